@@ -1,4 +1,4 @@
-//! Puts the studies of `studies/` and their shell pieces into the program.
+//! Embeds the studies of `studies/` and their shell pieces in the program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,11 +23,11 @@ fn main() {
     std::fs::write(out, text).expect("cargo's folder can be written");
 }
 
-/// The files of a folder whose names end so, by name without that end.
+/// Files of a folder whose names end with `end`, each with its name without that ending.
 fn files(folder: &Path, end: &str) -> Vec<(String, PathBuf)> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let entries = std::fs::read_dir(folder).expect("the folder can be read");
-    let mut found: Vec<(String, PathBuf)> = entries
+    let mut named_files: Vec<(String, PathBuf)> = entries
         .filter_map(|entry| {
             let path = entry.expect("the folder can be read").path();
             let name = path.file_name()?.to_str()?.strip_suffix(end)?.to_owned();
@@ -35,6 +35,6 @@ fn files(folder: &Path, end: &str) -> Vec<(String, PathBuf)> {
             Some((name, path.canonicalize().expect("the file was there a moment ago")))
         })
         .collect();
-    found.sort();
-    found
+    named_files.sort();
+    named_files
 }

@@ -1,4 +1,4 @@
-//! Puts the folders of `suite/` into the program, whatever their files are called.
+//! Embeds the folders of `suite/` with all their files in the program.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,12 @@
-//! How long comparing two sweeps of 200 points takes, five repeats each, with all usual measures:
+//! Measures how long a comparison of two sweeps takes: 200 points, five repeats each, all usual
+//! measures.
 //! `cargo run --release -p dyno-analyze --features fixture --example comparing`.
 
 #![allow(clippy::print_stdout, reason = "an example that prints what it measured")]
 
 use std::time::Instant;
 
-use dyno_analyze::compare::{Rules, Side, compare};
+use dyno_analyze::compare::{ComparisonRules, ComparisonSide, compare};
 use dyno_analyze::fixture;
 use dyno_record::{Metric, RunRecord, Unit};
 
@@ -28,11 +29,11 @@ fn sweep(model: &RunRecord, factor: f64) -> Vec<RunRecord> {
 fn main() {
     let model = fixture::postgres();
     let (a, b) = (sweep(&model, 1.0), sweep(&model, 0.9));
-    let side = |records| Side { name: "side".into(), records };
+    let side = |records| ComparisonSide { name: "side".into(), records };
     let (a, b) = (side(a.iter().collect()), side(b.iter().collect()));
     for _ in 0..TRIALS {
         let begin = Instant::now();
-        let comparison = compare(&a, &b, &Rules::default());
+        let comparison = compare(&a, &b, &ComparisonRules::default());
         let measures = comparison.overall.len();
         println!(
             "{} points × {measures} measures: {:.1} ms",

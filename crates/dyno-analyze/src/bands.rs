@@ -1,13 +1,14 @@
-//! Latency in bands, as storage engineers speak of it: "47 % in 512–1,000 µs, 90 % under 2 ms".
+//! Groups latencies into bands, as storage engineers do: "47 % in 512–1,000 µs, 90 % under 2 ms".
 //!
-//! Bands come from whole histograms; those of several runs are added first, never their shares averaged.
+//! Bands come from whole histograms. Those of several runs are added first; their shares are never
+//! averaged.
 
 use dyno_record::Histogram;
 
 use crate::number::{fixed, percent};
 
-/// Upper ends of the bands, µs: powers of two below a millisecond and in milliseconds, as wait-event histograms have
-/// them. What takes longer than the last is in a band without an end.
+/// Upper ends of the bands, µs: powers of two below a millisecond and in milliseconds, like the
+/// wait-event histograms. Latencies above the last are in a band without an end.
 pub const EDGES_US: [u64; 24] = [
     1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000,
     256_000, 512_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000,
@@ -16,22 +17,22 @@ pub const EDGES_US: [u64; 24] = [
 /// The share that "most" stands for in a sentence, %.
 const MOST_PCT: f64 = 90.0;
 
-/// One band of latencies.
+/// One band of latencies, with its share of all.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Band {
-    /// The least latency in it, µs.
+pub struct LatencyBand {
+    /// The lowest latency in the band, µs.
     pub from_us: u64,
-    /// Where the next begins, µs; `None` for the last.
+    /// The begin of the next band, µs; `None` for the last.
     pub to_us: Option<u64>,
-    /// Latencies in it.
+    /// Number of latencies in the band.
     pub count: u64,
-    /// Its share of all, %.
+    /// Share of all latencies, %.
     pub share_pct: f64,
-    /// The share of all that lies in it and below, %.
+    /// Share of all latencies in this band and the lower ones, %.
     pub under_pct: f64,
 }
 
-impl Band {
+impl LatencyBand {
     /// The band in words: `512–1,000 µs`, `1–2 ms`, `over 8 s`.
     pub fn name(&self) -> String {
         let Some(to) = self.to_us else { return format!("over {}", edge(self.from_us)) };
@@ -40,7 +41,8 @@ impl Band {
     }
 }
 
-/// The unit in which an edge is said, and microseconds in it. A millisecond ends a band of microseconds.
+/// The unit in which a boundary is shown, and its microseconds. A millisecond ends a band of
+/// microseconds.
 fn unit(us: u64) -> (u64, &'static str) {
     match us {
         0..=1_000 => (1, "µs"),
@@ -54,7 +56,7 @@ fn scaled(us: u64, size: u64) -> String {
     fixed(value, if us.is_multiple_of(size) { 0 } else { 3 })
 }
 
-/// An edge by itself: `512 µs`, `1 ms`, `2 s`.
+/// A boundary by itself: `512 µs`, `1 ms`, `2 s`.
 fn edge(us: u64) -> String {
     let (size, unit) = match us {
         0..1_000 => (1, "µs"),
@@ -64,22 +66,22 @@ fn edge(us: u64) -> String {
     format!("{} {unit}", scaled(us, size))
 }
 
-/// The bands of a histogram from the first to the last that holds anything; empty of an empty histogram.
-pub fn bands(histogram: &Histogram) -> Vec<Band> {
+/// The bands from the first to the last that holds a latency; empty for an empty histogram.
+pub fn bands(histogram: &Histogram) -> Vec<LatencyBand> {
     let mut counts = [0u64; EDGES_US.len() + 1];
     for step in histogram.inner().iter_recorded() {
-        // A latency at an edge belongs to the band that begins there.
+        // A latency at a boundary belongs to the band that begins there.
         let place = EDGES_US.partition_point(|edge| edge * 1_000 <= step.value_iterated_to());
         counts[place] += step.count_since_last_iteration();
     }
     let total = histogram.count() as f64;
     let mut under = 0;
-    let all: Vec<Band> = counts
+    let all: Vec<LatencyBand> = counts
         .iter()
         .enumerate()
         .map(|(i, &count)| {
             under += count;
-            Band {
+            LatencyBand {
                 from_us: if i == 0 { 0 } else { EDGES_US[i - 1] },
                 to_us: EDGES_US.get(i).copied(),
                 count,
@@ -88,15 +90,16 @@ pub fn bands(histogram: &Histogram) -> Vec<Band> {
             }
         })
         .collect();
-    let holds = |band: &Band| band.count > 0;
+    let holds = |band: &LatencyBand| band.count > 0;
     match (all.iter().position(holds), all.iter().rposition(holds)) {
         (Some(first), Some(last)) => all[first..=last].to_vec(),
         _ => Vec::new(),
     }
 }
 
-/// The bands in one sentence: the fullest, and below which edge most latencies lie. Empty of no bands.
-pub fn sentence(bands: &[Band]) -> String {
+/// The bands in one sentence: the fullest, and the boundary below which most latencies lie. Empty
+/// without bands.
+pub fn sentence(bands: &[LatencyBand]) -> String {
     let fullest = bands.iter().rev().max_by_key(|band| band.count);
     let most = bands.iter().find(|band| band.under_pct >= MOST_PCT);
     let Some((fullest, most)) = fullest.zip(most) else { return String::new() };
@@ -122,7 +125,7 @@ mod tests {
     fn bands_read_as_the_studies_have_them() {
         let bands = bands(&histogram(&[(300, 12), (700, 47), (1_500, 31), (3_000, 7), (9_000_000, 3)]));
         assert_eq!(sentence(&bands), "47.0 % in 512–1,000 µs, 90.0 % under 2 ms");
-        let names: Vec<_> = bands.iter().filter(|b| b.count > 0).map(Band::name).collect();
+        let names: Vec<_> = bands.iter().filter(|b| b.count > 0).map(LatencyBand::name).collect();
         assert_eq!(names, ["256–512 µs", "512–1,000 µs", "1–2 ms", "2–4 ms", "over 8 s"]);
     }
 

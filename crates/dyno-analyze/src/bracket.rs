@@ -1,41 +1,43 @@
-//! Finding the highest load that keeps a limit: doubling, then halving, then running both ends again.
+//! Searches the highest load that keeps a limit: doubling, then halving, then repeating both ends.
 //!
-//! One run near the limit says little, because it holds by chance in one run and breaks in the next. So the next step
-//! follows from all runs so far: where repeats overturn what a first run said, the search goes on from there.
+//! One run near the limit says little, because it keeps the limit by chance and breaks it in the
+//! next run. So the next step follows from all runs so far. Where repeats contradict the first run,
+//! the search continues from there.
 
 use std::collections::BTreeMap;
 
-/// What was seen at each load: runs that kept the limit, and runs in all.
-pub type Tally = BTreeMap<u64, (u32, u32)>;
+/// The results at each load: runs that kept the limit, and all runs.
+pub type SearchTally = BTreeMap<u64, (u32, u32)>;
 
-/// How a search is led.
+/// The range and precision of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Range {
+pub struct SearchRange {
     /// The load to begin with.
     pub from: u64,
     /// The highest load to try.
     pub max: u64,
-    /// Ends this close together are close enough, % of the lower one; neighbouring whole numbers always are.
+    /// Distance of the ends at which the search stops, % of the lower end. Adjacent whole numbers
+    /// always stop it.
     pub resolution_pct: u32,
-    /// Runs of each end before it is believed.
+    /// Runs at each end before its result is accepted.
     pub confirm: u32,
 }
 
 /// The highest load that keeps the limit, and the lowest that does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bracket {
-    /// Keeps it in most of its runs; absent where even the lowest load does not.
+    /// A load that keeps the limit in most of its runs; absent where even the lowest load does not.
     pub holds: Option<u64>,
-    /// Does not; absent where even the highest load does.
+    /// A load that does not; absent where even the highest load keeps the limit.
     pub breaks: Option<u64>,
 }
 
-/// What a search does next.
+/// The next step of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    /// Run this load.
+pub enum SearchStep {
+    /// The load of the next run.
     Run(u64),
-    /// It is found.
+    /// The search is finished, with this bracket.
     Found(Bracket),
 }
 
@@ -44,15 +46,15 @@ fn holds((kept, runs): (u32, u32)) -> bool {
     kept * 2 > runs
 }
 
-/// What to do after what is in `tally`.
-pub fn next(range: Range, tally: &Tally) -> Next {
+/// The next step after the results in `tally`.
+pub fn next(range: SearchRange, tally: &SearchTally) -> SearchStep {
     let breaks = tally.iter().find(|(_, runs)| !holds(**runs)).map(|(&load, _)| load);
     let below = tally.range(..breaks.unwrap_or(u64::MAX));
     let held = below.filter(|(_, runs)| holds(**runs)).map(|(&load, _)| load).next_back();
     let to_try = match (held, breaks) {
         (None, None) => Some(range.from.clamp(1, range.max)),
         (Some(held), None) => (held < range.max).then(|| held.saturating_mul(2).min(range.max)),
-        // Where the first load breaks, lower ones may hold.
+        // Where the first load breaks the limit, lower ones may keep it.
         (None, Some(breaks)) => (breaks > 1).then_some(breaks / 2),
         (Some(held), Some(breaks)) => {
             let near = (held.saturating_mul(range.resolution_pct.into()) / 100).max(1);
@@ -61,8 +63,8 @@ pub fn next(range: Range, tally: &Tally) -> Next {
     };
     let unsure = || [held, breaks].into_iter().flatten().find(|end| tally[end].1 < range.confirm);
     match to_try.or_else(unsure) {
-        Some(load) => Next::Run(load),
-        None => Next::Found(Bracket { holds: held, breaks }),
+        Some(load) => SearchStep::Run(load),
+        None => SearchStep::Found(Bracket { holds: held, breaks }),
     }
 }
 
@@ -72,13 +74,13 @@ mod tests {
 
     use super::*;
 
-    /// Runs a search against a platform; returns its bracket and the loads that were run.
-    fn search(range: Range, mut keeps: impl FnMut(u64) -> bool) -> (Bracket, Vec<u64>) {
-        let (mut tally, mut run) = (Tally::new(), Vec::new());
+    /// Runs a search against a simulated platform; returns its bracket and the loads that were run.
+    fn search(range: SearchRange, mut keeps: impl FnMut(u64) -> bool) -> (Bracket, Vec<u64>) {
+        let (mut tally, mut run) = (SearchTally::new(), Vec::new());
         loop {
             match next(range, &tally) {
-                Next::Found(bracket) => return (bracket, run),
-                Next::Run(load) => {
+                SearchStep::Found(bracket) => return (bracket, run),
+                SearchStep::Run(load) => {
                     assert!(run.len() < 2_000, "it does not end: {run:?}");
                     run.push(load);
                     let (kept, runs) = tally.get(&load).copied().unwrap_or_default();
@@ -90,7 +92,7 @@ mod tests {
 
     #[test]
     fn it_doubles_then_halves_then_confirms() {
-        let range = Range { from: 1, max: 1_024, resolution_pct: 0, confirm: 3 };
+        let range = SearchRange { from: 1, max: 1_024, resolution_pct: 0, confirm: 3 };
         let (bracket, run) = search(range, |sessions| sessions <= 11);
         assert_eq!(bracket, Bracket { holds: Some(11), breaks: Some(12) });
         assert_eq!(run, [1, 2, 4, 8, 16, 12, 10, 11, 11, 11, 12, 12]);
@@ -98,7 +100,7 @@ mod tests {
 
     #[test]
     fn ends_that_were_luck_are_overturned() {
-        let range = Range { from: 1, max: 64, resolution_pct: 0, confirm: 3 };
+        let range = SearchRange { from: 1, max: 64, resolution_pct: 0, confirm: 3 };
         let mut runs_at_4 = 0;
         let (bracket, _) = search(range, |sessions| {
             runs_at_4 += u32::from(sessions == 4);
@@ -109,7 +111,7 @@ mod tests {
 
     #[test]
     fn nothing_and_everything_may_hold() {
-        let range = Range { from: 4, max: 20, resolution_pct: 0, confirm: 2 };
+        let range = SearchRange { from: 4, max: 20, resolution_pct: 0, confirm: 2 };
         assert_eq!(search(range, |_| false).0, Bracket { holds: None, breaks: Some(1) });
         assert_eq!(search(range, |_| true).0, Bracket { holds: Some(20), breaks: None });
     }
@@ -117,7 +119,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_sharp_limit_is_found(limit in 0u64..3_000, from in 1u64..3_000, max in 1u64..3_000, pct in 0u32..10, confirm in 1u32..4) {
-            let range = Range { from, max, resolution_pct: pct, confirm };
+            let range = SearchRange { from, max, resolution_pct: pct, confirm };
             let (bracket, run) = search(range, |load| load <= limit);
             prop_assert!(run.iter().all(|load| (1..=max).contains(load)));
             prop_assert!(bracket.holds.is_none_or(|load| load <= limit));
@@ -137,7 +139,7 @@ mod tests {
         #[test]
         fn chance_never_keeps_it_from_ending(answers in proptest::collection::vec(any::<bool>(), 2_000), from in 1u64..100, confirm in 1u32..5) {
             let mut answers = answers.into_iter();
-            let range = Range { from, max: 200, resolution_pct: 2, confirm };
+            let range = SearchRange { from, max: 200, resolution_pct: 2, confirm };
             let (bracket, run) = search(range, |_| answers.next().unwrap_or(true));
             prop_assert!(run.len() <= 200 * confirm as usize);
             prop_assert!(bracket.holds.is_some() || bracket.breaks.is_some());

@@ -1,16 +1,17 @@
-//! What else differed: settings, kernel, mounts, versions and keys of the plan in which two sets of runs are not alike.
+//! Lists what else differs between two sets of runs: settings, kernel, mounts, versions and plan
+//! keys.
 //!
-//! A difference in speed is only as good as the knowledge of what was changed. Facts that always differ and mean nothing
-//! (process numbers, times, free memory, temporary paths) are left out; the rest is put in the order in which a reader
-//! would suspect it.
+//! A difference in speed can only be explained if all changes are known. Facts that always differ
+//! without a meaning (process numbers, times, free memory, temporary paths) are left out. The
+//! others are sorted by how likely they are to matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_plan::keys;
-use dyno_record::{Host, Kind, RunRecord, TargetFacts};
+use dyno_record::{Host, RecordKind, RunRecord, TargetFacts};
 use serde::{Deserialize, Serialize};
 
-/// Where a difference lies; the order is the order of suspicion.
+/// The area of a difference; the order is that of likely relevance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Area {
@@ -18,26 +19,26 @@ pub enum Area {
     Database,
     /// The plan: which load on which data.
     Plan,
-    /// The loaded data.
+    /// The data that was loaded for the runs.
     Data,
-    /// A setting of the database that is not the product's default on one of the sides.
+    /// A database setting that differs from the product's default on one side.
     Setting,
-    /// Kernel and operating system.
+    /// Version of kernel and operating system.
     Kernel,
-    /// What holds the data: mounts and file systems.
+    /// Where the data is stored: mounts and file systems.
     Mount,
-    /// CPU, memory, devices.
+    /// Models and sizes of CPU, memory and devices.
     Hardware,
-    /// Kernel settings and limits.
+    /// Settings and limits of the kernel.
     KernelSetting,
-    /// A setting of the database that is a default on both sides.
+    /// A database setting that is a default on both sides.
     DefaultSetting,
     /// Where the figures come from, and the program that made the records.
     Source,
 }
 
 impl Area {
-    /// The words in tables.
+    /// The area as shown in tables.
     pub fn words(self) -> &'static str {
         match self {
             Self::Database => "database",
@@ -54,23 +55,23 @@ impl Area {
     }
 }
 
-/// One thing that is not alike.
+/// One setting or fact that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
-    /// Where it lies.
+pub struct ConfigDifference {
     pub area: Area,
-    /// Its name: `shared_buffers`, `workload.work_unit`.
+    /// Its name, for example `shared_buffers` or `workload.work_unit`.
     pub name: String,
-    /// Its values among the first side's runs, in order; empty where none of them tells.
+    /// Its values in the first side's runs, sorted; empty where no run has it.
     pub a: Vec<String>,
-    /// Its values among the second side's runs.
+    /// Its values in the second side's runs.
     pub b: Vec<String>,
 }
 
-/// Host facts that differ between any two moments, or name an instance and no property of it.
+/// Host facts that differ at any two moments, or identify an instance without describing it.
 const NOISE: [&str; 4] = ["boot_id", "huge_pages.free", "sysctl.fs.aio-nr", "kernel.version"];
 
-/// Keys of the plan that make no difference to what is measured. Runs that draw by other seeds are repeats of each other.
+/// Plan keys that do not affect what is measured. Runs with different seeds are repeats of each
+/// other.
 const KEYS_WITHOUT_EFFECT: [&str; 6] = [
     "version",
     "target.password_env",
@@ -80,34 +81,34 @@ const KEYS_WITHOUT_EFFECT: [&str; 6] = [
     "workload.seed",
 ];
 
-/// Whether a key of the plan makes a difference to what is measured.
+/// Whether a plan key affects what is measured.
 pub fn has_effect(key: &str) -> bool {
     !KEYS_WITHOUT_EFFECT.contains(&key)
 }
 
-/// Whether a fact of the host is one that always differs and means nothing.
+/// Whether a host fact always differs without a meaning.
 pub fn is_noise(fact: &str) -> bool {
     NOISE.contains(&fact) || fact.starts_with("net.veth")
 }
 
-/// Everything in which `a` and `b` are not alike, the most suspicious first.
+/// Everything in which `a` and `b` differ, the most relevant first.
 ///
-/// Sides are alike in what takes the same values in both, so a setting that both sides vary in the same way (the axes of
-/// a sweep) is no difference.
-pub fn differ(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<Difference> {
+/// The sides agree in a setting if it has the same set of values on both. So a setting that both
+/// sides vary in the same way (the axes of a sweep) is no difference.
+pub fn differ(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<ConfigDifference> {
     if a.is_empty() || b.is_empty() {
         return Vec::new();
     }
     let (facts_a, facts_b) = (facts(a), facts(b));
     let names: BTreeSet<&(Area, String)> = facts_a.keys().chain(facts_b.keys()).collect();
-    let none = BTreeSet::new();
-    let mut differences: Vec<Difference> = names
+    let empty = BTreeSet::new();
+    let mut differences: Vec<ConfigDifference> = names
         .into_iter()
         .filter_map(|key| {
-            let (of_a, of_b) = (facts_a.get(key).unwrap_or(&none), facts_b.get(key).unwrap_or(&none));
+            let (of_a, of_b) = (facts_a.get(key).unwrap_or(&empty), facts_b.get(key).unwrap_or(&empty));
             let list = |values: &BTreeSet<String>| values.iter().cloned().collect();
             let (area, name) = key.clone();
-            (of_a != of_b).then(|| Difference { area, name, a: list(of_a), b: list(of_b) })
+            (of_a != of_b).then(|| ConfigDifference { area, name, a: list(of_a), b: list(of_b) })
         })
         .collect();
     let non_default: BTreeSet<&String> =
@@ -133,12 +134,12 @@ fn facts(records: &[&RunRecord]) -> Facts {
             }
         };
         for target in &record.targets {
-            of_target(target, record.kind == Kind::Run, &mut put);
+            put_target_facts(target, record.kind == RecordKind::Run, &mut put);
         }
-        of_plan(record, &mut put);
-        of_host(record, &mut put);
-        // Of imported figures the program only wrote them down.
-        if record.kind == Kind::Run {
+        put_plan_facts(record, &mut put);
+        put_hosts_facts(record, &mut put);
+        // For imported figures, the program only stored them.
+        if record.kind == RecordKind::Run {
             put(Area::Source, "dyno", record.dyno_version.clone());
         }
         if let Some(from) = &record.imported {
@@ -148,9 +149,9 @@ fn facts(records: &[&RunRecord]) -> Facts {
     facts
 }
 
-type Put<'p> = &'p mut dyn FnMut(Area, &str, String);
+type PutFact<'p> = &'p mut dyn FnMut(Area, &str, String);
 
-fn of_target(target: &TargetFacts, measured: bool, put: Put<'_>) {
+fn put_target_facts(target: &TargetFacts, measured: bool, put: PutFact<'_>) {
     let identity = &target.identity;
     put(Area::Database, "product", identity.product.clone());
     put(Area::Database, "version", identity.version.clone());
@@ -182,7 +183,7 @@ fn of_target(target: &TargetFacts, measured: bool, put: Put<'_>) {
     }
 }
 
-/// Whether a setting says where something lies, which differs between any two instances.
+/// Whether a setting is a path or address, which differs between any two instances.
 fn is_place(name: &str, value: &str) -> bool {
     const NAMES: [&str; 7] =
         ["port", "_file", "_directory", "_directories", "_name", "external_pid", "listen_addresses"];
@@ -190,29 +191,29 @@ fn is_place(name: &str, value: &str) -> bool {
     temporary || NAMES.iter().any(|end| name.ends_with(end))
 }
 
-fn of_plan(record: &RunRecord, put: Put<'_>) {
+fn put_plan_facts(record: &RunRecord, put: PutFact<'_>) {
     if let Some(version) = record.workload_version() {
         put(Area::Plan, "workload.version", version);
     }
     for key in keys::all().filter(|key| has_effect(key.path) && record.knows(key.path)) {
         let value = key.get(&record.plan).unwrap_or_else(|| "–".to_owned());
-        // The URL is the place and not the kind of database; a temporary one says nothing.
+        // The URL is an address and not the kind of database; a temporary one says nothing.
         if key.path != "target.url" || !value.contains("/tmp/") {
             put(Area::Plan, key.path, value);
         }
     }
 }
 
-fn of_host(record: &RunRecord, put: Put<'_>) {
-    one_host(record.host(), "", put);
+fn put_hosts_facts(record: &RunRecord, put: PutFact<'_>) {
+    put_host_facts(record.host(), "", put);
     if let Some(host) = record.database_host().filter(|host| host.observed.is_some()) {
-        one_host(host, "database's ", put);
+        put_host_facts(host, "database's ", put);
     }
 }
 
-/// What one host is; `whose` stands before the names.
-fn one_host(host: &Host, whose: &str, put: Put<'_>) {
-    let put: Put<'_> = &mut |area, name, value| put(area, &format!("{whose}{name}"), value);
+/// The facts of one host; `whose` precedes their names.
+fn put_host_facts(host: &Host, prefix: &str, put: PutFact<'_>) {
+    let put: PutFact<'_> = &mut |area, name, value| put(area, &format!("{prefix}{name}"), value);
     put(Area::Kernel, "kernel", host.kernel.clone());
     put(Area::Kernel, "operating system", host.os.clone());
     put(Area::Hardware, "host", host.name.clone());
@@ -256,7 +257,7 @@ mod tests {
 
     use crate::fixture;
 
-    fn names(differences: &[Difference]) -> Vec<&str> {
+    fn names(differences: &[ConfigDifference]) -> Vec<&str> {
         differences.iter().map(|difference| difference.name.as_str()).collect()
     }
 
@@ -313,9 +314,11 @@ mod tests {
     #[test]
     fn of_imported_records_only_what_is_known_differs() {
         let mut a = fixture::postgres();
-        a.kind = Kind::Import;
-        a.imported =
-            Some(dyno_record::Imported { known: vec!["workload.work_unit".into()], ..Default::default() });
+        a.kind = RecordKind::Import;
+        a.imported = Some(dyno_record::ImportSource {
+            known: vec!["workload.work_unit".into()],
+            ..Default::default()
+        });
         let mut b = a.clone();
         b.plan.workload.update_pct = 77;
         assert_eq!(differ(&[&a], &[&b]), []);

@@ -1,23 +1,25 @@
-//! Audit warnings of several runs together: each check once, with the number of runs that it warned in.
+//! Collects the audit warnings of several runs: each check once, with the number of runs that have
+//! it.
 
 use dyno_record::{CheckStatus, RunRecord, Status};
 use serde::{Deserialize, Serialize};
 
-/// Checks of one name that warned or failed.
+/// A check that warned or failed in one or more runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Doubt {
-    /// The check: `physical_reads`.
+pub struct AuditWarning {
+    /// The check's name, for example `physical_reads`.
     pub check: String,
-    /// Whether it failed in one of them, rather than warned.
+    /// Whether it failed in a run, rather than only warned.
     pub failed: bool,
-    /// Runs that it is of.
+    /// Number of runs in which it warned or failed.
     pub runs: usize,
-    /// What it found in the first of them.
+    /// The finding in the first of these runs.
     pub detail: String,
 }
 
-impl Doubt {
-    /// Its name, and where there are several runs how many of `run_count` it warned in: `physical reads (35 of 40 runs)`.
+impl AuditWarning {
+    /// The check's name; with several runs, also how many of `run_count` have it:
+    /// `physical reads (35 of 40 runs)`.
     pub fn words(&self, run_count: usize) -> String {
         match run_count {
             0 | 1 => self.name(),
@@ -25,7 +27,7 @@ impl Doubt {
         }
     }
 
-    /// The check's name as people say it.
+    /// The check's name in words.
     pub fn name(&self) -> String {
         match self.check.strip_suffix("_whole") {
             Some(name) => format!("{} (whole run)", name.replace('_', " ")),
@@ -34,59 +36,60 @@ impl Doubt {
     }
 }
 
-/// Doubts gathered from run to run.
+/// Warnings collected from runs, one at a time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Doubts {
-    /// How many runs there are.
+pub struct AuditWarnings {
+    /// Number of runs that were added.
     pub runs: usize,
-    /// How many of them are imported, which nobody here audited.
+    /// Number of imported runs, which Dyno did not audit.
     pub imported: usize,
-    /// How many were ended before their time.
+    /// Number of runs that were interrupted.
     pub interrupted: usize,
-    found: Vec<Doubt>,
+    checks: Vec<AuditWarning>,
 }
 
-impl Doubts {
-    /// The next run.
+impl AuditWarnings {
+    /// Adds the warnings of one run.
     pub fn add(&mut self, record: &RunRecord) {
         self.runs += 1;
         self.imported += usize::from(record.status == Status::Imported);
         self.interrupted += usize::from(record.status == Status::Interrupted);
-        let mut told: Vec<&str> = Vec::new();
+        let mut noted_checks: Vec<&str> = Vec::new();
         for check in &record.audit {
             let failed = check.status == CheckStatus::Fail;
-            if !(failed || check.status == CheckStatus::Warn) || told.contains(&check.check.as_str()) {
+            if !(failed || check.status == CheckStatus::Warn) || noted_checks.contains(&check.check.as_str())
+            {
                 continue;
             }
-            told.push(&check.check);
+            noted_checks.push(&check.check);
             let (check, detail) = (check.check.clone(), check.detail.clone());
-            self.note(Doubt { check, failed, runs: 1, detail });
+            self.add_warning(AuditWarning { check, failed, runs: 1, detail });
         }
     }
 
-    /// The same of others.
-    pub fn join(&mut self, others: &Self) {
-        self.runs += others.runs;
-        self.imported += others.imported;
-        self.interrupted += others.interrupted;
-        others.found.iter().for_each(|doubt| self.note(doubt.clone()));
+    /// Adds the warnings that others collected.
+    pub fn merge(&mut self, other: &Self) {
+        self.runs += other.runs;
+        self.imported += other.imported;
+        self.interrupted += other.interrupted;
+        other.checks.iter().for_each(|doubt| self.add_warning(doubt.clone()));
     }
 
-    fn note(&mut self, doubt: Doubt) {
-        match self.found.iter_mut().find(|known| known.check == doubt.check) {
+    fn add_warning(&mut self, doubt: AuditWarning) {
+        match self.checks.iter_mut().find(|known| known.check == doubt.check) {
             Some(known) => {
                 known.runs += doubt.runs;
                 known.failed |= doubt.failed;
             }
-            None => self.found.push(doubt),
+            None => self.checks.push(doubt),
         }
     }
 
-    /// Each check once: what failed first, then what most runs have.
-    pub fn found(&self) -> Vec<Doubt> {
-        let mut found = self.found.clone();
-        found.sort_by(|a, b| b.failed.cmp(&a.failed).then(b.runs.cmp(&a.runs)));
-        found
+    /// Each check once: failed ones first, then the most frequent.
+    pub fn by_severity(&self) -> Vec<AuditWarning> {
+        let mut sorted = self.checks.clone();
+        sorted.sort_by(|a, b| b.failed.cmp(&a.failed).then(b.runs.cmp(&a.runs)));
+        sorted
     }
 }
 
@@ -111,15 +114,15 @@ mod tests {
     #[test]
     fn a_finding_of_many_runs_is_told_once() {
         use CheckStatus::{Fail, Pass, Warn};
-        let mut doubts = Doubts::default();
+        let mut doubts = AuditWarnings::default();
         (0..35).for_each(|_| doubts.add(&with(&[("physical_reads", Warn), ("commits", Pass)])));
         (0..5).for_each(|_| doubts.add(&with(&[("commits_whole", Fail)])));
-        let found = doubts.found();
-        let words: Vec<String> = found.iter().map(|doubt| doubt.words(doubts.runs)).collect();
+        let warnings = doubts.by_severity();
+        let words: Vec<String> = warnings.iter().map(|doubt| doubt.words(doubts.runs)).collect();
         assert_eq!(words, ["commits (whole run) (5 of 40 runs)", "physical reads (35 of 40 runs)"]);
-        assert!(found[0].failed && !found[1].failed && found[1].detail == "physical_reads is odd");
-        let mut all = Doubts::default();
-        all.join(&doubts);
+        assert!(warnings[0].failed && !warnings[1].failed && warnings[1].detail == "physical_reads is odd");
+        let mut all = AuditWarnings::default();
+        all.merge(&doubts);
         assert_eq!(all, doubts);
     }
 }

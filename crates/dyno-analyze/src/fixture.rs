@@ -1,77 +1,78 @@
-//! Hand-made records whose numbers agree, for tests here and in crates that show records.
+//! Handwritten records whose figures agree, for tests here and in crates that show records.
 //!
-//! Both describe ten seconds of four sessions; every figure follows from the few at the top, so that a test can spoil
-//! one and know that nothing else is wrong.
+//! Both describe ten seconds of four sessions. Every figure follows from the few at the top, so a
+//! test can spoil one figure and everything else remains consistent.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dyno_plan::{
-    Arrivals, Blocks, Data, DataSpec, Observe, PLAN_VERSION, Plan, Rate, Run, Size, Span, Target, Workload,
+    Arrivals, BlockCount, BlocksOrBytes, DataSettings, DataSpec, ObserveSettings, PLAN_VERSION, Plan, Rate,
+    RunSettings, TargetSettings, TimeSpan, WorkloadSettings,
 };
-use dyno_record::window::Whole;
+use dyno_record::window::LifetimeTotals;
 use dyno_record::{
-    Class, Company, Counter, CounterDelta, Counters, CountingRules, Gate, Histogram, Host, Identity, Metric,
-    OpStats, Requests, Role, RowCounters, RowRules, RunRecord, Series, SeriesPoint, Share, Status,
-    TableCounters, TargetFacts, Touch, Transactions, Unit, WaitTime, Waits, Window,
+    BlocksPerReadRequest, Class, ClassShare, Counter, CounterDelta, Counters, CountingRules, ForeignActivity,
+    Histogram, Host, Identity, Metric, OpStats, Role, RowCounters, RowEffect, RowRules, RunRecord, Series,
+    SeriesPoint, StartGate, Status, TableCounters, TargetFacts, Transactions, Unit, WaitTime, Waits, Window,
 };
 
-/// Seconds of the window.
+/// Length of the window, s.
 pub const SECONDS: u64 = 10;
-/// Sessions, in one schema.
+/// Sessions of the run, in one schema.
 pub const SESSIONS: u32 = 4;
 /// Rows per `select` and `update`.
 pub const WORK_UNIT: u64 = 64;
-/// Rows of the table that is scanned.
+/// Rows of the scanned table.
 const SCAN_ROWS: u64 = 500;
-/// Percent of updates.
+/// Share of updates in the mix, %.
 const UPDATE_PCT: u32 = 20;
-/// Selects in the window.
+/// Selects completed in the window.
 pub const SELECTS: u64 = 8_000;
-/// Updates in the window.
+/// Updates completed in the window.
 pub const UPDATES: u64 = 2_000;
-/// Service time of each operation, µs: all sessions are busy all the time but 2 %.
+/// Service time of each operation, µs: all sessions are busy in 98 % of the time.
 pub const SERVICE_US: u64 = 3_920;
-/// What warm-up and drain add to the whole life, as a multiple of the window.
+/// Length of the whole run with warm-up and drain, as a multiple of the window.
 const WHOLE_FACTOR: u64 = 2;
 
-fn span(seconds: u64) -> Span {
-    Span(Duration::from_secs(seconds))
+fn span(seconds: u64) -> TimeSpan {
+    TimeSpan(Duration::from_secs(seconds))
 }
 
 /// The plan of both records.
 pub fn plan(url: &str) -> Plan {
     Plan {
         version: PLAN_VERSION,
-        target: Target {
+        target: TargetSettings {
             url: url.to_owned().try_into().expect("the fixture's URL is well formed"),
             connect_timeout: span(10),
-            ..Target::default()
+            ..TargetSettings::default()
         },
-        data: Data {
+        data: DataSettings {
             schemas: 1,
-            scale: Size::Blocks(Blocks(10_000)),
-            scan_scale: Size::Blocks(Blocks(500)),
+            scale: BlocksOrBytes::Blocks(BlockCount(10_000)),
+            scan_scale: BlocksOrBytes::Blocks(BlockCount(500)),
             seed: 1,
             load_parallel: 2,
-            ..Data::default()
+            ..DataSettings::default()
         },
-        workload: Workload {
+        workload: WorkloadSettings {
             update_pct: UPDATE_PCT,
             arrivals: Arrivals::Constant,
             seed: Some(1),
-            ..Workload::default()
+            ..WorkloadSettings::default()
         },
-        run: Run {
+        run: RunSettings {
             sessions_per_schema: SESSIONS,
             warmup: span(2),
             time: Some(span(SECONDS)),
             drain: span(10),
             drop_page_cache: false,
             on_lost: dyno_plan::OnLost::Fail,
-            ..Run::default()
+            ..RunSettings::default()
         },
-        observe: Observe { interval: span(1), waits: Some(Rate(10.0)), ..Observe::default() },
+        observe: ObserveSettings { interval: span(1), waits: Some(Rate(10.0)), ..ObserveSettings::default() },
         hooks: Default::default(),
         sweep: Default::default(),
     }
@@ -105,18 +106,18 @@ fn op_stats(count: u64, rows: u64, service_us: u64) -> OpStats {
     }
 }
 
-/// A counter that moved by `delta`.
+/// The delta of a counter that increased by `delta`.
 pub fn moved(counter: Counter, delta: u64) -> CounterDelta {
     CounterDelta::Moved { begin: 1_000, end: 1_000 + delta, delta: delta as i64, unit: counter.unit() }
 }
 
-/// Every portable counter, those in `told` moved, the others absent with a reason.
-fn portable(told: &[(Counter, u64)]) -> BTreeMap<Counter, CounterDelta> {
+/// Every portable counter: those in `told` have deltas, the others are absent with a reason.
+fn portable(deltas: &[(Counter, u64)]) -> BTreeMap<Counter, CounterDelta> {
     let mut counters: BTreeMap<_, _> = Counter::ALL
         .into_iter()
         .map(|c| (c, CounterDelta::Absent { absent: "this version does not count it".into() }))
         .collect();
-    counters.extend(told.iter().map(|&(counter, delta)| (counter, moved(counter, delta))));
+    counters.extend(deltas.iter().map(|&(counter, delta)| (counter, moved(counter, delta))));
     counters
 }
 
@@ -141,7 +142,7 @@ fn postgres_counters(factor: u64) -> Counters {
         ("dyno.rows.heap_blks_read".to_owned(), (20_000 * factor) as f64),
         ("dyno.rows.n_tup_upd".to_owned(), (updates * WORK_UNIT) as f64),
     ]);
-    let own = BTreeMap::from([
+    let run_counters = BTreeMap::from([
         (Counter::LogicalReads, (rows + rows / 10) as i64),
         (Counter::PhysicalReads, (20_000 * factor) as i64),
         (Counter::PhysicalReadBytes, (20_000 * 8_192 * factor) as i64),
@@ -149,7 +150,7 @@ fn postgres_counters(factor: u64) -> Counters {
     let nobody = [Counter::Commits, Counter::LogicalReads, Counter::PhysicalReads, Counter::RowsWritten];
     let elsewhere = nobody.into_iter().map(|counter| (counter, 0)).collect();
     let observer = BTreeMap::from([(Counter::LogicalReads, 0), (Counter::PhysicalReads, 0)]);
-    Counters { portable, native, own, elsewhere, observer, ..Counters::default() }
+    Counters { portable, native, own: run_counters, elsewhere, observer, ..Counters::default() }
 }
 
 fn sqlite_counters(factor: u64) -> Counters {
@@ -211,7 +212,7 @@ fn series() -> Series {
     Series { interval_s: 1.0, points: (0..SECONDS).map(point).collect(), full: None }
 }
 
-/// Counters with which the database's own writes are known, and so many writes of its device, of 8 KiB each.
+/// Adds the counters of the database's own writes, and `writes` of 8 KiB each on its device.
 #[cfg(test)]
 pub(crate) fn device_writes(record: &mut RunRecord, writes: f64) {
     for (counter, value) in [
@@ -260,9 +261,9 @@ fn host(block_size: u64) -> Host {
     }
 }
 
-fn whole(counters: Counters) -> Whole {
+fn whole(counters: Counters) -> LifetimeTotals {
     let (selects, updates) = (SELECTS * WHOLE_FACTOR, UPDATES * WHOLE_FACTOR);
-    Whole {
+    LifetimeTotals {
         ops: BTreeMap::from([("select".into(), selects), ("update".into(), updates)]),
         rows_read: selects * WORK_UNIT,
         rows_updated: updates * WORK_UNIT,
@@ -277,9 +278,9 @@ fn whole(counters: Counters) -> Whole {
     }
 }
 
-/// What the operations of the classic method are: each is one of these.
+/// The classes of the classic method; each operation belongs to one.
 fn classes() -> Vec<Class> {
-    let of = |name: &str, plural: &str, rows, rows_per_op, percent, of_reads: bool| Class {
+    let make_class = |name: &str, plural: &str, rows, rows_per_op, percent, of_reads: bool| Class {
         name: name.into(),
         plural: plural.into(),
         rows,
@@ -287,16 +288,20 @@ fn classes() -> Vec<Class> {
         rows_per_op: Some((rows_per_op, rows_per_op)),
         scans: name == "scan",
         commits: u64::from(!of_reads),
-        share: Share { percent, of_reads, turned: if rows_per_op == 1 && !of_reads { 1_000 } else { 0 } },
+        share: ClassShare {
+            percent,
+            of_reads,
+            turned: if rows_per_op == 1 && !of_reads { 1_000 } else { 0 },
+        },
         workload: 0,
     };
     vec![
-        of("select", "selects", Touch::Read, WORK_UNIT, None, true),
-        of("lookup", "lookups", Touch::Read, 1, Some(0), true),
-        of("scan", "scans", Touch::Read, SCAN_ROWS, Some(0), true),
-        of("update", "updates", Touch::Updated, WORK_UNIT, Some(UPDATE_PCT), false),
-        of("insert", "inserts", Touch::Inserted, 1, Some(0), false),
-        of("delete", "deletes", Touch::Deleted, 1, Some(0), false),
+        make_class("select", "selects", RowEffect::Read, WORK_UNIT, None, true),
+        make_class("lookup", "lookups", RowEffect::Read, 1, Some(0), true),
+        make_class("scan", "scans", RowEffect::Read, SCAN_ROWS, Some(0), true),
+        make_class("update", "updates", RowEffect::Updated, WORK_UNIT, Some(UPDATE_PCT), false),
+        make_class("insert", "inserts", RowEffect::Inserted, 1, Some(0), false),
+        make_class("delete", "deletes", RowEffect::Deleted, 1, Some(0), false),
     ]
 }
 
@@ -337,7 +342,7 @@ fn record(
             ..TargetFacts::default()
         }],
         hosts: vec![host(block_size)],
-        gate: Gate {
+        gate: StartGate {
             sessions: SESSIONS,
             skew_us_max: 140.0,
             connect_s: 0.05,
@@ -374,19 +379,19 @@ fn record(
                     share_pct: 35.5,
                 },
             ],
-            company: Company::Sampled { average_active_sessions: 0.0, seen: Vec::new() },
+            company: ForeignActivity::Sampled { average_active_sessions: 0.0, seen: Vec::new() },
         },
         series: series(),
         ..RunRecord::blank(Status::Valid, plan(url))
     }
 }
 
-/// How a platform counts whose sessions show their work when they are asked.
+/// Counting rules of a platform whose sessions flush their counters on request.
 fn at_edges() -> CountingRules {
     CountingRules { at_edges: true, unseen_s: 0.0, unseen_after_end_s: 0.0, ..CountingRules::default() }
 }
 
-/// How a server counts that knows its tables apart.
+/// Counting rules of a server that counts each table separately.
 fn counting_by_table() -> CountingRules {
     let of_rows = |names: [&str; 2]| names.map(|name| format!("dyno.rows.{name}")).to_vec();
     CountingRules {
@@ -407,7 +412,7 @@ fn counting_by_table() -> CountingRules {
             blocks: of_rows(["heap_blks_hit", "heap_blks_read"]),
             fetched: of_rows(["idx_tup_fetch", "bitmap_tup_fetch"]),
         }),
-        requests: Requests::bring(16.0, "up to io_combine_limit are read with one request"),
+        requests: BlocksPerReadRequest::bring(16.0, "up to io_combine_limit are read with one request"),
         ..at_edges()
     }
 }
@@ -450,7 +455,7 @@ pub fn sqlite() -> RunRecord {
             transactions: Transactions::Commits,
             workers_commit: false,
             commit_settings: vec!["synchronous".into(), "journal_mode".into()],
-            requests: Requests::bring(1.0, "each page is read with a request of its own"),
+            requests: BlocksPerReadRequest::bring(1.0, "each page is read with a request of its own"),
             in_process: true,
             ..at_edges()
         },
@@ -460,7 +465,7 @@ pub fn sqlite() -> RunRecord {
     record("sqlite:/data/dyno.db", "sqlite", identity, 4_096, counters)
 }
 
-/// A run of a sweep, with this share of updates in percent and so many sessions.
+/// A run of a sweep with this percentage of updates and this many sessions.
 pub fn at_point((updates, sessions): (u32, u32)) -> RunRecord {
     let mut record = postgres();
     record.id = format!("{updates}-{sessions}");

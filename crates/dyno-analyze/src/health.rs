@@ -1,46 +1,47 @@
-//! Whether a platform delivers what was expected of it: limits on figures of a suite's tests.
+//! Checks whether a platform delivers what was expected: limits on figures of a suite's tests.
 //!
-//! `storage-random-read >= 100000 at p99 <= 1ms`: the most of the test's key figure over the steps whose latency keeps the
-//! limit. `storage-random-read.redo_mb_per_s >= 40`: another figure of its steps, at the step with the most of the key figure.
+//! `storage-random-read >= 100000 at p99 <= 1ms`: the highest key figure of the test's steps that
+//! keep the latency limit. `storage-random-read.redo_mb_per_s >= 40`: another figure, at the step
+//! with the highest key figure.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use dyno_plan::Span;
+use dyno_plan::TimeSpan;
 use serde::Serialize;
 
-use crate::conclusion::suite::{Step, Suite, Tested};
+use crate::conclusion::suite::{SuiteResult, SuiteTestResult, SuiteTestStep};
 use crate::number::{figure, time_us};
 
-/// What is expected of one figure of a test.
+/// The expectation for one figure of a test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectation {
-    /// The test.
+    /// The test's id, for example `storage-random-read`.
     pub test: String,
-    /// A figure of its steps (`redo_mb_per_s`), or `alone`, the mean service time of a single session in µs; absent for its key
-    /// figure.
+    /// A figure of its steps (`redo_mb_per_s`), or `alone`: the mean service time of a single
+    /// session in µs. Absent for its key figure.
     pub figure: Option<String>,
-    /// Whether it has to be at least `limit`, and not at most.
+    /// Whether `limit` is a minimum rather than a maximum.
     pub at_least: bool,
-    /// The limit, in the figure's unit; of times in µs.
+    /// The limit in the figure's unit; for times in µs.
     pub limit: f64,
-    /// The latency that a step has to keep to count: mean, p95 or p99 of service time.
+    /// The latency limit that a step must keep: mean, p95 or p99 of service time.
     pub within: Option<(&'static str, Duration)>,
 }
 
-/// What became of an expectation.
+/// The outcome of an expectation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Answer {
-    /// What was expected, as it was written.
+pub struct ExpectationResult {
+    /// The expectation as it was written.
     pub expected: String,
-    /// What was measured, with its unit; or why nothing is known.
+    /// The measured value with its unit, or why it is unknown.
     pub measured: Result<String, String>,
-    /// Whether it is met; what nobody knows is not.
+    /// Whether it is met; false where the value is unknown.
     pub met: bool,
 }
 
-/// A text that is no expectation.
+/// The text is no valid expectation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} is no expectation: write TEST, or TEST.FIGURE, `>=` or `<=`, a number or a time, and `at p99 <= 1ms` where a \
@@ -50,11 +51,11 @@ pub struct ExpectationError {
     text: String,
 }
 
-/// Latencies that a step can be asked to keep, with the figures of steps.
+/// Latencies that an expectation can limit, with the corresponding figures of steps.
 const WITHIN: [(&str, &str); 3] =
     [("mean", "service_mean_us"), ("p95", "service_p95_us"), ("p99", "service_p99_us")];
 
-/// The figure of a single session.
+/// The name of the figure of a single session.
 const ALONE: &str = "alone";
 
 impl FromStr for Expectation {
@@ -66,9 +67,10 @@ impl FromStr for Expectation {
             None => (text, None),
             Some((what, limit)) => {
                 let (name, most) = limit.split_once("<=").ok_or_else(error)?;
-                let known = WITHIN.iter().find(|(known, _)| *known == name.trim()).ok_or_else(error)?;
-                let most: Span = most.trim().parse().map_err(|_| error())?;
-                (what, Some((known.0, most.0)))
+                let latency_entry =
+                    WITHIN.iter().find(|(known, _)| *known == name.trim()).ok_or_else(error)?;
+                let most: TimeSpan = most.trim().parse().map_err(|_| error())?;
+                (what, Some((latency_entry.0, most.0)))
             }
         };
         let (name, at_least, limit) = match (what.split_once(">="), what.split_once("<=")) {
@@ -80,7 +82,7 @@ impl FromStr for Expectation {
             None => (name, None),
             Some((test, figure)) => (test, Some(figure.to_owned())),
         };
-        let span: Result<Span, _> = limit.parse();
+        let span: Result<TimeSpan, _> = limit.parse();
         let number = limit.replace('_', "").parse().ok().filter(|number: &f64| number.is_finite());
         let limit = number.or_else(|| Some(span.ok()?.0.as_secs_f64() * 1e6)).ok_or_else(error)?;
         if test.is_empty() || test.contains(char::is_whitespace) {
@@ -97,7 +99,7 @@ impl fmt::Display for Expectation {
         let is_time = self.figure.as_deref().is_some_and(is_time);
         let limit = if is_time { time(self.limit) } else { self.limit.to_string() };
         let within =
-            self.within.map_or_else(String::new, |(name, most)| format!(" at {name} <= {}", Span(most)));
+            self.within.map_or_else(String::new, |(name, most)| format!(" at {name} <= {}", TimeSpan(most)));
         write!(f, "{}{figure} {sign} {limit}{within}", self.test)
     }
 }
@@ -106,31 +108,31 @@ fn is_time(figure: &str) -> bool {
     figure == ALONE || figure.ends_with("_us")
 }
 
-/// A time as it is written.
+/// A time in the notation of expectations.
 fn time(us: f64) -> String {
-    Span(Duration::from_nanos((us * 1e3).round() as u64)).to_string()
+    TimeSpan(Duration::from_nanos((us * 1e3).round() as u64)).to_string()
 }
 
 impl Expectation {
-    /// What became of it in a suite.
-    pub fn held(&self, suite: &Suite) -> Answer {
+    /// Evaluates the expectation on a suite.
+    pub fn evaluate(&self, suite: &SuiteResult) -> ExpectationResult {
         let measured = self.measured(suite);
         let met = measured.as_ref().is_ok_and(|(value, _)| match self.at_least {
             true => *value >= self.limit,
             false => *value <= self.limit,
         });
-        Answer { expected: self.to_string(), measured: measured.map(|(_, words)| words), met }
+        ExpectationResult { expected: self.to_string(), measured: measured.map(|(_, words)| words), met }
     }
 
     /// The figure, and its words.
-    fn measured(&self, suite: &Suite) -> Result<(f64, String), String> {
+    fn measured(&self, suite: &SuiteResult) -> Result<(f64, String), String> {
         let test = suite.tests.iter().find(|test| test.page.id == self.test);
         let test = test.ok_or_else(|| format!("the suite has no test {}", self.test))?;
         if test.steps.is_empty() {
             let why = test.page.why_not.as_ref().or(test.page.failed.as_ref()).or(test.left_out.first());
             return Err(why.cloned().unwrap_or_else(|| "the test has no result".to_owned()));
         }
-        // A platform delivers nothing by what its cache has answered.
+        // What a cache answered is no performance of the platform.
         if let Some(why) = &test.unfit {
             return Err(why.clone());
         }
@@ -145,35 +147,36 @@ impl Expectation {
             let (shown, unit) = test.page.words(value);
             return Ok((value, format!("{shown} {unit} with {sessions}")));
         };
-        let known = step.figures.get(name).or_else(|| step.costs.get(name)).copied();
-        let value = known.ok_or_else(|| format!("the steps of {} do not tell {name}", self.test))?;
+        let figure_value = step.figures.get(name).or_else(|| step.costs.get(name)).copied();
+        let value = figure_value.ok_or_else(|| format!("the steps of {} do not tell {name}", self.test))?;
         let shown = if is_time(name) { time_us(value) } else { figure(value) };
         Ok((value, format!("{shown} with {sessions}")))
     }
 
-    /// The step that counts: that with the best key figure of those that keep the latency.
-    fn step<'t>(&self, test: &'t Tested) -> Result<&'t Step, String> {
-        let keeps = |step: &&Step| {
+    /// The step that is evaluated: the best key figure among the steps that keep the latency limit.
+    fn step<'t>(&self, test: &'t SuiteTestResult) -> Result<&'t SuiteTestStep, String> {
+        let keeps = |step: &&SuiteTestStep| {
             self.within.is_none_or(|(name, most)| {
                 let figure = WITHIN.iter().find(|(known, _)| *known == name).map(|(_, figure)| *figure);
                 let us = figure.and_then(|figure| step.figures.get(figure));
                 us.is_some_and(|us| *us <= most.as_secs_f64() * 1e6)
             })
         };
-        let better = |a: &Step, b: &Step| (a.key > b.key) != test.page.less_is_better();
-        let kept = test.steps.iter().filter(|step| step.key.is_some()).filter(keeps);
-        kept.reduce(|best, step| if better(step, best) { step } else { best }).ok_or_else(|| {
+        let better = |a: &SuiteTestStep, b: &SuiteTestStep| (a.key > b.key) != test.page.less_is_better();
+        let eligible = test.steps.iter().filter(|step| step.key.is_some()).filter(keeps);
+        eligible.reduce(|best, step| if better(step, best) { step } else { best }).ok_or_else(|| {
             self.within.map_or_else(
                 || "no step tells the key figure".to_owned(),
-                |(name, most)| format!("no step keeps {name} <= {}", Span(most)),
+                |(name, most)| format!("no step keeps {name} <= {}", TimeSpan(most)),
             )
         })
     }
 }
 
-/// Expectations that a good suite gives: each test's most at its step, with some room for what repeats differ by.
-pub fn of_suite(suite: &Suite, room_pct: f64) -> Vec<Expectation> {
-    let of = |test: &Tested| {
+/// Expectations derived from a good suite: each test's highest value at its step, with an allowance
+/// for the spread of repeats.
+pub fn of_suite(suite: &SuiteResult, room_pct: f64) -> Vec<Expectation> {
+    let expectation_for = |test: &SuiteTestResult| {
         let most = test.most.filter(|_| test.unfit.is_none())?;
         let step = test.steps.iter().find(|step| step.sessions == most.sessions)?;
         let p99 = step.figures.get("service_p99_us").copied()?;
@@ -189,10 +192,10 @@ pub fn of_suite(suite: &Suite, room_pct: f64) -> Vec<Expectation> {
             within: Some(("p99", within)),
         })
     };
-    suite.tests.iter().filter_map(of).collect()
+    suite.tests.iter().filter_map(expectation_for).collect()
 }
 
-/// With three digits that count.
+/// Rounds to three significant digits.
 fn rounded(value: f64) -> f64 {
     if value == 0.0 {
         return 0.0;

@@ -1,11 +1,12 @@
-//! From records to findings.
+//! Derives findings from records.
 //!
-//! Everything here is a pure function of a [`RunRecord`](dyno_record::RunRecord): whoever made the record, on whatever
-//! host, gets the same findings. [`audit()`] asks whether a run's numbers agree with each other; [`judge`] turns its
-//! answer into the run's status. [`points()`] puts runs together by what they were asked to do; every curve, fit and
-//! comparison begins with its [`Points`]. [`compare()`] holds two sets of runs against each other, [`differ()`] says what else
-//! differs between them, [`trend()`](trend::trend) where a history of runs changed. [`series`] is about any figure in the order
-//! of time: its levels, what is odd within them, and what moves with what.
+//! Everything here is a pure function of a [`RunRecord`](dyno_record::RunRecord): the same record
+//! gives the same findings on every host. [`audit()`] checks whether a run's figures agree with
+//! each other; [`judge`] derives the run's status from that. [`points()`] groups runs by their
+//! settings; every curve, fit and comparison starts from its [`Points`]. [`compare()`] compares two
+//! sets of runs, and [`differ()`] lists what else differs between them. [`trend()`](trend::trend)
+//! finds where a history of runs changed. [`series`] analyzes any figure over time: its levels,
+//! outliers within them, and figures that change together.
 
 pub mod answer;
 pub mod audit;
@@ -47,14 +48,16 @@ pub mod varied;
 pub mod whose;
 pub mod yardstick;
 
-pub use answer::{Answer, Answers, Tone, answer};
+pub use answer::{CurveSummaries, CurveSummary, Tone, answer};
 pub use audit::{audit, changed_words, check_names, driver_bound_by, judge};
-pub use compare::{Comparison, Gate, Rules, Side, Verdict, compare};
+pub use compare::{
+    ComparisonGate, ComparisonRules, ComparisonSide, ComparisonVerdict, RunComparison, compare,
+};
 pub use conclusion::Conclusion;
-pub use differ::{Difference, differ};
+pub use differ::{ConfigDifference, differ};
 pub use limit::{Limit, LimitError, keeps};
-pub use limited::{Limited, limited};
-pub use load::Load;
-pub use points::{Point, Points, points};
+pub use limited::{Bottleneck, limited};
+pub use load::LoadPoint;
+pub use points::{MeasuredPoint, Points, points};
 pub use rejudge::rejudged;
-pub use varied::Varied;
+pub use varied::RepeatVariation;

@@ -1,11 +1,11 @@
-//! Limits of latency as users state them: `p99 <= 2ms`.
+//! Latency limits as users write them: `p99 <= 2ms`.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use dyno_plan::Span;
-use dyno_record::{Latency, OwnWorkload, RunRecord};
+use dyno_plan::TimeSpan;
+use dyno_record::{Latency, RunRecord, WorkloadFacts};
 
 use crate::number::time_us;
 
@@ -35,11 +35,11 @@ pub struct Limit {
     /// The class of operations: `all`, `select`.
     pub class: String,
     figure: Figure,
-    /// The most that is allowed.
+    /// The highest value that is allowed.
     pub most: Duration,
 }
 
-/// A text that is no limit.
+/// The text is no valid limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} is no limit: write mean, p50, p95, p99, p999 or max, `<=` and a duration, as in `p99 <= 2ms` or `update.p95 <= 10ms`"
@@ -55,11 +55,11 @@ impl FromStr for Limit {
         let error = || LimitError { text: text.to_owned() };
         let (name, most) = text.split_once("<=").or_else(|| text.split_once('<')).ok_or_else(error)?;
         let (class, name) = name.trim().split_once('.').unwrap_or(("all", name.trim()));
-        let known = ["all", "select", "lookup", "scan", "update", "commit"];
+        let class_names = ["all", "select", "lookup", "scan", "update", "commit"];
         let figure = FIGURES.iter().find(|(known, _)| *known == name).map(|(_, figure)| *figure);
-        let most: Span = most.trim().parse().map_err(|_| error())?;
+        let most: TimeSpan = most.trim().parse().map_err(|_| error())?;
         match figure {
-            Some(figure) if known.contains(&class) && !most.0.is_zero() => {
+            Some(figure) if class_names.contains(&class) && !most.0.is_zero() => {
                 Ok(Self { class: class.to_owned(), figure, most: most.0 })
             }
             _ => Err(error()),
@@ -71,18 +71,19 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = FIGURES.iter().find(|(_, figure)| *figure == self.figure).map_or("", |(name, _)| name);
         let class = if self.class == "all" { String::new() } else { format!("{}.", self.class) };
-        write!(f, "{class}{name} <= {}", Span(self.most))
+        write!(f, "{class}{name} <= {}", TimeSpan(self.most))
     }
 }
 
 impl Limit {
-    /// The measure of points that it is about: `response_p95_us`; nothing where it is about one class.
+    /// The measure of points that it limits: `response_p95_us`; `None` for a limit of one class.
     pub fn measure(&self) -> Option<String> {
         let name = FIGURES.iter().find(|(_, figure)| *figure == self.figure).map(|(name, _)| name)?;
         (self.class == "all").then(|| format!("response_{name}_us"))
     }
 
-    /// What the record says of the limited figure, µs: response time, which in an open loop counts from the due moment.
+    /// The record's value of the limited figure, µs. It is response time, which in an open loop
+    /// counts from the due time.
     pub fn measured_us(&self, record: &RunRecord) -> Option<f64> {
         let Latency { mean, p50, p95, p99, p999, max, .. } = &record.ops.get(&self.class)?.response_us;
         match self.figure {
@@ -95,7 +96,7 @@ impl Limit {
         }
     }
 
-    /// Whether the record keeps the limit; `None` where it does not tell.
+    /// Whether the record keeps the limit; `None` where the figure is unknown.
     pub fn holds(&self, record: &RunRecord) -> Option<bool> {
         Some(self.measured_us(record)? <= self.most.as_secs_f64() * 1e6)
     }
@@ -109,23 +110,23 @@ impl Limit {
     }
 }
 
-/// The share of an open loop's rate that must come about: below it operations queue without end.
+/// The share of an open loop's rate that must be reached: below it the queue grows without end.
 pub const RATE_KEPT_MIN: f64 = 0.95;
 
-/// Whether the run kept every limit and, in an open loop, its rate; `None` where it does not tell.
+/// Whether the run kept every limit and, in an open loop, its rate; `None` where that is unknown.
 pub fn keeps(limits: &[Limit], record: &RunRecord) -> Option<bool> {
     let held = limits.iter().map(|limit| limit.holds(record)).collect::<Option<Vec<bool>>>()?;
-    let own = |own: &OwnWorkload| {
+    let workload_rates = |own: &WorkloadFacts| {
         let share = own.share.as_ref()?;
         Some((share.rate_per_s?, share.ops.as_ref()?.rate_per_s))
     };
     let rates: Vec<(f64, f64)> = match (record.beside.is_empty(), record.asked_per_s()) {
         (true, None) => Vec::new(),
         (true, Some(rate)) => vec![(rate, record.ops.get("all")?.rate_per_s)],
-        (false, _) => record.workloads().filter_map(own).collect(),
+        (false, _) => record.workloads().filter_map(workload_rates).collect(),
     };
-    let kept = rates.iter().all(|(asked, done)| *done >= asked * RATE_KEPT_MIN);
-    Some(kept && held.iter().all(|&held| held))
+    let rates_kept = rates.iter().all(|(asked, done)| *done >= asked * RATE_KEPT_MIN);
+    Some(rates_kept && held.iter().all(|&held| held))
 }
 
 #[cfg(test)]

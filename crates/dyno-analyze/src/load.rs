@@ -1,24 +1,25 @@
-//! A load and what came of it: what scalability fits and knees are made of.
+//! A load and its results: the input of scalability fits and knees.
 
-use crate::points::Curve;
+use crate::points::MeasuredCurve;
 
 /// One point of a ramp.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Load {
+pub struct LoadPoint {
     /// Sessions (or processors, or jobs).
     pub sessions: f64,
     /// Throughput at that load, per second.
     pub throughput: f64,
     /// Latency at that load, µs.
     pub latency_us: Option<f64>,
-    /// Runs behind the point: what it weighs in a fit.
+    /// Runs behind the point: its weight in a fit.
     pub repeats: u32,
-    /// How far the runs lie apart: the sum of their squared distances from `throughput`; 0 of a single run.
+    /// Spread of the runs: the sum of their squared distances from `throughput`; 0 for a single
+    /// run.
     pub scatter: f64,
 }
 
-impl Load {
-    /// A point measured once.
+impl LoadPoint {
+    /// A point that was measured once.
     pub fn new(sessions: f64, throughput: f64) -> Self {
         Self { sessions, throughput, latency_us: None, repeats: 1, scatter: 0.0 }
     }
@@ -29,13 +30,13 @@ impl Load {
     }
 }
 
-impl Curve<'_> {
-    /// The ramp of this curve by the names of two measures (`ops_per_s`, `service_p99_us`). Points without the
-    /// throughput are left out.
-    pub fn loads(&self, throughput: &str, latency: &str) -> Vec<Load> {
-        let load = |point: &&crate::points::Point| {
+impl MeasuredCurve<'_> {
+    /// This curve as a ramp of two measures by name (`ops_per_s`, `service_p99_us`). Points without
+    /// the throughput are left out.
+    pub fn loads(&self, throughput: &str, latency: &str) -> Vec<LoadPoint> {
+        let load = |point: &&crate::points::MeasuredPoint| {
             let estimate = point.estimates.get(throughput)?;
-            Some(Load {
+            Some(LoadPoint {
                 sessions: f64::from(point.sessions),
                 throughput: estimate.value,
                 latency_us: point.get(latency),

@@ -1,34 +1,34 @@
-//! Hours of one run, minute by minute. Whether they lasted is for [`steady`](mod@crate::steady) to say.
+//! Divides a long run into minutes. Whether it was steady is decided in
+//! [`steady`](mod@crate::steady).
 
 use dyno_record::{RunRecord, SeriesPoint};
 
 use crate::points::median;
-use crate::stall::{Mark, marks};
+use crate::stall::{SlowdownKind, marks};
 
 /// One minute (or another length) of a run.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Minute {
-    /// Its begin, seconds after the window began.
+    /// Begin of the part, in seconds after the window began.
     pub at_s: f64,
-    /// Operations per second.
     pub ops_per_s: f64,
     /// The median and the largest of the intervals' 99th percentiles, µs.
     pub p99_us: Option<(f64, f64)>,
-    /// The longest operation, µs.
+    /// Latency of the longest operation, µs.
     pub max_us: Option<f64>,
-    /// Operations that failed.
+    /// Number of operations that failed.
     pub errors: u64,
-    /// Redo, MB/s.
     pub redo_mb_per_s: Option<f64>,
-    /// Times at which work began to stand still.
+    /// Number of stalls that began in it.
     pub stalls: u32,
-    /// Times at which it slowed down under a burst of writes, as in a checkpoint.
+    /// Number of slowdowns that began under a burst of writes, as in a checkpoint.
     pub checkpoints: u32,
 }
 
 /// The run in parts of `length_s` (above zero); a last part shorter than half of that is left out.
 pub fn minutes(record: &RunRecord, length_s: f64) -> Vec<Minute> {
-    // Moments are sums of floating-point seconds: a hair before a border is the border.
+    // Times are sums of floating-point seconds, so a tiny distance before a boundary counts as the
+    // boundary.
     let part_at = |at_s: f64| (at_s / length_s + 1e-9) as usize;
     let mut parts: Vec<Vec<&SeriesPoint>> = Vec::new();
     for point in &record.series.points {
@@ -49,9 +49,9 @@ pub fn minutes(record: &RunRecord, length_s: f64) -> Vec<Minute> {
         let part = part_at(mark.at_s);
         let Some((_, minute)) = minutes.iter_mut().find(|(i, _)| *i == part) else { continue };
         match mark.mark {
-            Mark::Stall => minute.stalls += 1,
-            Mark::Checkpoint => minute.checkpoints += 1,
-            Mark::Dip => {}
+            SlowdownKind::Stall => minute.stalls += 1,
+            SlowdownKind::Checkpoint => minute.checkpoints += 1,
+            SlowdownKind::Dip => {}
         }
     }
     minutes.into_iter().map(|(_, minute)| minute).collect()

@@ -1,13 +1,15 @@
-//! Numbers as people read them: the one formatter of all findings and reports.
+//! Formats numbers for readers: the one formatter of all findings and reports.
 //!
-//! It lives here, at the bottom of everything that speaks, because a finding is a sentence with numbers in it and a
-//! report must not print the same figure in another spelling. Thousands are separated by commas, digits follow the
-//! magnitude (what a benchmark can tell apart, not what a float holds), and what is not there is [`ABSENT`].
+//! It is in this crate because a finding is a sentence with numbers in it, and a report must print
+//! a figure in the same form everywhere. Thousands are separated by commas. The number of digits
+//! follows the magnitude: what a benchmark can distinguish, not what a float holds. A missing
+//! figure is [`ABSENT`].
 
-/// What stands where there is no figure.
+/// What is shown in place of a missing figure.
 pub const ABSENT: &str = "–";
 
-/// Largest magnitude that is written out; above it every figure of a database is a slip and gets an exponent.
+/// Largest magnitude that is written out. Any larger database figure is an error and gets an
+/// exponent.
 const WRITTEN_OUT_MAX: f64 = 1e15;
 
 /// Puts a comma between groups of three digits; `digits` are ASCII digits only.
@@ -22,7 +24,7 @@ fn group(digits: &str) -> String {
     out
 }
 
-/// A whole number: `6,029,701`.
+/// A whole number with separators: `6,029,701`.
 pub fn count(value: u64) -> String {
     group(&value.to_string())
 }
@@ -33,7 +35,7 @@ pub fn signed(value: i128) -> String {
     format!("{sign}{}", group(&value.unsigned_abs().to_string()))
 }
 
-/// So many sessions in words: `1 session`, `1,024 sessions`. A fit's may lie between whole numbers.
+/// A number of sessions in words: `1 session`, `1,024 sessions`. That of a fit may be fractional.
 pub fn sessions(number: f64) -> String {
     let figure = fixed(number, 0);
     let word = if figure == "1" { "session" } else { "sessions" };
@@ -68,8 +70,8 @@ pub fn figure(value: f64) -> String {
     fixed(value, decimals)
 }
 
-/// The value rounded to what repeats allow that lie `spread_pct` apart: to the power of ten of their distance, to two digits at least and
-/// four at most. A single run does not tell: three digits.
+/// The value rounded to the precision that repeats with this spread allow. It is the power of ten
+/// of their distance, with two to four significant digits. A single run gives three digits.
 pub fn rounded(value: f64, spread_pct: Option<f64>) -> f64 {
     if !value.is_finite() || value == 0.0 {
         return value;
@@ -87,15 +89,16 @@ pub fn rounded(value: f64, spread_pct: Option<f64>) -> f64 {
     if lowest < 0 { (value * step).round() / step } else { (value / step).round() * step }
 }
 
-/// [`figure`], or [`ABSENT`].
+/// The value as [`figure`], or [`ABSENT`].
 pub fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| ABSENT.into(), figure)
 }
 
-/// A figure in few characters, for places that are narrow: as [`figure`] below a million, then `6.03M`, `68.9M`, `1.00G`.
+/// A figure in few characters, for narrow columns: as [`figure`] below a million, then `6.03M`,
+/// `68.9M`, `1.00G`.
 pub fn compact(value: f64) -> String {
     for (suffix, size) in [("T", 1e12), ("G", 1e9), ("M", 1e6)] {
-        // The same value that `figure` would round up to the next suffix gets it here.
+        // A value that `figure` would round up to the next suffix gets that suffix.
         if value.is_finite() && value.abs() >= size * 0.9995 && value.abs() < WRITTEN_OUT_MAX {
             return format!("{}{suffix}", figure(value / size));
         }
@@ -103,7 +106,7 @@ pub fn compact(value: f64) -> String {
     figure(value)
 }
 
-/// [`figure`] where that takes at most `columns` characters, else [`compact`].
+/// [`figure`] where that needs at most `columns` characters, else [`compact`].
 pub fn within(value: f64, columns: usize) -> String {
     let full = figure(value);
     if full.chars().count() <= columns { full } else { compact(value) }
@@ -114,7 +117,7 @@ pub fn percent(value: f64) -> String {
     if value.abs() >= 99.95 || value == 0.0 { fixed(value, 0) } else { fixed(value, 1) }
 }
 
-/// A time given in microseconds, in the unit that suits it: `61.3 µs`, `1.24 ms`, `12.0 s`.
+/// A time given in microseconds, in a suitable unit: `61.3 µs`, `1.24 ms`, `12.0 s`.
 pub fn time_us(value: f64) -> String {
     match value.abs() {
         v if v < 999.5 => format!("{} µs", figure(value)),
@@ -123,7 +126,8 @@ pub fn time_us(value: f64) -> String {
     }
 }
 
-/// [`time_us`] with two digits, for figures that move while one looks at them: `61 µs`, `210 µs`, `1.2 ms`.
+/// [`time_us`] with two digits, for figures that change on a live display: `61 µs`, `210 µs`,
+/// `1.2 ms`.
 pub fn time_coarse_us(value: f64) -> String {
     let (scaled, unit) = match value.abs() {
         v if v < 999.5 => (value, "µs"),
@@ -149,7 +153,8 @@ pub fn span_s(value: f64) -> String {
     }
 }
 
-/// A number of bytes in binary units, as sizes of memory and tables are meant: `80.0 MiB`, `8 KiB`, `512 B`.
+/// A number of bytes in binary units, as used for sizes of memory and tables: `80.0 MiB`, `8 KiB`,
+/// `512 B`.
 pub fn bytes(value: u64) -> String {
     for (suffix, shift) in [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)] {
         if value >> shift > 0 {
@@ -161,7 +166,7 @@ pub fn bytes(value: u64) -> String {
     format!("{value} B")
 }
 
-/// A number of bytes in decimal megabytes, as transfer is counted: `937 MB`, `0.42 MB`.
+/// A number of bytes in decimal megabytes, as used for transfers: `937 MB`, `0.42 MB`.
 pub fn megabytes(value: f64) -> String {
     format!("{} MB", figure(value / 1e6))
 }

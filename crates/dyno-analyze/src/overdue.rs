@@ -1,10 +1,11 @@
-//! Operations of an open loop that were overdue when the window began: work of the warm-up in the window's figures.
+//! Counts the operations of an open loop that were overdue when the window began: work of the
+//! warm-up in the window's figures.
 
 use dyno_record::RunRecord;
 
 use crate::number::{count, percent};
 
-/// Share of the operations that are due in the window, %, up to which overdue ones do not matter.
+/// Share of the operations due in the window, %, up to which overdue ones do not matter.
 const FREE_PCT: f64 = 1.0;
 
 /// Overdue operations at both ends of a window.
@@ -12,12 +13,12 @@ const FREE_PCT: f64 = 1.0;
 pub(crate) struct Overdue {
     pub(crate) begin: u64,
     pub(crate) end: u64,
-    /// Those that the window has done beyond its own, in percent of what was due in it.
+    /// Operations that the window did in excess of its own, in percent of those due in it.
     pub(crate) surplus_pct: f64,
 }
 
 impl Overdue {
-    /// Of a run whose rate is known; nothing where what was overdue does not matter.
+    /// For a run with a known rate; `None` where the overdue operations do not matter.
     pub(crate) fn of(record: &RunRecord, due: f64) -> Option<Self> {
         let (begin, end) = record.window.as_ref()?.overdue?;
         let surplus_pct = 100.0 * begin.saturating_sub(end) as f64 / due.max(1.0);
@@ -28,7 +29,7 @@ impl Overdue {
     }
 
     pub(crate) fn words(&self) -> String {
-        // As many or more were overdue at the end: the window did none beyond its own.
+        // As many or more were overdue at the end: the window did none in excess of its own.
         let rate = match self.surplus_pct > 0.0 {
             true => format!("its rate (+{} %) and in ", percent(self.surplus_pct)),
             false => String::new(),

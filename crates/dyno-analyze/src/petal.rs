@@ -1,101 +1,105 @@
-//! Petals: latency against throughput as sessions rise.
+//! Petals: latency plotted against throughput as sessions rise.
 //!
-//! Each ramp goes right while more sessions bring more, up as they wait for each other, and bends back where
-//! something saturates and more sessions bring less. One petal for each update share, block size or whatever else
-//! differs.
+//! Each ramp moves to the right while more sessions add throughput, and up as sessions wait for
+//! each other. It bends back where something saturates and more sessions reduce throughput. There
+//! is one petal for each update share, block size or other setting that differs.
 
 use crate::number::{self, percent, time_us};
-use crate::points::{Measure, Point, Points, phrase};
+use crate::points::{Measure, MeasuredPoint, Points, phrase};
 
-/// A fall of throughput below this is no bend, %: repeats of one run differ as much.
+/// Decrease of throughput below which there is no bend, %: repeats of one run differ as much.
 pub const BEND_LEAST_PCT: f64 = 2.0;
 
-/// Where the cache serves more than this, reads from storage are no measure of the load, %.
+/// Cache hit ratio above which reads from storage do not measure the load, %.
 const CACHED_PCT: f64 = 99.0;
 
 /// One point of a petal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PetalPoint {
-    /// Sessions.
     pub sessions: u32,
     /// Throughput, in the unit of its measure.
     pub throughput: f64,
-    /// Latency, µs.
     pub latency_us: f64,
 }
 
 /// Where a petal bends back.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Turn {
-    /// The place of the point of the highest throughput.
+pub struct PetalBend {
+    /// Index of the point with the highest throughput.
     pub place: usize,
-    /// How far throughput falls beyond it, %.
+    /// Decrease of throughput beyond that point, %.
     pub fell_pct: f64,
 }
 
 /// One curve of latency against throughput.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Petal {
-    /// What sets it apart: `update_pct 20 %`; empty when it is the only one.
+    /// What distinguishes the petal: `update_pct 20 %`; empty for a single one.
     pub name: String,
-    /// Its points, in order of the load.
+    /// Its points by rising load.
     pub points: Vec<PetalPoint>,
     /// Where it bends back; `None` if it does not.
-    pub turn: Option<Turn>,
+    pub turn: Option<PetalBend>,
 }
 
-/// Who counted what a petal shows: both of its measures come from one source, or it would draw one quantity against
-/// another.
+/// The source of a petal's measures. Both must come from the same source; otherwise the petal would
+/// compare two different quantities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum PetalSource {
     /// The sessions: operations and their service time.
     Client,
-    /// The database: what it asked the operating system for, and how long it waited for that.
+    /// The database: its requests to the operating system, and how long it waited for them.
     Database,
-    /// The block device: what reached it, and how long it took.
+    /// The block device: the requests that reached it, and how long they took.
     Device,
 }
 
 /// The measures of a petal chart: throughput and latency, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Measures {
-    /// The measure to the right.
+pub struct PetalMeasures {
+    /// The measure on the horizontal axis.
     pub throughput: &'static str,
-    /// The measure upwards.
+    /// The measure on the vertical axis.
     pub latency: &'static str,
-    /// Who counted both.
-    pub source: Source,
+    /// The source that counted both measures.
+    pub source: PetalSource,
 }
 
-const fn of(source: Source, throughput: &'static str, latency: &'static str) -> Measures {
-    Measures { throughput, latency, source }
+const fn make_measures(
+    source: PetalSource,
+    throughput: &'static str,
+    latency: &'static str,
+) -> PetalMeasures {
+    PetalMeasures { throughput, latency, source }
 }
 
 const DATABASE_LATENCY: &str = "physical_read_latency_us";
 const DEVICE_LATENCY: &str = "device_read_latency_us";
 
-/// Reads per second and their latency, the best known first.
-const IOPS: [Measures; 3] = [
-    of(Source::Database, "physical_read_requests_per_s", DATABASE_LATENCY),
-    of(Source::Database, "physical_reads_per_s", DATABASE_LATENCY),
-    of(Source::Device, "device_reads_per_s", DEVICE_LATENCY),
+/// Reads per second and their latency, the preferred source first.
+const IOPS: [PetalMeasures; 3] = [
+    make_measures(PetalSource::Database, "physical_read_requests_per_s", DATABASE_LATENCY),
+    make_measures(PetalSource::Database, "physical_reads_per_s", DATABASE_LATENCY),
+    make_measures(PetalSource::Device, "device_reads_per_s", DEVICE_LATENCY),
 ];
 
 /// Bytes read per second and the latency of reads.
-const MEGABYTES: [Measures; 2] = [
-    of(Source::Database, "physical_read_mb_per_s", DATABASE_LATENCY),
-    of(Source::Device, "device_read_mb_per_s", DEVICE_LATENCY),
+const MEGABYTES: [PetalMeasures; 2] = [
+    make_measures(PetalSource::Database, "physical_read_mb_per_s", DATABASE_LATENCY),
+    make_measures(PetalSource::Device, "device_read_mb_per_s", DEVICE_LATENCY),
 ];
 
-impl Measures {
-    /// What stands on the axes, to the right and upwards: the measure, and whose it is.
+impl PetalMeasures {
+    /// The labels of the horizontal and the vertical axis: the measure, and its source.
     pub fn axes(&self) -> (String, String) {
         let label = |name: &'static str| Measure::find(name).map_or(name, |measure| measure.label);
         let (right, up) = (label(self.throughput), label(self.latency));
         match self.source {
-            Source::Database => (format!("{right} of the database"), format!("{up}, as the database saw it")),
-            // The device's measures say so in their own names.
-            Source::Client | Source::Device => (right.to_owned(), up.to_owned()),
+            PetalSource::Database => {
+                (format!("{right} of the database"), format!("{up}, as the database saw it"))
+            }
+            // The names of the device's measures include their source.
+            PetalSource::Client | PetalSource::Device => (right.to_owned(), up.to_owned()),
         }
     }
 }
@@ -104,57 +108,60 @@ fn known(points: &Points, measure: &str) -> bool {
     !points.points.is_empty() && points.points.iter().all(|point| point.get(measure).is_some())
 }
 
-/// The first measures of which both are known at every point.
-fn first_known(points: &Points, candidates: &[Measures]) -> Option<Measures> {
-    let both = |measures: &&Measures| known(points, measures.throughput) && known(points, measures.latency);
-    candidates.iter().find(both).copied()
+/// The first measures that are both known at every point.
+fn first_known(points: &Points, candidates: &[PetalMeasures]) -> Option<PetalMeasures> {
+    let has_both =
+        |measures: &&PetalMeasures| known(points, measures.throughput) && known(points, measures.latency);
+    candidates.iter().find(has_both).copied()
 }
 
-/// Whether storage takes part: the database's cache does not serve everything.
+/// Whether storage is involved: the database's cache does not serve everything.
 fn reads_storage(points: &Points) -> bool {
-    let missed = |point: &Point| point.get("buffer_hit_pct").is_some_and(|hit| hit < CACHED_PCT);
+    let missed = |point: &MeasuredPoint| point.get("buffer_hit_pct").is_some_and(|hit| hit < CACHED_PCT);
     points.points.iter().any(missed)
 }
 
-/// The measures for latency against IOPS: reads and their latency where storage takes part and one source tells both,
-/// else operations and their service time.
-pub fn iops(points: &Points) -> Measures {
-    // Figures from elsewhere may know no operations.
+/// The measures for latency against IOPS. They are reads and their latency where storage is
+/// involved and one source has both, else operations and their service time.
+pub fn iops(points: &Points) -> PetalMeasures {
+    // Imported figures may lack operations.
     let may = reads_storage(points) || !known(points, "ops_per_s");
     let reads = if may { first_known(points, &IOPS) } else { None };
-    reads.unwrap_or(of(Source::Client, "ops_per_s", "service_mean_us"))
+    reads.unwrap_or(make_measures(PetalSource::Client, "ops_per_s", "service_mean_us"))
 }
 
-/// The measures for latency against MB/s; `None` where storage takes no part, or no source tells both.
-pub fn megabytes(points: &Points) -> Option<Measures> {
+/// The measures for latency against MB/s; `None` where storage is not involved, or no source has
+/// both.
+pub fn megabytes(points: &Points) -> Option<PetalMeasures> {
     first_known(points, &MEGABYTES).filter(|_| reads_storage(points))
 }
 
-/// Where the audit found that the operating system's page cache answered reads of the database: the largest share of any
-/// run, %, and at how many points; `None` where it found none.
+/// Reads that the operating system's page cache answered, as found by the audit: the largest share
+/// of any run, %, and the number of such points. `None` where there are none.
 pub fn page_cache(points: &Points) -> Option<(f64, usize)> {
-    let share = |point: &Point| point.runs.iter().filter_map(|run| run.page_cache_pct).reduce(f64::max);
+    let share =
+        |point: &MeasuredPoint| point.runs.iter().filter_map(|run| run.page_cache_pct).reduce(f64::max);
     let shares: Vec<f64> = points.points.iter().filter_map(share).collect();
     Some((shares.iter().copied().reduce(f64::max)?, shares.len()))
 }
 
-/// [`page_cache`] in a sentence about what petals of `source` show.
-pub fn page_cache_words(points: &Points, source: Source) -> Option<String> {
-    let (pct, at) = page_cache(points).filter(|_| source != Source::Client)?;
+/// [`page_cache`] in a sentence that fits petals of `source`.
+pub fn page_cache_words(points: &Points, source: PetalSource) -> Option<String> {
+    let (pct, at) = page_cache(points).filter(|_| source != PetalSource::Client)?;
     let all = points.points.len();
-    let of = if at == all { String::new() } else { format!(" at {at} of {all} points") };
+    let suffix = if at == all { String::new() } else { format!(" at {at} of {all} points") };
     let share = format!(
-        "up to {} % of what the database asked for came from the operating system's page cache{of}",
+        "up to {} % of what the database asked for came from the operating system's page cache{suffix}",
         percent(pct)
     );
     Some(match source {
-        Source::Device => format!("page cache: {share}, and is not among the device's reads"),
+        PetalSource::Device => format!("page cache: {share}, and is not among the device's reads"),
         _ => format!("page cache: {share}, so these are not the storage's figures"),
     })
 }
 
 /// The petals of `points`: one for each curve along the load. Points without both measures are left out.
-pub fn petals(points: &Points, measures: Measures) -> Vec<Petal> {
+pub fn petals(points: &Points, measures: PetalMeasures) -> Vec<Petal> {
     points
         .curves(points.load_axis())
         .into_iter()
@@ -174,19 +181,20 @@ pub fn petals(points: &Points, measures: Measures) -> Vec<Petal> {
         .collect()
 }
 
-/// The turning point: the highest throughput, if it falls beyond by more than the repeats there lie apart.
-fn turn(points: &[PetalPoint], spread_pct: &[f64]) -> Option<Turn> {
+/// The turning point: the highest throughput, if the decrease beyond it exceeds the spread of the
+/// repeats there.
+fn turn(points: &[PetalPoint], spread_pct: &[f64]) -> Option<PetalBend> {
     let highest =
         points.iter().enumerate().rev().max_by(|(_, a), (_, b)| a.throughput.total_cmp(&b.throughput));
     let (place, top) = highest?;
     let lowest = points[place + 1..].iter().map(|point| point.throughput).fold(f64::INFINITY, f64::min);
     let fell_pct = 100.0 * (1.0 - lowest / top.throughput);
-    (fell_pct >= BEND_LEAST_PCT.max(spread_pct[place])).then_some(Turn { place, fell_pct })
+    (fell_pct >= BEND_LEAST_PCT.max(spread_pct[place])).then_some(PetalBend { place, fell_pct })
 }
 
 impl Petal {
-    /// The petal in one sentence; `measures` are what it was made of.
-    pub fn sentence(&self, measures: Measures) -> String {
+    /// The petal in one sentence; `measures` are those it was made of.
+    pub fn sentence(&self, measures: PetalMeasures) -> String {
         let head = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
         let at = |point: &PetalPoint| {
             format!(
@@ -238,10 +246,10 @@ mod tests {
         let measures = iops(&points);
         assert_eq!(
             measures,
-            Measures {
+            PetalMeasures {
                 throughput: "physical_reads_per_s",
                 latency: "physical_read_latency_us",
-                source: Source::Database
+                source: PetalSource::Database
             }
         );
         let petals = petals(&points, measures);
@@ -276,7 +284,8 @@ mod tests {
         assert!(petals(&points, iops(&points))[0].turn.is_some());
     }
 
-    /// The database counts 47,924 requests/s and has no times of them; the few that reached the device took long.
+    /// The database counts 47,924 requests/s without times; the few that reached the device took
+    /// long.
     fn page_cached() -> RunRecord {
         let mut record = fixture::postgres();
         let value = |value, unit| Metric::Value { value, unit };
@@ -295,8 +304,11 @@ mod tests {
         let records = [page_cached()];
         let points = points(&records);
         let measures = iops(&points);
-        assert_eq!(measures, of(Source::Device, "device_reads_per_s", DEVICE_LATENCY));
-        assert_eq!(megabytes(&points), Some(of(Source::Device, "device_read_mb_per_s", DEVICE_LATENCY)));
+        assert_eq!(measures, make_measures(PetalSource::Device, "device_reads_per_s", DEVICE_LATENCY));
+        assert_eq!(
+            megabytes(&points),
+            Some(make_measures(PetalSource::Device, "device_read_mb_per_s", DEVICE_LATENCY))
+        );
         assert_eq!(measures.axes(), ("device reads".into(), "mean latency of a device read".into()));
 
         let mut timed = page_cached();
@@ -305,7 +317,10 @@ mod tests {
         let records = [timed];
         let points = crate::points::points(&records);
         let measures = iops(&points);
-        assert_eq!(measures, of(Source::Database, "physical_read_requests_per_s", DATABASE_LATENCY));
+        assert_eq!(
+            measures,
+            make_measures(PetalSource::Database, "physical_read_requests_per_s", DATABASE_LATENCY)
+        );
         let (right, up) = measures.axes();
         assert_eq!(right, "read requests of the database");
         assert!(up.contains("database"), "{up}");
@@ -317,7 +332,7 @@ mod tests {
         record.metrics.remove(DEVICE_LATENCY);
         let records = [record];
         let points = points(&records);
-        assert_eq!(iops(&points).source, Source::Client);
+        assert_eq!(iops(&points).source, PetalSource::Client);
         assert_eq!(megabytes(&points), None);
     }
 
@@ -333,9 +348,9 @@ mod tests {
         let records = [record];
         let points = points(&records);
         assert_eq!((without, page_cache(&points)), (None, Some((94.2, 1))));
-        let words = page_cache_words(&points, Source::Database).unwrap();
+        let words = page_cache_words(&points, PetalSource::Database).unwrap();
         assert!(words.contains("94.2 %") && words.contains("not the storage's"), "{words}");
-        assert_eq!(page_cache_words(&points, Source::Client), None);
+        assert_eq!(page_cache_words(&points, PetalSource::Client), None);
     }
 
     #[test]

@@ -1,7 +1,9 @@
-//! What the processors did, from profiles: in one run, and between two sides of a comparison.
+//! Compares CPU profiles: what the processors did in one run, and between two sides of a
+//! comparison.
 //!
-//! A profile is a sample: a function with `k` samples has a share that is known to about `±2·√k` samples, so small
-//! differences of one run each are told with how much they can be off, and of several runs with their spread.
+//! A profile is a sample. The share of a function with `k` samples is known to about `±2·√k`
+//! samples. So differences of one run each are reported with their possible error, and those of
+//! several runs with their spread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,29 +11,30 @@ use dyno_record::profile::REST;
 use dyno_record::{ALL, CpuKind, CpuProfile, DatabaseIn, Profile, RunRecord, SymbolShare};
 use serde::{Deserialize, Serialize};
 
-/// Functions of a comparison that are told at most; the largest differences come first.
+/// Most functions that a comparison reports, the largest differences first.
 pub const GAINS_MAX: usize = 20;
 
-/// The profile of a run that is a result.
+/// The profile of a run with a result.
 pub fn profile(record: &RunRecord) -> Option<&CpuProfile> {
     record.profile.as_ref().and_then(Profile::taken)
 }
 
-/// Time that processors of the profile's machine were at work in the window, by its own counters, s.
+/// Busy processor time of the profile's host in the window, by the host's own counters, s.
 pub fn busy_s(record: &RunRecord) -> Option<f64> {
     let profile = profile(record)?;
     let busy_pct = record.driver().counters.get("cpu.busy_pct")?;
     Some(busy_pct / 100.0 * f64::from(profile.cpus) * profile.seconds).filter(|busy_s| *busy_s > 0.0)
 }
 
-/// The same for each operation of the window, µs; absent where none is counted. The whole machine's: shares of it are a process's.
+/// The same per operation of the window, µs; absent where no operation is counted. It covers the
+/// whole host; a process has a share of it.
 pub fn busy_us_per_op(record: &RunRecord) -> Option<f64> {
     let ops = record.ops.get(ALL).map(|all| all.count).filter(|count| *count > 0)?;
     Some(1e6 * busy_s(record)? / ops as f64)
 }
 
-/// Whether time of a process may be the run's: the database's, Dyno's, and the kernel's own threads'. Where the database cannot be
-/// told from others, theirs too.
+/// Whether the time of a process may belong to the run: the database's, Dyno's, and the kernel's
+/// own threads'. Where the database cannot be distinguished from others, theirs too.
 pub fn is_of_run(profile: &CpuProfile, process: CpuKind) -> bool {
     match process {
         CpuKind::Kernel | CpuKind::Database | CpuKind::Dyno => true,
@@ -40,106 +43,114 @@ pub fn is_of_run(profile: &CpuProfile, process: CpuKind) -> bool {
     }
 }
 
-/// The share of what [`is_of_run`] in the time that processors were at work, %.
+/// The share of processes that satisfy [`is_of_run`] in the busy processor time, %.
 pub fn share_of_run_pct(profile: &CpuProfile) -> f64 {
-    let own = profile.processes.iter().filter(|one| one.name != REST && is_of_run(profile, one.kind));
-    own.map(|one| one.share_pct).sum()
+    let run_processes =
+        profile.processes.iter().filter(|one| one.name != REST && is_of_run(profile, one.kind));
+    run_processes.map(|one| one.share_pct).sum()
 }
 
 /// A function on both sides of a comparison, or on one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Gain {
-    /// The program.
+pub struct ProfileFunctionChange {
     pub process: String,
-    /// The function.
     pub symbol: String,
-    /// The file that it is in, without its folder.
+    /// The file that contains it, without its folder.
     pub module: String,
-    /// The first side.
-    pub a: Part,
-    /// The second side.
-    pub b: Part,
-    /// The second less the first, in the unit of the comparison.
+    pub a: ProfileFunctionShare,
+    pub b: ProfileFunctionShare,
+    /// The second side minus the first, in the unit of the comparison.
     pub gain: f64,
-    /// Whether that is more than both sides' spread, and more than the samples' chance.
+    /// Whether the difference exceeds both sides' spread and the sampling error.
     pub is_clear: bool,
 }
 
-/// What one side has of a function, over its runs.
+/// A function's part on one side, over its runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Part {
-    /// The mean of its runs, in the unit of the comparison. A run that does not name the function has none of it: it may have less
-    /// than the smallest that its profile names.
+pub struct ProfileFunctionShare {
+    /// The mean of its runs, in the unit of the comparison. A run that does not list the function
+    /// counts as 0: its share may be below the smallest listed one.
     pub mean: f64,
-    /// The least and the most of its runs.
+    /// The lowest and the highest of its runs.
     pub range: (f64, f64),
-    /// Samples in all of them.
+    /// Samples in all of its runs.
     pub samples: u64,
 }
 
-/// Which functions took more and which took less.
+/// The functions whose processor time rose or fell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Gains {
-    /// Whether parts are µs of processor time for each operation; else they are % of the time that processors were at work.
+pub struct ProfileComparison {
+    /// Whether parts are µs of processor time per operation; otherwise they are % of the busy
+    /// processor time.
     pub per_op: bool,
     /// Runs with a profile on each side.
     pub runs: (usize, usize),
-    /// The whole of the database, Dyno and the kernel's own threads, on each side.
+    /// The total of the database, Dyno and the kernel's own threads, on each side.
     pub whole: (f64, f64),
     /// The functions, the largest differences first.
-    pub gains: Vec<Gain>,
-    /// The functions that are not told, whose differences are smaller.
+    pub gains: Vec<ProfileFunctionChange>,
+    /// Number of functions left out, whose differences are smaller.
     pub left_out: usize,
 }
 
-/// Program, function, file.
-type Name = (String, String, String);
+/// Program, function and file, which identify a function.
+type FunctionName = (String, String, String);
 
-/// One run.
-struct Measured {
-    /// µs of the machine for each operation.
+/// One run with a profile.
+struct ProfiledRun {
+    /// Processor time of the host per operation, µs.
     whole: Option<f64>,
-    /// What may be the run's, in % at first, then in the unit of the comparison; so are the parts.
+    /// The part that may belong to the run, first in %, then in the unit of the comparison; the
+    /// same holds for the functions.
     of_run_pct: f64,
-    parts: BTreeMap<Name, (f64, u64)>,
+    parts: BTreeMap<FunctionName, (f64, u64)>,
 }
 
 /// Compares the profiles of two sides; absent where a side has none.
-pub fn gains(a: &[&RunRecord], b: &[&RunRecord]) -> Option<Gains> {
-    let of = |side: &[&RunRecord]| -> Vec<Measured> {
-        let each = side.iter().filter_map(|record| Some((busy_us_per_op(record), profile(record)?)));
-        each.map(|(per_op, profile)| Measured {
-            whole: per_op,
-            of_run_pct: share_of_run_pct(profile),
-            parts: parts(profile),
-        })
-        .collect()
+pub fn gains(a: &[&RunRecord], b: &[&RunRecord]) -> Option<ProfileComparison> {
+    let profiled_runs = |side: &[&RunRecord]| -> Vec<ProfiledRun> {
+        let profiles = side.iter().filter_map(|record| Some((busy_us_per_op(record), profile(record)?)));
+        profiles
+            .map(|(per_op, profile)| ProfiledRun {
+                whole: per_op,
+                of_run_pct: share_of_run_pct(profile),
+                parts: parts(profile),
+            })
+            .collect()
     };
-    let (mut a, mut b) = (of(a), of(b));
+    let (mut a, mut b) = (profiled_runs(a), profiled_runs(b));
     if a.is_empty() || b.is_empty() {
         return None;
     }
-    // Shares alone mislead where one side does more: what grew may only be what did not shrink.
+    // Shares alone mislead where one side does more: a share may grow only because others shrink.
     let per_op = a.iter().chain(&b).all(|run| run.whole.is_some());
     for run in a.iter_mut().chain(&mut b) {
         let unit = run.whole.filter(|_| per_op).unwrap_or(100.0) / 100.0;
         run.of_run_pct *= unit;
         run.parts.values_mut().for_each(|(share, _)| *share *= unit);
     }
-    let mean = |side: &[Measured]| side.iter().map(|run| run.of_run_pct).sum::<f64>() / side.len() as f64;
-    let names: BTreeSet<&Name> = a.iter().chain(&b).flat_map(|run| run.parts.keys()).collect();
-    let mut all: Vec<Gain> = names.iter().map(|name| gain(name, &part(&a, name), &part(&b, name))).collect();
+    let mean = |side: &[ProfiledRun]| side.iter().map(|run| run.of_run_pct).sum::<f64>() / side.len() as f64;
+    let names: BTreeSet<&FunctionName> = a.iter().chain(&b).flat_map(|run| run.parts.keys()).collect();
+    let mut all: Vec<ProfileFunctionChange> =
+        names.iter().map(|name| gain(name, &part(&a, name), &part(&b, name))).collect();
     all.sort_by(|x, y| y.gain.abs().total_cmp(&x.gain.abs()));
     let left_out = all.len().saturating_sub(GAINS_MAX);
     all.truncate(GAINS_MAX);
-    Some(Gains { per_op, runs: (a.len(), b.len()), whole: (mean(&a), mean(&b)), gains: all, left_out })
+    Some(ProfileComparison {
+        per_op,
+        runs: (a.len(), b.len()),
+        whole: (mean(&a), mean(&b)),
+        gains: all,
+        left_out,
+    })
 }
 
-/// Share and samples by function of what may be the run's.
-fn parts(profile: &CpuProfile) -> BTreeMap<Name, (f64, u64)> {
-    let mut parts: BTreeMap<Name, (f64, u64)> = BTreeMap::new();
-    let own = |symbol: &&SymbolShare| symbol.symbol != REST && is_of_run(profile, symbol.process_kind);
-    for symbol in profile.symbols.iter().filter(own) {
+/// Share and samples by function, for processes that may belong to the run.
+fn parts(profile: &CpuProfile) -> BTreeMap<FunctionName, (f64, u64)> {
+    let mut parts: BTreeMap<FunctionName, (f64, u64)> = BTreeMap::new();
+    let is_relevant =
+        |symbol: &&SymbolShare| symbol.symbol != REST && is_of_run(profile, symbol.process_kind);
+    for symbol in profile.symbols.iter().filter(is_relevant) {
         let SymbolShare { process, symbol, module, samples, share_pct, .. } = symbol;
         // Two builds of a server are in different folders.
         let module = module.rsplit('/').next().unwrap_or_default().to_owned();
@@ -149,20 +160,25 @@ fn parts(profile: &CpuProfile) -> BTreeMap<Name, (f64, u64)> {
     parts
 }
 
-fn part(side: &[Measured], name: &Name) -> Part {
-    let each: Vec<(f64, u64)> =
+fn part(side: &[ProfiledRun], name: &FunctionName) -> ProfileFunctionShare {
+    let run_shares: Vec<(f64, u64)> =
         side.iter().map(|run| run.parts.get(name).copied().unwrap_or_default()).collect();
-    let values = || each.iter().map(|(value, _)| *value);
-    Part {
-        mean: values().sum::<f64>() / each.len() as f64,
+    let values = || run_shares.iter().map(|(value, _)| *value);
+    ProfileFunctionShare {
+        mean: values().sum::<f64>() / run_shares.len() as f64,
         range: (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)),
-        samples: each.iter().map(|(_, samples)| samples).sum(),
+        samples: run_shares.iter().map(|(_, samples)| samples).sum(),
     }
 }
 
-fn gain((process, symbol, module): &Name, a: &Part, b: &Part) -> Gain {
-    // Two standard deviations of either count; what has no sample may have had two by chance.
-    let off = |part: &Part| match part.samples {
+fn gain(
+    (process, symbol, module): &FunctionName,
+    a: &ProfileFunctionShare,
+    b: &ProfileFunctionShare,
+) -> ProfileFunctionChange {
+    // Two standard deviations of either count; a function without samples may have missed two by
+    // chance.
+    let off = |part: &ProfileFunctionShare| match part.samples {
         0 => 0.0,
         samples => part.mean * 2.0 / (samples as f64).sqrt(),
     };
@@ -170,7 +186,7 @@ fn gain((process, symbol, module): &Name, a: &Part, b: &Part) -> Gain {
     let gain = b.mean - a.mean;
     let apart = a.range.1 < b.range.0 || b.range.1 < a.range.0;
     let enough = a.samples.max(b.samples) >= 10;
-    Gain {
+    ProfileFunctionChange {
         process: process.clone(),
         symbol: symbol.clone(),
         module: module.clone(),
@@ -225,9 +241,9 @@ mod tests {
         let gains = gains(&[&a], &[&b]).unwrap();
         assert!(gains.per_op);
         assert_eq!(gains.whole, (100.0, 50.0));
-        let found: Vec<_> =
+        let listed: Vec<_> =
             gains.gains.iter().map(|gain| (gain.symbol.as_str(), gain.gain, gain.is_clear)).collect();
-        assert_eq!(found, [("slow", -50.0, true), ("steady", 0.0, false)]);
+        assert_eq!(listed, [("slow", -50.0, true), ("steady", 0.0, false)]);
     }
 
     #[test]
@@ -235,40 +251,40 @@ mod tests {
         let a = [run(100, &[("x", 50.0), ("y", 1.0)]), run(100, &[("x", 52.0), ("y", 1.2)])];
         let b =
             [run(100, &[("x", 51.0), ("new", 40.0)]), run(100, &[("x", 49.0), ("new", 42.0), (REST, 9.0)])];
-        let found = gains(&a.iter().collect::<Vec<_>>(), &b.iter().collect::<Vec<_>>()).unwrap();
-        assert_eq!(found.runs, (2, 2));
-        let of = |name: &str| found.gains.iter().find(|gain| gain.symbol == name);
-        let new = of("new").unwrap();
-        assert!(new.is_clear && new.a == Part::default(), "{new:?}");
+        let comparison = gains(&a.iter().collect::<Vec<_>>(), &b.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(comparison.runs, (2, 2));
+        let find_gain = |name: &str| comparison.gains.iter().find(|gain| gain.symbol == name);
+        let new = find_gain("new").unwrap();
+        assert!(new.is_clear && new.a == ProfileFunctionShare::default(), "{new:?}");
         assert!(new.b.range.0 < new.b.range.1);
-        assert!(!of("x").unwrap().is_clear, "both sides' runs overlap");
-        assert!(of(REST).is_none(), "all that is small is no function");
+        assert!(!find_gain("x").unwrap().is_clear, "both sides' runs overlap");
+        assert!(find_gain(REST).is_none(), "all that is small is no function");
     }
 
     #[test]
     fn what_others_did_costs_no_operation() {
         let (a, b) = (run(100_000, &[("x", 50.0)]), run(100_000, &[("x", 50.0), ("make", 50.0)]));
-        let found = gains(&[&a], &[&b]).unwrap();
-        assert_eq!(found.whole, (50.0, 50.0));
-        assert!(found.gains.iter().all(|gain| gain.symbol != "make"), "{found:?}");
-        // Where they may be the database, nobody knows that it does not.
+        let comparison = gains(&[&a], &[&b]).unwrap();
+        assert_eq!(comparison.whole, (50.0, 50.0));
+        assert!(comparison.gains.iter().all(|gain| gain.symbol != "make"), "{comparison:?}");
+        // Where they may be the database, that cannot be excluded.
         let mut unknown = [a, b];
         for record in &mut unknown {
             let Some(Profile::Taken(profile)) = &mut record.profile else { unreachable!() };
             profile.database = DatabaseIn::Unknown;
         }
-        let found = gains(&[&unknown[0]], &[&unknown[1]]).unwrap();
-        assert!(found.gains.iter().any(|gain| gain.symbol == "make"), "{found:?}");
+        let ambiguous = gains(&[&unknown[0]], &[&unknown[1]]).unwrap();
+        assert!(ambiguous.gains.iter().any(|gain| gain.symbol == "make"), "{ambiguous:?}");
     }
 
     #[test]
     fn nothing_is_said_where_a_side_has_no_profile() {
         let (with, without) = (run(1, &[("x", 1.0)]), fixture::postgres());
         assert_eq!(gains(&[&with], &[&without]), None);
-        // Where operations are not counted, shares are all that is known.
+        // Where operations are not counted, only shares are known.
         let mut uncounted = run(1, &[("x", 30.0)]);
         uncounted.ops.clear();
-        let found = gains(&[&with], &[&uncounted]).unwrap();
-        assert!(!found.per_op && found.gains[0].gain == 29.0, "{found:?}");
+        let comparison = gains(&[&with], &[&uncounted]).unwrap();
+        assert!(!comparison.per_op && comparison.gains[0].gain == 29.0, "{comparison:?}");
     }
 }

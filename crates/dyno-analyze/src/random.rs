@@ -1,9 +1,9 @@
-//! A small seeded generator for resampling: the same seed gives the same intervals on every machine.
+//! A small seeded generator for resampling: an equal seed gives equal intervals on every machine.
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-pub(crate) struct Random(u64);
+pub(crate) struct ResamplingRandom(u64);
 
-impl Random {
+impl ResamplingRandom {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -16,12 +16,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// An index below `end`. The high half of a product is even enough: `end` is far below 2^64.
+    /// An index below `end`. The high half of a product is uniform enough: `end` is far below 2^64.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }
 
-    /// A number in 0..1, evenly.
+    /// A uniform number in 0..1.
     #[cfg(test)]
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn the_first_draws_are_the_published_ones() {
         // Seed 1234567, as in the reference implementation's examples.
-        let mut random = Random::new(1_234_567);
+        let mut random = ResamplingRandom::new(1_234_567);
         assert_eq!(random.next(), 6_457_827_717_110_365_317);
         assert_eq!(random.next(), 3_203_168_211_198_807_973);
         assert!((0..1_000).all(|_| random.below(7) < 7));

@@ -1,28 +1,28 @@
-//! Figures as somebody else printed them, and two of them side by side.
+//! Figures as another program printed them, and pairs of them side by side.
 //!
-//! What was printed with one decimal is known to half of a tenth and no better, so two figures differ only where their last
-//! digits cannot explain it.
+//! A figure printed with one decimal is known to half of a tenth and no better. So two figures
+//! differ only where their last digits cannot explain it.
 
 use serde::Serialize;
 
 use crate::number::{figure, fixed};
 
-/// A number and the worth of its last printed digit.
+/// A number and the place value of its last printed digit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Reading {
+pub struct PrintedNumber {
     /// The number, suffix and exponent applied.
     pub value: f64,
-    /// What one more in the last printed digit would add.
+    /// The place value of the last printed digit.
     pub step: f64,
 }
 
-impl Reading {
-    /// A count, exact to the unit.
+impl PrintedNumber {
+    /// A count, which is exact to the unit.
     pub fn exact(value: f64) -> Self {
         Self { value, step: 0.0 }
     }
 
-    /// The largest share by which the true figure may differ: half a step, relative to the value.
+    /// The largest relative error: half a step, relative to the value.
     pub fn relative_error(&self) -> f64 {
         let half = self.step / 2.0;
         if half == 0.0 { 0.0 } else { half / self.value.abs().max(half) }
@@ -34,61 +34,60 @@ impl Reading {
         Self { value: self.value * factor, step: self.step * factor }
     }
 
-    /// A number with no more digits than are known.
+    /// The number with only the digits that are known.
     pub fn shown(&self) -> String {
         let text = figure(self.value);
         let decimals = text.rsplit_once('.').map_or(0, |(_, decimals)| decimals.len());
-        let known = match self.step {
+        let known_decimals = match self.step {
             step if step >= 1.0 => 0,
             step if step > 0.0 => (-step.log10()).ceil() as usize,
             _ if self.value.fract() == 0.0 => 0,
             _ => decimals,
         };
-        fixed(self.value, decimals.min(known))
+        fixed(self.value, decimals.min(known_decimals))
     }
 }
 
 /// A figure of two reports.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Change {
-    /// What it is of.
+pub struct ReadingChange {
     pub name: String,
-    /// In the first report.
-    pub a: Option<Reading>,
-    /// In the second.
-    pub b: Option<Reading>,
+    pub a: Option<PrintedNumber>,
+    pub b: Option<PrintedNumber>,
 }
 
-impl Change {
-    /// Whether the figures differ by more than what their last digits leave open.
+impl ReadingChange {
+    /// Whether the figures differ by more than their rounding allows.
     pub fn differs(&self) -> bool {
         let Some((a, b)) = self.a.zip(self.b) else { return false };
-        // What the arithmetic of such numbers leaves over is no difference either.
+        // A remainder of floating-point arithmetic is no difference either.
         let noise = f64::EPSILON * 4.0 * a.value.abs().max(b.value.abs());
         (b.value - a.value).abs() > (a.step + b.step) / 2.0 + noise
     }
 
-    /// By how much the second is above the first, known as far as both are; absent where they do not differ.
-    pub fn difference(&self) -> Option<Reading> {
+    /// The second figure minus the first, with the precision of both; absent where they do not
+    /// differ.
+    pub fn difference(&self) -> Option<PrintedNumber> {
         let (a, b) = self.a.zip(self.b).filter(|_| self.differs())?;
-        Some(Reading { value: b.value - a.value, step: a.step.max(b.step) })
+        Some(PrintedNumber { value: b.value - a.value, step: a.step.max(b.step) })
     }
 
-    /// How far the second is from the first, %; absent where they do not differ, or the first is not above 0.
+    /// The difference from the first figure, %; absent where they do not differ, or the first is
+    /// not above 0.
     pub fn percent(&self) -> Option<f64> {
         let (a, b) = self.a.zip(self.b).filter(|_| self.differs())?;
         (a.value > 0.0).then(|| 100.0 * (b.value - a.value) / a.value)
     }
 
-    /// How far the figure moved; one that is on one side only moved by all of it.
+    /// Size of the change; a figure on one side only changed by its whole value.
     pub fn distance(&self) -> f64 {
-        let value = |side: Option<Reading>| side.map_or(0.0, |reading| reading.value);
+        let value = |side: Option<PrintedNumber>| side.map_or(0.0, |reading| reading.value);
         (value(self.b) - value(self.a)).abs()
     }
 
-    /// The larger of both; 0 where neither is known.
+    /// The larger figure; 0 where neither is known.
     pub fn largest(&self) -> f64 {
-        let value = |side: Option<Reading>| side.map_or(0.0, |reading| reading.value);
+        let value = |side: Option<PrintedNumber>| side.map_or(0.0, |reading| reading.value);
         value(self.a).max(value(self.b))
     }
 }
@@ -97,9 +96,9 @@ impl Change {
 mod tests {
     use super::*;
 
-    fn change(a: (f64, f64), b: (f64, f64)) -> Change {
-        let reading = |(value, step)| Some(Reading { value, step });
-        Change { name: String::new(), a: reading(a), b: reading(b) }
+    fn change(a: (f64, f64), b: (f64, f64)) -> ReadingChange {
+        let reading = |(value, step)| Some(PrintedNumber { value, step });
+        ReadingChange { name: String::new(), a: reading(a), b: reading(b) }
     }
 
     #[test]
@@ -121,7 +120,7 @@ mod tests {
         assert_eq!((from_zero.difference().map(|by| by.value), from_zero.percent()), (Some(5.0), None));
         assert_eq!(change((-2.0, 0.1), (5.0, 0.1)).percent(), None, "a share of less than nothing");
         assert_eq!(change((3.0, 0.1), (1.0, 0.1)).distance(), 2.0);
-        let one = Change { a: Some(Reading::exact(1.0)), ..Change::default() };
-        assert_eq!((one.differs(), one.difference(), one.percent()), (false, None, None));
+        let one_sided = ReadingChange { a: Some(PrintedNumber::exact(1.0)), ..ReadingChange::default() };
+        assert_eq!((one_sided.differs(), one_sided.difference(), one_sided.percent()), (false, None, None));
     }
 }

@@ -1,8 +1,10 @@
-//! Reconciliation: whether the columns of an imported table can mean what they are said to mean.
+//! Reconciliation: checks that the columns of an imported table can have the meaning they are
+//! declared with.
 //!
-//! Imported figures have no counters to audit, but they have each other: logical reads must be operations times work
-//! unit, megabytes must be blocks times block size, shares of CPU must add up, and operations times their time must fit
-//! into the sessions. Where they do not, the unit that would make them agree is named.
+//! Imported figures have no counters to audit, but they must agree with each other. Logical reads
+//! must be operations times work unit, and megabytes must be blocks times block size. Shares of CPU
+//! must add up, and operations times their time must fit into the sessions. Where they disagree,
+//! the check names the unit with which they would agree.
 
 use dyno_record::{AuditCheck, CheckStatus, Metric, RunRecord};
 
@@ -10,14 +12,15 @@ use crate::compare::ratio::median;
 use crate::number::{count, figure as shown, fixed};
 use crate::points::figure;
 
-/// How far two ways to one figure may differ: rounding of what was printed, index blocks, operations at the edges.
+/// Allowed difference between two ways to compute a figure: rounding, index blocks, operations at
+/// the window boundaries.
 const SLACK: f64 = 0.10;
 
-/// Blocks beside its work unit that an operation visits in an index.
+/// Index blocks that an operation visits beside its work unit.
 const INDEX_BLOCKS: f64 = 4.0;
 
-/// What a table's lines say of each other. Lines are taken in one by one, and of each only the figures of the checks are kept,
-/// so that a long table needs neither the time nor the memory of all its records together.
+/// Compares the lines of a table. Lines are added one by one, and only the figures of the checks
+/// are kept. So a long table needs neither the time nor the memory of all its records together.
 #[derive(Debug, Default)]
 pub struct Reconciler {
     work_unit: WorkUnit,
@@ -28,7 +31,7 @@ pub struct Reconciler {
 }
 
 impl Reconciler {
-    /// Takes in the records of one line: its whole, and its parts.
+    /// Adds the records of one line: its total, and its parts.
     pub fn add(&mut self, line: &[RunRecord]) {
         for record in line {
             self.work_unit.add(record);
@@ -39,7 +42,7 @@ impl Reconciler {
         self.targets.add(line);
     }
 
-    /// What the columns say of each other; a check for which the columns are not there is left out.
+    /// The checks of the columns; a check without its columns is left out.
     pub fn checks(self) -> Vec<AuditCheck> {
         let Self { work_unit, megabytes, cpu, littles_law, targets } = self;
         [work_unit.check(), megabytes.check(), cpu.check(), littles_law.check(), targets.check()]
@@ -64,21 +67,21 @@ fn median_of(mut values: Vec<f64>) -> Option<f64> {
     (!values.is_empty()).then(|| median(&mut values))
 }
 
-/// Seconds that a run took, where the source tells.
+/// Length of a run in seconds, where the source states it.
 fn seconds(record: &RunRecord) -> Option<f64> {
     let measured = record.window.as_ref().map(|window| window.seconds);
     let planned = record.plan.run.time.filter(|_| record.knows("run.time"));
     measured.or_else(|| planned.map(|time| time.0.as_secs_f64()))
 }
 
-/// Logical reads ÷ operations against the work unit.
+/// Compares logical reads ÷ operations with the work unit.
 #[derive(Debug, Default)]
 struct WorkUnit {
-    /// The work unit of the lines that tell one.
-    told: Option<f64>,
-    /// Whether another line tells another.
+    /// The work unit of the lines that state one.
+    declared: Option<f64>,
+    /// Whether lines state different work units.
     several: bool,
-    /// Length of the first run of which it is known.
+    /// Length of the first run for which it is known.
     seconds: Option<f64>,
     per_op: Vec<f64>,
 }
@@ -88,14 +91,14 @@ impl WorkUnit {
         if !record.knows("workload.work_unit") {
             return;
         }
-        let own = f64::from(record.plan.workload.work_unit);
-        self.several |= *self.told.get_or_insert(own) != own;
+        let record_work_unit = f64::from(record.plan.workload.work_unit);
+        self.several |= *self.declared.get_or_insert(record_work_unit) != record_work_unit;
         self.seconds = self.seconds.or_else(|| seconds(record));
         self.per_op.extend(pair(record, "logical_reads_per_s", "ops_per_s").map(|(reads, ops)| reads / ops));
     }
 
     fn check(self) -> Option<AuditCheck> {
-        let work_unit = self.told.filter(|_| !self.several)?;
+        let work_unit = self.declared.filter(|_| !self.several)?;
         let per_op = median_of(self.per_op)?;
         let seconds = self.seconds.filter(|seconds| *seconds > 0.0);
         let fits = |blocks: f64| {
@@ -128,10 +131,10 @@ impl WorkUnit {
             ),
             (false, seconds) => {
                 let total = work_unit / per_op;
-                let known =
+                let duration_note =
                     seconds.map_or_else(String::new, |s| format!(", and the runs took {} s", shown(s)));
                 format!(
-                    "logical reads ÷ operations = {}, but the work unit is {}: they would agree if ops_per_s were a total of {} s{known}",
+                    "logical reads ÷ operations = {}, but the work unit is {}: they would agree if ops_per_s were a total of {} s{duration_note}",
                     shown(per_op),
                     shown(work_unit),
                     shown(total)
@@ -142,11 +145,11 @@ impl WorkUnit {
     }
 }
 
-/// Megabytes ÷ blocks against the block size.
+/// Compares megabytes ÷ blocks with the block size.
 #[derive(Debug, Default)]
 struct Megabytes {
-    /// The block size of the first line that tells one.
-    told: Option<u64>,
+    /// The block size of the first line that states one.
+    declared: Option<u64>,
     per_block: Vec<f64>,
 }
 
@@ -154,8 +157,9 @@ impl Megabytes {
     fn add(&mut self, record: &RunRecord) {
         let planned =
             || record.plan.data.block_size.filter(|_| record.knows("data.block_size")).map(|bytes| bytes.0);
-        let own = || record.targets.first().map(|target| target.identity.block_size).filter(|size| *size > 0);
-        self.told = self.told.or_else(planned).or_else(own);
+        let target_block_size =
+            || record.targets.first().map(|target| target.identity.block_size).filter(|size| *size > 0);
+        self.declared = self.declared.or_else(planned).or_else(target_block_size);
         // A rate of a few megabytes, printed without decimals, says nothing about a block.
         let sure =
             pair(record, "physical_read_mb_per_s", "physical_reads_per_s").filter(|(mb, _)| *mb >= 100.0);
@@ -167,7 +171,7 @@ impl Megabytes {
         let bytes = median_of(self.per_block)?;
         // Block sizes are powers of two.
         let near = 2f64.powf(bytes.log2().round());
-        let block = self.told.map_or(near, |size| size as f64);
+        let block = self.declared.map_or(near, |size| size as f64);
         let fits = |bytes: f64| (bytes / block - 1.0).abs() <= 0.02;
         let whole = count(block as u64);
         let (agrees, detail) = match (fits(bytes), fits(bytes * MEBI)) {
@@ -195,11 +199,11 @@ impl Megabytes {
     }
 }
 
-/// Shares of CPU: busy and idle are all, user and sys are busy.
+/// Checks shares of CPU: busy and idle add up to all, user and sys to busy.
 #[derive(Debug, Default)]
 struct Cpu {
     checked: usize,
-    /// The sum that is off by most.
+    /// The sum with the largest error.
     worst: Option<(f64, String)>,
 }
 
@@ -239,7 +243,8 @@ impl Cpu {
     }
 }
 
-/// Operations × their time against the sessions: more than fits into them cannot be (Little 1961).
+/// Compares operations × their time with the sessions: more than fits into them is impossible
+/// (Little 1961).
 #[derive(Debug, Default)]
 struct LittlesLaw {
     shares: Vec<f64>,
@@ -273,7 +278,7 @@ impl LittlesLaw {
     }
 }
 
-/// Printed totals against the sums of their parts.
+/// Compares printed totals with the sums of their parts.
 #[derive(Debug, Default)]
 struct Targets {
     checked: usize,

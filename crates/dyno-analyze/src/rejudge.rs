@@ -1,12 +1,14 @@
-//! Records that come from elsewhere are judged again: what was written into them in between must not count as measured.
+//! Judges records from elsewhere again: values that were edited in between must not count as
+//! measured.
 
 use dyno_record::{ALL, Metric, OpStats, RunRecord, Status, Window};
 
-/// How far a rate may be from its count, as a share: rates are written with all their digits.
+/// Allowed difference between a rate and its count, as a share: rates are written with all their
+/// digits.
 const SLACK: f64 = 1e-3;
 
-/// The record as it is to be kept: a valid one only where its rates follow from its counts, and the audit of this version
-/// finds it valid, too. One that stays valid is not changed.
+/// The record as it is to be stored. It stays valid only if its rates follow from its counts and
+/// this version's audit passes. A record that stays valid is not changed.
 pub fn rejudged(record: RunRecord) -> RunRecord {
     if record.status != Status::Valid {
         return record;
@@ -21,7 +23,7 @@ pub fn rejudged(record: RunRecord) -> RunRecord {
     if judged.status == Status::Valid { record } else { judged }
 }
 
-/// Where the figures of a record do not follow from each other; absent where they do.
+/// Where figures of a record contradict each other; absent where they agree.
 fn contradiction(record: &RunRecord) -> Option<String> {
     let window = record.window.as_ref()?;
     // A sum over several targets has no time of its own.

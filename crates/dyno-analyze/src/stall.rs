@@ -1,58 +1,58 @@
-//! Marks on a series: where work stood still, where it slowed down, and where a checkpoint looks like the reason.
+//! Marks stalls and slowdowns on a series, and those that a checkpoint probably caused.
 
 use dyno_record::{Series, SeriesPoint};
 
 use crate::number::{fixed, percent, span_s};
 use crate::points::median;
 
-/// Below this share of the usual throughput, work stands still, %.
+/// Throughput, % of the usual, below which the mark is a stall.
 pub const STALL_PCT: f64 = 10.0;
 
-/// Below this share of the usual throughput, work is slow, %.
+/// Throughput, % of the usual, below which work is slow.
 pub const DIP_PCT: f64 = 70.0;
 
-/// Writes of so many times the usual in a dip look like a checkpoint.
+/// Writes in a dip that are this many times the usual amount indicate a checkpoint.
 pub const BURST_FACTOR: f64 = 2.0;
 
-/// The measures of writes, the first that a series has: what reaches the device says more than what was asked for.
+/// The measures of writes in order of preference: what reaches the device is more relevant than
+/// what was requested.
 const WRITES: [&str; 2] = ["device_write_mb_per_s", "physical_write_mb_per_s"];
 
-/// What happened.
+/// The kind of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mark {
-    /// Work stood still.
+pub enum SlowdownKind {
+    /// Throughput was below [`STALL_PCT`] % of the usual.
     Stall,
-    /// Work was slow while far more than usual was written: a checkpoint does that.
+    /// Work was slow while far more than usual was written, as a checkpoint does.
     Checkpoint,
-    /// Work was slow.
+    /// Throughput was low without a burst of writes.
     Dip,
 }
 
 /// A mark on a series.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Marked {
-    /// What happened.
-    pub mark: Mark,
-    /// When it began, seconds after the window began.
+pub struct Slowdown {
+    pub mark: SlowdownKind,
+    /// Begin of the mark, in seconds after the window began.
     pub at_s: f64,
-    /// How long it lasted, s.
+    /// Length of the mark, s.
     pub seconds: f64,
-    /// Throughput meanwhile, % of the usual.
+    /// Throughput during the mark, % of the usual.
     pub throughput_pct: f64,
 }
 
-impl Marked {
+impl Slowdown {
     /// The mark in words: `stall of 3 s at 42.0 s: 0 % of the usual throughput`.
     pub fn phrase(&self) -> String {
-        let what = match self.mark {
-            Mark::Stall => "stall",
-            Mark::Checkpoint => "slow with a burst of writes, as in a checkpoint,",
-            Mark::Dip => "slow",
+        let label = match self.mark {
+            SlowdownKind::Stall => "stall",
+            SlowdownKind::Checkpoint => "slow with a burst of writes, as in a checkpoint,",
+            SlowdownKind::Dip => "slow",
         };
-        let joint = if self.mark == Mark::Stall { "of" } else { "for" };
+        let joint = if self.mark == SlowdownKind::Stall { "of" } else { "for" };
         format!(
-            "{what} {joint} {} at {} s: {} % of the usual throughput",
+            "{label} {joint} {} at {} s: {} % of the usual throughput",
             span_s(self.seconds),
             fixed(self.at_s, 1),
             percent(self.throughput_pct)
@@ -60,10 +60,11 @@ impl Marked {
     }
 }
 
-/// The marks of a series, in order; neighbours of one kind are one. What is usual is the median over the series. Of a point of
-/// an overview, its slowest interval is looked at where all of it was as usual.
-pub fn marks(series: &Series) -> Vec<Marked> {
-    // The last interval may be a sliver, whose rate is chance.
+/// The marks of a series, in order; adjacent ones of one kind are joined. The usual value is the
+/// median over the series. For a point of an overview, its slowest interval is checked where the
+/// whole point was as usual.
+pub fn marks(series: &Series) -> Vec<Slowdown> {
+    // The last interval may be very short, so its rate is random.
     let whole: Vec<&SeriesPoint> =
         series.points.iter().filter(|point| point.seconds >= series.interval_s / 2.0).collect();
     let rate = |point: &SeriesPoint| point.ops as f64 / point.seconds;
@@ -73,7 +74,7 @@ pub fn marks(series: &Series) -> Vec<Marked> {
     let written = |point: &SeriesPoint| writes.and_then(|name| point.metrics.get(name).copied());
     let all_writes: Vec<f64> = whole.iter().filter_map(|point| written(point)).collect();
     let usual_writes = median(&all_writes).unwrap_or(0.0);
-    let mut marks: Vec<Marked> = Vec::new();
+    let mut marks: Vec<Slowdown> = Vec::new();
     for point in whole {
         let of_all = (100.0 * rate(point) / usual, point.at_s, point.seconds);
         let of_slowest = point.slowest.map(|one| (100.0 * one.rate_per_s() / usual, one.at_s, one.seconds));
@@ -83,9 +84,9 @@ pub fn marks(series: &Series) -> Vec<Marked> {
         };
         let burst = written(point).is_some_and(|mb| mb > 0.0 && mb >= BURST_FACTOR * usual_writes);
         let mark = match throughput_pct {
-            pct if pct < STALL_PCT => Mark::Stall,
-            pct if pct < DIP_PCT && burst => Mark::Checkpoint,
-            pct if pct < DIP_PCT => Mark::Dip,
+            pct if pct < STALL_PCT => SlowdownKind::Stall,
+            pct if pct < DIP_PCT && burst => SlowdownKind::Checkpoint,
+            pct if pct < DIP_PCT => SlowdownKind::Dip,
             _ => continue,
         };
         match marks.last_mut() {
@@ -98,7 +99,7 @@ pub fn marks(series: &Series) -> Vec<Marked> {
                     (last.throughput_pct * last.seconds + throughput_pct * seconds) / together;
                 last.seconds = together;
             }
-            _ => marks.push(Marked { mark, at_s, seconds, throughput_pct }),
+            _ => marks.push(Slowdown { mark, at_s, seconds, throughput_pct }),
         }
     }
     marks
@@ -126,7 +127,7 @@ mod tests {
         points[10..12].fill((500, 60.0));
         points[15] = (600, 5.0);
         let marks = marks(&series(&points));
-        let phrases: Vec<_> = marks.iter().map(Marked::phrase).collect();
+        let phrases: Vec<_> = marks.iter().map(Slowdown::phrase).collect();
         assert_eq!(
             phrases,
             [
@@ -146,13 +147,13 @@ mod tests {
 
     #[test]
     fn a_stall_in_an_overview_is_seen_in_the_slowest_of_its_intervals() {
-        let mut overview = dyno_record::Overview::new(16);
+        let mut overview = dyno_record::SeriesOverview::new(16);
         let mut all = series(&[(1_000, 5.0); 256]).points;
         all[37].ops = 0;
         all.into_iter().for_each(|point| overview.push(point));
         let series = overview.into_series(1.0);
         assert_eq!((series.interval_s, series.points.len()), (16.0, 16));
-        let phrases: Vec<_> = marks(&series).iter().map(Marked::phrase).collect();
+        let phrases: Vec<_> = marks(&series).iter().map(Slowdown::phrase).collect();
         assert_eq!(phrases, ["stall of 1 s at 37.0 s: 0 % of the usual throughput"]);
     }
 

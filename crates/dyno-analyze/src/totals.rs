@@ -1,26 +1,28 @@
-//! Totals over targets: several databases driven at one setting (PDBs, nodes), their sum and each one's own part.
+//! Totals over targets: several databases driven at one setting (PDBs, nodes), their sum and each
+//! one's own part.
 //!
-//! A record may stand for all targets of a setting, or for one of them ([`one_target_of`](RunRecord::one_target_of)). What
-//! adds up is added (rates, counts, histograms); what does not (shares, means without their counts) is absent, with the
-//! reason.
+//! A record may describe all targets of a setting, or one of them
+//! ([`one_target_of`](RunRecord::one_target_of)). Additive figures are added (rates, counts,
+//! histograms). Others (shares, means without their counts) are absent, with the reason.
 
 use std::collections::BTreeMap;
 
 use dyno_record::{Histogram, Latency, Metric, OpStats, RunId, RunRecord, Unit};
 
-/// Records of one setting: the whole, and the targets' parts.
+/// Records of one setting: the total, and the targets' parts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Setting {
-    /// The whole: the record that stands for all targets, or the sum of the parts.
+pub struct SettingRecords {
+    /// The total: the record of all targets, or the sum of the parts.
     pub whole: RunRecord,
-    /// Each target's own record; empty where the whole is all there is.
+    /// Each target's own record; empty where there is only the total.
     pub parts: Vec<RunRecord>,
-    /// Whether the whole was summed here.
+    /// Whether the total was computed here.
     pub summed: bool,
 }
 
-/// Puts parts to their wholes, and sums up the parts that have none. The order of the first record of each is kept.
-pub fn settings(records: Vec<RunRecord>) -> Vec<Setting> {
+/// Assigns parts to their totals, and adds up the parts that have none. The order of the first
+/// record of each is kept.
+pub fn settings(records: Vec<RunRecord>) -> Vec<SettingRecords> {
     let mut order: Vec<RunId> = Vec::new();
     let mut wholes: BTreeMap<RunId, RunRecord> = BTreeMap::new();
     let mut parts: BTreeMap<RunId, Vec<RunRecord>> = BTreeMap::new();
@@ -36,12 +38,12 @@ pub fn settings(records: Vec<RunRecord>) -> Vec<Setting> {
         }
     }
     let setting = |key: RunId| {
-        let own = parts.remove(&key).unwrap_or_default();
-        match (wholes.remove(&key), own.as_slice()) {
-            (Some(whole), _) => Some(Setting { whole, parts: own, summed: false }),
+        let target_parts = parts.remove(&key).unwrap_or_default();
+        match (wholes.remove(&key), target_parts.as_slice()) {
+            (Some(whole), _) => Some(SettingRecords { whole, parts: target_parts, summed: false }),
             (None, [first, ..]) => {
-                let whole = total(&key, first, &own);
-                Some(Setting { whole, parts: own, summed: true })
+                let whole = total(&key, first, &target_parts);
+                Some(SettingRecords { whole, parts: target_parts, summed: true })
             }
             (None, []) => None,
         }
@@ -67,7 +69,8 @@ fn total(id: &str, first: &RunRecord, parts: &[RunRecord]) -> RunRecord {
     total
 }
 
-/// The sum of one metric over all parts; absent where one of them does not tell, or where it does not add up.
+/// The sum of one metric over all parts; absent where one of them lacks it, or where it is not
+/// additive.
 pub fn sum_of_metric(name: &str, parts: &[RunRecord]) -> Metric {
     let absent = |reason: String| Metric::Absent { absent: reason };
     let mut sum: Option<(f64, Unit)> = None;
@@ -109,28 +112,29 @@ fn adds_up(unit: Unit) -> bool {
 }
 
 fn sum_of_class(class: &str, parts: &[RunRecord]) -> OpStats {
-    let each: Vec<&OpStats> = parts.iter().filter_map(|part| part.ops.get(class)).collect();
+    let class_stats: Vec<&OpStats> = parts.iter().filter_map(|part| part.ops.get(class)).collect();
     OpStats {
-        count: each.iter().map(|ops| ops.count).sum(),
-        errors: each.iter().map(|ops| ops.errors).sum(),
-        rate_per_s: each.iter().map(|ops| ops.rate_per_s).sum(),
-        before: each.iter().map(|ops| ops.before).sum(),
-        rows: each.iter().map(|ops| ops.rows).sum(),
-        rows_before: each.iter().map(|ops| ops.rows_before).sum(),
-        rolled_back: each.iter().map(|ops| ops.rolled_back).sum(),
-        empty_polls: each.iter().map(|ops| ops.empty_polls).sum(),
-        tallied: each.iter().map(|ops| ops.tallied).sum(),
-        retries: each.iter().map(|ops| ops.retries).sum(),
-        write_statements: each.iter().map(|ops| ops.write_statements).sum(),
-        empty_writes: each.iter().map(|ops| ops.empty_writes).sum(),
-        in_doubt: each.iter().map(|ops| ops.in_doubt).sum(),
-        service_us: merged(each.iter().map(|ops| &ops.service_us)),
-        response_us: merged(each.iter().map(|ops| &ops.response_us)),
-        untimed: each.iter().find_map(|ops| ops.untimed.clone()),
+        count: class_stats.iter().map(|ops| ops.count).sum(),
+        errors: class_stats.iter().map(|ops| ops.errors).sum(),
+        rate_per_s: class_stats.iter().map(|ops| ops.rate_per_s).sum(),
+        before: class_stats.iter().map(|ops| ops.before).sum(),
+        rows: class_stats.iter().map(|ops| ops.rows).sum(),
+        rows_before: class_stats.iter().map(|ops| ops.rows_before).sum(),
+        rolled_back: class_stats.iter().map(|ops| ops.rolled_back).sum(),
+        empty_polls: class_stats.iter().map(|ops| ops.empty_polls).sum(),
+        tallied: class_stats.iter().map(|ops| ops.tallied).sum(),
+        retries: class_stats.iter().map(|ops| ops.retries).sum(),
+        write_statements: class_stats.iter().map(|ops| ops.write_statements).sum(),
+        empty_writes: class_stats.iter().map(|ops| ops.empty_writes).sum(),
+        in_doubt: class_stats.iter().map(|ops| ops.in_doubt).sum(),
+        service_us: merged(class_stats.iter().map(|ops| &ops.service_us)),
+        response_us: merged(class_stats.iter().map(|ops| &ops.response_us)),
+        untimed: class_stats.iter().find_map(|ops| ops.untimed.clone()),
     }
 }
 
-/// Latencies of all targets together: their histograms added. Without them nothing can be said but how many there were.
+/// Latencies of all targets together: their histograms are merged. Without histograms, only the
+/// number of operations is known.
 fn merged<'l>(latencies: impl Iterator<Item = &'l Latency> + Clone) -> Latency {
     let mut sum = Histogram::new();
     let counted = latencies.clone().map(|latency| latency.count).sum();
@@ -148,8 +152,8 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    fn part(id: &str, of: &str) -> RunRecord {
-        RunRecord { id: id.into(), one_target_of: Some(of.into()), ..fixture::postgres() }
+    fn part(id: &str, whole_id: &str) -> RunRecord {
+        RunRecord { id: id.into(), one_target_of: Some(whole_id.into()), ..fixture::postgres() }
     }
 
     #[test]

@@ -1,23 +1,24 @@
-//! Whose a figure is, where it is shown: one mark for what others had part in, and one legend for the mark.
+//! Shows the attribution of figures: one mark for figures with background activity, and one legend
+//! for the mark.
 
 use std::collections::BTreeMap;
 
-use dyno_record::{RunRecord, Scope, Whose};
+use dyno_record::{Attribution, AttributionScope, RunRecord};
 
 use crate::number::percent;
 use crate::points::measure::Measure;
 
-/// Stands behind every figure in which others had part, or where that cannot be excluded.
+/// Follows every figure that includes background activity, or may include it.
 pub const MARK: &str = "†";
 
-/// Metrics by name, with whose they are.
-pub type Marked = BTreeMap<String, Whose>;
+/// Metrics by name, with their attribution.
+pub type MetricAttributions = BTreeMap<String, Attribution>;
 
-/// One figure under two names; whose it is may be told under either.
+/// One figure under two names; its attribution may be stored under either.
 const SIBLINGS: [(&str, &str); 1] = [("redo_mb_per_s", "redo_bytes_per_s")];
 
-/// Whose the figure `measure` of `record` is; absent for the run's own.
-pub fn whose<'r>(record: &'r RunRecord, measure: &str) -> Option<&'r Whose> {
+/// The attribution of the figure `measure` of `record`; absent for the run's own.
+pub fn attribution_of<'r>(record: &'r RunRecord, measure: &str) -> Option<&'r Attribution> {
     let sibling = || {
         let (_, other) = SIBLINGS.iter().find(|(name, _)| *name == measure)?;
         record.whose.get(*other)
@@ -25,14 +26,15 @@ pub fn whose<'r>(record: &'r RunRecord, measure: &str) -> Option<&'r Whose> {
     record.whose.get(measure).or_else(sibling)
 }
 
-/// Whether others had part in the figure `measure` of `record`, or that cannot be excluded.
+/// Whether the figure `measure` of `record` includes background activity, or that cannot be
+/// excluded.
 pub fn is_marked(record: &RunRecord, measure: &str) -> bool {
-    whose(record, measure).is_some_and(|whose| whose.marked)
+    attribution_of(record, measure).is_some_and(|whose| whose.marked)
 }
 
 /// The marked figures of a record.
-pub fn marked(record: &RunRecord) -> Marked {
-    let mut marked: Marked = record.whose.clone();
+pub fn marked_metrics(record: &RunRecord) -> MetricAttributions {
+    let mut marked: MetricAttributions = record.whose.clone();
     for (name, other) in SIBLINGS {
         if let (Some(whose), false) = (record.whose.get(other), record.whose.contains_key(name)) {
             marked.insert(name.to_owned(), whose.clone());
@@ -53,23 +55,23 @@ pub fn unmarked(cell: &str) -> &str {
 }
 
 /// What a figure was counted over, in words.
-pub fn scope_words(scope: Scope) -> &'static str {
+pub fn scope_words(scope: AttributionScope) -> &'static str {
     match scope {
-        Scope::Run => "the run's",
-        Scope::Database => "the whole database's",
-        Scope::Server => "the whole server's",
-        Scope::Host => "the whole host's",
+        AttributionScope::Run => "the run's",
+        AttributionScope::Database => "the whole database's",
+        AttributionScope::Server => "the whole server's",
+        AttributionScope::Host => "the whole host's",
     }
 }
 
-/// The one legend of the mark, gathered from run to run: each figure once. Where runs differ in how much others had, the
-/// largest share is told.
+/// The one legend of the mark, collected from all runs: each figure once. Where runs differ in the
+/// share of others, it shows the largest share.
 #[derive(Debug, Clone, Default)]
-pub struct Legend(Vec<(String, Scope, Option<f64>)>);
+pub struct Legend(Vec<(String, AttributionScope, Option<f64>)>);
 
 impl Legend {
-    /// Adds what is marked of a run.
-    pub fn add<'m>(&mut self, marked: impl IntoIterator<Item = (&'m String, &'m Whose)>) {
+    /// Adds the marked figures of a run.
+    pub fn add<'m>(&mut self, marked: impl IntoIterator<Item = (&'m String, &'m Attribution)>) {
         for (name, whose) in marked.into_iter().filter(|(_, whose)| whose.marked) {
             let label = Measure::find(name).map_or(name.as_str(), |measure| measure.label);
             match self.0.iter_mut().find(|(known, ..)| known == label) {
@@ -82,20 +84,24 @@ impl Legend {
         }
     }
 
-    /// The legend; none where no figure is marked.
+    /// The legend; `None` where no figure is marked.
     pub fn words(&self) -> Option<String> {
-        let words = |(label, scope, share): &(String, Scope, Option<f64>)| match share {
+        let words = |(label, scope, share): &(String, AttributionScope, Option<f64>)| match share {
             Some(share) => format!("{label} ({}; others {} %)", scope_words(*scope), percent(*share)),
             None => format!("{label} ({})", scope_words(*scope)),
         };
         let list: Vec<String> = self.0.iter().map(words).collect();
-        let told = !list.is_empty();
-        told.then(|| format!("{MARK} may include other load on this host or server: {}", list.join(", ")))
+        let has_marks = !list.is_empty();
+        has_marks
+            .then(|| format!("{MARK} may include other load on this host or server: {}", list.join(", ")))
     }
 }
 
-/// The legend for the figures called `shown` of all runs.
-pub fn legend<'m>(all: impl IntoIterator<Item = &'m Marked>, shown: impl Fn(&str) -> bool) -> Option<String> {
+/// The legend for the figures of all runs whose name satisfies `shown`.
+pub fn legend<'m>(
+    all: impl IntoIterator<Item = &'m MetricAttributions>,
+    shown: impl Fn(&str) -> bool,
+) -> Option<String> {
     let mut legend = Legend::default();
     all.into_iter().for_each(|marked| legend.add(marked.iter().filter(|(name, _)| shown(name))));
     legend.words()
@@ -106,25 +112,34 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    pub(crate) fn whose(scope: Scope, others_pct: Option<f64>, marked: bool) -> Whose {
-        Whose { scope, others_pct, marked, why: "somebody else worked here".into() }
+    pub(crate) fn make_attribution(
+        scope: AttributionScope,
+        others_pct: Option<f64>,
+        marked: bool,
+    ) -> Attribution {
+        Attribution { scope, others_pct, marked, why: "somebody else worked here".into() }
     }
 
     #[test]
     fn the_legend_tells_each_marked_figure_once_with_the_largest_share() {
-        let mut one = fixture::postgres();
-        one.whose.insert("redo_bytes_per_s".into(), whose(Scope::Server, Some(12.0), true));
-        one.whose.insert("cpu_busy_pct".into(), whose(Scope::Host, None, true));
-        one.whose.insert("commits_per_s".into(), whose(Scope::Database, Some(0.0), false));
-        let mut two = one.clone();
-        two.whose.insert("redo_bytes_per_s".into(), whose(Scope::Server, Some(34.0), true));
+        let mut first_run = fixture::postgres();
+        first_run
+            .whose
+            .insert("redo_bytes_per_s".into(), make_attribution(AttributionScope::Server, Some(12.0), true));
+        first_run.whose.insert("cpu_busy_pct".into(), make_attribution(AttributionScope::Host, None, true));
+        first_run
+            .whose
+            .insert("commits_per_s".into(), make_attribution(AttributionScope::Database, Some(0.0), false));
+        let mut two = first_run.clone();
+        two.whose
+            .insert("redo_bytes_per_s".into(), make_attribution(AttributionScope::Server, Some(34.0), true));
         assert_eq!(
-            legend(&[marked(&one), marked(&two)], |_| true).unwrap(),
+            legend(&[marked_metrics(&first_run), marked_metrics(&two)], |_| true).unwrap(),
             "† may include other load on this host or server: CPU busy (the whole host's), redo (the whole server's; others 34.0 %)"
         );
-        assert!(is_marked(&one, "redo_mb_per_s"), "the same figure in another unit");
-        assert!(!is_marked(&one, "commits_per_s") && !is_marked(&one, "ops_per_s"));
-        assert_eq!(legend(&[marked(&fixture::postgres())], |_| true), None);
+        assert!(is_marked(&first_run, "redo_mb_per_s"), "the same figure in another unit");
+        assert!(!is_marked(&first_run, "commits_per_s") && !is_marked(&first_run, "ops_per_s"));
+        assert_eq!(legend(&[marked_metrics(&fixture::postgres())], |_| true), None);
         assert_eq!(unmarked(&mark("1,234".into(), true)), "1,234");
     }
 }

@@ -1,81 +1,85 @@
-//! What transactions of a user's own workload came to, a minute and each for itself, and what that is held against.
+//! Computes the figures of a custom workload's transactions, in total and per class, and compares
+//! them with reference figures.
 
-use dyno_record::{OpStats, OwnWorkload, RunRecord, TransactionFacts, Yardstick};
+use dyno_record::{OpStats, ReferenceFigure, RunRecord, TransactionFacts, WorkloadFacts};
 
-/// What one class of transactions came to.
+/// The figures of one class of transactions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassFigures<'a> {
-    /// What is known of it beforehand.
+    /// The facts that the workload declares about the class.
     pub facts: &'a TransactionFacts,
-    /// What it did, if it did anything.
+    /// Its operations; absent if there were none.
     pub ops: Option<&'a OpStats>,
-    /// Its share of all transactions of the workload that ended well, %.
+    /// Its share of the workload's successful transactions, %.
     pub share_pct: Option<f64>,
-    /// Whether nine of ten response times stay below the limit, where there is one and it is judged.
+    /// Whether 90 % of the response times keep the limit; absent without a limit, or where limits
+    /// do not apply.
     pub within: Option<bool>,
 }
 
-/// Whether limits of response times are judged.
+/// Whether limits of response times apply to this run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Judged {
-    /// They are: sessions rest as they are to, and are as many as they are to be.
+pub enum ReferenceApplicability {
+    /// They apply: sessions pause as declared, and their number is the declared one.
     Yes,
-    /// Some class is without a rest.
+    /// A class has no pause between transactions.
     NoRests,
-    /// There is another number of sessions than the scale asks for.
+    /// The number of sessions differs from the one that the scale requires.
     Sessions {
-        /// How many there are.
-        are: u32,
-        /// How many there have to be.
-        wanted: u64,
+        /// Number of sessions in the run.
+        actual: u32,
+        /// Number of sessions that the scale requires.
+        required: u64,
     },
-    /// Nothing says what they are to be.
+    /// The workload declares no reference figures.
     Nothing,
 }
 
-/// What a workload came to.
+/// The figures of a workload.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figures<'a> {
-    /// Each class.
+pub struct WorkloadFigures<'a> {
     pub classes: Vec<ClassFigures<'a>>,
-    /// The class that is counted, and how many of it there were a minute; those that were rolled back are among them, as they are done.
+    /// The counted class, and its transactions per minute; rolled-back ones count too, because they
+    /// are completed.
     pub counted: Option<(&'a str, f64)>,
-    /// All transactions a minute.
+    /// Transactions of all classes per minute.
     pub all_per_minute: f64,
-    /// Whether limits are judged.
-    pub judged: Judged,
-    /// What was counted of what there is at most, %; only where sessions rest.
+    pub judged: ReferenceApplicability,
+    /// The counted transactions in percent of the highest possible number; absent unless limits
+    /// apply.
     pub efficiency_pct: Option<f64>,
 }
 
-/// What `own`, a workload of `record`, came to.
-pub fn figures<'a>(record: &'a RunRecord, own: &'a OwnWorkload) -> Option<Figures<'a>> {
-    if own.transactions.is_empty() || record.ops.is_empty() {
+/// The figures of `own`, a workload of `record`.
+pub fn figures<'a>(record: &'a RunRecord, workload: &'a WorkloadFacts) -> Option<WorkloadFigures<'a>> {
+    if workload.transactions.is_empty() || record.ops.is_empty() {
         return None;
     }
     let ops = |facts: &TransactionFacts| record.ops.get(&facts.class);
-    let done: u64 = own.transactions.iter().filter_map(ops).map(|ops| ops.count).sum();
-    let per_s: f64 = own.transactions.iter().filter_map(ops).map(|ops| ops.rate_per_s).sum();
-    let judged = judged(record, own);
+    let transaction_count: u64 = workload.transactions.iter().filter_map(ops).map(|ops| ops.count).sum();
+    let per_s: f64 = workload.transactions.iter().filter_map(ops).map(|ops| ops.rate_per_s).sum();
+    let judged = judged(record, workload);
     let class = |facts: &'a TransactionFacts| {
         let ops = ops(facts);
         let p90_us = ops.and_then(|ops| ops.response_us.p90);
-        let within = facts.limit_p90_s.zip(p90_us).filter(|_| judged == Judged::Yes);
+        let within = facts.limit_p90_s.zip(p90_us).filter(|_| judged == ReferenceApplicability::Yes);
         ClassFigures {
             facts,
             ops,
-            share_pct: ops.filter(|_| done > 0).map(|ops| ops.count as f64 * 100.0 / done as f64),
+            share_pct: ops
+                .filter(|_| transaction_count > 0)
+                .map(|ops| ops.count as f64 * 100.0 / transaction_count as f64),
             within: within.map(|(limit_s, p90_us)| p90_us <= limit_s * 1e6),
         }
     };
-    let counted = own.yardstick.as_ref().map(|yardstick| {
+    let counted = workload.yardstick.as_ref().map(|yardstick| {
         let per_s = record.ops.get(&yardstick.class).map_or(0.0, |ops| ops.rate_per_s);
         (yardstick.class.as_str(), per_s * 60.0)
     });
-    let most = own.yardstick.as_ref().map(|yardstick| yardstick.most_per_minute * own.scale as f64);
-    let efficiency = counted.zip(most).filter(|_| judged == Judged::Yes);
-    Some(Figures {
-        classes: own.transactions.iter().map(class).collect(),
+    let most = workload.yardstick.as_ref().map(|yardstick| yardstick.most_per_minute * workload.scale as f64);
+    let efficiency = counted.zip(most).filter(|_| judged == ReferenceApplicability::Yes);
+    Some(WorkloadFigures {
+        classes: workload.transactions.iter().map(class).collect(),
         counted,
         all_per_minute: per_s * 60.0,
         judged,
@@ -83,31 +87,31 @@ pub fn figures<'a>(record: &'a RunRecord, own: &'a OwnWorkload) -> Option<Figure
     })
 }
 
-fn judged(record: &RunRecord, own: &OwnWorkload) -> Judged {
-    let Some(yardstick) = &own.yardstick else { return Judged::Nothing };
-    if own.transactions.iter().any(|one| one.keying_s + one.think_s <= 0.0) {
-        return Judged::NoRests;
+fn judged(record: &RunRecord, workload: &WorkloadFacts) -> ReferenceApplicability {
+    let Some(yardstick) = &workload.yardstick else { return ReferenceApplicability::Nothing };
+    if workload.transactions.iter().any(|one| one.keying_s + one.think_s <= 0.0) {
+        return ReferenceApplicability::NoRests;
     }
-    let are = own.share.as_ref().map_or_else(|| record.sessions(), |share| share.sessions);
-    let wanted = u64::from(yardstick.sessions) * own.scale;
+    let are = workload.share.as_ref().map_or_else(|| record.sessions(), |share| share.sessions);
+    let wanted = u64::from(yardstick.sessions) * workload.scale;
     match u64::from(are) == wanted {
-        true => Judged::Yes,
-        false => Judged::Sessions { are, wanted },
+        true => ReferenceApplicability::Yes,
+        false => ReferenceApplicability::Sessions { actual: are, required: wanted },
     }
 }
 
-/// How many sessions of `own` are busy in the mean, and how much scale there is for each of them.
-pub fn room(record: &RunRecord, own: &OwnWorkload) -> Option<(f64, f64)> {
-    let busy: f64 = own
+/// Busy sessions of `own` on average, and the scale per busy session.
+pub fn room(record: &RunRecord, workload: &WorkloadFacts) -> Option<(f64, f64)> {
+    let busy: f64 = workload
         .transactions
         .iter()
         .filter_map(|one| record.ops.get(&one.class))
         .filter_map(|ops| Some(ops.rate_per_s * ops.service_us.mean? / 1e6))
         .sum();
-    (busy > 0.0).then(|| (busy, own.scale as f64 / busy))
+    (busy > 0.0).then(|| (busy, workload.scale as f64 / busy))
 }
 
 /// Whether sessions of `own` wait for each other's rows rather than for the database.
-pub fn is_crowded(record: &RunRecord, own: &OwnWorkload, yardstick: &Yardstick) -> bool {
-    room(record, own).is_some_and(|(_, room)| room < yardstick.roomy)
+pub fn is_contended(record: &RunRecord, workload: &WorkloadFacts, yardstick: &ReferenceFigure) -> bool {
+    room(record, workload).is_some_and(|(_, room)| room < yardstick.roomy)
 }

@@ -1,19 +1,19 @@
-//! How fast reports are read on one processor, and where the time goes:
+//! Measures how fast reports are read on one processor, and where the time goes:
 //!
 //! ```text
 //! cargo run --release -p dyno-awr --example reading -- awrrpt_1_100_101.html
 //! cargo run --release -p dyno-awr --example reading
 //! ```
 //!
-//! Without files it reads a report that it makes itself. Every step is timed by itself, over and over for half a second, in time on
-//! the processor: others' work on the machine takes time, and little of this.
+//! Without files it reads a report that it generates. Each step is repeated and timed for half a
+//! second, in processor time, so other programs on the host have little effect.
 
 // Printing is what this program is for.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::time::{Duration, Instant};
 
-use dyno_awr::{AwrReport, Show};
+use dyno_awr::{AwrJsonOptions, AwrReport};
 
 /// How long each step is repeated.
 const STEP: Duration = Duration::from_millis(500);
@@ -40,7 +40,8 @@ fn main() {
             .sum()
     });
     let json = step("figures to JSON", bytes, || {
-        let spelled = |report: &AwrReport| serde_json::to_vec(&dyno_awr::to_json(report, Show::default()));
+        let spelled =
+            |report: &AwrReport| serde_json::to_vec(&dyno_awr::to_json(report, AwrJsonOptions::default()));
         reports.iter().filter_map(|report| spelled(report).ok()).map(|text| text.len()).sum()
     });
     let of = |part: Duration| 100.0 * part.as_secs_f64() / (read + json).as_secs_f64();
@@ -53,7 +54,7 @@ fn main() {
     );
 }
 
-/// The text of a file, unpacked by whoever made it plain.
+/// The text of a file, unpacked if it is compressed.
 fn text(file: &str) -> Option<String> {
     match std::fs::read(file) {
         Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
@@ -64,7 +65,7 @@ fn text(file: &str) -> Option<String> {
     }
 }
 
-/// Times one step, and shows it.
+/// Times one step and prints the result.
 fn step(name: &str, bytes: usize, run: impl Fn() -> usize) -> Duration {
     let (begun, ran) = (Instant::now(), on_processor());
     let mut passes = 0;
@@ -79,18 +80,19 @@ fn step(name: &str, bytes: usize, run: impl Fn() -> usize) -> Duration {
     mean
 }
 
-/// How long this thread has run on a processor (Linux: proc(5), `/proc/thread-self/schedstat`); elsewhere the clock has to do.
+/// Processor time of this thread (Linux: proc(5), `/proc/thread-self/schedstat`); elsewhere the
+/// wall clock is used.
 fn on_processor() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(Duration::from_nanos(text.split_whitespace().next()?.parse().ok()?))
 }
 
-/// Megabytes per second.
+/// The rate in megabytes per second.
 fn rate(bytes: usize, time: Duration) -> f64 {
     bytes as f64 / 1e6 / time.as_secs_f64().max(1e-9)
 }
 
-/// A report of about a megabyte with the tables that real ones are mostly made of.
+/// A report of about a megabyte with the tables that dominate real reports.
 fn made() -> String {
     let head = "<html><body class=\"awr\"><h1 class=\"awr\">WORKLOAD REPOSITORY report for</h1>\n";
     let mut text = String::from(head);

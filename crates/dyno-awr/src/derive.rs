@@ -1,19 +1,20 @@
-//! What follows from the figures of a report: IOPS, transfer, active sessions, mean latencies.
+//! Derives figures from those of a report: IOPS, transfer, active sessions, mean latencies.
 //!
-//! Rates come from counters of requests and bytes: from the printed rate, or the printed total over the interval,
-//! whichever has more digits. Redo is taken from what was written to storage (the I/O profile; before there was one, the
-//! log writer's I/O), not from `redo size`: what is generated is neither the number nor the size of what is written. Megabytes here are those of the report, 1,048,576 bytes, and are
-//! called MiB so that nobody has to ask.
+//! Rates come from counters of requests and bytes: from the printed rate, or from the printed total
+//! divided by the interval, whichever has more digits. Redo is what was written to storage (the I/O
+//! profile; in older releases the log writer's I/O), not `redo size`. Neither the number nor the
+//! size of writes follows from the generated redo. Megabytes are those of the report, 1,048,576
+//! bytes, and are called MiB to be unambiguous.
 
-use crate::number::Reading;
+use crate::number::PrintedNumber;
 use crate::offload::offload;
-use crate::report::{AwrReport, Event, Figure, IoRow, Kind, Source};
+use crate::report::{AwrFigure, AwrReport, AwrReportKind, AwrSource, AwrWaitEvent, IoRow};
 use crate::unaccounted::unaccounted;
 
-/// Bytes in a MiB.
+/// Number of bytes in a MiB.
 const MIB: f64 = 1_048_576.0;
 
-/// Reads of one block, by the names that they have on file systems, ASM and Exadata.
+/// Reads of one block, by their names on file systems, ASM and Exadata.
 const SINGLE_BLOCK_READS: [&str; 7] = [
     "db file sequential read",
     "cell single block physical read",
@@ -27,97 +28,102 @@ const SINGLE_BLOCK_READS: [&str; 7] = [
 /// Adds every figure that can be computed.
 pub(crate) fn derive(report: &mut AwrReport, is_whole: bool) {
     let elapsed = report.figures.get("elapsed_min").map(|figure| scale(figure.reading, 60.0));
-    let mut found: Vec<(&str, Option<Figure>)> = Vec::new();
-    let with = |elapsed: Option<Reading>, of: &dyn Fn(Reading) -> Option<Figure>| elapsed.and_then(of);
+    let mut computed: Vec<(&str, Option<AwrFigure>)> = Vec::new();
+    let with = |elapsed: Option<PrintedNumber>, compute: &dyn Fn(PrintedNumber) -> Option<AwrFigure>| {
+        elapsed.and_then(compute)
+    };
     let rate =
         |name: &str, divisor: f64| with(elapsed, &|elapsed| activity_rate(report, name, divisor, elapsed));
     let profile = |name: &str| report.figures.get(name).cloned();
 
-    found.push(("avg_active_sessions", with(elapsed, &|elapsed| active_sessions(report, elapsed))));
-    found.push(("cpu_busy_pct", cpu_busy(report)));
+    computed.push(("avg_active_sessions", with(elapsed, &|elapsed| active_sessions(report, elapsed))));
+    computed.push(("cpu_busy_pct", cpu_busy(report)));
     let lio = better(profile("load_profile_per_s.logical_reads"), rate("session logical reads", 1.0));
-    found.push(("logical_reads_per_s", lio));
+    computed.push(("logical_reads_per_s", lio));
     let read_iops = rate("physical read total IO requests", 1.0)
         .or_else(|| profile("io_profile_read_per_s.total_requests"))
         .or_else(|| io_total(report, "read_requests_per_s", 1.0));
-    found.push(("read_iops", read_iops));
+    computed.push(("read_iops", read_iops));
     let write_iops = rate("physical write total IO requests", 1.0)
         .or_else(|| profile("io_profile_write_per_s.total_requests"))
         .or_else(|| io_total(report, "write_requests_per_s", 1.0));
-    found.push(("write_iops", write_iops));
+    computed.push(("write_iops", write_iops));
     let read_mib = rate("physical read total bytes", MIB)
         .or_else(|| profile("io_profile_read_per_s.total_mb"))
         .or_else(|| io_total(report, "read_bytes_per_s", MIB));
-    found.push(("read_mib_per_s", read_mib));
+    computed.push(("read_mib_per_s", read_mib));
     let write_mib = rate("physical write total bytes", MIB)
         .or_else(|| profile("io_profile_write_per_s.total_mb"))
         .or_else(|| io_total(report, "write_bytes_per_s", MIB));
-    found.push(("write_mib_per_s", write_mib));
-    found.push((
+    computed.push(("write_mib_per_s", write_mib));
+    computed.push((
         "redo_iops",
         redo(report, "redo_requests", |row| io_figure(row, "write_requests_per_s", 1.0)),
     ));
     let redo_mib = redo(report, "redo_mb", |row| {
         let volume = io_figure(row, "write_bytes", MIB);
         let over_elapsed = volume.and_then(|volume| {
-            Some(Figure { reading: divide(volume.reading, elapsed?)?, source: volume.source })
+            Some(AwrFigure { reading: divide(volume.reading, elapsed?)?, source: volume.source })
         });
         better(over_elapsed, io_figure(row, "write_bytes_per_s", MIB))
     });
-    found.push(("redo_mib_per_s", redo_mib));
+    computed.push(("redo_mib_per_s", redo_mib));
     let generated = better(profile("load_profile_per_s.redo_size"), rate("redo size", 1.0));
-    found.push(("redo_generated_bytes_per_s", generated));
-    found.push(("single_block_read_ms", mean_ms(report, &SINGLE_BLOCK_READS)));
+    computed.push(("redo_generated_bytes_per_s", generated));
+    computed.push(("single_block_read_ms", mean_ms(report, &SINGLE_BLOCK_READS)));
     let (seconds, share) = unaccounted(report, is_whole).unzip();
-    found.push(("db_time_unaccounted_s", seconds));
-    found.push(("db_time_unaccounted_pct", share));
-    found.push(("log_file_sync_ms", mean_ms(report, &["log file sync"])));
-    found.push(("log_file_parallel_write_ms", background_mean_ms(report, "log file parallel write")));
+    computed.push(("db_time_unaccounted_s", seconds));
+    computed.push(("db_time_unaccounted_pct", share));
+    computed.push(("log_file_sync_ms", mean_ms(report, &["log file sync"])));
+    computed.push(("log_file_parallel_write_ms", background_mean_ms(report, "log file parallel write")));
 
-    found.extend(offload(report, elapsed.map(|elapsed| elapsed.value)));
+    computed.extend(offload(report, elapsed.map(|elapsed| elapsed.value)));
 
-    for (name, figure) in found {
+    for (name, figure) in computed {
         if let Some(figure) = figure {
             report.figures.insert(format!("derived.{name}"), figure);
         }
     }
 }
 
-fn scale(reading: Reading, factor: f64) -> Reading {
-    Reading { value: reading.value * factor, step: reading.step * factor }
+fn scale(reading: PrintedNumber, factor: f64) -> PrintedNumber {
+    PrintedNumber { value: reading.value * factor, step: reading.step * factor }
 }
 
-/// One figure by another; the relative errors add up.
-fn divide(numerator: Reading, denominator: Reading) -> Option<Reading> {
+/// The quotient of two figures; the relative errors add up.
+fn divide(numerator: PrintedNumber, denominator: PrintedNumber) -> Option<PrintedNumber> {
     if denominator.value <= 0.0 {
         return None;
     }
     let value = numerator.value / denominator.value;
     let step = numerator.step / denominator.value + value.abs() * denominator.step / denominator.value;
-    Some(Reading { value, step })
+    Some(PrintedNumber { value, step })
 }
 
 /// Characters of a statistic's name that text reports print.
 const CUT_NAME: usize = 32;
 
 /// A counter of instance activity per second.
-fn activity_rate(report: &AwrReport, name: &str, divisor: f64, elapsed: Reading) -> Option<Figure> {
-    let of = |group: &str| {
+fn activity_rate(report: &AwrReport, name: &str, divisor: f64, elapsed: PrintedNumber) -> Option<AwrFigure> {
+    let find_counter = |group: &str| {
         let cut = || report.figures.get(&format!("{group}.{}", name.get(..CUT_NAME)?));
         report.figures.get(&format!("{group}.{name}")).or_else(cut)
     };
-    let figure = |from: &Figure, reading: Reading, how: &str| {
+    let figure = |from: &AwrFigure, reading: PrintedNumber, how: &str| {
         let caption = format!("{name} / {}{how}", from.source.caption).into();
-        Figure { reading: scale(reading, 1.0 / divisor), source: Source { caption, ..from.source.clone() } }
+        AwrFigure {
+            reading: scale(reading, 1.0 / divisor),
+            source: AwrSource { caption, ..from.source.clone() },
+        }
     };
-    let printed = of("instance_activity_per_s").map(|from| figure(from, from.reading, ""));
-    let computed = of("instance_activity")
+    let printed = find_counter("instance_activity_per_s").map(|from| figure(from, from.reading, ""));
+    let computed = find_counter("instance_activity")
         .and_then(|from| Some(figure(from, divide(from.reading, elapsed)?, " over Elapsed")));
     better(printed, computed)
 }
 
-/// DB time over elapsed time; the time model has more digits than the head of the report.
-fn active_sessions(report: &AwrReport, elapsed: Reading) -> Option<Figure> {
+/// DB time divided by elapsed time; the time model has more digits than the head of the report.
+fn active_sessions(report: &AwrReport, elapsed: PrintedNumber) -> Option<AwrFigure> {
     let model = report.figures.get("time_model_s.DB time");
     let head = report.figures.get("db_time_min");
     let (figure, seconds) = match (model, head) {
@@ -126,93 +132,103 @@ fn active_sessions(report: &AwrReport, elapsed: Reading) -> Option<Figure> {
         (None, None) => return None,
     };
     let caption = "DB time over Elapsed".into();
-    Some(Figure { reading: divide(seconds, elapsed)?, source: Source { caption, ..figure.source.clone() } })
+    Some(AwrFigure {
+        reading: divide(seconds, elapsed)?,
+        source: AwrSource { caption, ..figure.source.clone() },
+    })
 }
 
 /// Share of the host's CPU time that was not idle.
-fn cpu_busy(report: &AwrReport) -> Option<Figure> {
+fn cpu_busy(report: &AwrReport) -> Option<AwrFigure> {
     let figure = |name: &str| report.figures.get(name);
     let times = [
         (figure("os_stats.BUSY_TIME"), figure("os_stats.IDLE_TIME")),
-        // As 10.1 names them.
+        // By their names in 10.1.
         (figure("os_stats.BUSY_TICKS"), figure("os_stats.IDLE_TICKS")),
         (figure("host_cpu.busy_s"), figure("host_cpu.idle_s")),
     ];
     for (busy, idle) in times {
         if let (Some(busy), Some(idle)) = (busy, idle) {
             let all = busy.reading.value + idle.reading.value;
-            let reading =
-                Reading { value: 100.0 * busy.reading.value / all, step: 100.0 * busy.reading.step / all };
+            let reading = PrintedNumber {
+                value: 100.0 * busy.reading.value / all,
+                step: 100.0 * busy.reading.step / all,
+            };
             let caption = "busy time over busy and idle time".into();
             return (all > 0.0)
-                .then(|| Figure { reading, source: Source { caption, ..busy.source.clone() } });
+                .then(|| AwrFigure { reading, source: AwrSource { caption, ..busy.source.clone() } });
         }
     }
     let idle = figure("host_cpu.idle_pct")?;
-    let reading = Reading { value: 100.0 - idle.reading.value, step: idle.reading.step };
+    let reading = PrintedNumber { value: 100.0 - idle.reading.value, step: idle.reading.step };
     let caption = format!("100 less {}", idle.source.caption).into();
-    Some(Figure { reading, source: Source { caption, ..idle.source.clone() } })
+    Some(AwrFigure { reading, source: AwrSource { caption, ..idle.source.clone() } })
 }
 
-/// Of two sources of one figure the one whose digits tell more.
-fn better(first: Option<Figure>, second: Option<Figure>) -> Option<Figure> {
-    match (&first, &second) {
-        (Some(a), Some(b)) if b.reading.relative_error() < a.reading.relative_error() => second,
+/// The more precise of two sources of one figure.
+fn better(first: Option<AwrFigure>, alternative: Option<AwrFigure>) -> Option<AwrFigure> {
+    match (&first, &alternative) {
+        (Some(a), Some(b)) if b.reading.relative_error() < a.reading.relative_error() => alternative,
         (Some(_), _) => first,
-        (None, _) => second,
+        (None, _) => alternative,
     }
 }
 
-fn io_figure(row: &IoRow, name: &str, divisor: f64) -> Option<Figure> {
+fn io_figure(row: &IoRow, name: &str, divisor: f64) -> Option<AwrFigure> {
     let reading = scale(*row.figures.get(name)?, 1.0 / divisor);
     let caption = format!("{} / {name}", row.name).into();
-    Some(Figure { reading, source: Source { section: "IOStat".into(), caption, line: row.line } })
+    Some(AwrFigure { reading, source: AwrSource { section: "IOStat".into(), caption, line: row.line } })
 }
 
-fn io_total(report: &AwrReport, name: &str, divisor: f64) -> Option<Figure> {
+fn io_total(report: &AwrReport, name: &str, divisor: f64) -> Option<AwrFigure> {
     let is_total = |row: &&IoRow| row.name.eq_ignore_ascii_case("total");
     io_figure(report.io_functions.iter().find(is_total)?, name, divisor)
 }
 
-/// Writes of redo: the I/O profile's, which are those to files of type log; else the log writer's, the control file's
-/// writes among them. A cluster's I/O profile counts redo before it is multiplexed, and is no source.
-fn redo(report: &AwrReport, profile: &str, of: impl Fn(&IoRow) -> Option<Figure>) -> Option<Figure> {
+/// Writes of redo. The I/O profile has those to files of type log; without it, they are the log
+/// writer's, which include writes of the control file. A cluster's I/O profile counts redo before
+/// it is multiplexed, and is not used.
+fn redo(
+    report: &AwrReport,
+    profile: &str,
+    figure_of: impl Fn(&IoRow) -> Option<AwrFigure>,
+) -> Option<AwrFigure> {
     let profile = report.figures.get(&format!("io_profile_write_per_s.{profile}")).cloned();
-    let row = |rows: &[IoRow], name: &str| rows.iter().find(|row| row.name == name).and_then(&of);
+    let row = |rows: &[IoRow], name: &str| rows.iter().find(|row| row.name == name).and_then(&figure_of);
     let files = row(&report.io_filetypes, "Log File");
     let written = match report.kind {
-        Kind::AwrRacGlobal => files,
+        AwrReportKind::AwrRacGlobal => files,
         _ => better(profile, files),
     };
     written.or_else(|| row(&report.io_functions, "LGWR"))
 }
 
-/// The mean over several events, each weighted by how often it was waited for.
-fn mean_ms(report: &AwrReport, names: &[&str]) -> Option<Figure> {
-    let mut events: Vec<&Event> = names.iter().filter_map(|name| report.event(name)).collect();
-    // Cut names can stand for several.
+/// The mean over several events, weighted by their waits.
+fn mean_ms(report: &AwrReport, names: &[&str]) -> Option<AwrFigure> {
+    let mut events: Vec<&AwrWaitEvent> = names.iter().filter_map(|name| report.event(name)).collect();
+    // One truncated name may stand for several events.
     events.dedup_by_key(|event| std::ptr::from_ref(*event));
     weighted_mean_ms(&events)
 }
 
-fn background_mean_ms(report: &AwrReport, name: &str) -> Option<Figure> {
+fn background_mean_ms(report: &AwrReport, name: &str) -> Option<AwrFigure> {
     weighted_mean_ms(&[background_event(report, name)?])
 }
 
-/// A wait event of background processes; where the report adds both kinds up, of all.
-pub(crate) fn background_event<'r>(report: &'r AwrReport, name: &str) -> Option<&'r Event> {
+/// A wait event of background processes; of all processes where the report adds both kinds up.
+pub(crate) fn background_event<'r>(report: &'r AwrReport, name: &str) -> Option<&'r AwrWaitEvent> {
     let lists = [&report.background_events, &report.all_events];
     lists.into_iter().find_map(|list| list.iter().find(|event| report.is_event(&event.name, name)))
 }
 
-fn weighted_mean_ms(events: &[&Event]) -> Option<Figure> {
+fn weighted_mean_ms(events: &[&AwrWaitEvent]) -> Option<AwrFigure> {
     let mut waits = 0.0;
-    let mut time = Reading { value: 0.0, step: 0.0 };
-    let mut first: Option<&Event> = None;
+    let mut time = PrintedNumber { value: 0.0, step: 0.0 };
+    let mut first: Option<&AwrWaitEvent> = None;
     for event in events {
         let (Some(count), Some(mean)) = (event.waits, event.mean_s()) else { continue };
         waits += count.value;
-        time = Reading {
+        time = PrintedNumber {
             value: time.value + mean.value * count.value,
             step: time.step + mean.step * count.value,
         };
@@ -222,7 +238,7 @@ fn weighted_mean_ms(events: &[&Event]) -> Option<Figure> {
     let reading = scale(time, 1e3 / waits);
     let names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
     let caption = format!("mean wait of {}", names.join(", ")).into();
-    Some(Figure { reading, source: Source { caption, ..first.source.clone() } })
+    Some(AwrFigure { reading, source: AwrSource { caption, ..first.source.clone() } })
 }
 
 #[cfg(test)]
@@ -230,19 +246,19 @@ mod tests {
     use super::*;
     use crate::number::{TimeReading, TimeUnit};
 
-    fn event(waits: f64, time_s: f64, time_step: f64, average: Option<(f64, f64, TimeUnit)>) -> Event {
-        Event {
+    fn event(waits: f64, time_s: f64, time_step: f64, average: Option<(f64, f64, TimeUnit)>) -> AwrWaitEvent {
+        AwrWaitEvent {
             name: "db file sequential read".into(),
-            waits: Some(Reading::exact(waits)),
-            time_s: Some(Reading { value: time_s, step: time_step }),
+            waits: Some(PrintedNumber::exact(waits)),
+            time_s: Some(PrintedNumber { value: time_s, step: time_step }),
             time_raw: String::new(),
             average: average
-                .map(|(value, step, unit)| TimeReading { reading: Reading { value, step }, unit }),
+                .map(|(value, step, unit)| TimeReading { reading: PrintedNumber { value, step }, unit }),
             average_raw: String::new(),
             share_pct: None,
             timeouts_pct: None,
             class: None,
-            source: Source { section: "".into(), caption: "".into(), line: 1 },
+            source: AwrSource { section: "".into(), caption: "".into(), line: 1 },
         }
     }
 

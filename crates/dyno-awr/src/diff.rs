@@ -1,67 +1,65 @@
-//! Two reports side by side: what rose, what fell, what came and went.
+//! Compares two reports: what rose, what fell, what appeared and disappeared.
 
 use std::collections::BTreeSet;
 
 use dyno_analyze::intervals::{ParameterList, differing_parameters, is_same_event as is_same};
-pub use dyno_analyze::reading::Change;
+pub use dyno_analyze::reading::ReadingChange;
 
-use crate::number::Reading;
-use crate::report::{AwrReport, Event, Parameter};
-use crate::row::{Line, Value};
-use crate::table::Form;
+use crate::number::PrintedNumber;
+use crate::report::{AwrParameter, AwrReport, AwrWaitEvent};
+use crate::row::{AwrOutputRow, AwrValue};
+use crate::table::AwrFormat;
 use crate::tops::{self, SegmentChange, StatementChange};
 
 /// A wait event in both reports: seconds waited per second, and the mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventChange {
-    /// The event.
     pub name: String,
     /// Time waited per second of the interval.
-    pub load: Change,
-    /// Mean wait, ms.
-    pub mean_ms: Change,
-    /// Whether it is in one report only though the other one lists all of its events.
-    pub became: Option<Became>,
+    pub load: ReadingChange,
+    /// Mean time of one wait, in milliseconds.
+    pub mean_ms: ReadingChange,
+    /// The change of an event that is in one report only, although the other one lists all of its
+    /// events.
+    pub presence: Option<EventPresence>,
 }
 
-/// What became of an event from the first report to the second.
+/// Whether an event appeared or disappeared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Became {
-    /// The first one's list of all events has none of it.
+pub enum EventPresence {
+    /// The first report's list of all events lacks it.
     New,
-    /// The second one's list has none.
+    /// The second report's list lacks it.
     Gone,
 }
 
-/// What became of a statement's plan, a parameter: the value in each report.
+/// A value that changed between two reports: of a parameter, or a statement's plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Switch {
+pub struct ValueChange {
     /// The parameter, or the statement's id.
     pub name: String,
-    /// In the first report; absent where it is not there.
+    /// Value in the first report; absent where the report lacks it.
     pub a: Option<String>,
-    /// In the second.
+    /// Value in the second report; absent where the report lacks it.
     pub b: Option<String>,
 }
 
 /// All differences of two reports.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
+pub struct AwrDiff {
     /// Figures, in the order of the wide table.
-    pub figures: Vec<Change>,
-    /// Events that are among the top ones of either, those whose time moved most first.
+    pub figures: Vec<ReadingChange>,
+    /// Events that are among the top ones of either report, the largest changes of time first.
     pub events: Vec<EventChange>,
-    /// Parameters that differ.
-    pub parameters: Vec<Switch>,
-    /// Statements whose plans differ.
-    pub plans: Vec<Switch>,
-    /// Statements among the top ones of either, those whose time moved most first.
+    pub parameters: Vec<ValueChange>,
+    pub plans: Vec<ValueChange>,
+    /// Statements among the top ones of either report, the largest changes of time first.
     pub statements: Vec<StatementChange>,
-    /// Segments among the top ones of either that changed, by list.
+    /// Segments among the top ones of either report that changed, by list.
     pub segments: Vec<SegmentChange>,
 }
 
-/// Figures that are compared.
+/// Names of the figures that are compared.
 const FIGURES: [&str; 35] = [
     "elapsed_min",
     "sessions",
@@ -100,15 +98,17 @@ const FIGURES: [&str; 35] = [
     "instance_activity_per_hour.log switches (derived)",
 ];
 
-/// Compares two reports.
-pub fn diff(a: &AwrReport, b: &AwrReport) -> Difference {
-    let figure = |report: &AwrReport, name: &str| match (Line { report, instance: None }).value(name) {
-        Value::Number(reading) => Some(reading),
+/// The differences of two reports, from `a` to `b`.
+pub fn diff(a: &AwrReport, b: &AwrReport) -> AwrDiff {
+    let figure = |report: &AwrReport, name: &str| match (AwrOutputRow { report, instance: None }).value(name)
+    {
+        AwrValue::Number(reading) => Some(reading),
         _ => None,
     };
-    let change = |name: &&str| Change { name: (*name).to_owned(), a: figure(a, name), b: figure(b, name) };
+    let change =
+        |name: &&str| ReadingChange { name: (*name).to_owned(), a: figure(a, name), b: figure(b, name) };
     let figures = FIGURES.iter().map(change).filter(|change| change.a.is_some() || change.b.is_some());
-    Difference {
+    AwrDiff {
         figures: figures.collect(),
         events: events(a, b),
         parameters: parameters(a, b),
@@ -118,7 +118,7 @@ pub fn diff(a: &AwrReport, b: &AwrReport) -> Difference {
     }
 }
 
-/// Events that took part in the top events of either report.
+/// Events that are among the top events of either report.
 fn events(a: &AwrReport, b: &AwrReport) -> Vec<EventChange> {
     let mut names: Vec<&str> = a.top_events.iter().map(|event| event.name.as_str()).collect();
     for event in &b.top_events {
@@ -126,14 +126,14 @@ fn events(a: &AwrReport, b: &AwrReport) -> Vec<EventChange> {
             names.push(&event.name);
         }
     }
-    let side = |report: &AwrReport, name: &str| -> (Option<Reading>, Option<Reading>) {
+    let side = |report: &AwrReport, name: &str| -> (Option<PrintedNumber>, Option<PrintedNumber>) {
         let elapsed = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0);
         let lists = [&report.foreground_events, &report.top_events, &report.all_events];
         let event = lists.into_iter().find_map(|list| list.iter().find(|event| is_same(&event.name, name)));
         let load = event.and_then(|event| event.time_s).zip(elapsed);
-        let load = load.map(|(time, s)| Reading { value: time.value / s, step: time.step / s });
-        let mean = event.and_then(Event::mean_s);
-        (load, mean.map(|mean| Reading { value: mean.value * 1e3, step: mean.step * 1e3 }))
+        let load = load.map(|(time, s)| PrintedNumber { value: time.value / s, step: time.step / s });
+        let mean = event.and_then(AwrWaitEvent::mean_s);
+        (load, mean.map(|mean| PrintedNumber { value: mean.value * 1e3, step: mean.step * 1e3 }))
     };
     let mut changes: Vec<EventChange> = names
         .into_iter()
@@ -141,9 +141,9 @@ fn events(a: &AwrReport, b: &AwrReport) -> Vec<EventChange> {
             let ((load_a, mean_a), (load_b, mean_b)) = (side(a, name), side(b, name));
             EventChange {
                 name: name.to_owned(),
-                load: Change { name: name.to_owned(), a: load_a, b: load_b },
-                mean_ms: Change { name: name.to_owned(), a: mean_a, b: mean_b },
-                became: became(a, b, name),
+                load: ReadingChange { name: name.to_owned(), a: load_a, b: load_b },
+                mean_ms: ReadingChange { name: name.to_owned(), a: mean_a, b: mean_b },
+                presence: event_presence(a, b, name),
             }
         })
         .collect();
@@ -151,35 +151,35 @@ fn events(a: &AwrReport, b: &AwrReport) -> Vec<EventChange> {
     changes
 }
 
-/// Top events are a choice; only where a report lists all events of foreground sessions is one that is missing none that happened. CPU
-/// time is no event, and in no such list.
-fn became(a: &AwrReport, b: &AwrReport, name: &str) -> Option<Became> {
+/// A list of top events is a selection. Only a report that lists all events of foreground sessions
+/// proves that a missing event did not occur. CPU time is no event, and in no such list.
+fn event_presence(a: &AwrReport, b: &AwrReport, name: &str) -> Option<EventPresence> {
     let [in_a, in_b] =
         [a, b].map(|report| report.foreground_events.iter().any(|event| is_same(&event.name, name)));
     if a.foreground_events.is_empty() || b.foreground_events.is_empty() {
         return None;
     }
     match (in_a, in_b) {
-        (false, true) => Some(Became::New),
-        (true, false) => Some(Became::Gone),
+        (false, true) => Some(EventPresence::New),
+        (true, false) => Some(EventPresence::Gone),
         _ => None,
     }
 }
 
-fn parameters(a: &AwrReport, b: &AwrReport) -> Vec<Switch> {
+fn parameters(a: &AwrReport, b: &AwrReport) -> Vec<ValueChange> {
     let list = |report: &AwrReport| {
-        let value = |of: &Parameter| of.end_value.clone().unwrap_or_else(|| of.value.clone());
+        let value = |of: &AwrParameter| of.end_value.clone().unwrap_or_else(|| of.value.clone());
         let parameters = report.parameters.iter().map(|of| (of.full_name(), value(of))).collect();
-        ParameterList { is_text: report.form == Form::Text, parameters }
+        ParameterList { is_text: report.form == AwrFormat::Text, parameters }
     };
     let lines = differing_parameters(&list(a), &list(b));
-    lines.into_iter().map(|line| Switch { name: line.name, a: line.a, b: line.b }).collect()
+    lines.into_iter().map(|line| ValueChange { name: line.name, a: line.a, b: line.b }).collect()
 }
 
-/// Statements that both reports know plans of, and not the same ones.
-fn plans(a: &AwrReport, b: &AwrReport) -> Vec<Switch> {
+/// Statements whose plans are known in both reports, and differ.
+fn plans(a: &AwrReport, b: &AwrReport) -> Vec<ValueChange> {
     let spelled = |plans: &BTreeSet<String>| Some(plans.iter().cloned().collect::<Vec<_>>().join(", "));
-    let both = a.plans.iter().filter_map(|(id, plans)| Some((id, plans, b.plans.get(id)?)));
-    let changed = both.filter(|(_, a, b)| a != b);
-    changed.map(|(id, a, b)| Switch { name: id.clone(), a: spelled(a), b: spelled(b) }).collect()
+    let common = a.plans.iter().filter_map(|(id, plans)| Some((id, plans, b.plans.get(id)?)));
+    let changed = common.filter(|(_, a, b)| a != b);
+    changed.map(|(id, a, b)| ValueChange { name: id.clone(), a: spelled(a), b: spelled(b) }).collect()
 }

@@ -1,16 +1,16 @@
-//! Lines of columns for spreadsheets and documents: CSV and Markdown. Numbers are written whole, as the report has them,
-//! without marks between thousands.
+//! Formats lines of columns for spreadsheets and documents: CSV and Markdown. Numbers are written
+//! in full, as in the report, without thousands separators.
 
 use std::fmt::Write as _;
 
-use crate::row::Value;
+use crate::row::AwrValue;
 
-/// A number with as many digits as it can tell.
+/// A number with as many digits as are known.
 pub fn plain(value: f64, step: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         return format!("{value:.0}");
     }
-    // One digit more than the last that counts: what is computed further is not rounded twice.
+    // One digit more than the last known one: further calculations then do not round twice.
     let decimals = if step > 0.0 { (1.0 - step.log10().floor()).clamp(0.0, 9.0) } else { 6.0 };
     let text = format!("{value:.*}", decimals as usize);
     match text.contains('.') {
@@ -19,23 +19,24 @@ pub fn plain(value: f64, step: f64) -> String {
     }
 }
 
-fn text(value: &Value) -> String {
+fn text(value: &AwrValue) -> String {
     match value {
-        Value::Text(text) => text.clone(),
-        Value::Number(reading) => plain(reading.value, reading.step),
-        Value::Absent => String::new(),
+        AwrValue::Text(text) => text.clone(),
+        AwrValue::Number(reading) => plain(reading.value, reading.step),
+        AwrValue::Absent => String::new(),
     }
 }
 
-/// One record of CSV (RFC 4180), with its line end. Text that a spreadsheet would take for a formula gets an apostrophe.
-pub fn csv(cells: &[Value]) -> String {
+/// One record of CSV (RFC 4180), with its line end. Text that a spreadsheet would interpret as a
+/// formula gets an apostrophe.
+pub fn csv(cells: &[AwrValue]) -> String {
     let mut line = String::new();
     for (i, cell) in cells.iter().enumerate() {
         if i > 0 {
             line.push(',');
         }
         let mut text = text(cell);
-        if matches!(cell, Value::Text(_)) && text.starts_with(['=', '+', '-', '@', '\t']) {
+        if matches!(cell, AwrValue::Text(_)) && text.starts_with(['=', '+', '-', '@', '\t']) {
             text.insert(0, '\'');
         }
         if text.contains([',', '"', '\n', '\r']) {
@@ -49,7 +50,7 @@ pub fn csv(cells: &[Value]) -> String {
 }
 
 /// Fields with a bar after each.
-pub fn bars(cells: &[Value]) -> String {
+pub fn bars(cells: &[AwrValue]) -> String {
     let mut line: String =
         cells.iter().map(|cell| text(cell).replace(['|', '\r', '\n'], " ") + "|").collect();
     line.push('\n');
@@ -62,8 +63,8 @@ pub fn markdown_head(names: &[String]) -> String {
     format!("| {} |\n|{}\n", names.join(" | "), " --- |".repeat(names.len()))
 }
 
-/// One line of a Markdown table. What could be markup or a tag is spelled out.
-pub fn markdown(cells: &[Value]) -> String {
+/// One line of a Markdown table. Characters of markup and tags are escaped.
+pub fn markdown(cells: &[AwrValue]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| escape(&text(cell))).collect();
     format!("| {} |\n", cells.join(" | "))
 }
@@ -86,7 +87,7 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::Reading;
+    use crate::number::PrintedNumber;
 
     #[test]
     fn numbers_have_the_digits_that_count() {
@@ -100,17 +101,17 @@ mod tests {
     #[test]
     fn csv_is_quoted_where_it_must_be() {
         let cells = [
-            Value::Text("a,\"b\"".into()),
-            Value::Text("=cmd()".into()),
-            Value::Number(Reading { value: -1.5, step: 0.1 }),
-            Value::Absent,
+            AwrValue::Text("a,\"b\"".into()),
+            AwrValue::Text("=cmd()".into()),
+            AwrValue::Number(PrintedNumber { value: -1.5, step: 0.1 }),
+            AwrValue::Absent,
         ];
         assert_eq!(csv(&cells), "\"a,\"\"b\"\"\",'=cmd(),-1.5,\r\n");
     }
 
     #[test]
     fn markdown_holds_no_markup_of_names() {
-        let line = markdown(&[Value::Text("<script>|x".into())]);
+        let line = markdown(&[AwrValue::Text("<script>|x".into())]);
         assert_eq!(line, "| &lt;script&gt;\\|x |\n");
     }
 }

@@ -1,22 +1,21 @@
-//! What is wrong with a report: values that cannot be read, and shapes that are not known.
+//! The issues of a report: values that cannot be read, and unknown structures.
 
-/// How bad it is.
+/// The severity of an issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Something is not known or not sure; what was read stands.
+pub enum AwrIssueSeverity {
+    /// Something is unknown or uncertain; the values that were read remain valid.
     Warning,
-    /// A value is there and could not be read.
+    /// A value is present but could not be read.
     Error,
 }
 
-/// One thing that is wrong.
+/// One issue of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
-    /// How bad it is.
-    pub level: Level,
+    pub level: AwrIssueSeverity,
     /// The line of the file, from 1.
     pub line: u32,
-    /// The section it is in; empty where it is about the whole report.
+    /// The section that has the issue; empty where it concerns the whole report.
     pub section: String,
     /// What is wrong, with the text in question.
     pub message: String,
@@ -25,10 +24,10 @@ pub struct Issue {
 impl Issue {
     /// Whether a value could not be read.
     pub fn is_error(&self) -> bool {
-        self.level == Level::Error
+        self.level == AwrIssueSeverity::Error
     }
 
-    /// One line for people: `awr.html:120: Load Profile: "####" is no number`.
+    /// The issue as one line of output: `awr.html:120: Load Profile: "####" is no number`.
     pub fn line_of(&self, file: &str) -> String {
         let section = if self.section.is_empty() { String::new() } else { format!("{}: ", self.section) };
         format!("{file}:{}: {section}{}", self.line, self.message)

@@ -1,9 +1,10 @@
-//! Oracle's own reports, AWR and STATSPACK, read into one row of figures each.
+//! Reads Oracle's own reports, AWR and STATSPACK, into one row of figures each.
 //!
-//! Reading has three steps. A file becomes reports (decoded, unpacked, cut apart where several were put together); a
-//! report, text or HTML, becomes a list of captioned tables; and readers, one for each kind of section, take figures out
-//! of tables by their captions. Every figure keeps where it stood and what its last digit is worth. What a report does
-//! not have is absent, what cannot be read is an [`Issue`], and nothing is ever guessed.
+//! Reading has three steps. A file is split into reports (decoded, unpacked, separated). A report,
+//! text or HTML, becomes a list of captioned tables. Readers, one for each kind of section, extract
+//! figures from the tables by their captions. Every figure keeps its source and the place value of
+//! its last digit. What a report lacks is absent, what cannot be read is an [`Issue`], and nothing
+//! is guessed.
 
 pub mod compat;
 mod derive;
@@ -30,32 +31,33 @@ mod unaccounted;
 use std::path::Path;
 
 pub use input::{FILE_BYTES_MAX, InputError};
-pub use issue::{Issue, Level};
-pub use json::{Show, to_json};
+pub use issue::{AwrIssueSeverity, Issue};
+pub use json::{AwrJsonOptions, to_json};
 pub use moment::moment;
-pub use number::{Decimal, NotANumber, Reading, Suffix, TimeReading, TimeUnit};
+pub use number::{Decimal, NotANumber, PrintedNumber, Suffix, TimeReading, TimeUnit};
 pub use report::{
-    AwrReport, Band, Container, DetailRow, Event, EventHistogram, Figure, Instance, IoRow, Kind, Measurement,
-    Parameter, Segment, SegmentList, Source, Statement, StatementList, Word,
+    AwrFigure, AwrHistogramBand, AwrInstance, AwrParameter, AwrReport, AwrReportKind, AwrSource,
+    AwrStatement, AwrText, AwrWaitEvent, Container, DetailRow, EventHistogram, IoRow, Measurement, Segment,
+    SegmentList, StatementList,
 };
-pub use row::{Line, Value};
+pub use row::{AwrOutputRow, AwrValue};
 pub use section_figures::{SectionFigure, section_figures};
-pub use table::Form;
+pub use table::AwrFormat;
 
 /// Why a report could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum AwrError {
-    /// The file.
+    /// The file could not be read.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// It is a report of Oracle's that compares or explains, and has no figures of one interval.
+    /// It is an Oracle report that compares or explains, without figures of one interval.
     #[error(
         "it is {what} ({title:?}) and has no figures of one interval; read the AWR or STATSPACK report of that interval"
     )]
     OtherReport {
-        /// Which kind, with its article.
+        /// The kind of report, with its article.
         what: &'static str,
-        /// Its title.
+        /// The report's title as printed.
         title: String,
     },
     /// Its snapshots lie before and after a restart of the instance.
@@ -63,7 +65,7 @@ pub enum AwrError {
         "its snapshots span a shutdown of the instance, so its figures are invalid; make one report before the shutdown and one after it"
     )]
     SpansShutdown,
-    /// It is a page that OSPRep makes of STATSPACK's tables.
+    /// It is a page that OSPRep generates from STATSPACK's tables.
     #[error(
         "it is an OSPRep page, which has another layout; read the report that spreport.sql makes of its snapshots"
     )]
@@ -73,9 +75,9 @@ pub enum AwrError {
         "its lines were cut at {width} characters (line {line} first), so values are lost; spool it again with SET LINESIZE 8000"
     )]
     CutLines {
-        /// Characters that were left of each line.
+        /// Characters that remain of each line.
         width: usize,
-        /// The first line that was cut, from 1.
+        /// The first truncated line, from 1.
         line: u32,
     },
     /// The text has no title of a report.
@@ -83,10 +85,11 @@ pub enum AwrError {
     NoReport,
 }
 
-/// Reads all reports of a file: text or HTML, plain or packed by gzip, one or several after the other.
+/// Reads all reports of a file: text or HTML, plain or gzip-compressed, one or several.
 ///
 /// # Errors
-/// The file as a whole cannot be read. A report in it that cannot be read is an error of its own.
+/// The file as a whole cannot be read. A report in it that cannot be read has its own error in the
+/// list.
 pub fn read_file(path: &Path) -> Result<Vec<Result<AwrReport, AwrError>>, AwrError> {
     let bytes = input::bytes(path)?;
     let text = input::decode(&bytes)?;
@@ -109,7 +112,8 @@ pub fn is_report(path: &Path) -> bool {
     lines.map(|line| line.trim_start_matches('\u{c}')).any(table::is_report_title)
 }
 
-/// Reads one report. `file` is the name that the report goes by, `first_line` the line that its text begins on.
+/// Reads one report. `file` is the name shown for the report, `first_line` the line on which its
+/// text begins.
 ///
 /// # Errors
 /// The text has no title of an AWR or STATSPACK report.
@@ -119,12 +123,12 @@ pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<AwrReport,
     let text =
         &*if is_html { input::rejoin(text).map_err(|cut| cut_lines(cut, first_line))? } else { text.into() };
     let page = is_html.then(|| html::read(text, first_line, read::is_read));
-    // A text report may have been put into a page as it is.
+    // A text report may be embedded in a page unchanged.
     let may_be_plain = page.as_ref().is_some_and(|page| page.names_report);
     let plain = may_be_plain.then(|| html::plain(text, table::is_interval_title)).flatten();
     let document = match (page, &plain) {
         (_, Some(plain)) => text::read(plain, first_line),
-        // A page without tables is text that happens to hold tags.
+        // A page without tables is text that happens to contain tags.
         (Some(page), None) if !page.tables.is_empty() => page,
         (_, None) => text::read(text, first_line),
     };
@@ -139,11 +143,14 @@ pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<AwrReport,
         return Err(if title.is_empty() {
             AwrError::NoReport
         } else {
-            let what = table::other_report(title).unwrap_or("a report of another kind");
-            AwrError::OtherReport { what, title: title.to_owned() }
+            let report_kind = table::other_report(title).unwrap_or("a report of another kind");
+            AwrError::OtherReport { what: report_kind, title: title.to_owned() }
         });
     };
-    if is_html && kind == Kind::Statspack && memchr::memmem::find(text.as_bytes(), b"OSPRep").is_some() {
+    if is_html
+        && kind == AwrReportKind::Statspack
+        && memchr::memmem::find(text.as_bytes(), b"OSPRep").is_some()
+    {
         return Err(AwrError::OspRep);
     }
     let mut report = read::read(&document, file, kind);
@@ -151,7 +158,8 @@ pub fn read_report(text: &str, file: &str, first_line: u32) -> Result<AwrReport,
     Ok(report)
 }
 
-/// Whether STATSPACK or AWR says over the title that the instance was shut down between the snapshots.
+/// Whether STATSPACK or AWR states above the title that the instance was shut down between the
+/// snapshots.
 fn spans_shutdown(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).take_while(|line| !table::is_interval_title(line));
     lines.any(|line| line.starts_with("ERROR: Snapshots chosen span an instance shutdown"))
@@ -162,21 +170,23 @@ fn cut_lines(cut: input::CutLines, first_line: u32) -> AwrError {
     AwrError::CutLines { width: cut.width, line }
 }
 
-/// How many cells the tables of a report have, read no further: what reading costs before any figure is taken out.
+/// Number of cells in the tables of a report, for measuring the cost of reading without extracting
+/// figures.
 #[doc(hidden)]
 pub fn cells(text: &str) -> usize {
     let document = if is_html(text) { html::read(text, 1, read::is_read) } else { text::read(text, 1) };
     document.tables.iter().flat_map(|table| &table.rows).map(|row| row.cells.len()).sum()
 }
 
-/// How far into a text the first tag is looked for.
+/// Bytes of a text in which the first tag is searched.
 const HTML_START_MAX: usize = 65_536;
 
-/// Whether a text is HTML: a tag that every HTML report has near its start, and before its title; statements may hold tags.
+/// Whether a text is HTML: every HTML report has a tag near its start, before its title. Statements
+/// may contain tags.
 fn is_html(text: &str) -> bool {
     let end = (0..=HTML_START_MAX.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
     let start = &text[..end];
-    // The dialogue of a transcript names the repository too, but not at the start of a line.
+    // The dialog of a transcript names the repository too, but not at the start of a line.
     let mut lines = start.split_inclusive('\n');
     let title = lines.find(|line| table::is_interval_title(line));
     let title_at = title.map_or(start.len(), |line| line.as_ptr() as usize - start.as_ptr() as usize);

@@ -1,8 +1,8 @@
-//! Which line of a file a position is on.
+//! Maps positions to line numbers of a file.
 
 use memchr::memchr_iter;
 
-/// Counts line ends as positions move forward, so that the whole text is looked through once.
+/// Counts line ends as positions move forward, so the whole text is scanned once.
 #[derive(Debug)]
 pub(crate) struct LineCounter<'a> {
     text: &'a str,
@@ -15,7 +15,7 @@ impl<'a> LineCounter<'a> {
         Self { text, at: 0, line: first_line }
     }
 
-    /// The line of `position`, from 1; positions never move back.
+    /// The line of `position`, from 1; positions must not decrease.
     pub(crate) fn at(&mut self, position: usize) -> u32 {
         let position = position.clamp(self.at, self.text.len());
         let ends = memchr_iter(b'\n', &self.text.as_bytes()[self.at..position]).count();

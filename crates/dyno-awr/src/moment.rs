@@ -1,9 +1,11 @@
-//! Dates as reports print them: `04-Feb-23 19:00:39`, with months in the language of whoever made the report.
+//! Parses dates as reports print them: `04-Feb-23 19:00:39`, with months in the language of the
+//! report's session.
 
 use jiff::civil::{Date, DateTime, Time};
 
-/// First letters of the months as Oracle's `NLS_DATE_LANGUAGE` abbreviates them, lower case. A word is a month if it
-/// begins with one of them; longer ones are tried first, so that `juin` and `juil` are told apart.
+/// First letters of the months as Oracle's `NLS_DATE_LANGUAGE` abbreviates them, lower case. A word
+/// is a month if it begins with one of them. Longer ones are tried first, to distinguish `juin` and
+/// `juil`.
 const MONTHS: [&[&str]; 12] = [
     &["jan", "gen", "ene", "янв", "sty", "led", "oca", "tammi", "ian", "ιαν"],
     &["feb", "fév", "fev", "фев", "lut", "úno", "uno", "şub", "sub", "helmi", "φεβ"],
@@ -19,19 +21,21 @@ const MONTHS: [&[&str]; 12] = [
     &["dec", "déc", "dez", "dic", "des", "дек", "gru", "pro", "ara", "joulu", "δεκ"],
 ];
 
-/// The month that `word` names: by letters, by number, or by number with the sign for month (`4月`, `4월`).
+/// The month that `word` denotes: by letters, by number, or by number with the sign for month
+/// (`4月`, `4월`).
 fn month(word: &str) -> Option<i8> {
     let digits = word.trim_end_matches(['月', '월']);
     if let Ok(number) = digits.parse::<i8>() {
         return (1..=12).contains(&number).then_some(number);
     }
     let lower = word.trim_end_matches('.').to_lowercase();
-    let of = |names: &[&str]| names.iter().filter(|name| lower.starts_with(**name)).map(|n| n.len()).max();
-    let best = (1i8..).zip(MONTHS).filter_map(|(i, names)| of(names).map(|len| (len, i))).max();
+    let match_length =
+        |names: &[&str]| names.iter().filter(|name| lower.starts_with(**name)).map(|n| n.len()).max();
+    let best = (1i8..).zip(MONTHS).filter_map(|(i, names)| match_length(names).map(|len| (len, i))).max();
     best.map(|(_, month)| month)
 }
 
-/// A year of two digits is of this century up to 49, as Oracle's `RR` has it.
+/// A two-digit year is of this century up to 49, as in Oracle's `RR`.
 fn year(digits: &str) -> Option<i16> {
     let value: i16 = digits.parse().ok()?;
     match digits.len() {
@@ -44,7 +48,8 @@ fn year(digits: &str) -> Option<i16> {
 
 /// The moment in `text`, in the database host's own time; `None` where it is none.
 ///
-/// Names of months are as wide as the longest of their language (`16-2月 -13`), so blanks beside a dash are none.
+/// Names of months are padded to the longest of their language (`16-2月 -13`), so blanks beside a
+/// dash are ignored.
 pub fn moment(text: &str) -> Option<DateTime> {
     let words: Vec<&str> = text.split('-').map(str::trim).collect();
     let joined = words.join("-");
@@ -67,8 +72,8 @@ fn date(word: &str) -> Option<Date> {
 fn clock(word: &str) -> Option<Time> {
     let mut parts = word.split(':').map(|part| part.parse::<i8>().ok());
     let (hour, minute) = (parts.next()??, parts.next()??);
-    let second = parts.next().map_or(Some(0), |second| second)?;
-    Time::new(hour, minute, second, 0).ok()
+    let seconds = parts.next().map_or(Some(0), |second| second)?;
+    Time::new(hour, minute, seconds, 0).ok()
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
-//! Numbers as reports print them: thousands, decimal commas, suffixes, exponents, units of time.
+//! Parses numbers as reports print them: thousands, decimal commas, suffixes, exponents, units of
+//! time.
 //!
-//! A figure on paper is a range: `16.4K` says no more than "between 16,350 and 16,450". Every number read here carries the
-//! worth of its last digit, so that what is computed from it knows which of two sources is the better one. What cannot
-//! be read is an error with the text in it, never 0 and never a guess.
+//! A printed figure is a range: `16.4K` means only "between 16,350 and 16,450". Every parsed number
+//! keeps the place value of its last digit, so calculations can choose the more precise source. A
+//! number that cannot be read is an error with its text, never 0 and never a guess.
 
-pub use dyno_analyze::reading::Reading;
+pub use dyno_analyze::reading::PrintedNumber;
 
-/// What suffixes multiply by.
+/// The factor of the suffixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suffix {
     /// K, M, G, T, P in steps of 1,000: counts, times, requests.
@@ -15,7 +16,7 @@ pub enum Suffix {
     Binary,
 }
 
-/// How many steps a suffix stands for.
+/// Number of steps for a suffix.
 fn steps(letter: u8) -> Option<i32> {
     Some(match letter.to_ascii_uppercase() {
         b'B' => 0,
@@ -29,13 +30,14 @@ fn steps(letter: u8) -> Option<i32> {
     })
 }
 
-/// Which mark stands before the fraction, as far as a lone mark with three digits after it does not tell.
+/// The decimal mark of a report, for cells where a single mark with three digits after it is
+/// ambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Decimal {
-    /// `1,234` is a thousand and some.
+    /// `1,234` is more than a thousand.
     #[default]
     Point,
-    /// `1,234` is one and some; `1.234` a thousand and some.
+    /// `1,234` is between one and two; `1.234` is more than a thousand.
     Comma,
 }
 
@@ -43,36 +45,41 @@ pub enum Decimal {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no number: {why}")]
 pub struct NotANumber {
-    /// The text, shortened.
+    /// The text in question, shortened.
     pub text: String,
     /// What is wrong with it.
     pub why: &'static str,
-    /// Whether the report does not have the number at all: its column was too narrow, and `####` stands there.
+    /// Whether the report itself lacks the number: its column was too narrow, so it has `####`.
     pub overflow: bool,
-    /// Whether it is what a narrow column leaves of a number: digits without their unit, a suffix without its digits.
+    /// Whether it is the remainder of a number in a narrow column: digits without their unit, or a
+    /// suffix without its digits.
     pub cut: bool,
 }
 
-/// Characters of an unreadable text that an error repeats.
+/// Most characters of an unreadable text that an error repeats.
 const SHOWN_MAX: usize = 60;
 
-fn not(text: &str, why: &'static str) -> NotANumber {
+fn not_a_number(text: &str, why: &'static str) -> NotANumber {
     let overflow = text.starts_with('#');
     NotANumber { text: text.chars().take(SHOWN_MAX).collect(), why, overflow, cut: false }
 }
 
 fn cut(text: &str, why: &'static str) -> NotANumber {
-    NotANumber { cut: true, ..not(text, why) }
+    NotANumber { cut: true, ..not_a_number(text, why) }
 }
 
-/// Whether a cell holds nothing: blank, non-breaking blanks, `N/A`, a dash.
+/// Whether a cell has no value: blank, non-breaking blanks, `N/A`, a dash.
 pub(crate) fn is_absent(text: &str) -> bool {
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{a0}');
     text.is_empty() || text.eq_ignore_ascii_case("n/a") || text == "-" || text == "--"
 }
 
-/// The number in a cell, or `None` where the cell holds none.
-pub(crate) fn number(text: &str, suffix: Suffix, decimal: Decimal) -> Result<Option<Reading>, NotANumber> {
+/// The number in a cell, or `None` where the cell has none.
+pub(crate) fn number(
+    text: &str,
+    suffix: Suffix,
+    decimal: Decimal,
+) -> Result<Option<PrintedNumber>, NotANumber> {
     if is_absent(text) {
         return Ok(None);
     }
@@ -82,24 +89,25 @@ pub(crate) fn number(text: &str, suffix: Suffix, decimal: Decimal) -> Result<Opt
     let (digits, rest) = leading(trim(text), decimal)?;
     let steps = match rest.trim_start().as_bytes() {
         [] => 0,
-        [letter] => steps(*letter).ok_or_else(|| not(text, "the suffix is not known"))?,
-        _ => return Err(not(text, "something follows the digits")),
+        [letter] => steps(*letter).ok_or_else(|| not_a_number(text, "the suffix is not known"))?,
+        _ => return Err(not_a_number(text, "something follows the digits")),
     };
-    // Powers of ten go into the exponent, so that the number is rounded once.
+    // Powers of ten go into the exponent, so the number is rounded only once.
     let (thousands, factor) = match suffix {
         Suffix::Decimal => (3 * steps, 1.0),
         Suffix::Binary => (0, 1024f64.powi(steps)),
     };
-    let reading = digits.reading(thousands).ok_or_else(|| not(text, "it is out of range"))?;
-    Ok(Some(Reading { value: reading.value * factor, step: reading.step * factor }))
+    let reading = digits.reading(thousands).ok_or_else(|| not_a_number(text, "it is out of range"))?;
+    Ok(Some(PrintedNumber { value: reading.value * factor, step: reading.step * factor }))
 }
 
-/// Digits of a number that floats hold exactly, and so do powers of ten of as many.
+/// Number of digits that floats hold exactly; powers of ten with as many digits are exact too.
 const EXACT_DIGITS: usize = 15;
 
-/// The number that nearly every cell holds, read without a copy: digits, perhaps grouped by commas, perhaps with a point and more of them.
-/// Two exact floats and one division are rounded once, as the slower way rounds. Everything else is left to that.
-fn plain(text: &str, decimal: Decimal) -> Option<Reading> {
+/// Parses the common form of a number without a copy: digits, optionally grouped by commas,
+/// optionally with a point and more digits. Two exact floats and one division are rounded once, as
+/// in the general parser. Everything else is left to that.
+fn plain(text: &str, decimal: Decimal) -> Option<PrintedNumber> {
     let (mut mantissa, mut digits, mut fraction) = (0u64, 0usize, None);
     // Digits since the last comma, once there was one.
     let mut group = None;
@@ -129,13 +137,13 @@ fn plain(text: &str, decimal: Decimal) -> Option<Reading> {
     }
     let decimals: i32 = fraction.unwrap_or(0);
     let is_whole = digits > 0 && (fraction.is_some() || group.is_none_or(|count| count == 3));
-    // Where the report writes decimals with a comma, a lone mark is another one.
+    // Where the report writes decimals with a comma, a single mark has another meaning.
     let is_plain = decimal == Decimal::Point || (fraction.is_none() && group.is_none());
     (is_whole && is_plain)
-        .then(|| Reading { value: mantissa as f64 / 10f64.powi(decimals), step: 10f64.powi(-decimals) })
+        .then(|| PrintedNumber { value: mantissa as f64 / 10f64.powi(decimals), step: 10f64.powi(-decimals) })
 }
 
-/// A number as it is spelled, its marks taken away.
+/// The digits of a number, without its marks.
 #[derive(Debug)]
 struct Digits {
     negative: bool,
@@ -146,12 +154,12 @@ struct Digits {
 
 impl Digits {
     /// The number, times ten to the power of `more`; `None` beyond the range of floats.
-    fn reading(&self, more: i32) -> Option<Reading> {
+    fn reading(&self, more: i32) -> Option<PrintedNumber> {
         let exponent = self.exponent + more;
         let sign = if self.negative { "-" } else { "" };
         let value: f64 = format!("{sign}{}.{}e{exponent}", self.whole, self.fraction).parse().ok()?;
         let last_digit = exponent - i32::try_from(self.fraction.len()).ok()?;
-        value.is_finite().then(|| Reading { value, step: 10f64.powi(last_digit) })
+        value.is_finite().then(|| PrintedNumber { value, step: 10f64.powi(last_digit) })
     }
 }
 
@@ -159,10 +167,10 @@ fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{a0}')
 }
 
-/// The number that `text` begins with, and what follows it.
+/// The number at the begin of `text`, and the rest.
 fn leading(text: &str, decimal: Decimal) -> Result<(Digits, &str), NotANumber> {
     if text.starts_with('#') {
-        return Err(not(text, "the report does not have it, since its column was too narrow"));
+        return Err(not_a_number(text, "the report does not have it, since its column was too narrow"));
     }
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -176,11 +184,11 @@ fn leading(text: &str, decimal: Decimal) -> Result<(Digits, &str), NotANumber> {
         return Err(if is_suffix {
             cut(text, "a suffix stands there without its digits")
         } else {
-            not(text, "it has no digits")
+            not_a_number(text, "it has no digits")
         });
     }
-    let (whole, fraction) =
-        split_mantissa(mantissa, decimal).ok_or_else(|| not(text, "its marks do not group digits"))?;
+    let (whole, fraction) = split_mantissa(mantissa, decimal)
+        .ok_or_else(|| not_a_number(text, "its marks do not group digits"))?;
     let (exponent, rest) = exponent(rest);
     Ok((Digits { negative, whole, fraction, exponent }, rest))
 }
@@ -195,13 +203,13 @@ fn exponent(rest: &str) -> (i32, &str) {
     };
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     match digits[..end].parse::<i32>() {
-        // Beyond the range of floats the parse of the whole number says so.
+        // Beyond the range of floats, parsing the whole number reports that.
         Ok(value) => (sign * value.min(9_999), &digits[end..]),
         Err(_) => (0, rest),
     }
 }
 
-/// Digits before and after the decimal mark, or `None` where marks stand where none can.
+/// Digits before and after the decimal mark, or `None` where the marks are invalid.
 fn split_mantissa(mantissa: &str, decimal: Decimal) -> Option<(String, String)> {
     let is_mark = |c: char| !c.is_ascii_digit();
     let Some(last) = mantissa.rfind(is_mark) else { return Some((mantissa.to_owned(), String::new())) };
@@ -211,7 +219,7 @@ fn split_mantissa(mantissa: &str, decimal: Decimal) -> Option<(String, String)> 
     let alone = !before.contains(is_mark);
     let fraction = match mark {
         '.' | ',' if before.contains(mark) => false,
-        // Two kinds of marks: the last one is the decimal mark.
+        // With two kinds of marks, the last one is the decimal mark.
         '.' | ',' if !alone => true,
         '.' | ',' => {
             let could_group = after.len() == 3 && (1..=3).contains(&before.len()) && before != "0";
@@ -227,7 +235,7 @@ fn split_mantissa(mantissa: &str, decimal: Decimal) -> Option<(String, String)> 
     }
 }
 
-/// `1,234,567` without its marks, if all marks are the same and group by three.
+/// `1,234,567` without its marks, if all marks are the same and separate groups of three.
 fn digits_of_groups(text: &str) -> Option<String> {
     let Some(mark) = text.chars().find(|c| !c.is_ascii_digit()) else { return Some(text.to_owned()) };
     let mut groups = text.split(mark);
@@ -248,15 +256,11 @@ fn digits_of_groups(text: &str) -> Option<String> {
 /// A unit of time as reports print it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeUnit {
-    /// Nanoseconds.
     Ns,
-    /// Microseconds.
     Us,
-    /// Milliseconds.
     Ms,
-    /// Centiseconds; of old STATSPACK only.
+    /// Centiseconds; in old STATSPACK reports only.
     Cs,
-    /// Seconds.
     S,
 }
 
@@ -272,7 +276,7 @@ impl TimeUnit {
         }
     }
 
-    /// How many make a second. Whole, so that dividing rounds once only.
+    /// Number of these units per second. It is a whole number, so a division rounds only once.
     pub fn per_second(self) -> f64 {
         match self {
             Self::Ns => 1e9,
@@ -285,7 +289,7 @@ impl TimeUnit {
 
     fn from_name(name: &str) -> Option<Self> {
         match name {
-            // Narrow columns cut the second letter; no report counts in minutes.
+            // Narrow columns truncate the second letter; no report uses minutes.
             "ns" | "n" => Some(Self::Ns),
             "us" | "µs" | "μs" | "u" => Some(Self::Us),
             "ms" | "m" => Some(Self::Ms),
@@ -295,7 +299,7 @@ impl TimeUnit {
         }
     }
 
-    /// The unit in brackets in a caption: `Avg wait (ms)`.
+    /// The unit in parentheses in a caption: `Avg wait (ms)`.
     pub fn of_caption(caption: &str) -> Option<Self> {
         let lower = caption.to_ascii_lowercase();
         let inside = lower.split('(').skip(1).filter_map(|part| part.split(')').next());
@@ -303,20 +307,20 @@ impl TimeUnit {
     }
 }
 
-/// A length of time with the unit it was printed in.
+/// A duration with the unit it was printed in.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeReading {
-    /// In the printed unit.
-    pub reading: Reading,
+    /// The number in the printed unit.
+    pub reading: PrintedNumber,
     /// The printed unit, or the caption's.
     pub unit: TimeUnit,
 }
 
 impl TimeReading {
-    /// In seconds.
-    pub fn seconds(&self) -> Reading {
+    /// The duration converted to seconds.
+    pub fn seconds(&self) -> PrintedNumber {
         let units = self.unit.per_second();
-        Reading { value: self.reading.value / units, step: self.reading.step / units }
+        PrintedNumber { value: self.reading.value / units, step: self.reading.step / units }
     }
 }
 
@@ -335,14 +339,14 @@ pub(crate) fn time(
         (Some(unit), _) => (Some(unit), 0),
         (None, []) => (caption, 0),
         (None, [letter @ (b'K' | b'M' | b'G')]) => (caption, 3 * steps(*letter).unwrap_or(0)),
-        _ => return Err(not(text, "the unit is not known")),
+        _ => return Err(not_a_number(text, "the unit is not known")),
     };
     let unit = unit.ok_or_else(|| cut(text, "neither it nor its caption names a unit"))?;
-    let reading = digits.reading(thousands).ok_or_else(|| not(text, "it is out of range"))?;
+    let reading = digits.reading(thousands).ok_or_else(|| not_a_number(text, "it is out of range"))?;
     Ok(Some(TimeReading { reading, unit }))
 }
 
-/// What a decimal mark looks like in a report, from cells that can be read in one way only.
+/// Counts which decimal mark a report uses, from cells that have only one interpretation.
 #[derive(Debug, Default)]
 pub(crate) struct DecimalEvidence {
     point: u32,
@@ -350,8 +354,8 @@ pub(crate) struct DecimalEvidence {
 }
 
 impl DecimalEvidence {
-    /// Looks at one cell.
-    pub(crate) fn see(&mut self, text: &str) {
+    /// Counts the evidence of one cell.
+    pub(crate) fn observe(&mut self, text: &str) {
         let text = text.trim();
         let marks = text.bytes().filter(|b| matches!(b, b'.' | b',')).count();
         if marks == 0 || !text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b',')) {
@@ -370,8 +374,8 @@ impl DecimalEvidence {
         }
     }
 
-    /// A report that mixes both prints thousands with commas and some columns in the session's own way; there a lone
-    /// comma with three digits groups.
+    /// The decimal mark. A report that mixes both prints thousands with commas, and some columns in
+    /// the session's own format. A single comma with three digits is then a thousands separator.
     pub(crate) fn decide(&self) -> Decimal {
         if self.comma > 0 && self.point == 0 { Decimal::Comma } else { Decimal::Point }
     }
@@ -483,7 +487,7 @@ mod tests {
     fn evidence_of_a_decimal_comma() {
         let decide = |cells: &[&str]| {
             let mut evidence = DecimalEvidence::default();
-            cells.iter().for_each(|cell| evidence.see(cell));
+            cells.iter().for_each(|cell| evidence.observe(cell));
             evidence.decide()
         };
         assert_eq!(decide(&["1.234,5", "0,3", "1.234"]), Decimal::Comma);

@@ -1,58 +1,58 @@
-//! What a report says: figures by name, and lists.
+//! The data of a report: figures by name, and lists.
 //!
-//! A figure's name is its place in the output: `load_profile_per_s.redo_size`. A figure that the report does not have has
-//! no entry; a figure that could not be read has none either, and an issue that says so.
+//! A figure's name is its place in the output: `load_profile_per_s.redo_size`. A figure that the
+//! report lacks has no entry. A figure that could not be read has none either, but an issue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::issue::Issue;
-use crate::number::{Reading, TimeReading};
-use crate::table::Form;
+use crate::number::{PrintedNumber, TimeReading};
+use crate::table::AwrFormat;
 
-/// Where a value stood.
+/// The place of a value in the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct AwrSource {
     /// The title of the section.
     pub section: Arc<str>,
-    /// The caption of the column, and the label of the line where the figure's name does not tell.
+    /// The caption of the column; also the label of the line where the figure's name is not
+    /// sufficient.
     pub caption: Arc<str>,
     /// The line of the file, from 1.
     pub line: u32,
 }
 
-/// A number, what its last digit is worth, and where it stood.
+/// A number, the place value of its last digit, and its source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
-    /// Value and precision.
-    pub reading: Reading,
-    /// Where it stood, or what it was computed from.
-    pub source: Source,
+pub struct AwrFigure {
+    /// The value with its precision.
+    pub reading: PrintedNumber,
+    /// Its place in the report, or what it was computed from.
+    pub source: AwrSource,
 }
 
-/// A text and where it stood.
+/// A text and its place in the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    /// As it was printed.
+pub struct AwrText {
+    /// The text as it was printed.
     pub text: String,
-    /// Where it stood.
-    pub source: Source,
+    pub source: AwrSource,
 }
 
-/// What kind of report it is.
+/// The kind of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// AWR of one instance.
+pub enum AwrReportKind {
+    /// AWR report of one instance.
     Awr,
-    /// AWR of one pluggable database.
+    /// AWR report of one pluggable database.
     AwrPdb,
-    /// AWR of a whole cluster; never to be mixed with those of its instances.
+    /// AWR report of a whole cluster; never mixed with those of its instances.
     AwrRacGlobal,
-    /// STATSPACK.
+    /// STATSPACK report of one instance.
     Statspack,
 }
 
-impl Kind {
+impl AwrReportKind {
     /// The word in output: `awr_rac_global`.
     pub fn name(self) -> &'static str {
         match self {
@@ -67,9 +67,7 @@ impl Kind {
 /// A pluggable database that was open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Container {
-    /// Its DBID.
     pub dbid: String,
-    /// Its name.
     pub name: String,
     /// When it was opened, as printed.
     pub opened: String,
@@ -77,13 +75,13 @@ pub struct Container {
 
 /// One wait event, or a class of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Event {
-    /// Its name; text reports cut it.
+pub struct AwrWaitEvent {
+    /// Its name; text reports truncate it.
     pub name: String,
-    /// How often it was waited for.
-    pub waits: Option<Reading>,
-    /// Time waited in all, s.
-    pub time_s: Option<Reading>,
+    /// Number of waits; absent where not printed.
+    pub waits: Option<PrintedNumber>,
+    /// Time waited in total, in seconds.
+    pub time_s: Option<PrintedNumber>,
     /// That time as it was printed.
     pub time_raw: String,
     /// Mean time of a wait, as printed.
@@ -91,22 +89,22 @@ pub struct Event {
     /// That mean as it was printed.
     pub average_raw: String,
     /// Share of DB time (of call time in STATSPACK, of background time for background events), %.
-    pub share_pct: Option<Reading>,
+    pub share_pct: Option<PrintedNumber>,
     /// Waits that ended by a timeout, %.
-    pub timeouts_pct: Option<Reading>,
-    /// Its wait class as printed; text reports cut it.
+    pub timeouts_pct: Option<PrintedNumber>,
+    /// Its wait class as printed; text reports truncate it.
     pub class: Option<String>,
-    /// Where it stood.
-    pub source: Source,
+    pub source: AwrSource,
 }
 
-impl Event {
-    /// The mean time of a wait in seconds, from whichever tells more: the printed mean, or time divided by waits.
-    pub fn mean_s(&self) -> Option<Reading> {
+impl AwrWaitEvent {
+    /// The mean time of a wait in seconds, from the more precise source: the printed mean, or time
+    /// divided by waits.
+    pub fn mean_s(&self) -> Option<PrintedNumber> {
         let printed = self.average.map(|average| average.seconds());
         let divided = match (self.time_s, self.waits) {
             (Some(time), Some(waits)) if waits.value > 0.0 => {
-                Some(Reading { value: time.value / waits.value, step: time.step / waits.value })
+                Some(PrintedNumber { value: time.value / waits.value, step: time.step / waits.value })
             }
             _ => None,
         };
@@ -119,150 +117,143 @@ impl Event {
 
 /// One band of a distribution of wait times.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Band {
-    /// Shortest wait in it, µs.
+pub struct AwrHistogramBand {
+    /// Shortest wait in the band, µs.
     pub from_us: u64,
-    /// The wait that is too long for it, µs; absent in the last band.
+    /// The exclusive upper bound, µs; absent in the last band.
     pub below_us: Option<u64>,
     /// Share of all waits, %.
-    pub share_pct: Reading,
+    pub share_pct: PrintedNumber,
 }
 
-/// How long the waits for one event took.
+/// The distribution of the wait times of one event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventHistogram {
-    /// The event; text reports cut it.
+    /// The event; text reports truncate it.
     pub event: String,
-    /// Waits in all; absent where the column was too narrow for its suffix.
-    pub waits: Option<Reading>,
+    /// Total waits; absent where the column was too narrow for its suffix.
+    pub waits: Option<PrintedNumber>,
     /// Bands without gap or overlap, the finest that the report has.
-    pub bands: Vec<Band>,
-    /// Where it stood.
-    pub source: Source,
+    pub bands: Vec<AwrHistogramBand>,
+    pub source: AwrSource,
 }
 
 /// One statement in a list of top statements.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Statement {
+pub struct AwrStatement {
     /// SQL id, or STATSPACK's old hash value.
     pub id: String,
     /// The list's figures by name: `elapsed_s`, `executions`.
-    pub figures: BTreeMap<&'static str, Reading>,
-    /// The program's module.
+    pub figures: BTreeMap<&'static str, PrintedNumber>,
     pub module: Option<String>,
-    /// The container.
     pub pdb: Option<String>,
-    /// The statement as far as the list shows it.
+    /// The part of the statement that the list shows.
     pub text: Option<String>,
-    /// Line of the file.
+    /// Line of the file, from 1.
     pub line: u32,
 }
 
 /// Top statements in one order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatementList {
-    /// What they are ordered by: `elapsed`.
+    /// What they are sorted by: `elapsed`.
     pub order: String,
-    /// The statements.
-    pub statements: Vec<Statement>,
-    /// Where they stood.
-    pub source: Source,
+    pub statements: Vec<AwrStatement>,
+    pub source: AwrSource,
 }
 
 /// One segment in a list of top segments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Segment {
-    /// The pluggable database that it is in, where the list names one.
+    /// Its pluggable database, where the list names one.
     pub pdb: Option<String>,
-    /// Its owner.
     pub owner: String,
-    /// Its tablespace.
     pub tablespace: String,
-    /// Its name.
     pub name: String,
-    /// Its partition.
+    /// The partition; empty where it has none.
     pub subobject: String,
-    /// `TABLE`, `INDEX`.
+    /// The object type as printed: `TABLE`, `INDEX`.
     pub kind: String,
-    /// What the list is ordered by.
-    pub value: Option<Reading>,
-    /// Share of all, %.
-    pub share_pct: Option<Reading>,
-    /// Line of the file.
+    /// The figure by which the list is sorted.
+    pub value: Option<PrintedNumber>,
+    /// Share of the total of all segments, %.
+    pub share_pct: Option<PrintedNumber>,
+    /// Line of the file, from 1.
     pub line: u32,
 }
 
 /// Top segments in one order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SegmentList {
-    /// What they are ordered by: `logical_reads`.
+    /// What they are sorted by: `logical_reads`.
     pub order: String,
-    /// The segments.
     pub segments: Vec<Segment>,
-    /// Where they stood.
-    pub source: Source,
+    pub source: AwrSource,
 }
 
-/// I/O of one tablespace, file, function of the database or type of file.
+/// I/O of one tablespace, file, function of the database or file type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IoRow {
-    /// Tablespace, function or type of file; with the file's name behind it for files.
+    /// Tablespace, function or file type; for files, followed by the file's name.
     pub name: String,
-    /// The file's name.
     pub file: Option<String>,
-    /// The pluggable database that it is in, where the list names one.
+    /// Its pluggable database, where the list names one.
     pub pdb: Option<String>,
     /// Figures by name: `reads`, `read_bytes`, `read_ms`.
-    pub figures: BTreeMap<&'static str, Reading>,
-    /// Line of the file.
+    pub figures: BTreeMap<&'static str, PrintedNumber>,
+    /// Line of the file, from 1.
     pub line: u32,
 }
 
-/// One line of a section of rows with figures: a latch, an enqueue, a size of an advisory, a service.
+/// One line of a section of rows with figures: a latch, an enqueue, a size of an advisory, a
+/// service.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DetailRow {
-    /// What it is of: `cache buffers chains`; for an advisory the size, as printed.
+    /// What it describes: `cache buffers chains`; for an advisory the size, as printed.
     pub name: String,
-    /// The object, the user or the program that it is of, where the section names one.
+    /// The object, user or program, where the section names one.
     pub object: Option<String>,
-    /// Figures by name: `wait_s`.
-    pub figures: BTreeMap<&'static str, Reading>,
-    /// Line of the file.
+    /// Figures by name, for example `wait_s`.
+    pub figures: BTreeMap<&'static str, PrintedNumber>,
+    /// Line of the file, from 1.
     pub line: u32,
 }
 
-/// One initialisation parameter.
+/// One initialization parameter with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
-    /// Its name.
+pub struct AwrParameter {
     pub name: String,
     /// Its value at the begin; several are joined by a comma.
     pub value: String,
     /// Its value at the end, where it changed.
     pub end_value: Option<String>,
-    /// The container that it is set for, where the report names one: `CDB$ROOT`, or a pluggable database.
+    /// The container for which it is set, where the report names one: `CDB$ROOT`, or a pluggable
+    /// database.
     pub pdb: Option<String>,
     /// The instance that has this value, where those of a cluster differ.
     pub instance: Option<u32>,
-    /// Which one it is of those whose names text cut to this one, from 1; absent where the name tells.
+    /// Its number among the parameters whose names text truncated to this one, from 1; absent where
+    /// the name is unique.
     pub ordinal: Option<u32>,
 }
 
-impl Parameter {
-    /// Its name, with container and instance behind it where it is theirs alone: `sga_target (SALES)`; `_long_name #2` for the second of
-    /// those whose names were cut to this one.
+impl AwrParameter {
+    /// Its name, followed by container and instance where it is set for these only:
+    /// `sga_target (SALES)`. `_long_name #2` is the second of those whose names were truncated to
+    /// this one.
     pub fn full_name(&self) -> String {
-        let of = [
+        let qualifiers = [
             self.pdb.clone().filter(|_| !self.is_whole()),
             self.instance.map(|number| format!("instance {number}")),
         ];
-        let of: Vec<String> = of.into_iter().flatten().collect();
+        let scope_parts: Vec<String> = qualifiers.into_iter().flatten().collect();
         let ordinal = self.ordinal.map_or_else(String::new, |ordinal| format!(" #{ordinal}"));
-        let scope = if of.is_empty() { String::new() } else { format!(" ({})", of.join(", ")) };
+        let scope =
+            if scope_parts.is_empty() { String::new() } else { format!(" ({})", scope_parts.join(", ")) };
         format!("{}{ordinal}{scope}", self.name)
     }
 
-    /// Whether it holds for all that the report is about, and not for one container or instance.
+    /// Whether it applies to the whole report rather than to one container or instance.
     pub fn is_whole(&self) -> bool {
         self.instance.is_none() && self.pdb.as_deref().is_none_or(|pdb| pdb == "CDB$ROOT")
     }
@@ -270,90 +261,79 @@ impl Parameter {
 
 /// One instance in the report of a cluster.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Instance {
-    /// Its number.
+pub struct AwrInstance {
     pub number: u32,
-    /// Names and times by the names of the report's own words: `instance`, `host`, `begin_time`.
+    /// Names and times, with the same keys as the report's words: `instance`, `host`, `begin_time`.
     pub words: BTreeMap<&'static str, String>,
-    /// Its figures by the names of the report's own: `load_profile_per_s.logical_reads`.
-    pub figures: BTreeMap<String, Figure>,
+    /// Its figures, with the same names as the report's: `load_profile_per_s.logical_reads`.
+    pub figures: BTreeMap<String, AwrFigure>,
 }
 
-/// What was measured: an interval of an instance, whatever form its report has.
+/// What was measured: an interval of an instance, independent of the report's form.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Measurement {
-    kind: Kind,
+    kind: AwrReportKind,
     database: Option<u64>,
     instance: Option<u64>,
     snapshots: (u64, u64),
-    /// Snapshots may be numbered anew.
+    /// Distinguishes intervals whose snapshots were renumbered.
     begin: Option<jiff::civil::DateTime>,
     container: Option<String>,
 }
 
-/// One report.
+/// One report with all its figures and lists.
 #[derive(Debug, Clone)]
 pub struct AwrReport {
     /// The file's name without its folder.
     pub file: String,
-    /// Which of the reports in its file it is, from 1; 0 where it is the only one.
+    /// Its number among the reports of its file, from 1; 0 where it is the only one.
     pub part: u32,
-    /// HTML or text.
-    pub form: Form,
-    /// What kind it is.
-    pub kind: Kind,
+    pub form: AwrFormat,
+    /// What kind it Form,
+    pub kind: AwrReportKind,
     /// Names and times: `db_name`, `begin_time`.
-    pub words: BTreeMap<&'static str, Word>,
-    /// All figures by name.
-    pub figures: BTreeMap<String, Figure>,
-    /// Open pluggable databases.
+    pub words: BTreeMap<&'static str, AwrText>,
+    pub figures: BTreeMap<String, AwrFigure>,
     pub containers: Vec<Container>,
-    /// The title over the top events.
+    /// The title above the top events.
     pub top_events_title: Option<String>,
-    /// The events that took most time.
-    pub top_events: Vec<Event>,
-    /// Events of foreground sessions.
-    pub foreground_events: Vec<Event>,
-    /// Events of background processes.
-    pub background_events: Vec<Event>,
-    /// Events of both together, where the report adds them up itself.
-    pub all_events: Vec<Event>,
+    /// The events with the longest times.
+    pub top_events: Vec<AwrWaitEvent>,
+    pub foreground_events: Vec<AwrWaitEvent>,
+    pub background_events: Vec<AwrWaitEvent>,
+    /// Events of all sessions together, where the report itself adds them up.
+    pub all_events: Vec<AwrWaitEvent>,
     /// Wait classes; of all sessions from 11.2.0.4 on.
-    pub wait_classes: Vec<Event>,
-    /// Wait classes of foreground sessions alone.
-    pub foreground_wait_classes: Vec<Event>,
-    /// Distributions of wait times.
+    pub wait_classes: Vec<AwrWaitEvent>,
+    /// Wait classes of foreground sessions only.
+    pub foreground_wait_classes: Vec<AwrWaitEvent>,
     pub histograms: Vec<EventHistogram>,
     /// I/O by function of the database.
     pub io_functions: Vec<IoRow>,
-    /// I/O by type of file.
     pub io_filetypes: Vec<IoRow>,
-    /// I/O by function of the database and type of file.
+    /// I/O by function of the database and file type.
     pub io_function_filetypes: Vec<IoRow>,
-    /// I/O by tablespace.
     pub tablespaces: Vec<IoRow>,
-    /// I/O by file.
     pub files: Vec<IoRow>,
-    /// Top statements.
+    /// Top statements, one list per sort order.
     pub statements: Vec<StatementList>,
-    /// Whole texts of statements by their ids, where the report lists them.
+    /// Complete texts of statements by id, where the report lists them.
     pub statement_texts: BTreeMap<String, String>,
-    /// Plans of statements by their ids, where the report tells.
+    /// Plans of statements by id, where the report has them.
     pub plans: BTreeMap<String, BTreeSet<String>>,
-    /// Top segments.
+    /// Top segments, one list per sort order.
     pub segments: Vec<SegmentList>,
     /// Sections of rows with figures by the name of their list: `latches`, `services`, `gc_transfers`.
     pub details: BTreeMap<&'static str, Vec<DetailRow>>,
-    /// Initialisation parameters.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<AwrParameter>,
     /// The instances of a cluster's report.
-    pub instances: Vec<Instance>,
-    /// What could not be read, and what was not known.
+    pub instances: Vec<AwrInstance>,
+    /// What could not be read, and what was unknown.
     pub issues: Vec<Issue>,
 }
 
 impl AwrReport {
-    pub(crate) fn new(file: &str, form: Form, kind: Kind) -> Self {
+    pub(crate) fn new(file: &str, form: AwrFormat, kind: AwrReportKind) -> Self {
         Self {
             file: file.to_owned(),
             part: 0,
@@ -391,26 +371,27 @@ impl AwrReport {
         self.words.get(name).map(|word| word.text.as_str())
     }
 
-    /// A figure's value.
+    /// The value of a figure; absent where the report lacks it.
     pub fn value(&self, name: &str) -> Option<f64> {
         self.figures.get(name).map(|figure| figure.reading.value)
     }
 
     /// A figure with its precision.
-    pub fn reading(&self, name: &str) -> Option<Reading> {
+    pub fn reading(&self, name: &str) -> Option<PrintedNumber> {
         self.figures.get(name).map(|figure| figure.reading)
     }
 
-    /// The parameter of this name that holds for all that the report is about.
-    pub fn parameter(&self, name: &str) -> Option<&Parameter> {
+    /// The parameter of this name that applies to the whole report.
+    pub fn parameter(&self, name: &str) -> Option<&AwrParameter> {
         let named = || self.parameters.iter().filter(|parameter| parameter.name == name);
-        // A pluggable database's own setting stands before what it inherits.
-        let own = || named().find(|parameter| self.kind == Kind::AwrPdb && !parameter.is_whole());
-        own().or_else(|| named().find(|parameter| parameter.is_whole()))
+        // A pluggable database's own setting takes precedence over the inherited one.
+        let pdb_setting =
+            || named().find(|parameter| self.kind == AwrReportKind::AwrPdb && !parameter.is_whole());
+        pdb_setting().or_else(|| named().find(|parameter| parameter.is_whole()))
     }
 
-    /// Which interval of which instance the report is of. Text and HTML of one pair of snapshots are one measurement; a report that
-    /// lacks a snapshot has none to be told from.
+    /// The interval and instance that the report describes. Text and HTML for one pair of snapshots
+    /// are one measurement. A report that lacks a snapshot has none.
     pub fn measurement(&self) -> Option<Measurement> {
         let whole = |name: &str| self.value(name).map(|value| value as u64);
         Some(Measurement {
@@ -422,7 +403,7 @@ impl AwrReport {
             container: self
                 .containers
                 .first()
-                .filter(|_| self.kind == Kind::AwrPdb)
+                .filter(|_| self.kind == AwrReportKind::AwrPdb)
                 .map(|of| of.dbid.clone()),
         })
     }
@@ -432,16 +413,16 @@ impl AwrReport {
         self.issues.iter().any(Issue::is_error)
     }
 
-    /// The wait event of this name among foreground events, top events and all events, in this order. Names that text
-    /// reports cut are found too.
-    pub fn event(&self, name: &str) -> Option<&Event> {
+    /// The wait event of this name among foreground events, top events and all events, in this
+    /// order. Names that text reports truncate are found too.
+    pub fn event(&self, name: &str) -> Option<&AwrWaitEvent> {
         let lists = [&self.foreground_events, &self.top_events, &self.all_events];
         lists.into_iter().find_map(|list| list.iter().find(|event| self.is_event(&event.name, name)))
     }
 
-    /// Whether a printed name, which may be cut, is the event `name`.
+    /// Whether a printed name, which may be truncated, denotes the event `name`.
     pub(crate) fn is_event(&self, printed: &str, name: &str) -> bool {
-        let may_be_cut = self.form == Form::Text && CUT_NAME.contains(&printed.len());
+        let may_be_cut = self.form == AwrFormat::Text && CUT_NAME.contains(&printed.len());
         printed == name || (may_be_cut && name.starts_with(printed))
     }
 }

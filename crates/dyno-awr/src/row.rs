@@ -1,48 +1,47 @@
-//! A report, or one instance of a cluster's report, as one line of columns.
+//! Converts a report, or one instance of a cluster's report, to one line of columns.
 
-use crate::number::Reading;
+use crate::number::PrintedNumber;
 use crate::read::detail_lists;
-use crate::report::{AwrReport, Instance, Kind};
+use crate::report::{AwrInstance, AwrReport, AwrReportKind};
 
 /// One line: a report, or an instance in the report of a cluster.
 #[derive(Debug, Clone, Copy)]
-pub struct Line<'r> {
-    /// The report.
+pub struct AwrOutputRow<'r> {
     pub report: &'r AwrReport,
-    /// The instance, where the line is not of the whole report.
-    pub instance: Option<&'r Instance>,
+    /// The instance, where the line does not describe the whole report.
+    pub instance: Option<&'r AwrInstance>,
 }
 
 /// The value of a column.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    /// A text.
+pub enum AwrValue {
     Text(String),
     /// A number with its precision.
-    Number(Reading),
-    /// The report does not have it.
+    Number(PrintedNumber),
+    /// The report lacks the value.
     Absent,
 }
 
-impl From<Option<&str>> for Value {
+impl From<Option<&str>> for AwrValue {
     fn from(text: Option<&str>) -> Self {
         text.map_or(Self::Absent, |text| Self::Text(text.to_owned()))
     }
 }
 
-impl From<Option<Reading>> for Value {
-    fn from(reading: Option<Reading>) -> Self {
+impl From<Option<PrintedNumber>> for AwrValue {
+    fn from(reading: Option<PrintedNumber>) -> Self {
         reading.map_or(Self::Absent, Self::Number)
     }
 }
 
-/// The lines of a report: itself, and each of its instances if it is a cluster's.
-pub fn lines(report: &AwrReport) -> impl Iterator<Item = Line<'_>> {
-    let whole = std::iter::once(Line { report, instance: None });
-    whole.chain(report.instances.iter().map(move |instance| Line { report, instance: Some(instance) }))
+/// The lines of a report: the report itself, and each of its instances if it is a cluster's.
+pub fn lines(report: &AwrReport) -> impl Iterator<Item = AwrOutputRow<'_>> {
+    let whole = std::iter::once(AwrOutputRow { report, instance: None });
+    whole
+        .chain(report.instances.iter().map(move |instance| AwrOutputRow { report, instance: Some(instance) }))
 }
 
-/// Short names of columns that are shown by default, and the figures or words they are.
+/// Short names of the default columns, and the corresponding figures or words.
 const SHORT: [(&str, &str); 16] = [
     ("sessions", "end_sessions"),
     ("db_time_per_s", "load_profile_per_s.db_time_s"),
@@ -62,7 +61,7 @@ const SHORT: [(&str, &str); 16] = [
     ("executes_per_s", "load_profile_per_s.executes"),
 ];
 
-/// Columns whose values are words, or are put together.
+/// Columns whose values are words, or are composed.
 const WORDS: [&str; 19] = [
     "file",
     "part",
@@ -85,7 +84,7 @@ const WORDS: [&str; 19] = [
     "top_event_pct",
 ];
 
-/// What is shown where nobody asks for other columns.
+/// The columns that are shown by default.
 pub const COLUMNS: [&str; 17] = [
     "file",
     "db_name",
@@ -106,7 +105,7 @@ pub const COLUMNS: [&str; 17] = [
     "top_event",
 ];
 
-/// What `--wide` shows.
+/// The columns of the option `--wide`.
 pub const WIDE: [&str; 46] = [
     "file",
     "part",
@@ -156,7 +155,7 @@ pub const WIDE: [&str; 46] = [
     "top_event_pct",
 ];
 
-/// Groups of figures, each of whose names can be a column: `instance_activity.physical reads`.
+/// Groups of figures; each name in them can be a column: `instance_activity.physical reads`.
 pub const GROUPS: [&str; 32] = [
     "cache_bytes_begin",
     "cache_bytes_end",
@@ -218,7 +217,7 @@ const FIGURES: [&str; 22] = [
     "avg_active_sessions",
 ];
 
-/// Whether a column of this name can be asked for.
+/// Whether there is a column of this name.
 pub fn is_column(name: &str) -> bool {
     let is_group = |group: &str| GROUPS.contains(&group) || detail_lists().contains(group);
     let grouped = name.split_once('.').is_some_and(|(group, _)| is_group(group));
@@ -228,32 +227,32 @@ pub fn is_column(name: &str) -> bool {
         || SHORT.iter().any(|(short, _)| *short == name)
 }
 
-/// Names of columns without a group, for who asks which there are.
+/// Names of columns without a group, for listing them.
 pub fn column_names() -> impl Iterator<Item = &'static str> {
     WORDS.into_iter().chain(FIGURES).chain(SHORT.into_iter().map(|(short, _)| short))
 }
 
-/// Lists of rows with figures, each of whose figures can be a column: `latches.wait_s.cache buffers chains`.
+/// Lists of rows with figures; each figure can be a column: `latches.wait_s.cache buffers chains`.
 pub fn section_lists() -> impl Iterator<Item = &'static str> {
     detail_lists().iter().copied()
 }
 
-impl Line<'_> {
+impl AwrOutputRow<'_> {
     /// The value of a column.
-    pub fn value(&self, column: &str) -> Value {
+    pub fn value(&self, column: &str) -> AwrValue {
         let name = SHORT.iter().find(|(short, _)| *short == column).map_or(column, |(_, name)| *name);
         match name {
-            "file" => Value::Text(self.report.file.clone()),
-            "part" if self.report.part == 0 => Value::Absent,
-            "part" => Value::Text(self.report.part.to_string()),
-            "form" => Value::Text(self.report.form.name().to_owned()),
-            "report_type" => Value::Text(self.report.kind.name().to_owned()),
-            "instance" => Value::from(self.instance_name()),
+            "file" => AwrValue::Text(self.report.file.clone()),
+            "part" if self.report.part == 0 => AwrValue::Absent,
+            "part" => AwrValue::Text(self.report.part.to_string()),
+            "form" => AwrValue::Text(self.report.form.name().to_owned()),
+            "report_type" => AwrValue::Text(self.report.kind.name().to_owned()),
+            "instance" => AwrValue::from(self.instance_name()),
             "inst_num" if self.instance.is_some() => {
-                Value::from(self.instance.map(|instance| Reading::exact(f64::from(instance.number))))
+                AwrValue::from(self.instance.map(|instance| PrintedNumber::exact(f64::from(instance.number))))
             }
-            "top_event" => Value::from(self.top_event().map(|event| event.name.as_str())),
-            "top_event_pct" => Value::from(self.top_event().and_then(|event| event.share_pct)),
+            "top_event" => AwrValue::from(self.top_event().map(|event| event.name.as_str())),
+            "top_event_pct" => AwrValue::from(self.top_event().and_then(|event| event.share_pct)),
             _ => self.named(name),
         }
     }
@@ -262,75 +261,78 @@ impl Line<'_> {
     fn instance_name(&self) -> Option<&str> {
         match (self.instance, self.report.kind) {
             (Some(instance), _) => instance.words.get("instance").map(String::as_str),
-            (None, Kind::AwrRacGlobal) => Some("*"),
+            (None, AwrReportKind::AwrRacGlobal) => Some("*"),
             (None, _) => self.report.word("instance"),
         }
     }
 
-    /// The event that took most time. The top events of a cluster's report are the cluster's.
-    fn top_event(&self) -> Option<&crate::report::Event> {
+    /// The event with the longest time. The top events of a cluster's report are the cluster's.
+    fn top_event(&self) -> Option<&crate::report::AwrWaitEvent> {
         self.report.top_events.first().filter(|_| self.instance.is_none())
     }
 
-    fn named(&self, name: &str) -> Value {
+    fn named(&self, name: &str) -> AwrValue {
         if let Some(instance) = self.instance {
             let figure = |name: &str| instance.figures.get(name).map(|figure| figure.reading);
-            // What is computed for a report, a cluster's report prints for its instances.
+            // Figures that are computed for a report are printed in a cluster's report for its
+            // instances.
             let figure = match name {
                 "derived.avg_active_sessions" | "load_profile_per_s.db_time_s" => {
                     figure("avg_active_sessions")
                 }
                 "derived.logical_reads_per_s" => figure("load_profile_per_s.logical_reads"),
                 "derived.cpu_busy_pct" => figure("host_cpu.idle_pct")
-                    .map(|idle| Reading { value: 100.0 - idle.value, step: idle.step }),
+                    .map(|idle| PrintedNumber { value: 100.0 - idle.value, step: idle.step }),
                 name => figure(name),
             };
             if let Some(parameter) = name.strip_prefix("parameter.") {
                 return self.parameter_of(instance, parameter);
             }
             let word = instance.words.get(name).map(String::as_str);
-            // What is the same for all instances.
+            // Values that are the same for all instances.
             let common =
                 ["db_name", "dbid", "unique_name", "rac", "cdb", "begin_snap", "end_snap"].contains(&name);
             return match (figure, word) {
-                (Some(figure), _) => Value::Number(figure),
-                (None, Some(word)) => Value::Text(word.to_owned()),
+                (Some(figure), _) => AwrValue::Number(figure),
+                (None, Some(word)) => AwrValue::Text(word.to_owned()),
                 (None, None) if common => self.of_report(name),
-                (None, None) => Value::Absent,
+                (None, None) => AwrValue::Absent,
             };
         }
         self.of_report(name)
     }
 
     /// An instance's own value of a parameter, else the one that all instances have.
-    fn parameter_of(&self, instance: &Instance, name: &str) -> Value {
+    fn parameter_of(&self, instance: &AwrInstance, name: &str) -> AwrValue {
         let mut named = self.report.parameters.iter().filter(|parameter| parameter.name == name);
-        let own = named.find(|parameter| parameter.instance == Some(instance.number));
-        let found = own.or_else(|| self.report.parameter(name));
-        Value::from(found.map(|parameter| parameter.value.as_str()))
+        let instance_setting = named.find(|parameter| parameter.instance == Some(instance.number));
+        let effective = instance_setting.or_else(|| self.report.parameter(name));
+        AwrValue::from(effective.map(|parameter| parameter.value.as_str()))
     }
 
-    fn of_report(&self, name: &str) -> Value {
+    fn of_report(&self, name: &str) -> AwrValue {
         if let Some(word) = self.report.word(name) {
-            return Value::Text(word.to_owned());
+            return AwrValue::Text(word.to_owned());
         }
         if let Some(reading) = self.report.reading(name) {
-            return Value::Number(reading);
+            return AwrValue::Number(reading);
         }
-        let Some((group, rest)) = name.split_once('.') else { return Value::Absent };
+        let Some((group, rest)) = name.split_once('.') else { return AwrValue::Absent };
         let event = || self.report.event(rest);
         match group {
-            "event_waits" => Value::from(event().and_then(|event| event.waits)),
-            "event_time_s" => Value::from(event().and_then(|event| event.time_s)),
-            "event_avg_ms" => Value::from(
+            "event_waits" => AwrValue::from(event().and_then(|event| event.waits)),
+            "event_time_s" => AwrValue::from(event().and_then(|event| event.time_s)),
+            "event_avg_ms" => AwrValue::from(
                 event()
-                    .and_then(crate::report::Event::mean_s)
-                    .map(|mean| Reading { value: mean.value * 1e3, step: mean.step * 1e3 }),
+                    .and_then(crate::report::AwrWaitEvent::mean_s)
+                    .map(|mean| PrintedNumber { value: mean.value * 1e3, step: mean.step * 1e3 }),
             ),
-            "event_pct_db_time" => Value::from(event().and_then(|event| event.share_pct)),
-            "parameter" => Value::from(self.report.parameter(rest).map(|parameter| parameter.value.as_str())),
+            "event_pct_db_time" => AwrValue::from(event().and_then(|event| event.share_pct)),
+            "parameter" => {
+                AwrValue::from(self.report.parameter(rest).map(|parameter| parameter.value.as_str()))
+            }
             // `latches.wait_s.cache buffers chains`
-            list => Value::from(rest.split_once('.').and_then(|(figure, name)| {
+            list => AwrValue::from(rest.split_once('.').and_then(|(figure, name)| {
                 let row = self.report.details.get(list)?.iter().find(|row| row.name == name)?;
                 row.figures.get(figure).copied()
             })),

@@ -1,6 +1,6 @@
-//! Files made to break a reader: no panic, and no more memory than the file is worth.
+//! Tests files made to break a reader: no panic, and memory in proportion to the file.
 //!
-//! A process of its own: the memory it measures must be nobody else's.
+//! This test has a process of its own: no other test may affect the memory that it measures.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use dyno_awr::read_report;
 use proptest::prelude::*;
 
-/// Held while memory is measured, and by what would add to it.
+/// Locked while memory is measured, and by tests that would add to it.
 static MEMORY: Mutex<()> = Mutex::new(());
 
 /// A figure of this process's memory, MiB (Linux: proc(5), `/proc/pid/status`).
@@ -22,7 +22,7 @@ fn memory_mib(name: &str) -> usize {
 const TEXT: &str = include_str!("reports/awr_12.2_rac.txt");
 const HTML: &str = include_str!("reports/awr_12.2_rac.html");
 
-/// Reads a text of `mib` made of `unit` after the head of a report, and says how much memory it took.
+/// Reads a text of `mib` made of `unit` after the head of a report, and returns the memory used.
 fn peak_mib(head: &str, unit: &str, mib: usize) -> usize {
     let _alone = MEMORY.lock().unwrap_or_else(PoisonError::into_inner);
     let mut text = String::with_capacity((mib << 20) + head.len());
@@ -31,7 +31,7 @@ fn peak_mib(head: &str, unit: &str, mib: usize) -> usize {
         text.push_str(unit);
     }
     let before = memory_mib("VmRSS");
-    // Sets the highest mark back to what is used now (proc(5), `/proc/pid/clear_refs`).
+    // Resets the peak to the current use (proc(5), `/proc/pid/clear_refs`).
     std::fs::write("/proc/self/clear_refs", "5").unwrap();
     let _ = read_report(&text, "hostile", 1);
     memory_mib("VmHWM").saturating_sub(before)
@@ -59,7 +59,7 @@ fn memory_is_bounded_whatever_the_file_is_made_of() {
         (text, "~~~ --- ---\na b c\n\n"),
     ];
     for (head, unit) in cases {
-        // Unoptimised code reads a few MiB per second; what is bounded is bounded at any size.
+        // Unoptimized code reads a few MiB per second; what is bounded is bounded at any size.
         let (mib, more) = if cfg!(debug_assertions) { (2, 24) } else { (64, 32) };
         let peak = peak_mib(head, unit, mib);
         assert!(peak < more + 24 * mib, "{unit:?}: {peak} MiB for {mib} MiB");
@@ -69,7 +69,7 @@ fn memory_is_bounded_whatever_the_file_is_made_of() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 64 } else { 512 }))]
 
-    /// Reports with pieces cut out, doubled and overwritten.
+    /// Reports with pieces removed, duplicated and overwritten.
     #[test]
     fn broken_reports_do_not_panic(
         html: bool,
@@ -91,9 +91,9 @@ proptest! {
             }
         }
         if let Ok(report) = read_report(&text, "fuzz", 1) {
-            let show = dyno_awr::Show { sql_text: true, object_names: true };
+            let show = dyno_awr::AwrJsonOptions { sql_text: true, object_names: true };
             serde_json::to_string(&dyno_awr::to_json(&report, show)).unwrap();
-            for layout in [dyno_awr::compat::Layout::AwrParser, dyno_awr::compat::Layout::AwrInfo] {
+            for layout in [dyno_awr::compat::AwrCompatLayout::AwrParser, dyno_awr::compat::AwrCompatLayout::AwrInfo] {
                 prop_assert_eq!(layout.values(&report).len(), layout.names().len());
             }
         }

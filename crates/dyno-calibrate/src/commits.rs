@@ -1,4 +1,4 @@
-//! How many times a second a block can be made durable: what every commit of a database has to wait for.
+//! Measures how many times a second a block can be made durable, which every commit of a database waits for.
 
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -11,28 +11,26 @@ use std::time::{Duration, Instant};
 use dyno_engine::Cancel;
 use dyno_record::{Histogram, RawFigure, RawTest};
 
-use crate::file::{Random, Unnamed};
+use crate::file::{IncompressibleBytes, Unnamed};
 
-/// Size of a log, bytes; it is overwritten from the begin when its end is reached, as databases do with theirs.
+/// Size of a log, bytes; at its end, writing continues from the beginning, as databases do with their logs.
 pub(crate) const LOG_BYTES: u64 = 16 << 20;
-/// Blocks that a leader writes at once, at most.
+/// Maximum number of blocks that a leader writes at once.
 const GROUP_MOST: u64 = 256;
 
-/// What writers did.
+/// Result of a step with several writers.
 #[derive(Debug)]
-pub(crate) struct Done {
-    /// The figure.
+pub(crate) struct CommitMeasurement {
     pub(crate) figure: RawFigure,
-    /// Bytes that were written.
     pub(crate) bytes: u64,
 }
 
-/// Logs that are there already, so that nothing of making files is measured.
+/// Logs created beforehand, so that creating files is not measured.
 #[derive(Debug)]
 pub(crate) struct Logs(Vec<Unnamed>);
 
 impl Logs {
-    /// So many of them in a folder, written whole; nothing where a stop was asked for.
+    /// Creates and fills this number of logs in a folder; `None` after a stop request.
     pub(crate) fn new(folder: &Path, writers: u32, cancel: &Cancel) -> io::Result<Option<Self>> {
         let mut logs = Vec::new();
         for _ in 0..writers {
@@ -45,8 +43,14 @@ impl Logs {
         Ok(Some(Self(logs)))
     }
 
-    /// So many writers for so long, each on a log of its own.
-    pub(crate) fn each(&self, writers: u32, block: u64, time: Duration, cancel: &Cancel) -> io::Result<Done> {
+    /// Runs this number of writers for this time, each on its own log.
+    pub(crate) fn measure_separate_logs(
+        &self,
+        writers: u32,
+        block: u64,
+        time: Duration,
+        cancel: &Cancel,
+    ) -> io::Result<CommitMeasurement> {
         let blocks = LOG_BYTES / block;
         measure(RawTest::Commit, writers, block, time, cancel, |writer, count, bytes| {
             let log = &self.0[writer as usize].file;
@@ -55,20 +59,21 @@ impl Logs {
         })
     }
 
-    /// So many writers on the first log: one syncs for all that wait.
-    pub(crate) fn shared(
+    /// Runs this number of writers on the first log: one of them syncs for all that wait.
+    pub(crate) fn measure_shared_log(
         &self,
         writers: u32,
         block: u64,
         time: Duration,
         cancel: &Cancel,
-    ) -> io::Result<Done> {
+    ) -> io::Result<CommitMeasurement> {
         let group = Group { log: &self.0[0], block, state: Mutex::default(), synced: Condvar::new() };
         measure(RawTest::GroupCommit, writers, block, time, cancel, |_, _, bytes| group.commit(bytes))
     }
 }
 
-/// Runs `commit` in so many threads for so long; it is given the writer, the number of its commit, and a block.
+/// Runs `commit` in this number of threads for this time. It receives the writer, the number of its commit,
+/// and a block.
 fn measure(
     test: RawTest,
     writers: u32,
@@ -76,33 +81,33 @@ fn measure(
     time: Duration,
     cancel: &Cancel,
     commit: impl Fn(u32, u64, &[u8]) -> io::Result<()> + Sync,
-) -> io::Result<Done> {
+) -> io::Result<CommitMeasurement> {
     let failed = AtomicBool::new(false);
     let begin = Instant::now();
     let work = |writer: u32| -> io::Result<Histogram> {
         let mut bytes = vec![0u8; usize::try_from(block).unwrap_or(8192)];
-        Random(u64::from(writer) + 1).fill(&mut bytes);
+        IncompressibleBytes(u64::from(writer) + 1).fill(&mut bytes);
         let mut latencies = Histogram::new();
         let mut count = 0u64;
         while begin.elapsed() < time && !cancel.is_cancelled() && !failed.load(Ordering::Relaxed) {
             bytes[..8].copy_from_slice(&count.to_le_bytes());
             let before = Instant::now();
-            let done = commit(writer, count, &bytes);
-            failed.fetch_or(done.is_err(), Ordering::Relaxed);
-            done?;
+            let commit_result = commit(writer, count, &bytes);
+            failed.fetch_or(commit_result.is_err(), Ordering::Relaxed);
+            commit_result?;
             latencies.record_ns(u64::try_from(before.elapsed().as_nanos()).unwrap_or(u64::MAX));
             count += 1;
         }
         Ok(latencies)
     };
-    let ended: Vec<io::Result<Histogram>> = thread::scope(|scope| {
+    let writer_results: Vec<io::Result<Histogram>> = thread::scope(|scope| {
         let work = &work;
         let running: Vec<_> = (0..writers).map(|writer| scope.spawn(move || work(writer))).collect();
         running.into_iter().map(|thread| thread.join().expect("a writer does not panic")).collect()
     });
     let seconds = begin.elapsed().as_secs_f64();
     let mut all = Histogram::new();
-    for latencies in ended {
+    for latencies in writer_results {
         all.merge(&latencies?);
     }
     let per_s = all.count() as f64 / seconds;
@@ -115,10 +120,10 @@ fn measure(
         p99_us: latency.p99,
         ..RawFigure::of(test, Some(block), writers, writers)
     };
-    Ok(Done { figure, bytes: all.count() * block })
+    Ok(CommitMeasurement { figure, bytes: all.count() * block })
 }
 
-/// A log that several writers share.
+/// A log that several writers share with group commit.
 struct Group<'a> {
     log: &'a Unnamed,
     block: u64,
@@ -128,39 +133,41 @@ struct Group<'a> {
 
 #[derive(Default)]
 struct State {
-    /// Blocks that were asked for.
-    asked: u64,
-    /// Of these, how many are on the device.
-    synced: u64,
-    /// Whether somebody writes for the others.
-    is_led: bool,
-    /// Why the log can be written no more.
+    /// Number of blocks requested so far.
+    requested_count: u64,
+    /// Blocks already on the device.
+    synced_count: u64,
+    /// Whether a writer is currently writing for the others.
+    has_writer: bool,
+    /// The error after which the log cannot be written any more.
     failed: Option<io::ErrorKind>,
 }
 
 impl Group<'_> {
-    /// Comes back once the block is on the device, whoever has written it.
+    /// Returns once the block is on the device, whichever writer wrote it.
     fn commit(&self, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.asked += 1;
-        let own = state.asked;
-        while state.synced < own {
+        state.requested_count += 1;
+        let request_number = state.requested_count;
+        while state.synced_count < request_number {
             if let Some(kind) = state.failed {
                 return Err(kind.into());
             }
-            if state.is_led {
+            if state.has_writer {
                 state = self.synced.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            state.is_led = true;
-            let (first, last) =
-                (state.synced, state.asked.min(state.synced + GROUP_MOST.min(LOG_BYTES / self.block)));
+            state.has_writer = true;
+            let (first, last) = (
+                state.synced_count,
+                state.requested_count.min(state.synced_count + GROUP_MOST.min(LOG_BYTES / self.block)),
+            );
             drop(state);
             let written = self.write(first, last, bytes);
             state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.is_led = false;
+            state.has_writer = false;
             match written {
-                Ok(()) => state.synced = last,
+                Ok(()) => state.synced_count = last,
                 Err(error) => state.failed = Some(error.kind()),
             }
             self.synced.notify_all();
@@ -168,10 +175,10 @@ impl Group<'_> {
         Ok(())
     }
 
-    /// Writes the blocks from `first` to before `last` at once, and syncs them.
+    /// Writes the blocks from `first` up to but excluding `last` at once, and syncs them.
     fn write(&self, first: u64, last: u64, bytes: &[u8]) -> io::Result<()> {
         let blocks = LOG_BYTES / self.block;
-        // A group that would reach over the end of the log begins anew.
+        // A group that would cross the end of the log starts at its beginning.
         let at = first % blocks;
         let at = if at + (last - first) > blocks { 0 } else { at };
         let group = bytes.repeat(usize::try_from(last - first).unwrap_or(1));
@@ -191,8 +198,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cancel = Cancel::default();
         let logs = Logs::new(folder.path(), 2, &cancel).unwrap().unwrap();
-        for done in [logs.each(2, 8192, TIME, &cancel).unwrap(), logs.shared(4, 8192, TIME, &cancel).unwrap()]
-        {
+        for done in [
+            logs.measure_separate_logs(2, 8192, TIME, &cancel).unwrap(),
+            logs.measure_shared_log(4, 8192, TIME, &cancel).unwrap(),
+        ] {
             assert!(done.bytes >= 8192 && done.bytes % 8192 == 0, "{done:?}");
             assert!(done.figure.per_s.unwrap() > 0.0 && done.figure.p99_us.unwrap() > 0.0, "{done:?}");
         }
@@ -209,7 +218,7 @@ mod tests {
             }
         });
         let state = group.state.lock().unwrap();
-        assert_eq!((state.asked, state.synced, state.is_led), (40, 40, false));
+        assert_eq!((state.requested_count, state.synced_count, state.has_writer), (40, 40, false));
     }
 
     #[test]

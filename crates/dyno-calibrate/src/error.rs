@@ -1,37 +1,34 @@
-//! What can keep a calibration from being made at all.
+//! Errors that prevent a whole calibration.
 
 use std::path::PathBuf;
 
-/// A calibration that could not be made. A part of it that could not be measured is none: the record says why.
+/// An error that prevents the calibration. A part that cannot be measured is not an error: the record states
+/// the reason.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrateError {
-    /// The folder is none.
+    /// The folder cannot be used.
     #[error("{} is no folder that can be used: {why}", folder.display())]
     Folder {
-        /// What was named.
         folder: PathBuf,
-        /// What is wrong with it.
+        /// Why it cannot be used.
         why: String,
     },
-    /// What was asked for makes no sense.
+    /// The request is contradictory; the text says why.
     #[error("{0}")]
     Asked(String),
-    /// There is not room enough for the file.
+    /// Free space is too small for the file.
     #[error("{} has {free} free, and a file of {needed} needs as much and {spare} to spare", folder.display())]
     Room {
-        /// The folder.
         folder: PathBuf,
-        /// What is free, in words.
         free: String,
-        /// What is needed, in words.
         needed: String,
-        /// What is left to others, in words.
+        /// Space that must stay free, as text with a unit.
         spare: String,
     },
 }
 
 impl CalibrateError {
-    /// The way out.
+    /// What the user can do.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Folder { .. } => "name the folder of the database's data, or another one on its device",

@@ -1,4 +1,5 @@
-//! The file that is read and written: it has no name once it is made, so that nothing of it can be left behind.
+//! The test file. It is unlinked as soon as it is created, so nothing is left behind however the process
+//! ends.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,21 +11,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dyno_engine::Cancel;
 use rustix::fs::{Advice, OFlags, fadvise};
 
-/// Bytes that are written at once.
+/// Size of one write, in bytes.
 const PIECE: usize = 1 << 20;
 
-/// Bytes between two syncs: the page cache never has to hold more of it.
+/// Bytes between two syncs, which limit how much of the file the page cache must hold.
 const SYNC_EACH: u64 = 64 << 20;
 
-/// A file of a folder without a name. It is gone with this process, however that ends.
+/// An unlinked file. It disappears with this process, however the process ends.
 #[derive(Debug)]
 pub(crate) struct Unnamed {
-    /// The file.
     pub(crate) file: File,
 }
 
 impl Unnamed {
-    /// A new one.
+    /// Creates and unlinks a file in `folder`.
     pub(crate) fn new(folder: &Path) -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -34,26 +34,31 @@ impl Unnamed {
         Ok(Self { file })
     }
 
-    /// A path by which other programs of this user open it, as long as this process has it open.
+    /// A path by which other programs of this user can open the file while this process holds it open.
     pub(crate) fn path(&self) -> PathBuf {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd()).into()
     }
 
-    /// Whether it lies on the device of `folder`.
+    /// Whether the file lies on the device of `folder`.
     pub(crate) fn is_on_device_of(&self, folder: &Path) -> io::Result<bool> {
         Ok(self.file.metadata()?.dev() == std::fs::metadata(folder)?.dev())
     }
 
-    /// Whether it can be read and written past the page cache.
+    /// Whether the file supports direct I/O.
     pub(crate) fn takes_direct(&self) -> bool {
         let flags = i32::try_from(OFlags::DIRECT.bits()).unwrap_or(0);
         OpenOptions::new().read(true).write(true).custom_flags(flags).open(self.path()).is_ok()
     }
 
-    /// Writes it whole with data that cannot be made smaller, onto the device; false where a stop was asked for. `told` hears how
-    /// many bytes are written.
-    pub(crate) fn fill(&mut self, bytes: u64, cancel: &Cancel, told: &dyn Fn(u64)) -> io::Result<bool> {
-        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ u64::from(std::process::id()));
+    /// Fills the whole file with incompressible data and syncs it to the device. Returns false after a stop
+    /// request. The callback receives the number of bytes written.
+    pub(crate) fn fill(
+        &mut self,
+        bytes: u64,
+        cancel: &Cancel,
+        on_progress: &dyn Fn(u64),
+    ) -> io::Result<bool> {
+        let mut random = IncompressibleBytes(0x9e37_79b9_7f4a_7c15 ^ u64::from(std::process::id()));
         let mut piece = vec![0u8; PIECE];
         let mut written = 0;
         while written < bytes {
@@ -66,20 +71,20 @@ impl Unnamed {
             written += length as u64;
             if written % SYNC_EACH == 0 || written == bytes {
                 self.file.sync_all()?;
-                told(written);
+                on_progress(written);
             }
         }
-        // What is read past the page cache is not to be in it all the same. Nobody has to follow the advice: what the device
-        // counts is what proves it.
+        // Direct reads should not find the data in the page cache. The kernel may ignore this advice; the
+        // device's counters are the proof.
         let _ = fadvise(&self.file, 0, None, Advice::DontNeed);
         Ok(true)
     }
 }
 
-/// Bytes that nothing compresses: xorshift64*, which is fast, and good enough for that.
-pub(crate) struct Random(pub(crate) u64);
+/// Generates incompressible bytes with xorshift64*, which is fast and sufficient here.
+pub(crate) struct IncompressibleBytes(pub(crate) u64);
 
-impl Random {
+impl IncompressibleBytes {
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -87,7 +92,6 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// Fills `bytes`.
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
         for word in bytes.chunks_mut(8) {
             let next = self.next().to_le_bytes();

@@ -1,4 +1,4 @@
-//! `fio`: how it is asked, and what it answers.
+//! Runs `fio` and parses its output.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -11,91 +11,83 @@ use std::time::{Duration, Instant};
 use dyno_engine::Cancel;
 use serde::Deserialize;
 
-use crate::refuse::Asked;
+use crate::refuse::RequestedBytes;
 
-/// How one gets it.
+/// Message that says how to install it.
 pub(crate) const HOW_TO_GET: &str = "fio is not installed, so the device is not measured: install the package fio (apt-get install fio, dnf install fio)";
 
-/// How often a running one is looked at.
+/// Interval between two checks of the running process.
 const LOOK: Duration = Duration::from_millis(20);
-/// How much longer than asked for it may take, for its start and for requests that hang.
+/// Time allowed beyond the requested length, for startup and hanging requests.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An installed one.
 #[derive(Debug, Clone)]
 pub(crate) struct Fio {
     version: String,
-    /// How it asks for several requests at once.
+    /// fio's I/O engine for concurrent requests.
     engine: &'static str,
 }
 
-/// What it is to do.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Job {
-    /// Its word for it: `randread`.
+pub(crate) struct FioJob {
+    /// fio's name of the access pattern: `randread`.
     pub(crate) pattern: &'static str,
-    /// Bytes of a request.
     pub(crate) block: u64,
-    /// Processes that ask.
     pub(crate) processes: u32,
-    /// Requests that each has under way.
+    /// Requests in flight in each process.
     pub(crate) depth: u32,
-    /// For so long.
     pub(crate) time: Duration,
 }
 
-/// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Answer {
-    /// Requests per second.
+pub(crate) struct FioResult {
     pub(crate) per_s: f64,
-    /// 10⁶ bytes per second.
+    /// Bandwidth in 10⁶ bytes per second.
     pub(crate) mb_per_s: f64,
-    /// Latency, µs: mean over reads and writes; percentiles of whichever of both is slower.
+    /// Latency, µs: mean over reads and writes; percentiles of the slower of the two.
     pub(crate) mean_us: f64,
     pub(crate) p95_us: f64,
     pub(crate) p99_us: f64,
-    /// Bytes of reads and of writes.
+    /// Bytes read and bytes written.
     pub(crate) asked_read: u64,
     pub(crate) asked_write: u64,
 }
 
-impl Answer {
-    pub(crate) fn asked(&self) -> Asked {
-        Asked { read_bytes: self.asked_read, write_bytes: self.asked_write }
+impl FioResult {
+    pub(crate) fn requested_bytes(&self) -> RequestedBytes {
+        RequestedBytes { read_bytes: self.asked_read, write_bytes: self.asked_write }
     }
 }
 
-/// Why there is no answer.
+/// Why there is no result.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Failed {
-    /// A stop was asked for.
+pub(crate) enum FioFailure {
     Stopped,
-    /// It cannot do it.
+    /// fio reported an error, or its output could not be parsed.
     Error(String),
 }
 
 impl Fio {
-    /// The one that is installed.
+    /// Finds the installed fio and its I/O engine.
     pub(crate) fn find() -> Option<Self> {
-        let said = |argument: &str| {
+        let fio_output = |argument: &str| {
             let output = Command::new("fio").arg(argument).stdin(Stdio::null()).output().ok()?;
             output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
         };
-        let version = said("--version")?;
-        let engines = said("--enghelp").unwrap_or_default();
+        let version = fio_output("--version")?;
+        let engines = fio_output("--enghelp").unwrap_or_default();
         let has = |name: &str| engines.lines().any(|line| line.trim() == name);
         Some(Self { version, engine: if has("libaio") { "libaio" } else { "psync" } })
     }
 
-    /// Which one it is, and how it asks.
+    /// fio's version and I/O engine.
     pub(crate) fn name(&self) -> String {
         format!("{} ({})", self.version, self.engine)
     }
 
-    /// So many requests at once of so many processors, as processes and requests of each. Without asynchronous requests each needs a
-    /// process of its own.
-    pub(crate) fn spread(&self, in_flight: u32, processors: u32) -> (u32, u32) {
+    /// Splits concurrent requests into processes and requests per process for this number of processors.
+    /// Without asynchronous I/O, each request needs its own process.
+    pub(crate) fn split_in_flight(&self, in_flight: u32, processors: u32) -> (u32, u32) {
         if self.engine == "psync" {
             return (in_flight, 1);
         }
@@ -103,9 +95,15 @@ impl Fio {
         (processes, in_flight.div_ceil(processes))
     }
 
-    /// Does `job` on a file that is there, past the page cache.
-    pub(crate) fn run(&self, file: &Path, bytes: u64, job: Job, cancel: &Cancel) -> Result<Answer, Failed> {
-        let Job { pattern, block, processes, depth, time } = job;
+    /// Runs `job` with direct I/O on an existing file.
+    pub(crate) fn run(
+        &self,
+        file: &Path,
+        bytes: u64,
+        job: FioJob,
+        cancel: &Cancel,
+    ) -> Result<FioResult, FioFailure> {
+        let FioJob { pattern, block, processes, depth, time } = job;
         let engine = if depth == 1 { "psync" } else { self.engine };
         let options = [
             "--name=dyno".to_owned(),
@@ -130,51 +128,51 @@ impl Fio {
             "--percentile_list=95:99".to_owned(),
             "--output-format=json".to_owned(),
         ];
-        // In a group of its own: Ctrl-C is told to it by us, so that it ends where we end it.
+        // fio runs in its own process group: Dyno handles Ctrl-C and stops fio itself.
         let mut command = Command::new("fio");
         command.args(options).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command
             .process_group(0)
             .spawn()
-            .map_err(|error| Failed::Error(format!("fio cannot be run: {error}")))?;
+            .map_err(|error| FioFailure::Error(format!("fio cannot be run: {error}")))?;
         let stdout = reader(child.stdout.take());
         let stderr = reader(child.stderr.take());
         let late = Instant::now() + time + PATIENCE;
         let status = loop {
             match child.try_wait() {
                 Ok(Some(status)) => break Ok(status),
-                Ok(None) if cancel.is_cancelled() => break Err(Failed::Stopped),
+                Ok(None) if cancel.is_cancelled() => break Err(FioFailure::Stopped),
                 Ok(None) if Instant::now() > late => {
-                    break Err(Failed::Error("fio did not end: requests to the device hang".to_owned()));
+                    break Err(FioFailure::Error("fio did not end: requests to the device hang".to_owned()));
                 }
                 Ok(None) => thread::sleep(LOOK),
-                Err(error) => break Err(Failed::Error(format!("fio cannot be waited for: {error}"))),
+                Err(error) => break Err(FioFailure::Error(format!("fio cannot be waited for: {error}"))),
             }
         };
         if status.is_err() {
-            // It may have ended by itself meanwhile, which is as good.
+            // The process may have ended already; that is fine.
             let _ = child.kill();
             let _ = child.wait();
         }
         let (said, complained) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
         if cancel.is_cancelled() {
-            return Err(Failed::Stopped);
+            return Err(FioFailure::Stopped);
         }
         if !status?.success() {
             let first =
                 complained.lines().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
-            return Err(Failed::Error(format!("fio failed: {first}")));
+            return Err(FioFailure::Error(format!("fio failed: {first}")));
         }
-        parse(&said).map_err(Failed::Error)
+        parse(&said).map_err(FioFailure::Error)
     }
 }
 
-/// Reads a pipe to its end, in a thread: a full one would stop who writes.
+/// Reads a pipe to its end in a thread: a full pipe would block the writer.
 fn reader(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What was read before it broke is what there is.
+            // Output read before an error is kept.
             let _ = pipe.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()
@@ -197,7 +195,6 @@ struct JobOutput {
 struct Direction {
     io_bytes: u64,
     total_ios: u64,
-    /// ms.
     runtime: f64,
     lat_ns: Latency,
 }
@@ -210,15 +207,15 @@ struct Latency {
 }
 
 impl Latency {
-    /// A percentile by its number, µs.
+    /// A percentile of latency, µs.
     fn at(&self, percent: f64) -> Option<f64> {
         let mut all = self.percentile.iter();
         all.find(|(name, _)| name.parse() == Ok(percent)).map(|(_, ns)| ns / 1e3)
     }
 }
 
-/// What fio's JSON says; it may have said something else before it.
-fn parse(text: &str) -> Result<Answer, String> {
+/// Parses fio's JSON output, which other text may precede.
+fn parse(text: &str) -> Result<FioResult, String> {
     let begin = text.find('{').ok_or("fio answered nothing")?;
     let output: Output = serde_json::from_str(&text[begin..])
         .map_err(|error| format!("fio's answer cannot be read: {error}"))?;
@@ -228,21 +225,22 @@ fn parse(text: &str) -> Result<Answer, String> {
     if job.error != 0 {
         return Err(format!("fio failed with error {}", job.error));
     }
-    let both: Vec<&Direction> = [&job.read, &job.write].into_iter().filter(|own| own.total_ios > 0).collect();
-    let count: u64 = both.iter().map(|own| own.total_ios).sum();
+    let directions: Vec<&Direction> =
+        [&job.read, &job.write].into_iter().filter(|own| own.total_ios > 0).collect();
+    let count: u64 = directions.iter().map(|own| own.total_ios).sum();
     let percentile = |percent: f64| {
-        let own: Option<Vec<f64>> = both.iter().map(|own| own.lat_ns.at(percent)).collect();
-        own.and_then(|own| own.into_iter().reduce(f64::max))
+        let latencies: Option<Vec<f64>> = directions.iter().map(|own| own.lat_ns.at(percent)).collect();
+        latencies.and_then(|own| own.into_iter().reduce(f64::max))
     };
     let (Some(p95_us), Some(p99_us)) = (percentile(95.0), percentile(99.0)) else {
         return Err("fio's answer has no percentiles of latency".to_owned());
     };
     let rate = |of: fn(&Direction) -> u64| -> f64 {
-        both.iter().map(|own| of(own) as f64 / own.runtime * 1e3).sum()
+        directions.iter().map(|own| of(own) as f64 / own.runtime * 1e3).sum()
     };
     let mean_us =
-        both.iter().map(|own| own.lat_ns.mean * own.total_ios as f64).sum::<f64>() / count as f64 / 1e3;
-    Ok(Answer {
+        directions.iter().map(|own| own.lat_ns.mean * own.total_ios as f64).sum::<f64>() / count as f64 / 1e3;
+    Ok(FioResult {
         per_s: rate(|own| own.total_ios),
         mb_per_s: rate(|own| own.io_bytes) / 1e6,
         mean_us,
@@ -257,7 +255,7 @@ fn parse(text: &str) -> Result<Answer, String> {
 mod tests {
     use super::*;
 
-    /// What fio 3.33 said of 0.3 s of random reads, and of a mix.
+    /// Output of fio 3.33 for 0.3 s of random reads, and for a mix.
     const READS: &str = include_str!("../tests/fio-randread.json");
     const MIX: &str = include_str!("../tests/fio-mix.json");
 
@@ -300,9 +298,9 @@ mod tests {
 
     #[test]
     fn requests_are_spread_over_processors_where_they_can_be() {
-        let of = |engine| Fio { version: "fio-3.33".into(), engine };
-        assert_eq!(of("libaio").spread(64, 4), (4, 16));
-        assert_eq!(of("libaio").spread(1, 4), (1, 1));
-        assert_eq!(of("psync").spread(64, 4), (64, 1));
+        let fio_with = |engine| Fio { version: "fio-3.33".into(), engine };
+        assert_eq!(fio_with("libaio").split_in_flight(64, 4), (4, 16));
+        assert_eq!(fio_with("libaio").split_in_flight(1, 4), (1, 1));
+        assert_eq!(fio_with("psync").split_in_flight(64, 4), (64, 1));
     }
 }

@@ -1,16 +1,17 @@
-//! Raw limits of a machine, measured without a database: what its device, its syncs and its memory give.
+//! Measures the raw limits of a machine without a database: its device, its syncs and its memory.
 //!
-//! They stand beside what a database gets out of the same machine. A figure that cannot be what it says is refused with its
-//! reason ([`RawFigure::refused`]): that requests reached the device is proved by the device's own counters.
+//! The figures are shown beside those of a database on the same machine. An implausible figure is refused
+//! with its reason ([`RawFigure::refused`]): the device's own counters prove that the requests reached the
+//! device.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `order` | what is asked for, checked before anything is written |
-//! | `course` | what the parts share |
+//! | `order` | the request, checked before anything is written |
+//! | `course` | state shared by the parts |
 //! | `memory`, `device`, `commits` | the parts |
-//! | `fio` | the program that asks the device, and its answers |
-//! | `file` | the file without a name |
-//! | `witness`, `refuse` | what the device counted, and what is no figure of it |
+//! | `fio` | runs fio against the device and parses its output |
+//! | `file` | the unlinked test file |
+//! | `witness`, `refuse` | the device's own counters, and the checks that refuse a figure |
 
 mod commits;
 mod course;
@@ -28,51 +29,50 @@ use std::collections::BTreeSet;
 use dyno_engine::Cancel;
 use dyno_host::facts;
 use dyno_plan::engine::IMPORTED;
-use dyno_plan::{Target, TargetUrl};
-use dyno_record::{Calibration, Kind, RawFigure, RawTest, Role, RunRecord, Status, Waits, now_rfc3339};
+use dyno_plan::{TargetSettings, TargetUrl};
+use dyno_record::{Calibration, RawFigure, RawTest, RecordKind, Role, RunRecord, Status, Waits, now_rfc3339};
 
-use commits::{Done, Logs};
-use course::{Course, still_pays};
+use commits::{CommitMeasurement, Logs};
+use course::{CalibrationRun, is_worth_continuing};
 pub use error::CalibrateError;
-pub use order::{COMMIT_BYTES, FILE_BYTES_MIN, Order, Part};
-use refuse::{Asked, judged};
-use witness::{PLACE, Witness};
+pub use order::{COMMIT_BYTES, CalibrationPart, CalibrationSpec, FILE_BYTES_MIN};
+use refuse::{RequestedBytes, judge_figure};
+use witness::{DeviceCounters, PLACE};
 
-/// What is told while it is under way.
 #[derive(Debug, Clone, Copy)]
-pub enum Told<'a> {
-    /// This is done now.
+pub enum CalibrationEvent<'a> {
     Step {
-        /// What.
-        what: &'a str,
-        /// How long all will take from here on, s, as far as that can be known.
+        /// Text that names the step.
+        description: &'a str,
+        /// Estimated time until the end of the whole calibration, s.
         left_s: f64,
     },
-    /// This was measured, or refused.
+    /// A figure was measured or refused.
     Figure(&'a RawFigure),
-    /// This is not measured.
+    /// A part is not measured, with the reason.
     LeftOut(&'a str),
 }
 
-/// File systems that lie in memory.
+/// File systems that are held in memory.
 const IN_MEMORY: [&str; 2] = ["tmpfs", "ramfs"];
 
-/// Measures what `order` asks for; what was measured until `cancel` asks to stop is in the record, which then is interrupted.
+/// Measures what `order` requests. After a stop request, the record holds the figures measured so far and is
+/// marked interrupted.
 ///
 /// # Errors
-/// The folder is none, there is not room enough, or what is asked for makes no sense. A part that cannot be measured is no error:
-/// the record says why.
+/// The folder is not usable, space is short, or the request is contradictory. A part that cannot be measured
+/// is not an error: the record states the reason.
 pub fn calibrate(
-    order: &Order,
+    order: &CalibrationSpec,
     cancel: &Cancel,
-    tell: &dyn Fn(Told<'_>),
+    tell: &dyn Fn(CalibrationEvent<'_>),
 ) -> Result<RunRecord, CalibrateError> {
     let (folder, file_bytes) = order.checked()?;
     let started_at = now_rfc3339();
     let mut host = facts(&[(PLACE, &folder)]);
     host.roles = BTreeSet::from([Role::Driver]);
-    let witness = Witness::of(&folder);
-    let found = Calibration {
+    let witness = DeviceCounters::of(&folder);
+    let empty_calibration = Calibration {
         folder: folder.display().to_string(),
         device: witness.device().map(str::to_owned),
         quick: order.quick,
@@ -82,12 +82,13 @@ pub fn calibrate(
         figures: Vec::new(),
         left_out: Vec::new(),
     };
-    let mut course = Course { order, folder, cancel, tell, witness, found, left_s: 0.0 };
+    let mut course =
+        CalibrationRun { order, folder, cancel, tell, witness, results: empty_calibration, left_s: 0.0 };
     let processors = host.cpus_allowed.max(1);
     let file_system =
         host.mounts.get(PLACE).and_then(|mount| mount.split(' ').nth(1)).unwrap_or_default().to_owned();
     course.left_s = expected_s(&course, processors);
-    if order.has(Part::Memory) {
+    if order.has(CalibrationPart::Memory) {
         memory(
             &mut course,
             processors,
@@ -97,59 +98,59 @@ pub fn calibrate(
     if IN_MEMORY.contains(&file_system.as_str()) {
         course.leave_out(format!(
             "device and commits: {} is a {file_system}, which lies in memory",
-            course.found.folder
+            course.results.folder
         ));
-        course.found.file_bytes = 0;
+        course.results.file_bytes = 0;
     } else {
-        if order.has(Part::Device) && !course.is_stopped() {
+        if order.has(CalibrationPart::Device) && !course.is_stopped() {
             device::measure(&mut course, processors);
         }
-        if order.has(Part::Commit) && !course.is_stopped() {
+        if order.has(CalibrationPart::Commit) && !course.is_stopped() {
             commits(&mut course);
         }
     }
-    let (status, reason) = match (cancel.is_cancelled(), course.found.figures.is_empty()) {
+    let (status, reason) = match (cancel.is_cancelled(), course.results.figures.is_empty()) {
         (true, _) => (Status::Interrupted, Some("stopped before its end")),
         (false, true) => (Status::Failed, Some("nothing could be measured")),
         (false, false) => (Status::Valid, None),
     };
-    // Every record has a plan; of this one nothing is a fact, and its target is none.
+    // Every record needs a plan; this one is a placeholder without facts or a target.
     let url =
         TargetUrl { scheme: IMPORTED.0[0].name.to_owned(), path: "component".into(), ..TargetUrl::default() };
-    let plan = dyno_plan::usual(Target { url, ..Target::default() }, IMPORTED);
+    let plan = dyno_plan::usual(TargetSettings { url, ..TargetSettings::default() }, IMPORTED);
     Ok(RunRecord {
-        kind: Kind::Component,
+        kind: RecordKind::Component,
         started_at,
         ended_at: now_rfc3339(),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
         reasons: reason.map(str::to_owned).into_iter().collect(),
-        calibration: Some(Box::new(course.found)),
+        calibration: Some(Box::new(course.results)),
         hosts: vec![host],
         waits: Waits::Absent { absent: "there is no database".into() },
         ..RunRecord::blank(status, plan)
     })
 }
 
-/// How long all of it will take, s.
-fn expected_s(course: &Course<'_>, processors: u32) -> f64 {
+/// Expected time of the whole calibration, s.
+fn expected_s(course: &CalibrationRun<'_>, processors: u32) -> f64 {
     let order = course.order;
     let memory = memory_s(order) * order.ramp(processors).len() as f64;
     let steps = 2 * order.ramp(order.writers()).len();
     let parts = [
-        (Part::Memory, memory),
-        (Part::Device, device::expected_s(course)),
-        (Part::Commit, steps as f64 * order.time().as_secs_f64()),
+        (CalibrationPart::Memory, memory),
+        (CalibrationPart::Device, device::expected_s(course)),
+        (CalibrationPart::Commit, steps as f64 * order.time().as_secs_f64()),
     ];
     parts.into_iter().filter(|(part, _)| order.has(*part)).map(|(_, seconds)| seconds).sum()
 }
 
-/// What one number of threads is expected to take, s.
-fn memory_s(order: &Order) -> f64 {
+/// Expected time of one step of the memory part, s.
+fn memory_s(order: &CalibrationSpec) -> f64 {
     if order.quick { 2.0 } else { 5.0 }
 }
 
-/// Numbers of threads: doubled, and the processors.
-fn threads(order: &Order, processors: u32) -> Vec<u32> {
+/// Numbers of threads: doubled at each step, and the number of processors.
+fn threads(order: &CalibrationSpec, processors: u32) -> Vec<u32> {
     let mut all = order.ramp(processors);
     if all.last() != Some(&processors) {
         all.push(processors);
@@ -157,11 +158,11 @@ fn threads(order: &Order, processors: u32) -> Vec<u32> {
     all
 }
 
-fn memory(course: &mut Course<'_>, processors: u32, allowed_bytes: Option<u64>) {
+fn memory(course: &mut CalibrationRun<'_>, processors: u32, allowed_bytes: Option<u64>) {
     let Some(available) = course.witness.available_bytes() else {
         return course.leave_out("memory: nobody tells how much of it may be had".to_owned());
     };
-    // Four times as large as the caches is what the authors of STREAM ask for.
+    // The authors of STREAM require four times the size of the caches.
     let (times, repeats) = if course.order.quick { (2, 3) } else { (4, 7) };
     let (bytes, note) =
         memory::size(available.min(allowed_bytes.unwrap_or(u64::MAX)), memory::cache_bytes(), times);
@@ -176,7 +177,7 @@ fn memory(course: &mut Course<'_>, processors: u32, allowed_bytes: Option<u64>) 
     }
 }
 
-fn commits(course: &mut Course<'_>) {
+fn commits(course: &mut CalibrationRun<'_>) {
     let order = course.order;
     let logs = match Logs::new(&course.folder, order.writers(), course.cancel) {
         Ok(Some(logs)) => logs,
@@ -189,27 +190,29 @@ fn commits(course: &mut Course<'_>) {
             if course.is_stopped() {
                 return;
             }
-            if !still_pays(&rates) {
+            if !is_worth_continuing(&rates) {
                 course.left_s = (course.left_s - order.time().as_secs_f64()).max(0.0);
                 continue;
             }
-            let what = format!("{}: {writers} writers", test.words(Some(order.commit_bytes)));
-            course.step(&what, order.time().as_secs_f64());
-            let before = course.witness.now();
-            let done = match test {
-                RawTest::Commit => logs.each(writers, order.commit_bytes, order.time(), course.cancel),
-                _ => logs.shared(writers, order.commit_bytes, order.time(), course.cancel),
+            let description = format!("{}: {writers} writers", test.words(Some(order.commit_bytes)));
+            course.step(&description, order.time().as_secs_f64());
+            let before = course.witness.read_counters();
+            let measurement = match test {
+                RawTest::Commit => {
+                    logs.measure_separate_logs(writers, order.commit_bytes, order.time(), course.cancel)
+                }
+                _ => logs.measure_shared_log(writers, order.commit_bytes, order.time(), course.cancel),
             };
-            // What a stop has cut short is no figure.
+            // A figure that a stop cut short is discarded.
             if course.is_stopped() {
                 return;
             }
-            let moved = course.witness.since(before);
-            let figure = match done {
-                Ok(Done { figure, bytes }) => {
-                    let mut figure = judged(
+            let moved = course.witness.activity_since(before);
+            let figure = match measurement {
+                Ok(CommitMeasurement { figure, bytes }) => {
+                    let mut figure = judge_figure(
                         figure,
-                        Asked { write_bytes: bytes, read_bytes: 0 },
+                        RequestedBytes { write_bytes: bytes, read_bytes: 0 },
                         moved,
                         course.memory_mb_per_s(),
                     );
@@ -228,5 +231,5 @@ fn commits(course: &mut Course<'_>) {
     }
 }
 
-/// What is said where syncs flush nothing.
+/// Note for a figure whose syncs flushed nothing.
 const NO_FLUSH: &str = "no flush of its cache was asked of the device: it says that it keeps what it has taken, or the mount forgoes it";

@@ -1,4 +1,4 @@
-//! Bandwidth of memory that no cache holds: read, written and copied by one thread and by several.
+//! Measures memory bandwidth beyond the caches: read, write and copy, with one thread and with several.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -8,12 +8,13 @@ use std::time::Instant;
 use dyno_engine::Cancel;
 use dyno_record::{RawFigure, RawTest};
 
-/// The least that is used, bytes.
+/// Least amount of memory to use, bytes.
 const LEAST: u64 = 256 << 20;
-/// Of the memory that may be had, at most this part is used.
+/// Divisor of the available memory: at most this part of it is used.
 const PART: u64 = 4;
 
-/// Bytes to use where so many may be had and the caches hold so many: some `times` as much; and a note where that is not much more than they hold.
+/// Bytes to use: `times` the size of the caches, limited by the available memory. Adds a note where that is
+/// not much more than the caches hold.
 pub(crate) fn size(available: u64, caches: u64, times: u64) -> (u64, Option<String>) {
     let bytes = (caches * times).max(LEAST).min(available / PART);
     let is_small = bytes < caches * 2 || bytes < LEAST / 4;
@@ -27,7 +28,8 @@ pub(crate) fn size(available: u64, caches: u64, times: u64) -> (u64, Option<Stri
     (bytes, note)
 }
 
-/// Bytes that the last caches of all processors hold together, from the kernel's files; 0 where they do not tell.
+/// Size of the last-level caches of all processors together, from the kernel's files; 0 where they do not
+/// state it.
 pub(crate) fn cache_bytes() -> u64 {
     let Ok(processors) = std::fs::read_dir("/sys/devices/system/cpu") else { return 0 };
     let mut last: Vec<(u32, String, u64)> = Vec::new();
@@ -37,9 +39,9 @@ pub(crate) fn cache_bytes() -> u64 {
                 std::fs::read_to_string(index.path().join(file)).unwrap_or_default().trim().to_owned()
             };
             let size = read("size").parse::<dyno_plan::Bytes>().map_or(0, |bytes| bytes.0);
-            let one = (read("level").parse().unwrap_or(0), read("shared_cpu_list"), size);
-            if !last.contains(&one) {
-                last.push(one);
+            let cache_entry = (read("level").parse().unwrap_or(0), read("shared_cpu_list"), size);
+            if !last.contains(&cache_entry) {
+                last.push(cache_entry);
             }
         }
     }
@@ -49,9 +51,9 @@ pub(crate) fn cache_bytes() -> u64 {
 
 const TESTS: [RawTest; 3] = [RawTest::MemoryRead, RawTest::MemoryWrite, RawTest::MemoryCopy];
 
-/// The three figures of so many threads, which share `bytes` of memory; nothing where a stop was asked for.
+/// The three figures for this number of threads, which share `bytes` of memory; `None` after a stop request.
 pub(crate) fn measure(threads: u32, bytes: u64, repeats: usize, cancel: &Cancel) -> Option<Vec<RawFigure>> {
-    // Of each thread, half to read from and half to write to.
+    // Each thread reads from one half of its memory and writes to the other.
     let words = usize::try_from(bytes / 16 / u64::from(threads)).ok()?.max(1);
     let barrier = Barrier::new(threads as usize);
     let work = |number: u64| {
@@ -60,7 +62,8 @@ pub(crate) fn measure(threads: u32, bytes: u64, repeats: usize, cancel: &Cancel)
         let mut spans = Vec::with_capacity(repeats * TESTS.len());
         for repeat in 0..repeats as u64 {
             for test in TESTS {
-                // All of them see the same flag only if none looks between two barriers that another has passed.
+                // All threads must read the same flag, so none may read it while another has already passed
+                // the next barrier.
                 barrier.wait();
                 let begin = Instant::now();
                 match test {
@@ -93,25 +96,27 @@ pub(crate) fn measure(threads: u32, bytes: u64, repeats: usize, cancel: &Cancel)
     let moved = (words * 16) as f64 * f64::from(threads);
     let figure = |(at, test): (usize, &RawTest)| {
         let seconds = |repeat: usize| {
-            let of = |own: &Vec<(Instant, Instant)>| own[repeat * TESTS.len() + at];
-            let begin = spans.iter().map(|own| of(own).0).min();
-            let end = spans.iter().map(|own| of(own).1).max();
+            let span_of = |own: &Vec<(Instant, Instant)>| own[repeat * TESTS.len() + at];
+            let begin = spans.iter().map(|own| span_of(own).0).min();
+            let end = spans.iter().map(|own| span_of(own).1).max();
             begin.zip(end).map_or(0.0, |(begin, end)| (end - begin).as_secs_f64())
         };
         let mut rates: Vec<f64> = (0..repeats).map(|repeat| moved / 1e6 / seconds(repeat)).collect();
         rates.sort_by(f64::total_cmp);
-        let own = RawFigure::of(*test, None, threads, threads);
+        let empty_figure = RawFigure::of(*test, None, threads, threads);
         match rates.last() {
-            Some(best) if best.is_finite() => {
-                RawFigure { mb_per_s: Some(*best), median_mb_per_s: Some(rates[rates.len() / 2]), ..own }
-            }
-            _ => own.refused("it took no time".to_owned()),
+            Some(best) if best.is_finite() => RawFigure {
+                mb_per_s: Some(*best),
+                median_mb_per_s: Some(rates[rates.len() / 2]),
+                ..empty_figure
+            },
+            _ => empty_figure.refused("it took no time".to_owned()),
         }
     };
     Some(TESTS.iter().enumerate().map(figure).collect())
 }
 
-/// The sum of all words: eight sums at once, so that none waits for the one before.
+/// Sum of all words in eight accumulators, so that no addition waits for the previous one.
 fn sum(words: &[u64]) -> u64 {
     let mut sums = [0u64; 8];
     let (eights, rest) = words.as_chunks::<8>();

@@ -1,4 +1,4 @@
-//! What is to be measured, and how long.
+//! What to measure and for how long, with the checks made before anything is written.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,65 +8,61 @@ use dyno_engine::disk::{free_bytes, human};
 use crate::commits::LOG_BYTES;
 use crate::error::CalibrateError;
 
-/// The smallest file that says anything of a device, bytes: less is in the device's own cache.
+/// Smallest useful file, bytes: a smaller one fits into the device's own cache.
 pub const FILE_BYTES_MIN: u64 = 64 << 20;
-/// Sizes of a commit's block that are possible, bytes.
+/// Allowed sizes of a commit's block, bytes.
 pub const COMMIT_BYTES: std::ops::RangeInclusive<u64> = 512..=1 << 20;
-/// What is left free on the device, bytes.
+/// Space left free on the device, bytes.
 const SPARE: u64 = 256 << 20;
 
 /// A part of a calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Bandwidth of memory.
+pub enum CalibrationPart {
     Memory,
-    /// The device, by `fio`.
     Device,
-    /// Commits a second.
     Commit,
 }
 
 dyno_plan::names! {
     /// The word on the command line: `device`.
-    Part { Memory = "memory", Device = "device", Commit = "commit" }
+    CalibrationPart { Memory = "memory", Device = "device", Commit = "commit" }
 }
 
-/// What is to be measured.
+/// The request for a calibration.
 #[derive(Debug, Clone)]
-pub struct Order {
-    /// The folder whose device it is about.
+pub struct CalibrationSpec {
+    /// The folder whose device is measured.
     pub folder: PathBuf,
-    /// A short look: fewer steps, and shorter ones.
+    /// Whether to run fewer and shorter steps.
     pub quick: bool,
-    /// The parts; all of them where there is none.
-    pub parts: Vec<Part>,
-    /// Size of the file, bytes; where it is not said, as much as there is room for.
+    /// The parts to measure; empty means all.
+    pub parts: Vec<CalibrationPart>,
+    /// Size of the file, bytes; `None` uses as much as there is room for.
     pub file_bytes: Option<u64>,
-    /// Bytes of a commit.
+    /// Bytes that each commit writes.
     pub commit_bytes: u64,
-    /// The 99th percentile of latency that the most requests keep.
+    /// Limit of the 99th percentile of latency for the highest request rate reported within a limit.
     pub p99_limit: Duration,
-    /// The length of each step; where it is not said, as long as is usual.
+    /// Length of each step; `None` uses the default.
     pub step: Option<Duration>,
 }
 
-impl Order {
-    /// Whether a part is asked for.
-    pub(crate) fn has(&self, part: Part) -> bool {
+impl CalibrationSpec {
+    /// Whether this part is requested.
+    pub(crate) fn has(&self, part: CalibrationPart) -> bool {
         self.parts.is_empty() || self.parts.contains(&part)
     }
 
-    /// The length of a step.
     pub(crate) fn time(&self) -> Duration {
         self.step.unwrap_or(if self.quick { Duration::from_millis(600) } else { Duration::from_secs(4) })
     }
 
-    /// The rest between two steps of the device.
+    /// Pause between two steps of the device.
     pub(crate) fn rest(&self) -> Duration {
         self.time() / 4
     }
 
-    /// Numbers of requests at once, or of writers: doubled each time, or fourfold where it is quick.
+    /// Numbers of concurrent requests or writers: doubled at each step, or quadrupled when quick.
     pub(crate) fn ramp(&self, most: u32) -> Vec<u32> {
         let factor = if self.quick { 4 } else { 2 };
         std::iter::successors(Some(1u32), |last| last.checked_mul(factor))
@@ -74,15 +70,15 @@ impl Order {
             .collect()
     }
 
-    /// Writers at most.
+    /// The highest number of concurrent writers.
     pub(crate) fn writers(&self) -> u32 {
         if self.quick { 16 } else { 64 }
     }
 
-    /// The folder without links, and the size of the file.
+    /// Returns the folder with links resolved and the size of the file.
     ///
     /// # Errors
-    /// The folder is none, there is not room enough, or what is asked for makes no sense.
+    /// The folder is not usable, space is short, or the request is contradictory.
     pub(crate) fn checked(&self) -> Result<(PathBuf, u64), CalibrateError> {
         let wrong = |why: &str| CalibrateError::Folder { folder: self.folder.clone(), why: why.to_owned() };
         let folder = std::fs::canonicalize(&self.folder).map_err(|error| wrong(&error.to_string()))?;
@@ -111,14 +107,14 @@ impl Order {
         Ok((folder, bytes))
     }
 
-    /// The size of the file, for which there is room.
+    /// Size of the file, limited by the free space.
     fn with_room(&self, folder: &Path) -> Result<u64, CalibrateError> {
         let usual = if self.quick { 1 << 30 } else { 4 << 30 };
         let free = folder.to_str().and_then(free_bytes);
-        let logs = if self.has(Part::Commit) { u64::from(self.writers()) * LOG_BYTES } else { 0 };
+        let logs = if self.has(CalibrationPart::Commit) { u64::from(self.writers()) * LOG_BYTES } else { 0 };
         let for_file = free.map_or(usual, |free| free.saturating_sub(SPARE + logs) / 4);
         let bytes = self.file_bytes.unwrap_or(usual.min(for_file.max(FILE_BYTES_MIN)) >> 20 << 20);
-        let bytes = if self.has(Part::Device) { bytes } else { 0 };
+        let bytes = if self.has(CalibrationPart::Device) { bytes } else { 0 };
         match free {
             Some(free) if free < bytes + logs + SPARE => Err(CalibrateError::Room {
                 folder: folder.to_owned(),
@@ -135,8 +131,8 @@ impl Order {
 mod tests {
     use super::*;
 
-    fn order(folder: &Path) -> Order {
-        Order {
+    fn order(folder: &Path) -> CalibrationSpec {
+        CalibrationSpec {
             folder: folder.to_owned(),
             quick: true,
             parts: Vec::new(),
@@ -150,29 +146,37 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_before_anything_is_written() {
         let folder = tempfile::tempdir().unwrap();
-        let said = |order: Order| order.checked().unwrap_err().to_string();
+        let error_text = |order: CalibrationSpec| order.checked().unwrap_err().to_string();
         let usual = order(folder.path());
         assert!(usual.checked().is_ok());
         assert!(
-            said(Order { file_bytes: Some(1 << 20), ..usual.clone() })
+            error_text(CalibrationSpec { file_bytes: Some(1 << 20), ..usual.clone() })
                 .contains("64.0 MiB is in the device's own cache")
         );
-        assert!(said(Order { file_bytes: Some(1 << 60), ..usual.clone() }).contains("free, and a file of"));
-        assert!(said(Order { commit_bytes: 5000, ..usual.clone() }).contains("a power of two"));
-        assert!(said(Order { step: Some(Duration::from_millis(1)), ..usual.clone() }).contains("50 ms"));
         assert!(
-            said(Order { folder: "/there/is/none".into(), ..usual.clone() })
+            error_text(CalibrationSpec { file_bytes: Some(1 << 60), ..usual.clone() })
+                .contains("free, and a file of")
+        );
+        assert!(
+            error_text(CalibrationSpec { commit_bytes: 5000, ..usual.clone() }).contains("a power of two")
+        );
+        assert!(
+            error_text(CalibrationSpec { step: Some(Duration::from_millis(1)), ..usual.clone() })
+                .contains("50 ms")
+        );
+        assert!(
+            error_text(CalibrationSpec { folder: "/there/is/none".into(), ..usual.clone() })
                 .contains("/there/is/none is no folder")
         );
         let file = folder.path().join("x");
         std::fs::write(&file, "").unwrap();
-        assert!(said(Order { folder: file, ..usual }).contains("it is a file"));
+        assert!(error_text(CalibrationSpec { folder: file, ..usual }).contains("it is a file"));
     }
 
     #[test]
     fn ramps_double_or_go_fourfold() {
         let quick = order(Path::new("/"));
         assert_eq!(quick.ramp(64), [1, 4, 16, 64]);
-        assert_eq!(Order { quick: false, ..quick }.ramp(20), [1, 2, 4, 8, 16]);
+        assert_eq!(CalibrationSpec { quick: false, ..quick }.ramp(20), [1, 2, 4, 8, 16]);
     }
 }

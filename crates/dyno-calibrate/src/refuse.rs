@@ -1,31 +1,31 @@
-//! What is no figure of a device, whatever measured it.
+//! Decides which figures do not describe the device and refuses them.
 
 use dyno_record::RawFigure;
 
-use crate::witness::Moved;
+use crate::witness::DeviceActivity;
 
-/// A device that counts less than this of what was asked for was not what answered, %.
+/// Below this share of the requested bytes in the device's counters, the device did not serve the requests,
+/// %.
 const REACHED_LEAST_PCT: f64 = 95.0;
-/// From here on others used it so much that it is worth knowing, %.
+/// From this share on, activity of others on the device is noted, %.
 const OTHERS_FROM_PCT: f64 = 110.0;
-/// Requests under way, as rate times latency tells them, may be so many times those that there were: clocks are read a little apart.
+/// Highest accepted ratio of requests in flight by Little's law to the configured number: clocks are read at
+/// slightly different moments.
 const LITTLE_MOST: f64 = 1.2;
 
-/// What was asked for.
+/// Bytes that a step requested.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Asked {
-    /// Bytes to be read.
+pub(crate) struct RequestedBytes {
     pub(crate) read_bytes: u64,
-    /// Bytes to be written.
     pub(crate) write_bytes: u64,
 }
 
-/// `figure`, with what its device counted meanwhile; without its figures where they cannot be the device's. `memory_mb_per_s` is what
-/// memory gave, where that is known.
-pub(crate) fn judged(
+/// Adds the device's counters to `figure`, and removes its values where they cannot be the device's.
+/// `memory_mb_per_s` is the measured memory bandwidth, where it is known.
+pub(crate) fn judge_figure(
     mut figure: RawFigure,
-    asked: Asked,
-    moved: Option<Moved>,
+    asked: RequestedBytes,
+    moved: Option<DeviceActivity>,
     memory_mb_per_s: Option<f64>,
 ) -> RawFigure {
     let Some(moved) = moved else {
@@ -35,7 +35,7 @@ pub(crate) fn judged(
     let share = |asked: u64, moved: u64| (asked > 0).then(|| moved as f64 * 100.0 / asked as f64);
     let shares = [share(asked.read_bytes, moved.read_bytes), share(asked.write_bytes, moved.write_bytes)];
     figure.device_pct = shares.into_iter().flatten().reduce(f64::min);
-    match why_not(&figure, memory_mb_per_s) {
+    match rejection_reason(&figure, memory_mb_per_s) {
         Some(why) => figure.refused(why),
         None => {
             let most = shares.into_iter().flatten().reduce(f64::max).unwrap_or(100.0);
@@ -49,8 +49,8 @@ pub(crate) fn judged(
     }
 }
 
-/// Why it is no figure of a device.
-fn why_not(figure: &RawFigure, memory_mb_per_s: Option<f64>) -> Option<String> {
+/// Why a figure does not describe the device; `None` if it does.
+fn rejection_reason(figure: &RawFigure, memory_mb_per_s: Option<f64>) -> Option<String> {
     match figure.device_pct {
         None => return Some("nothing was asked for".to_owned()),
         Some(pct) if pct < REACHED_LEAST_PCT => {
@@ -96,11 +96,11 @@ mod tests {
         }
     }
 
-    const ASKED: Asked = Asked { read_bytes: 1 << 30, write_bytes: 0 };
+    const ASKED: RequestedBytes = RequestedBytes { read_bytes: 1 << 30, write_bytes: 0 };
 
     fn why(figure: RawFigure, read_bytes: u64) -> Option<String> {
-        let moved = Moved { read_bytes, ..Moved::default() };
-        let judged = judged(figure, ASKED, Some(moved), Some(20_000.0));
+        let moved = DeviceActivity { read_bytes, ..DeviceActivity::default() };
+        let judged = judge_figure(figure, ASKED, Some(moved), Some(20_000.0));
         assert_eq!(judged.refused.is_some(), judged.per_s.is_none(), "{judged:?}");
         judged.refused
     }
@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn what_the_page_cache_answered_is_none() {
-        let said = why(figure(), 1 << 26).unwrap();
-        assert!(said.contains("only 6 % of it reached the device"), "{said}");
-        let untold = judged(figure(), ASKED, None, None);
+        let reason = why(figure(), 1 << 26).unwrap();
+        assert!(reason.contains("only 6 % of it reached the device"), "{reason}");
+        let untold = judge_figure(figure(), ASKED, None, None);
         assert!(untold.refused.unwrap().contains("nobody counts"));
     }
 
@@ -126,14 +126,14 @@ mod tests {
         assert!(why(fast, 1 << 30).unwrap().contains("more than memory gave"));
         let many = RawFigure { per_s: Some(100_000.0), ..figure() };
         assert!(why(many, 1 << 30).unwrap().contains("79.0 requests at once, and there were 8"));
-        let none = RawFigure { per_s: Some(0.0), ..figure() };
-        assert!(why(none, 1 << 30).unwrap().contains("no request"));
+        let idle = RawFigure { per_s: Some(0.0), ..figure() };
+        assert!(why(idle, 1 << 30).unwrap().contains("no request"));
     }
 
     #[test]
     fn what_others_read_is_said() {
-        let moved = Moved { read_bytes: 3 << 30, ..Moved::default() };
-        let judged = judged(figure(), ASKED, Some(moved), None);
+        let moved = DeviceActivity { read_bytes: 3 << 30, ..DeviceActivity::default() };
+        let judged = judge_figure(figure(), ASKED, Some(moved), None);
         assert_eq!(judged.refused, None);
         assert!(judged.notes[0].contains("did 300 %"), "{:?}", judged.notes);
     }

@@ -1,75 +1,75 @@
-//! Two sides by turns, so that drift meets both alike.
+//! Runs an A/B test: two sides, interleaved as A B B A, so that drift affects both equally.
 
 use std::path::Path;
 
-use dyno_analyze::conclusion::{self, Ab as AbFigures, AbSide, Conclusion};
-use dyno_engine::Work;
-use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource, Sweep, keys, sweep};
-use dyno_record::{RunRecord, Setting, SweepKind};
+use dyno_analyze::conclusion::{self, AbResult as AbFigures, AbSide, Conclusion};
+use dyno_engine::LockPurpose;
+use dyno_plan::{Plan, PlanErrors, PlanFile, PlanSource, SweepSettings, keys, sweep};
+use dyno_record::{PointSetting, RunRecord, SweepKind};
 use serde_json::json;
 
-use crate::campaign::{self, Concluded, Course, Frame, Turn};
-use crate::compare::{Answer, Judge};
+use crate::campaign::{self, CampaignOutcome, CampaignSpec, CampaignStrategy, PlannedRun};
+use crate::compare::{ComparisonResult, Judge};
 use crate::error::Error;
-use crate::event::{Ended, Event, Warning};
-use crate::lead::Lead;
-use crate::ready::Ready;
-use crate::room::Loading;
+use crate::event::{CampaignEvent, RunEnded, Warning};
+use crate::lead::CampaignContext;
+use crate::ready::PreparedCampaign;
+use crate::room::DataLoadPolicy;
 
-/// One side.
+/// One side of an A/B test, with its plan.
 #[derive(Debug, Clone)]
-pub struct Side {
+pub struct AbSidePlan {
     name: &'static str,
     plan: Plan,
-    settings: Vec<Setting>,
+    settings: Vec<PointSetting>,
 }
 
-/// Does `pairs` runs of each side, and holds them against each other as `judge` says; where both have runs that count, the
-/// answer comes with what was concluded.
+/// Runs each side `pairs` times and compares the sides as `judge` says. The comparison is absent unless both
+/// sides have valid runs.
 ///
 /// # Errors
-/// The target is not fit for a run, or the repository fails.
+/// The target does not fit the plan, or the repository fails.
 pub fn ab(
-    lead: &Lead<'_>,
-    sides: [Side; 2],
+    lead: &CampaignContext<'_>,
+    sides: [AbSidePlan; 2],
     pairs: u32,
     judge: &Judge,
-) -> Result<(Concluded, Option<Answer>), Error> {
-    let own = sides.each_ref().map(|side| side.plan.clone());
-    if own[0].data != own[1].data {
-        lead.tell(Event::Warning(Warning::SidesDiffer));
+) -> Result<(CampaignOutcome, Option<ComparisonResult>), Error> {
+    let side_plans = sides.each_ref().map(|side| side.plan.clone());
+    if side_plans[0].data != side_plans[1].data {
+        lead.emit(CampaignEvent::Warning(Warning::SidesDiffer));
     }
-    let loading = Loading::AsNeeded { own: &own, replace: false };
-    let ready = Ready::new(lead, own[0].clone(), Work::Run, loading, |_| Ok(()))?;
-    let frame = Frame {
+    let loading = DataLoadPolicy::AsNeeded { replaceable: &side_plans, replace: false };
+    let ready = PreparedCampaign::new(lead, side_plans[0].clone(), LockPurpose::Run, loading, |_| Ok(()))?;
+    let frame = CampaignSpec {
         planned: Some(pairs * 2),
         axes: vec![("side".to_owned(), "side".len())],
         sides: sides.iter().map(|side| (side.name, side.words())).collect(),
-        ..Frame::new(SweepKind::Ab, json!({ "a": own[0], "b": own[1], "pairs": pairs }))
+        ..CampaignSpec::new(SweepKind::Ab, json!({ "a": side_plans[0], "b": side_plans[1], "pairs": pairs }))
     };
     let turns = turns(pairs).collect();
-    let mut course = Ab { sides, turns, done: 0, judge, answer: None };
-    let ended = campaign::follow(ready, frame, &mut course)?;
-    Ok((ended, course.answer))
+    let mut course = Ab { sides, turns, finished_runs: 0, judge, answer: None };
+    let outcome = campaign::run_campaign(ready, frame, &mut course)?;
+    Ok((outcome, course.answer))
 }
 
-impl Side {
-    /// Its plan.
+impl AbSidePlan {
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Reads a side: the name of a plan file, or settings over the plan in `file`; `source` has what stands over either.
+    /// Reads a side: the name of a plan file, or settings that override the plan in `file`; the settings of
+    /// `source` override both.
     ///
     /// # Errors
-    /// It is neither, or what comes of it is no plan.
+    /// The text is neither, or the resulting plan is invalid.
     pub fn read(
         name: &'static str,
         text: &str,
         mut source: PlanSource,
         file: impl FnOnce() -> Result<Option<PlanFile>, PlanErrors>,
     ) -> Result<Self, Error> {
-        let setting = |key: &str, value: &str| Setting { key: key.to_owned(), value: value.to_owned() };
+        let setting = |key: &str, value: &str| PointSetting { key: key.to_owned(), value: value.to_owned() };
         if Path::new(text).extension().is_some_and(|extension| extension == "toml") {
             source.file = Some(PlanFile::open(Path::new(text))?);
             return Ok(Self {
@@ -109,10 +109,10 @@ impl Side {
 }
 
 fn single(plan: Plan) -> Plan {
-    Plan { sweep: Sweep::default(), ..plan }
+    Plan { sweep: SweepSettings::default(), ..plan }
 }
 
-/// The key that a short name means, if it means one.
+/// Returns the full key of a short name; an error if there is no such key or several.
 fn full_name(side: &str, name: &str) -> Result<&'static str, Error> {
     if name == sweep::SESSIONS {
         return Ok(sweep::SESSIONS);
@@ -133,63 +133,63 @@ fn full_name(side: &str, name: &str) -> Result<&'static str, Error> {
     }
 }
 
-/// `A B B A A B …`: each pair has both sides, and every other pair turns them round.
+/// The order `A B B A A B …`: each pair has both sides, and every second pair is reversed.
 fn turns(pairs: u32) -> impl Iterator<Item = (usize, u32)> {
     (1..=pairs).flat_map(|pair| if pair % 2 == 1 { [(0, pair), (1, pair)] } else { [(1, pair), (0, pair)] })
 }
 
 struct Ab<'a> {
-    sides: [Side; 2],
-    /// Side and pair of every run.
+    sides: [AbSidePlan; 2],
+    /// Side and pair of each run, in order.
     turns: Vec<(usize, u32)>,
-    done: usize,
+    finished_runs: usize,
     judge: &'a Judge,
-    /// What came of it, where both sides have runs that count.
-    answer: Option<Answer>,
+    /// The comparison; absent unless both sides have valid runs.
+    answer: Option<ComparisonResult>,
 }
 
 impl Ab<'_> {
-    /// Each side's name and runs.
+    /// Returns each side's name and its runs.
     fn split(&self, records: &[RunRecord]) -> Vec<(String, Vec<RunRecord>)> {
-        let of = |record: &RunRecord, side: &Side| {
+        let is_on_side = |record: &RunRecord, side: &AbSidePlan| {
             record.part_of.as_ref().and_then(|part| part.side.as_deref()) == Some(side.name)
         };
-        let one = |side: &Side| {
-            let own = records.iter().filter(|record| of(record, side)).cloned().collect();
-            (format!("{} ({})", side.name, side.words()), own)
+        let name_and_runs = |side: &AbSidePlan| {
+            let side_runs = records.iter().filter(|record| is_on_side(record, side)).cloned().collect();
+            (format!("{} ({})", side.name, side.words()), side_runs)
         };
-        self.sides.iter().map(one).collect()
+        self.sides.iter().map(name_and_runs).collect()
     }
 }
 
-impl Course for Ab<'_> {
-    fn next(&mut self) -> Result<Option<Turn>, Error> {
-        let Some(&(side, pair)) = self.turns.get(self.done) else { return Ok(None) };
-        let Side { name, plan, settings } = self.sides[side].clone();
-        Ok(Some(Turn { plan, point: side as u32 + 1, repeat: pair, side: Some(name), settings }))
+impl CampaignStrategy for Ab<'_> {
+    fn next(&mut self) -> Result<Option<PlannedRun>, Error> {
+        let Some(&(side, pair)) = self.turns.get(self.finished_runs) else { return Ok(None) };
+        let AbSidePlan { name, plan, settings } = self.sides[side].clone();
+        Ok(Some(PlannedRun { plan, point: side as u32 + 1, repeat: pair, side: Some(name), settings }))
     }
 
-    fn left(&self) -> Option<Vec<&Plan>> {
-        Some(self.turns[self.done..].iter().map(|(side, _)| &self.sides[*side].plan).collect())
+    fn remaining_plans(&self) -> Option<Vec<&Plan>> {
+        Some(self.turns[self.finished_runs..].iter().map(|(side, _)| &self.sides[*side].plan).collect())
     }
 
-    fn learn(&mut self, _: &Turn, _: &Ended) -> Result<Option<Event>, String> {
-        self.done += 1;
+    fn on_run_ended(&mut self, _: &PlannedRun, _: &RunEnded) -> Result<Option<CampaignEvent>, String> {
+        self.finished_runs += 1;
         Ok(None)
     }
 
-    fn skips(&self) -> bool {
+    fn can_skip_points(&self) -> bool {
         false
     }
 
-    fn skip(&mut self, _: &Turn) {}
+    fn skip_point(&mut self, _: &PlannedRun) {}
 
-    fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>) {
-        let both = self.split(&ended.records);
-        let counts = both.iter().all(|(_, runs)| runs.iter().any(|run| run.status.counts()));
-        self.answer = counts.then(|| self.judge.answers(&both).pop()).flatten();
+    fn conclude(&mut self, outcome: &CampaignOutcome) -> (bool, Option<Conclusion>) {
+        let side_records = self.split(&outcome.records);
+        let counts = side_records.iter().all(|(_, runs)| runs.iter().any(|run| run.status.counts()));
+        self.answer = counts.then(|| self.judge.answers(&side_records).pop()).flatten();
         let side = |i: usize| {
-            let (name, runs): &(String, Vec<RunRecord>) = &both[i];
+            let (name, runs): &(String, Vec<RunRecord>) = &side_records[i];
             AbSide { name: name.clone(), runs: runs.iter().map(|record| record.id.clone()).collect() }
         };
         let figures = AbFigures {
@@ -198,9 +198,9 @@ impl Course for Ab<'_> {
             gates: self.answer.as_ref().map(|answer| answer.gates.clone()).unwrap_or_default(),
             comparison: self.answer.as_ref().map(|answer| answer.comparison.clone()),
         };
-        let made = ended.records.len();
-        let stopped = ended.stopped.as_ref().map(|_| format!("it was stopped with {made} runs made"));
-        (ended.stopped.is_none(), Some(conclusion::ab::conclusion(&ended.id, stopped, figures)))
+        let made = outcome.records.len();
+        let stopped = outcome.stopped.as_ref().map(|_| format!("it was stopped with {made} runs made"));
+        (outcome.stopped.is_none(), Some(conclusion::ab::conclusion(&outcome.id, stopped, figures)))
     }
 }
 
@@ -212,7 +212,7 @@ mod tests {
     fn sides_take_turns_so_that_a_steady_drift_cancels() {
         let order: String = turns(4).map(|(side, _)| if side == 0 { 'A' } else { 'B' }).collect();
         assert_eq!(order, "ABBAABBA");
-        // The sum of positions is the same for both sides after every even number of pairs.
+        // Over every even number of pairs both sides have the same sum of positions.
         let sum = |wanted| {
             turns(4).enumerate().filter(|(_, (side, _))| *side == wanted).map(|(i, _)| i).sum::<usize>()
         };

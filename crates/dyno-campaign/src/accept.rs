@@ -1,6 +1,6 @@
-//! The acceptance of an engine on the servers of a plan.
+//! Runs the acceptance tests of an engine on the servers of a plan.
 
-use dyno_engine::Work;
+use dyno_engine::LockPurpose;
 use dyno_plan::{Plan, TargetUrl};
 use dyno_record::{Acceptance, AcceptanceVerdict};
 use dyno_workload::acceptance::{self, AcceptanceScope};
@@ -9,42 +9,53 @@ use crate::accept_mask::AcceptanceMask;
 use crate::check::{commits, protocols};
 use crate::consent;
 use crate::error::Error;
-use crate::event::Event;
-use crate::lead::Lead;
-use crate::targets::{Reached, Targets};
+use crate::event::CampaignEvent;
+use crate::lead::CampaignContext;
+use crate::targets::{ReachedTarget, ReachedTargets};
 
-/// The acceptance of one target.
+/// The acceptance report of one target.
 #[derive(Debug, Clone)]
 pub struct Accepted {
-    /// The target's URL, which holds no password.
+    /// The target's URL, without a password.
     pub url: String,
-    /// The steps and their verdicts.
+    /// The acceptance steps and their verdicts.
     pub acceptance: Acceptance,
-    /// The same without names of hosts, users, databases and files, to be attached to a report.
+    /// The report without names of hosts, users, databases and files, to be attached to an issue.
     pub masked: Acceptance,
 }
 
-/// Accepts the engine on each target of `plan` that holds data of its own: loads, drives and drops two small schemas.
+/// Tests the engine on each target of `plan` that holds its own data: loads, runs and drops two small
+/// schemas.
 ///
 /// # Errors
-/// A target cannot be reached, or holds data of Dyno's; or the user stopped it, after what was made there was dropped.
-pub fn accept(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Accepted>, Error> {
+/// A target cannot be reached or already holds Dyno's data; or the user cancelled, after the schemas were
+/// dropped.
+pub fn accept(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Accepted>, Error> {
     consent::tell(lead, plan);
-    let targets = Targets::reach(lead, plan)?;
-    lead.tell(Event::Reached);
-    let _locks = targets.lock(Work::Load, lead)?;
+    let targets = ReachedTargets::reach(lead, plan)?;
+    lead.emit(CampaignEvent::Reached);
+    let _locks = targets.lock(LockPurpose::Load, lead)?;
     let urls = plan.target.all();
-    let own_url = |reached: &Reached| {
+    let own_url = |reached: &ReachedTarget| {
         let place = targets.all.iter().position(|one| std::ptr::eq(one, reached));
         place.and_then(|place| urls.get(place)).unwrap_or(&urls[0])
     };
-    targets.holders()?.into_iter().map(|reached| one(lead, plan, reached, own_url(reached))).collect()
+    targets
+        .holders()?
+        .into_iter()
+        .map(|reached| accept_target(lead, plan, reached, own_url(reached)))
+        .collect()
 }
 
-fn one(lead: &Lead<'_>, plan: &Plan, reached: &Reached, url: &TargetUrl) -> Result<Accepted, Error> {
+fn accept_target(
+    lead: &CampaignContext<'_>,
+    plan: &Plan,
+    reached: &ReachedTarget,
+    url: &TargetUrl,
+) -> Result<Accepted, Error> {
     let plan = acceptance::small_plan(plan);
     let target = reached.target.as_ref();
-    // Of a target behind a pooler the server's own names count.
+    // Behind a connection pooler, the server's own names count.
     let server_url = plan.target.observe_url.as_ref().unwrap_or(url);
     let engine = lead.engines.of(server_url)?;
     let scope = AcceptanceScope {
@@ -57,7 +68,7 @@ fn one(lead: &Lead<'_>, plan: &Plan, reached: &Reached, url: &TargetUrl) -> Resu
         has_own_reports: engine.spec.awr,
         all_grants: &(engine.grants)(server_url),
         cancel: &lead.cancel,
-        began: &|number, title| lead.tell(Event::AcceptanceStep(number, title.to_owned())),
+        began: &|number, title| lead.emit(CampaignEvent::AcceptanceStep(number, title.to_owned())),
     };
     let outcome = reached.named(acceptance::accept(&scope))?;
     let verdict = outcome.steps.iter().map(|step| step.verdict).max();

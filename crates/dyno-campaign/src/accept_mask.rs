@@ -1,31 +1,32 @@
-//! What of an acceptance can be sent to others: versions, editions, counts and error numbers stay; names of hosts, users, databases,
-//! services and files, and addresses, do not.
+//! Masks an acceptance report so that it can be published. Versions, editions, counts and error numbers
+//! remain. Names of hosts, users, databases, services and files, and addresses, are replaced.
 
 use std::borrow::Cow;
 
 use dyno_plan::TargetUrl;
 use dyno_record::{Acceptance, Identity};
 
-/// What stands in the place of a value that was left out.
+/// The text that replaces a masked value.
 const MASKED: &str = "<masked>";
 
-/// Longest value of a setting that is kept, bytes: numbers, sizes and words.
+/// Longest value of a setting that is kept, bytes; enough for numbers, sizes and keywords.
 const SETTING_BYTES_MAX: usize = 40;
 
-/// Parts of the names of settings whose values name something of the user's.
+/// Parts of the names of settings whose values may identify the user's systems.
 const NAMING: [&str; 8] = ["name", "path", "dir", "file", "host", "user", "service", "address"];
 
-/// Words that are no secret, and that messages are full of: values of parameters and settings, and the user that documentation names.
+/// Common words that are never masked: values of parameters and settings, and the user name that the
+/// documentation uses.
 const PLAIN_WORDS: [&str; 7] = ["on", "off", "true", "false", "yes", "no", "dyno"];
 
-/// Leaves names out of an acceptance.
+/// Masks the names that belong to one target.
 pub(crate) struct AcceptanceMask {
-    /// Names with what stands in their place, the longest first.
+    /// Names and their replacements, longest names first.
     names: Vec<(String, &'static str)>,
 }
 
 impl AcceptanceMask {
-    /// For a target that is reached by `urls` and is what `identity` says.
+    /// Creates a mask for a target with these URLs and this identity.
     pub(crate) fn new<'a>(urls: impl Iterator<Item = &'a TargetUrl>, identity: &Identity) -> Self {
         let mut names: Vec<(String, &'static str)> = Vec::new();
         for url in urls {
@@ -45,7 +46,7 @@ impl AcceptanceMask {
         let paths = [&identity.data_path, &identity.redo_path];
         names.extend(paths.into_iter().flatten().map(|path| (path.clone(), "<path>")));
         names.retain(|(name, _)| {
-            // Numbers are figures, not names.
+            // Numbers are measured values, not names.
             name.chars().any(char::is_alphabetic) && !is_plain_word(name)
         });
         names.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
@@ -53,7 +54,7 @@ impl AcceptanceMask {
         Self { names }
     }
 
-    /// The acceptance without names and without grants.
+    /// Returns the report without names and grants.
     pub(crate) fn apply(&self, acceptance: &Acceptance) -> Acceptance {
         let mut masked = acceptance.clone();
         masked.grants = String::new();
@@ -78,7 +79,7 @@ impl AcceptanceMask {
         }
     }
 
-    /// A text without names, addresses and paths.
+    /// Returns the text without names, addresses and paths.
     fn text(&self, text: &str) -> String {
         let named = self.without_names(text);
         let mut out = String::with_capacity(named.len());
@@ -89,7 +90,7 @@ impl AcceptanceMask {
             let end = token.find(|c| !is_of_token(c)).unwrap_or(token.len());
             out.push_str(&without_places(&token[..end]));
             rest = &token[end..];
-            // 'user'@'host', as MySQL writes it.
+            // An account as MySQL writes it: 'user'@'host'.
             if token[..end].ends_with('@')
                 && let Some(quoted) = rest.strip_prefix('\'')
             {
@@ -121,7 +122,7 @@ fn is_plain_word(text: &str) -> bool {
     PLAIN_WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Whether a value is a number, with its unit or without.
+/// Whether a value is a number, with or without a unit.
 fn is_number(value: &str) -> bool {
     let unit = value.trim_start_matches('-').trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let is_unit = unit.len() <= 4 && unit.chars().all(|c| c.is_ascii_alphabetic() || c == ' ');
@@ -133,9 +134,9 @@ fn is_naming(setting: &str) -> bool {
     NAMING.iter().any(|part| setting.contains(part))
 }
 
-/// `text` with each whole word `name` replaced, in any case; `None` where there is none.
+/// Replaces each whole word `name` in `text`, ignoring case; `None` if there is none.
 fn replaced(text: &str, name: &str, place: &str) -> Option<String> {
-    // In ASCII alone the bytes of both texts stay where they are.
+    // ASCII case conversion keeps the byte positions of both texts.
     let (lower, name) = (text.to_ascii_lowercase(), name.to_ascii_lowercase());
     let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
     let (mut out, mut done, mut at) = (String::new(), 0, 0);
@@ -157,12 +158,12 @@ fn replaced(text: &str, name: &str, place: &str) -> Option<String> {
     Some(out)
 }
 
-/// Whether a character belongs to an address or a path.
+/// Whether a character can be part of an address or a path.
 fn is_of_token(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_.-:/@%".contains(c)
 }
 
-/// A token, or what stands in its place where it is an address, an account or a path.
+/// Returns the token, or its replacement if it is an address, an account or a path.
 fn without_places(token: &str) -> Cow<'_, str> {
     let body = token.trim_end_matches(['.', ':']);
     let tail = &token[body.len()..];
@@ -182,7 +183,7 @@ fn is_address(token: &str) -> bool {
     if without_port.parse::<std::net::Ipv4Addr>().is_ok() {
         return true;
     }
-    // Times of a day have two colons.
+    // A time of day has two colons.
     token.matches(':').count() > 2 && token.parse::<std::net::Ipv6Addr>().is_ok() || token == "::1"
 }
 

@@ -1,62 +1,67 @@
-//! A run that loads a table, or leaves in one what is its own alone: what is done before it and behind it.
+//! Prepares and completes runs that load a table, or that start with emptied tables.
 
 use std::sync::Arc;
 
 use dyno_engine::Target;
 use dyno_plan::Plan;
 use dyno_record::{Metric, RunRecord, Unit};
-use dyno_workload::own::{DescribedTable, Own};
+use dyno_workload::own::{CustomWorkload, DescribedTable};
 
 use crate::described;
 use crate::error::Error;
-use crate::event::Event;
-use crate::lead::Lead;
-use crate::targets::{Reached, Targets};
+use crate::event::CampaignEvent;
+use crate::lead::CampaignContext;
+use crate::targets::{ReachedTarget, ReachedTargets};
 
 /// Whether one of the workloads loads a table.
-pub(crate) fn loads(owns: &[Arc<Own>]) -> bool {
-    owns.iter().any(|own| own.bulk().is_some())
+pub(crate) fn has_bulk_load(workloads: &[Arc<CustomWorkload>]) -> bool {
+    workloads.iter().any(|workload| workload.bulk().is_some())
 }
 
-/// Makes the table anew that is loaded, and those that are emptied before each run.
+/// Recreates the table that the run loads, and the tables that are emptied before each run.
 ///
 /// # Errors
-/// The database refuses it, or the engine has no such table.
-pub(crate) fn before(lead: &Lead<'_>, targets: &Targets, owns: &[Arc<Own>]) -> Result<(), Error> {
-    // Two workloads of one folder have the same tables.
+/// The database refuses it, or the engine does not support such tables.
+pub(crate) fn empty_tables(
+    lead: &CampaignContext<'_>,
+    targets: &ReachedTargets,
+    workloads: &[Arc<CustomWorkload>],
+) -> Result<(), Error> {
+    // Two workloads of the same folder share their tables.
     let mut made: Vec<&str> = Vec::new();
-    for own in
-        owns.iter().filter(|own| own.bulk().is_some() || own.tables().iter().any(DescribedTable::is_emptied))
-    {
-        if made.contains(&own.name()) {
+    for workload in workloads.iter().filter(|custom_workload| {
+        custom_workload.bulk().is_some() || custom_workload.tables().iter().any(DescribedTable::is_emptied)
+    }) {
+        if made.contains(&workload.name()) {
             continue;
         }
-        made.push(own.name());
+        made.push(workload.name());
         for reached in &targets.all {
-            lead.tell(Event::EmptyingTable);
-            reached.named(described::make_empty(reached.target.as_ref(), own))?;
+            lead.emit(CampaignEvent::EmptyingTable);
+            reached.named(described::make_empty(reached.target.as_ref(), workload))?;
         }
     }
     Ok(())
 }
 
-/// Ends the load of a run that was `measured`: indexes, all of it on the disk for good, counted. A run that was stopped is only counted.
+/// Completes the load of a `measured` run: creates indexes, flushes the table to disk, counts the rows. For a
+/// cancelled run it only counts.
 ///
 /// # Errors
-/// None of its own.
-pub(crate) fn after(
-    lead: &Lead<'_>,
-    targets: &Targets,
-    owns: &[Arc<Own>],
+/// Errors are stored in the record; none is returned.
+pub(crate) fn finish_bulk_load(
+    lead: &CampaignContext<'_>,
+    targets: &ReachedTargets,
+    workloads: &[Arc<CustomWorkload>],
     measured: &mut RunRecord,
 ) -> Result<(), Error> {
-    let Some(loaded) = measured.workload.as_mut().and_then(|own| own.loaded.as_deref_mut()) else {
+    let Some(loaded) = measured.workload.as_mut().and_then(|facts| facts.loaded.as_deref_mut()) else {
         return Ok(());
     };
-    each(targets, owns, |reached, own| {
-        lead.tell(Event::SettlingLoad);
+    for_each_bulk_load(targets, workloads, |reached, custom_workload| {
+        lead.emit(CampaignEvent::SettlingLoad);
         let target: &dyn Target = reached.target.as_ref();
-        described::loaded(target, own, loaded);
+        described::complete_bulk_load(target, custom_workload, loaded);
         Ok(())
     })?;
     let (durable_s, indexed_s) = (loaded.durable_s.clone(), loaded.indexed_s.clone());
@@ -79,25 +84,25 @@ pub(crate) fn after(
     Ok(())
 }
 
-fn each(
-    targets: &Targets,
-    owns: &[Arc<Own>],
-    mut work: impl FnMut(&Reached, &Own) -> Result<(), Error>,
+fn for_each_bulk_load(
+    targets: &ReachedTargets,
+    workloads: &[Arc<CustomWorkload>],
+    mut work: impl FnMut(&ReachedTarget, &CustomWorkload) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    for own in owns.iter().filter(|own| own.bulk().is_some()) {
-        targets.all.iter().try_for_each(|reached| work(reached, own))?;
+    for workload in workloads.iter().filter(|own| own.bulk().is_some()) {
+        targets.all.iter().try_for_each(|reached| work(reached, workload))?;
     }
     Ok(())
 }
 
-/// Refuses what does not go together with a load.
-pub(crate) fn refuse_unfit(plan: &Plan, owns: &[Arc<Own>]) -> Result<(), Error> {
-    if !loads(owns) {
+/// Refuses plans whose other settings cannot be combined with a load.
+pub(crate) fn refuse_unfit(plan: &Plan, workloads: &[Arc<CustomWorkload>]) -> Result<(), Error> {
+    if !has_bulk_load(workloads) {
         return Ok(());
     }
     let workload = &plan.workload;
     let unfit = [
-        (owns.len() > 1, "workload.beside", "no other workload runs beside it"),
+        (workloads.len() > 1, "workload.beside", "no other workload runs beside it"),
         (plan.target.all().len() > 1, "target.urls", "the sessions of one target load it"),
         (workload.rate.is_some(), "workload.rate", "it goes as fast as it can"),
         (!workload.phases.is_empty(), "workload.phases", "it goes as fast as it can"),

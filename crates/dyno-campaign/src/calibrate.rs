@@ -1,4 +1,4 @@
-//! Raw limits of a machine: where a plan's data lies, how they are stored, and which there are.
+//! Stores and lists calibrations (raw limits of a machine), and finds the folder of a plan's data.
 
 use std::path::PathBuf;
 
@@ -6,19 +6,20 @@ use dyno_plan::Plan;
 use dyno_record::{COMPONENT, Filter, Repository, RunRecord, RunState, new_run_id};
 
 use crate::error::Error;
-use crate::lead::{Lead, repository_path};
+use crate::lead::{CampaignContext, repository_path};
 use crate::names;
-use crate::targets::Targets;
+use crate::targets::ReachedTargets;
 
-/// The folder in which the data of `plan`'s first target lies.
+/// Returns the folder that holds the data of `plan`'s first target.
 ///
 /// # Errors
-/// The target cannot be reached, is on another machine, or does not tell where its data is.
-pub fn folder(lead: &Lead<'_>, plan: &Plan) -> Result<PathBuf, Error> {
-    let targets = Targets::reach(lead, plan)?;
+/// The target cannot be reached, is on another machine, or does not report its data folder.
+pub fn folder(lead: &CampaignContext<'_>, plan: &Plan) -> Result<PathBuf, Error> {
+    let targets = ReachedTargets::reach(lead, plan)?;
     let first = targets.all.first().map(|reached| &reached.identity);
-    let own = first.filter(|identity| identity.same_host).and_then(|identity| identity.data_path.as_ref());
-    let Some(path) = own.map(PathBuf::from) else {
+    let local_data_path =
+        first.filter(|identity| identity.same_host).and_then(|identity| identity.data_path.as_ref());
+    let Some(path) = local_data_path.map(PathBuf::from) else {
         return Err(Error::usage(
             format!("the target {} does not tell of a folder of this machine with its data", plan.target.url),
             "name the folder: `dyno calibrate DIR`, on the machine that the database is on",
@@ -32,28 +33,28 @@ pub fn folder(lead: &Lead<'_>, plan: &Plan) -> Result<PathBuf, Error> {
     })
 }
 
-/// Stores a calibration under a name of its own, which it gets.
+/// Stores a calibration under a new unique name.
 ///
 /// # Errors
 /// The repository cannot be written.
 pub fn store(repository: &Repository, record: &mut RunRecord) -> Result<(), Error> {
-    Ok(names::drawn(|now, random| {
+    Ok(names::with_unique_name(|now, random| {
         record.id = new_run_id(now, random);
         repository.finish(record)
     })?)
 }
-/// Calibrations that came to their end or were stopped, the newest first.
+/// Returns all calibrations that were completed or cancelled, newest first.
 ///
 /// # Errors
 /// The repository cannot be read.
-pub(crate) fn all(lead: &Lead<'_>) -> Result<Vec<RunRecord>, Error> {
+pub(crate) fn stored_calibrations(lead: &CampaignContext<'_>) -> Result<Vec<RunRecord>, Error> {
     let repository = Repository::open(&repository_path(lead.repository.as_deref())?)?;
     let filter = Filter { engine: Some(COMPONENT.to_owned()), ..Filter::default() };
-    let mut found = Vec::new();
+    let mut calibrations = Vec::new();
     for run in repository.list(&filter)? {
         if matches!(run.status, RunState::Valid | RunState::Interrupted) {
-            found.push(repository.load(&run.id)?);
+            calibrations.push(repository.load(&run.id)?);
         }
     }
-    Ok(found)
+    Ok(calibrations)
 }

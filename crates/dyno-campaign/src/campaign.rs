@@ -1,6 +1,7 @@
-//! Runs that belong together, one after the other: what sweep, search, soak and A/B comparison share.
+//! Executes the runs of a campaign one after the other; sweep, search, soak, A/B test and suite share this
+//! code.
 //!
-//! Each run is stored before the next begins, so whatever ends a campaign, what was measured is kept.
+//! Each run is stored before the next begins, so an interruption loses no measured run.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,106 +9,109 @@ use std::time::{Duration, Instant};
 use dyno_analyze::Conclusion;
 use dyno_plan::{Length, Plan};
 use dyno_record::{
-    PartOf, Repository, RepositoryError, RunRecord, Setting, StartedSweep, Status, SweepId, SweepKind,
+    PartOf, PointSetting, Repository, RepositoryError, RunRecord, StartedSweep, Status, SweepId, SweepKind,
     SweepState,
 };
 
 use crate::error::{Error, ErrorKind};
-use crate::event::{Begun, Ended, Event, HookEvent, Next};
+use crate::event::{CampaignBegun, CampaignEvent, HookEvent, NextRun, RunEnded};
 use crate::names;
-use crate::ready::Ready;
+use crate::ready::PreparedCampaign;
 
-/// Failures in a row after which a campaign gives up where it does not say: what failed so often fails again.
+/// Default number of consecutive failures after which a campaign gives up, because further runs would fail
+/// too.
 const FAILURES_MAX: u32 = 3;
 
-/// How often a pause looks for a stop.
+/// How often a pause checks whether the campaign was cancelled.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a campaign is, before its first run.
-pub(crate) struct Frame {
-    /// What the runs are made for.
+/// The definition of a campaign, before its first run.
+pub(crate) struct CampaignSpec {
     pub(crate) kind: SweepKind,
-    /// What is stored of it, for those who go on with it or ask what it was.
+    /// The stored definition, from which the campaign can be resumed.
     pub(crate) definition: serde_json::Value,
-    /// How many runs there will be, where that is known.
+    /// The number of runs; absent if it is unknown in advance.
     pub(crate) planned: Option<u32>,
-    /// What sets its runs apart, each with the length of its longest value.
+    /// The settings that vary between the runs, each with the length of its longest value.
     pub(crate) axes: Vec<(String, usize)>,
-    /// The sides of a comparison, and the words for each.
+    /// The sides of an A/B test, and the description of each.
     pub(crate) sides: Vec<(&'static str, String)>,
-    /// The points, each with its settings, where they are known from the beginning.
-    pub(crate) points: Vec<(u32, Vec<Setting>)>,
+    /// The points with their settings; empty if they are unknown in advance.
+    pub(crate) points: Vec<(u32, Vec<PointSetting>)>,
     /// The pause before every run but the first.
     pub(crate) pause: Duration,
-    /// The campaign that is gone on with, and its runs that count.
+    /// The interrupted campaign that is resumed, and its valid runs; absent for a new campaign.
     pub(crate) resumed: Option<(SweepId, Vec<RunRecord>)>,
-    /// Failures in a row after which it gives up.
+    /// Number of consecutive failures after which the campaign gives up.
     pub(crate) failures_max: u32,
 }
 
-/// Which run comes next, and what comes of all of them.
-pub(crate) trait Course {
-    /// The next run; nothing at the end.
-    fn next(&mut self) -> Result<Option<Turn>, Error>;
+/// Decides which run comes next, and concludes from all runs.
+pub(crate) trait CampaignStrategy {
+    /// Returns the next run; `None` at the end.
+    fn next(&mut self) -> Result<Option<PlannedRun>, Error>;
 
-    /// The plans of the runs that are left, the next one first, where that is known.
-    fn left(&self) -> Option<Vec<&Plan>>;
+    /// Returns the plans of the remaining runs, next one first; `None` if they are unknown.
+    fn remaining_plans(&self) -> Option<Vec<&Plan>>;
 
-    /// Learns from a run that has ended, with or without a record; returns what is to be told of it. An error ends the
-    /// campaign with its words.
-    fn learn(&mut self, turn: &Turn, ended: &Ended) -> Result<Option<Event>, String>;
+    /// Handles a finished run, with or without a record, and returns the event to report. An error ends the
+    /// campaign with this message.
+    fn on_run_ended(
+        &mut self,
+        turn: &PlannedRun,
+        finished_run: &RunEnded,
+    ) -> Result<Option<CampaignEvent>, String>;
 
-    /// Whether a point may be left out.
-    fn skips(&self) -> bool;
+    /// Whether points can be skipped.
+    fn can_skip_points(&self) -> bool;
 
-    /// Leaves out what there is of the point of a turn.
-    fn skip(&mut self, turn: &Turn);
+    /// Skips the remaining runs of the point of `turn`.
+    fn skip_point(&mut self, turn: &PlannedRun);
 
-    /// Concludes from its runs, and says whether it came to its end.
-    fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>);
+    /// Concludes from the campaign's runs, and returns whether the campaign is complete.
+    fn conclude(&mut self, outcome: &CampaignOutcome) -> (bool, Option<Conclusion>);
 }
 
-/// One run of a campaign.
+/// A run that a campaign is to execute next.
 #[derive(Debug, Clone)]
-pub(crate) struct Turn {
+pub(crate) struct PlannedRun {
     pub(crate) plan: Plan,
     pub(crate) point: u32,
     pub(crate) repeat: u32,
     pub(crate) side: Option<&'static str>,
-    pub(crate) settings: Vec<Setting>,
+    pub(crate) settings: Vec<PointSetting>,
 }
 
-/// How a campaign ended.
+/// How a campaign ended, with its runs and its conclusion.
 #[derive(Debug, Clone)]
-pub struct Concluded {
-    /// The name that its runs share.
+pub struct CampaignOutcome {
+    /// The campaign's name, which all its runs share.
     pub id: SweepId,
-    /// Whether it is done for good.
+    /// Whether the campaign is complete, so that it cannot be resumed.
     pub done: bool,
-    /// Why it ended before its end.
+    /// Why the campaign ended early; absent if it did not.
     pub stopped: Option<String>,
-    /// Runs that failed.
+    /// Number of runs that failed.
     pub failed: u32,
-    /// Points that were left out.
+    /// Number of points that were skipped.
     pub skipped: u32,
-    /// The worst that came of it; valid where nothing did.
+    /// The worst status of a run; valid if there was none.
     pub worst: Status,
-    /// The records of all its runs, in order of time; of several for one run the last.
+    /// The records of all runs in order of time; of several runs at one place, the last.
     pub records: Vec<RunRecord>,
-    /// What was concluded; nothing where nothing was measured.
+    /// The conclusion; absent if nothing was measured.
     pub conclusion: Option<Conclusion>,
 }
 
-/// A campaign under way.
 struct Campaign<'a> {
-    ready: Ready<'a>,
-    pace: Pace,
+    ready: PreparedCampaign<'a>,
+    durations: DurationEstimator,
     failures_in_row: u32,
-    so_far: Concluded,
+    outcome: CampaignOutcome,
 }
 
-impl Frame {
-    /// A campaign for `kind` of which nothing else is known yet.
+impl CampaignSpec {
+    /// Creates a campaign of this kind with default settings.
     pub(crate) fn new(kind: SweepKind, definition: serde_json::Value) -> Self {
         let (axes, sides, points, pause) = (Vec::new(), Vec::new(), Vec::new(), Duration::ZERO);
         let failures_max = FAILURES_MAX;
@@ -115,36 +119,53 @@ impl Frame {
     }
 }
 
-/// Follows `course` to its end, or until it is stopped.
+/// Executes the runs of `course` until its end, or until the campaign is cancelled.
 ///
 /// # Errors
-/// The repository fails; a run that fails ends its point and no other.
-pub(crate) fn follow(ready: Ready<'_>, frame: Frame, course: &mut dyn Course) -> Result<Concluded, Error> {
+/// The repository fails. A run that fails ends only its own point.
+pub(crate) fn run_campaign(
+    ready: PreparedCampaign<'_>,
+    frame: CampaignSpec,
+    course: &mut dyn CampaignStrategy,
+) -> Result<CampaignOutcome, Error> {
     let id = match &frame.resumed {
         Some((id, _)) => ready.repository.resume_sweep(id).map(|()| id.clone())?,
         None => begin(&ready, &frame)?,
     };
     let (stopped, worst, conclusion) = (None, Status::Valid, None);
     let (failed, skipped, records) = (0, 0, Vec::new());
-    let so_far = Concluded { id, done: false, stopped, failed, skipped, worst, records, conclusion };
-    let mut campaign = Campaign { ready, pace: Pace::default(), failures_in_row: 0, so_far };
-    campaign.so_far.stopped = campaign.drive(frame, course)?;
+    let so_far = CampaignOutcome { id, done: false, stopped, failed, skipped, worst, records, conclusion };
+    let mut campaign =
+        Campaign { ready, durations: DurationEstimator::default(), failures_in_row: 0, outcome: so_far };
+    campaign.outcome.stopped = campaign.run_all(frame, course)?;
     campaign.conclude(course)
 }
 
 impl Campaign<'_> {
-    /// Does the runs; says why it ended before the last.
-    fn drive(&mut self, frame: Frame, course: &mut dyn Course) -> Result<Option<String>, Error> {
-        let Frame { kind, axes, sides, points, pause, resumed, failures_max, .. } = frame;
-        let (lead, id, plan) = (self.ready.lead, self.so_far.id.clone(), self.ready.plan.clone());
-        let skips = course.skips();
-        lead.tell(Event::Begun(Box::new(Begun { id, kind, plan, axes, sides, points, skips })));
+    /// Executes the runs; returns why it stopped before the last one.
+    fn run_all(
+        &mut self,
+        frame: CampaignSpec,
+        course: &mut dyn CampaignStrategy,
+    ) -> Result<Option<String>, Error> {
+        let CampaignSpec { kind, axes, sides, points, pause, resumed, failures_max, .. } = frame;
+        let (lead, id, plan) = (self.ready.lead, self.outcome.id.clone(), self.ready.plan.clone());
+        let skips = course.can_skip_points();
+        lead.emit(CampaignEvent::Begun(Box::new(CampaignBegun {
+            id,
+            kind,
+            plan,
+            axes,
+            sides,
+            points,
+            skips,
+        })));
         let mut number = 0;
         for record in resumed.map(|(_, earlier)| earlier).unwrap_or_default() {
             let Some(part) = record.part_of.clone() else { continue };
             number += 1;
             let record = Some(Arc::new(record));
-            lead.tell(Event::Ended(Ended { number, part, record, failed: None, skipped: false }));
+            lead.emit(CampaignEvent::Ended(RunEnded { number, part, record, failed: None, skipped: false }));
         }
         let earlier = number;
         while let Some(turn) = course.next()? {
@@ -152,40 +173,48 @@ impl Campaign<'_> {
                 let failures = dyno_analyze::number::count(failures_max.into());
                 return Ok(Some(format!("given up after {failures} failures in a row")));
             }
-            if !self.paused() || !self.rest(if number > earlier { pause } else { Duration::ZERO }) {
-                self.so_far.worst = worse(self.so_far.worst, Status::Interrupted);
+            if !self.wait_while_paused()
+                || !self.rest_unless_cancelled(if number > earlier { pause } else { Duration::ZERO })
+            {
+                self.outcome.worst = worse(self.outcome.worst, Status::Interrupted);
                 return Ok(Some("stopped".to_owned()));
             }
             let part = self.part(kind, &turn);
-            let left = course.left();
-            let seconds = |from: usize| self.pace.seconds(left.as_deref()?.get(from..)?, pause);
+            let left = course.remaining_plans();
+            let seconds = |from: usize| self.durations.estimate_s(left.as_deref()?.get(from..)?, pause);
             let (all_s, rest_s) = (seconds(0), seconds(1));
-            let of = left.as_ref().map(|left| number + left.len() as u32);
+            let total_runs = left.as_ref().map(|left| number + left.len() as u32);
             number += 1;
-            lead.tell(Event::Next(Next { number, of, part: part.clone(), all_s, rest_s }));
+            lead.emit(CampaignEvent::Next(NextRun {
+                number,
+                total: total_runs,
+                part: part.clone(),
+                all_s,
+                rest_s,
+            }));
             lead.steer.begin();
-            let mut ended = self.run(number, &turn.plan, part)?;
-            ended.skipped = skips && lead.steer.is_skipping() && !lead.cancel.is_cancelled();
-            lead.tell(Event::Ended(ended.clone()));
-            let learnt = match ended.is_stopped() {
+            let mut finished_run = self.run(number, &turn.plan, part)?;
+            finished_run.skipped = skips && lead.steer.is_skipping() && !lead.cancel.is_cancelled();
+            lead.emit(CampaignEvent::Ended(finished_run.clone()));
+            let learnt = match finished_run.is_stopped() {
                 true => Err("stopped".to_owned()),
-                false => course.learn(&turn, &ended),
+                false => course.on_run_ended(&turn, &finished_run),
             };
-            if ended.skipped {
-                self.so_far.skipped += 1;
-                course.skip(&turn);
+            if finished_run.skipped {
+                self.outcome.skipped += 1;
+                course.skip_point(&turn);
             }
             match learnt {
-                Ok(event) => event.into_iter().for_each(|event| lead.tell(event)),
+                Ok(event) => event.into_iter().for_each(|event| lead.emit(event)),
                 Err(why) => return Ok(Some(why)),
             }
         }
         Ok(None)
     }
 
-    fn part(&self, kind: SweepKind, turn: &Turn) -> PartOf {
+    fn part(&self, kind: SweepKind, turn: &PlannedRun) -> PartOf {
         PartOf {
-            id: self.so_far.id.clone(),
+            id: self.outcome.id.clone(),
             kind,
             point: turn.point,
             repeat: turn.repeat,
@@ -194,64 +223,65 @@ impl Campaign<'_> {
         }
     }
 
-    fn run(&mut self, number: u32, plan: &Plan, part: PartOf) -> Result<Ended, Error> {
+    fn run(&mut self, number: u32, plan: &Plan, part: PartOf) -> Result<RunEnded, Error> {
         let began = Instant::now();
         let ready = &mut self.ready;
-        let measured = ready.turn_to(plan.clone()).and_then(|()| ready.measure(Some(&part)));
+        let measured = ready.switch_to(plan.clone()).and_then(|()| ready.measure(Some(&part)));
         let measured = measured.map(|record| {
             let hook = ready.after_run(&record).err();
             (record, hook)
         });
-        self.pace.note(plan, began.elapsed());
-        let mut ended = Ended { number, part, record: None, failed: None, skipped: false };
+        self.durations.note(plan, began.elapsed());
+        let mut finished_run = RunEnded { number, part, record: None, failed: None, skipped: false };
         let came_to = match measured {
             Ok((record, hook)) => {
                 let status = record.status;
-                ended.record = Some(record);
+                finished_run.record = Some(record);
                 hook.map_or(status, |error| {
-                    ready.lead.tell(Event::Hook(HookEvent::FailedAfterRun(error.to_string())));
+                    ready.lead.emit(CampaignEvent::Hook(HookEvent::FailedAfterRun(error.to_string())));
                     Status::Failed
                 })
             }
             Err(error) if ready.lead.cancel.is_cancelled() || error.kind() == ErrorKind::Interrupted => {
                 Status::Interrupted
             }
-            // What cannot be stored now cannot be stored later.
+            // The repository would refuse later runs, too.
             Err(error @ Error::Repository(_)) => return Err(error),
             Err(error) => {
-                ended.failed = Some(error.words());
+                finished_run.failed = Some(error.words());
                 Status::Failed
             }
         };
         let came_to = match came_to {
-            // Somebody wanted it, and goes on.
+            // The user skipped this point; the campaign continues.
             Status::Interrupted if !ready.lead.cancel.is_cancelled() && ready.lead.steer.is_skipping() => {
                 Status::Valid
             }
             came_to => came_to,
         };
-        let is_failure = ended.record.as_ref().map_or(came_to, |record| record.status) == Status::Failed;
-        self.so_far.failed += u32::from(is_failure);
+        let is_failure =
+            finished_run.record.as_ref().map_or(came_to, |record| record.status) == Status::Failed;
+        self.outcome.failed += u32::from(is_failure);
         self.failures_in_row = if came_to == Status::Failed { self.failures_in_row + 1 } else { 0 };
-        self.so_far.worst = worse(self.so_far.worst, came_to);
-        Ok(ended)
+        self.outcome.worst = worse(self.outcome.worst, came_to);
+        Ok(finished_run)
     }
 
-    /// Rests while somebody wants no run to begin; false if the campaign is to stop.
-    fn paused(&self) -> bool {
+    /// Waits while the campaign is paused; returns false if it was cancelled.
+    fn wait_while_paused(&self) -> bool {
         let lead = self.ready.lead;
         if lead.steer.is_paused() && !lead.cancel.is_cancelled() {
-            lead.tell(Event::Paused(true));
+            lead.emit(CampaignEvent::Paused(true));
             while lead.steer.is_paused() && !lead.cancel.is_cancelled() {
                 std::thread::sleep(LOOK);
             }
-            lead.tell(Event::Paused(false));
+            lead.emit(CampaignEvent::Paused(false));
         }
         !lead.cancel.is_cancelled()
     }
 
-    /// Rests for `pause`; false if the campaign is to stop.
-    fn rest(&self, pause: Duration) -> bool {
+    /// Waits for `pause`; returns false if the campaign was cancelled.
+    fn rest_unless_cancelled(&self, pause: Duration) -> bool {
         let (until, cancel) = (Instant::now() + pause, &self.ready.lead.cancel);
         while !cancel.is_cancelled() && Instant::now() < until {
             std::thread::sleep(LOOK.min(until.saturating_duration_since(Instant::now())));
@@ -259,9 +289,9 @@ impl Campaign<'_> {
         !cancel.is_cancelled()
     }
 
-    /// Stores what is concluded, and runs the command after all runs. What is not done can be resumed.
-    fn conclude(self, course: &mut dyn Course) -> Result<Concluded, Error> {
-        let Self { ready, so_far: mut ended, .. } = self;
+    /// Stores the conclusion and runs the `end` hook. An incomplete campaign can be resumed.
+    fn conclude(self, course: &mut dyn CampaignStrategy) -> Result<CampaignOutcome, Error> {
+        let Self { ready, outcome: mut ended, .. } = self;
         ended.records = records(&ready.repository, &ended.id)?;
         (ended.done, ended.conclusion) = course.conclude(&ended);
         ended.done &= ended.skipped == 0;
@@ -271,7 +301,7 @@ impl Campaign<'_> {
         let state = if ended.done { SweepState::Done } else { SweepState::Interrupted };
         ready.repository.end_sweep(&ended.id, state)?;
         if let Err(error) = ready.after_all() {
-            ready.lead.tell(Event::Hook(HookEvent::FailedAtEnd(error.to_string())));
+            ready.lead.emit(CampaignEvent::Hook(HookEvent::FailedAtEnd(error.to_string())));
             if ended.worst == Status::Valid {
                 ended.worst = Status::Failed;
             }
@@ -280,7 +310,7 @@ impl Campaign<'_> {
     }
 }
 
-/// The records of a campaign's runs, in order of time; of several for one run of a point the last.
+/// Returns the records of a campaign's runs in order of time; of several runs at one place, the last.
 pub(crate) fn records(repository: &Repository, id: &str) -> Result<Vec<RunRecord>, Error> {
     let mut records: Vec<RunRecord> = Vec::new();
     for run in repository.runs_of_sweep(id)? {
@@ -296,9 +326,9 @@ pub(crate) fn records(repository: &Repository, id: &str) -> Result<Vec<RunRecord
     Ok(records)
 }
 
-/// Notes a campaign under a name of its own.
-fn begin(ready: &Ready<'_>, frame: &Frame) -> Result<SweepId, Error> {
-    let begun = names::drawn(|now, random| {
+/// Stores the campaign in the repository under a new unique name.
+fn begin(ready: &PreparedCampaign<'_>, frame: &CampaignSpec) -> Result<SweepId, Error> {
+    let sweep_id = names::with_unique_name(|now, random| {
         let sweep = StartedSweep {
             id: dyno_record::new_sweep_id(frame.kind, now, random),
             kind: frame.kind,
@@ -309,10 +339,10 @@ fn begin(ready: &Ready<'_>, frame: &Frame) -> Result<SweepId, Error> {
         };
         ready.repository.begin_sweep(&sweep).map(|()| sweep.id)
     });
-    begun.map_err(|error| Error::because("the sweep could not be noted", error))
+    sweep_id.map_err(|error| Error::because("the sweep could not be noted", error))
 }
 
-/// The worse of two: a stop outweighs failure, failure invalidity, and all of them a result.
+/// Returns the worse of two statuses: interrupted, then failed, then invalid, then valid.
 fn worse(a: Status, b: Status) -> Status {
     let weight = |status: &Status| match status {
         Status::Valid | Status::Imported => 0,
@@ -323,16 +353,16 @@ fn worse(a: Status, b: Status) -> Status {
     std::cmp::max_by_key(b, a, weight)
 }
 
-/// How long runs take, learned from those that ended.
+/// Estimates how long runs take, from the runs that ended.
 #[derive(Debug, Default)]
-struct Pace {
+struct DurationEstimator {
     runs: u32,
-    /// Time beside warm-up and window, over all runs with a length.
-    beside_s: f64,
-    whole_s: f64,
+    /// Time spent outside warm-up and window, summed over all runs, s.
+    overhead_s: f64,
+    total_s: f64,
 }
 
-/// Warm-up and window, where the window has a length.
+/// Warm-up and window of a plan, s; absent if the window ends after a number of operations.
 pub(crate) fn nominal_s(plan: &Plan) -> Option<f64> {
     match plan.run.length() {
         Length::Time(time) => Some(plan.run.warmup.0.as_secs_f64() + time.0.as_secs_f64()),
@@ -340,20 +370,21 @@ pub(crate) fn nominal_s(plan: &Plan) -> Option<f64> {
     }
 }
 
-impl Pace {
+impl DurationEstimator {
     fn note(&mut self, plan: &Plan, took: Duration) {
         self.runs += 1;
-        self.whole_s += took.as_secs_f64();
-        self.beside_s += (took.as_secs_f64() - nominal_s(plan).unwrap_or_default()).max(0.0);
+        self.total_s += took.as_secs_f64();
+        self.overhead_s += (took.as_secs_f64() - nominal_s(plan).unwrap_or_default()).max(0.0);
     }
 
-    /// How long runs of these plans will take, each with a pause; nothing where nothing is known of one.
-    fn seconds(&self, plans: &[&Plan], pause: Duration) -> Option<f64> {
+    /// Estimates how long runs of these plans take, with a pause for each, s; absent if one cannot be
+    /// estimated.
+    fn estimate_s(&self, plans: &[&Plan], pause: Duration) -> Option<f64> {
         let runs = f64::from(self.runs.max(1));
-        let one = |plan| match nominal_s(plan) {
-            Some(nominal_s) => Some(nominal_s + self.beside_s / runs),
-            None => (self.runs > 0).then(|| self.whole_s / runs),
+        let run_estimate_s = |plan| match nominal_s(plan) {
+            Some(nominal_s) => Some(nominal_s + self.overhead_s / runs),
+            None => (self.runs > 0).then(|| self.total_s / runs),
         };
-        plans.iter().map(|plan| Some(one(plan)? + pause.as_secs_f64())).sum()
+        plans.iter().map(|plan| Some(run_estimate_s(plan)? + pause.as_secs_f64())).sum()
     }
 }

@@ -1,76 +1,80 @@
-//! Everything that would prevent or falsify a run, with the way out.
+//! Checks a plan, its targets and this machine for problems that would prevent or distort a run, with a hint
+//! for each.
 
 use std::sync::Arc;
 
 use dyno_engine::advice::advice;
-use dyno_engine::{DataState, Target, Work, WorkloadNeeds};
-use dyno_plan::{Commit, Plan, Protocol};
+use dyno_engine::{DataState, LockPurpose, Target, WorkloadNeeds};
+use dyno_plan::{Commit, Plan, StatementProtocol};
 use dyno_record::{Advice, Identity, Severity};
 
-use crate::check_statements::statements;
+use crate::check_statements::check_statement_limit;
 use crate::error::Error;
-use crate::event::Event;
-use crate::lead::Lead;
-use crate::targets::{Reached, Targets};
+use crate::event::CampaignEvent;
+use crate::lead::CampaignContext;
+use crate::targets::{ReachedTarget, ReachedTargets};
 use crate::{consent, data, described, hosts, own};
 use dyno_workload::conformance;
-use dyno_workload::own::{Fault, Own};
+use dyno_workload::own::{CustomWorkload, WorkloadError};
 
-/// What was found of one target.
+/// The findings about one target.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// The target.
     pub url: String,
-    /// What it is.
+    /// Product, version and settings of the target.
     pub identity: Identity,
-    /// What was found, in the order of checks.
+    /// The findings, in the order of the checks.
     pub advice: Vec<Advice>,
 }
 
 impl Checked {
-    fn of(reached: &Reached, advice: Vec<Advice>) -> Self {
+    fn of(reached: &ReachedTarget, advice: Vec<Advice>) -> Self {
         Self { url: reached.target.url(), identity: reached.identity.clone(), advice }
     }
 }
 
-/// Looks at the targets of `plan`, its data, the repository and this machine.
+/// Checks the targets of `plan`, its data, the repository and this machine.
 ///
 /// # Errors
-/// A target cannot be reached, or takes no writes and the plan writes.
-pub fn check(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
+/// A target cannot be reached, or it is read-only and the plan writes.
+pub fn check(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
     consent::tell(lead, plan);
-    let targets = Targets::reach(lead, plan)?;
-    let customs = own::of(plan, lead.engines.specs)?;
+    let targets = ReachedTargets::reach(lead, plan)?;
+    let customs = own::read_workloads(plan, lead.engines.specs)?;
     targets.refuse_writes(&targets.first().needs(plan, &customs))?;
-    let mut found = Vec::new();
+    let mut checked_targets = Vec::new();
     for (at, reached) in targets.all.iter().enumerate() {
         let needs = reached.needs(plan, &customs);
-        // Test tables on the only target have to be loaded there; whatever else a replica holds comes from its primary.
+        // On a single read-only target the test tables would still have to be loaded. All other data of a
+        // replica comes from its primary.
         let needs = match &reached.reads_only {
             Some(_) if targets.is_several() || !needs.uses_test_tables() => needs.on_read_only_target(),
             _ => needs,
         };
         let mut advice = reached.named(findings(lead, plan, at, reached, &needs, &customs))?;
-        advice.extend(hosts::checked(lead, plan, at, reached));
+        advice.extend(hosts::check_host(lead, plan, at, reached));
         if at == 0 {
-            advice.push(repository(lead));
-            advice.extend(host(plan.sessions(), reached.identity.same_host && plan.observe.hosts.is_empty()));
+            advice.push(check_repository(lead));
+            advice.extend(check_processors(
+                plan.sessions(),
+                reached.identity.same_host && plan.observe.hosts.is_empty(),
+            ));
         }
-        found.push(Checked::of(reached, advice));
+        checked_targets.push(Checked::of(reached, advice));
     }
-    Ok(found)
+    Ok(checked_targets)
 }
 
-/// Loads, drives and drops a small schema on each target of `plan` that holds data of its own.
+/// Loads, runs and drops a small schema on each target of `plan` that holds its own data.
 ///
 /// # Errors
-/// A target cannot be reached, or holds data of Dyno's.
-pub fn check_deep(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
+/// A target cannot be reached, or already holds Dyno's data.
+pub fn check_deep(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
     consent::tell(lead, plan);
-    let targets = Targets::reach(lead, plan)?;
-    let _locks = targets.lock(Work::Load, lead)?;
-    lead.tell(Event::CheckingDeeply);
-    let one = |reached: &Reached| {
+    let targets = ReachedTargets::reach(lead, plan)?;
+    let _locks = targets.lock(LockPurpose::Load, lead)?;
+    lead.emit(CampaignEvent::CheckingDeeply);
+    let check_target = |reached: &ReachedTarget| {
         let advice = {
             let target = reached.target.as_ref();
             let (commits, protocols) = (commits(lead, target), protocols(lead, target));
@@ -78,43 +82,43 @@ pub fn check_deep(lead: &Lead<'_>, plan: &Plan) -> Result<Vec<Checked>, Error> {
         };
         Ok(Checked::of(reached, advice))
     };
-    targets.holders()?.into_iter().map(one).collect()
+    targets.holders()?.into_iter().map(check_target).collect()
 }
 
-/// Ways to commit that the engine of `target` can choose between.
-pub(crate) fn commits(lead: &Lead<'_>, target: &dyn Target) -> Vec<Commit> {
+/// Returns the commit modes that the target's engine supports.
+pub(crate) fn commits(lead: &CampaignContext<'_>, target: &dyn Target) -> Vec<Commit> {
     let chosen = lead.engines.specs.named(target.engine()).map_or(&[][..], |engine| engine.commits);
     [Commit::Wait].into_iter().chain(chosen.iter().copied()).collect()
 }
 
-/// Ways in which statements can come to the engine of `target`, beside being prepared.
-pub(crate) fn protocols(lead: &Lead<'_>, target: &dyn Target) -> &'static [Protocol] {
+/// Returns the protocols that the target's engine supports besides prepared statements.
+pub(crate) fn protocols(lead: &CampaignContext<'_>, target: &dyn Target) -> &'static [StatementProtocol] {
     lead.engines.specs.named(target.engine()).map_or(&[], |engine| engine.protocols)
 }
 
-/// Everything that one target and its data say about the plan, whose workload has these `needs` there.
+/// Returns all findings about one target and its data, for a workload with these `needs`.
 fn findings(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     plan: &Plan,
     at: usize,
-    reached: &Reached,
+    reached: &ReachedTarget,
     needs: &WorkloadNeeds,
-    customs: &[Arc<Own>],
+    customs: &[Arc<CustomWorkload>],
 ) -> Result<Vec<Advice>, Error> {
     let target = &reached.target;
-    let mut advice = target.preflight(&of_target(plan, at), needs)?;
+    let mut advice = target.preflight(&plan_for_target(plan, at), needs)?;
     if !needs.uses_test_tables() {
-        advice.extend(own::of_data(customs).filter_map(|own| tables(reached, own)));
-        advice.extend(keys(reached, customs)?);
-        for own in customs {
-            advice.push(workload(reached, own)?);
+        advice.extend(own::distinct_workloads(customs).filter_map(|own| check_tables(reached, own)));
+        advice.extend(check_primary_keys(reached, customs)?);
+        for custom_workload in customs {
+            advice.push(check_workload(reached, custom_workload)?);
         }
-        advice.extend(statements(plan, at, reached, customs)?);
+        advice.extend(check_statement_limit(plan, at, reached, customs)?);
         return Ok(advice);
     }
-    // Engines that look at the data themselves know more about it.
+    // Engines that check the data themselves report more details.
     if !advice.iter().any(|finding| finding.check == "data") {
-        advice.push(data_there(lead, plan, target)?);
+        advice.push(check_data(lead, plan, target)?);
     }
     let found_well = |finding: &&mut Advice| finding.check == "data" && finding.severity == Severity::Ok;
     if !target.capabilities().ephemeral
@@ -131,35 +135,39 @@ fn findings(
     Ok(advice)
 }
 
-/// Whether the target takes every statement of a workload of the user's own.
-fn workload(reached: &Reached, own: &Own) -> Result<Advice, Error> {
-    let tried = own::tried(reached, own)?;
+/// Checks that the target accepts every statement of a custom workload.
+fn check_workload(reached: &ReachedTarget, custom_workload: &CustomWorkload) -> Result<Advice, Error> {
+    let tried = own::check_statements_on(reached, custom_workload)?;
     let Some(first) = tried.refused.first() else {
-        let words = format!("the target prepares all {} statements of {}", tried.statements, own.name());
+        let words =
+            format!("the target prepares all {} statements of {}", tried.statements, custom_workload.name());
         return Ok(advice("workload", Severity::Ok, words, ""));
     };
-    let fault = Fault { hint: String::new(), ..first.clone() };
+    let fault = WorkloadError { hint: String::new(), ..first.clone() };
     Ok(advice("workload", Severity::Fail, fault.to_string(), first.hint.as_str()))
 }
 
-/// Whether the target holds the tables that a workload of the user's own describes.
-fn tables(reached: &Reached, own: &Own) -> Option<Advice> {
+/// Checks that the target holds the tables that a custom workload describes.
+fn check_tables(reached: &ReachedTarget, workload: &CustomWorkload) -> Option<Advice> {
     let target = reached.target.as_ref();
-    if own.tables().is_empty() {
+    if workload.tables().is_empty() {
         return None;
     }
     if target.capabilities().ephemeral {
         return Some(advice("data", Severity::Ok, "lives in memory: every run loads it first", ""));
     }
-    Some(match described::require(target, own) {
-        Ok(()) => advice("data", Severity::Ok, format!("the tables of {} are there", own.name()), ""),
+    Some(match described::require(target, workload) {
+        Ok(()) => advice("data", Severity::Ok, format!("the tables of {} are there", workload.name()), ""),
         Err(error) => advice("data", Severity::Fail, error.to_string(), error.hint),
     })
 }
 
-/// That tables without a primary key get one, where the server requires it; `None` where it does not, or all have one.
-fn keys(reached: &Reached, owns: &[Arc<Own>]) -> Result<Option<Advice>, Error> {
-    let tables = owns.iter().flat_map(|own| own.tables()).filter(|table| !table.has_key());
+/// Reports that tables without a primary key get one, if the server requires it; `None` if nothing changes.
+fn check_primary_keys(
+    reached: &ReachedTarget,
+    workloads: &[Arc<CustomWorkload>],
+) -> Result<Option<Advice>, Error> {
+    let tables = workloads.iter().flat_map(|workload| workload.tables()).filter(|table| !table.has_key());
     let names: Vec<&str> = tables.map(|table| table.name()).collect();
     if names.is_empty() {
         return Ok(None);
@@ -178,16 +186,16 @@ fn keys(reached: &Reached, owns: &[Arc<Own>]) -> Result<Option<Advice>, Error> {
     )))
 }
 
-/// The plan as one target sees it: its own share of the sessions, rounded up to as many on each schema.
-fn of_target(plan: &Plan, at: usize) -> Plan {
-    let mut own = plan.of_target(at);
-    own.workload.beside = Vec::new();
-    own.run.sessions_per_schema = plan.sessions_of(at).div_ceil(plan.data.schemas.max(1));
-    own
+/// The plan for one target: its share of the sessions, rounded up to the same number per schema.
+fn plan_for_target(plan: &Plan, at: usize) -> Plan {
+    let mut target_plan = plan.of_target(at);
+    target_plan.workload.beside = Vec::new();
+    target_plan.run.sessions_per_schema = plan.sessions_of(at).div_ceil(plan.data.schemas.max(1));
+    target_plan
 }
 
-/// Whether the target holds what the plan describes.
-fn data_there(lead: &Lead<'_>, plan: &Plan, target: &Arc<dyn Target>) -> Result<Advice, Error> {
+/// Checks that the target holds the data that the plan describes.
+fn check_data(lead: &CampaignContext<'_>, plan: &Plan, target: &Arc<dyn Target>) -> Result<Advice, Error> {
     if target.capabilities().ephemeral {
         return Ok(advice("data", Severity::Ok, "lives in memory: every run loads it first", ""));
     }
@@ -197,7 +205,7 @@ fn data_there(lead: &Lead<'_>, plan: &Plan, target: &Arc<dyn Target>) -> Result<
             return Ok(advice("data", Severity::Fail, error.to_string(), "change data.* in the plan"));
         }
     };
-    lead.tell(Event::LookingAtData);
+    lead.emit(CampaignEvent::LookingAtData);
     Ok(match data::require(target, &spec, &lead.cancel) {
         Ok(None) => advice("data", Severity::Ok, "the target holds what the plan describes", ""),
         Ok(Some(note)) => advice("data", Severity::Warn, note, data::SPREAD_AGAIN),
@@ -209,8 +217,8 @@ fn data_there(lead: &Lead<'_>, plan: &Plan, target: &Arc<dyn Target>) -> Result<
     })
 }
 
-/// Whether runs can be stored.
-fn repository(lead: &Lead<'_>) -> Advice {
+/// Checks that runs can be stored.
+fn check_repository(lead: &CampaignContext<'_>) -> Advice {
     match lead.repository() {
         Ok(repository) => advice(
             "repository",
@@ -227,8 +235,8 @@ fn repository(lead: &Lead<'_>) -> Advice {
     }
 }
 
-/// What the driving machine itself says about the plan.
-fn host(sessions: u32, same_host: bool) -> Vec<Advice> {
+/// Reports if the sessions share too few processors with the database on this machine.
+fn check_processors(sessions: u32, same_host: bool) -> Vec<Advice> {
     let facts = dyno_host::facts(&[]);
     let mut all = Vec::new();
     let cpus = facts.cpus_allowed.max(1);

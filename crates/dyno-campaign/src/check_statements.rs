@@ -1,49 +1,50 @@
-//! Whether the server holds the prepared statements of all sessions.
+//! Checks whether the server can hold the prepared statements of all sessions.
 
 use std::sync::Arc;
 
 use dyno_engine::advice::{fail, ok, warn};
 use dyno_engine::{StatementLimit, StatementScope};
-use dyno_plan::{Connect, Plan, Protocol};
+use dyno_plan::{Connect, Plan, StatementProtocol};
 use dyno_record::Advice;
-use dyno_workload::own::Own;
+use dyno_workload::own::CustomWorkload;
 
 use crate::error::Error;
 use crate::own;
-use crate::targets::Reached;
+use crate::targets::ReachedTarget;
 
-/// The statements of the sessions on the target at place `at`, compared with its limit; `None` where there is no limit that
-/// is known, or nothing is prepared.
-pub(crate) fn statements(
+/// Compares the prepared statements of all sessions on target `at` with the server's limit. `None` if no
+/// limit is known, or nothing is prepared.
+pub(crate) fn check_statement_limit(
     plan: &Plan,
     at: usize,
-    reached: &Reached,
-    owns: &[Arc<Own>],
+    reached: &ReachedTarget,
+    workloads: &[Arc<CustomWorkload>],
 ) -> Result<Option<Advice>, Error> {
-    if plan.workload.protocol != Protocol::Prepared || plan.workload.connect == Connect::Transaction {
+    if plan.workload.protocol != StatementProtocol::Prepared || plan.workload.connect == Connect::Transaction
+    {
         return Ok(None);
     }
     let target = reached.target.as_ref();
     let Some(limit) = reached.named(target.statement_limit())? else { return Ok(None) };
     let mut counts = Vec::new();
-    for workload in owns {
+    for workload in workloads {
         let statements = workload.statements(target.engine(), target.dialect());
         counts.push(statements.map_err(dyno_plan::PlanErrors::from)?.len() as u64);
     }
-    let plan = own::settled(plan.clone(), owns);
+    let plan = own::apply_workload_rates(plan.clone(), workloads);
     let places = plan.target.assign(plan.sessions());
     let sessions = (0..).zip(places).filter(|(_, place)| *place == at).map(|(number, _)| number);
     let of_sessions: Vec<u64> =
-        sessions.filter_map(|number| counts.get(plan.side_of(number).0).copied()).collect();
+        sessions.filter_map(|number| counts.get(plan.share_of(number).0).copied()).collect();
     let mut different = 0;
-    for workload in own::of_data(owns) {
-        let place = owns.iter().position(|other| Arc::ptr_eq(other, workload)).unwrap_or(0);
+    for workload in own::distinct_workloads(workloads) {
+        let place = workloads.iter().position(|other| Arc::ptr_eq(other, workload)).unwrap_or(0);
         different += counts[place];
     }
     Ok(Some(compare(&limit, &of_sessions, different)))
 }
 
-/// The finding for sessions that prepare so many statements each, and `different` ones together.
+/// Creates the finding from the statements of each session and the number of `different` statements.
 fn compare(limit: &StatementLimit, of_sessions: &[u64], different: u64) -> Advice {
     let StatementLimit { setting, most, way_out, .. } = *limit;
     let (needed, free, sessions) = (limit.needed(of_sessions, different), limit.free(), of_sessions.len());

@@ -1,14 +1,14 @@
-//! What commands concluded, out of the repository and into it.
+//! Reads and writes the conclusions of campaigns in the repository.
 
 use dyno_analyze::Conclusion;
 use dyno_record::{Repository, RunRecord, RunState, RunSummary, StartedSweep, SweepKind, SweepState};
 
 use crate::error::Error;
 
-/// What was concluded from `records`: of each sweep, search, soak or A/B comparison of which all runs are among them.
+/// Returns the conclusions of all campaigns whose runs are all among `records`.
 ///
 /// # Errors
-/// The repository or what is stored in it cannot be read.
+/// The repository or a stored conclusion cannot be read.
 pub fn of(repository: &Repository, records: &[RunRecord]) -> Result<Vec<Conclusion>, Error> {
     let mut names: Vec<String> = Vec::new();
     for part in records.iter().filter_map(|record| record.part_of.as_ref()) {
@@ -19,39 +19,38 @@ pub fn of(repository: &Repository, records: &[RunRecord]) -> Result<Vec<Conclusi
     of_named(repository, &names, |id| records.iter().any(|record| record.id == id))
 }
 
-/// What was concluded from runs that are `here`: of each sweep, search, soak or A/B comparison called `names` of which all runs
-/// are.
+/// Returns the conclusions of the campaigns `names` whose runs all satisfy `is_selected`.
 ///
 /// # Errors
-/// The repository or what is stored in it cannot be read.
+/// The repository or a stored conclusion cannot be read.
 pub fn of_named(
     repository: &Repository,
     names: &[String],
-    here: impl Fn(&str) -> bool,
+    is_selected: impl Fn(&str) -> bool,
 ) -> Result<Vec<Conclusion>, Error> {
-    let mut found = Vec::new();
+    let mut conclusions = Vec::new();
     for name in names {
-        // Runs from elsewhere may belong to one that is not noted here.
+        // Imported runs may belong to a campaign that this repository does not know.
         let Some(value) = repository.conclusion(name)? else { continue };
         let counts = |state: RunState| matches!(state, RunState::Valid | RunState::Invalid);
         let all = repository.runs_of_sweep(name)?;
-        if all.iter().filter(|run| counts(run.status)).all(|run| here(&run.id)) {
-            found.push(serde_json::from_value(value)?);
+        if all.iter().filter(|run| counts(run.status)).all(|run| is_selected(&run.id)) {
+            conclusions.push(serde_json::from_value(value)?);
         }
     }
-    Ok(found)
+    Ok(conclusions)
 }
 
-/// What the sweep, search, soak or A/B comparison of this name came to; absent where nothing was noted.
+/// Returns the stored conclusion of the campaign `name`; absent if none was stored.
 ///
 /// # Errors
-/// The repository or what is stored in it cannot be read.
+/// The repository or a stored conclusion cannot be read.
 pub fn stored(repository: &Repository, name: &str) -> Result<Option<Conclusion>, Error> {
     Ok(repository.conclusion(name)?.map(serde_json::from_value).transpose()?)
 }
 
-/// Stores what `conclusion` says of `records`, which came from elsewhere with it; false where another one of that name is
-/// noted here, which stays.
+/// Stores an imported conclusion about imported `records`. Returns false if the repository already has
+/// another one of that name, which stays.
 ///
 /// # Errors
 /// The repository cannot be read or written.
@@ -86,7 +85,7 @@ pub fn take_over(
     Ok(true)
 }
 
-/// Whether a selection names runs by the sweep, search, soak or A/B comparison that they are of.
+/// Whether a selection names runs by the name of their campaign.
 pub fn is_named(selection: &str) -> bool {
     let kinds = SweepKind::ALL.map(|kind| format!("{}-", kind.name()));
     selection.starts_with("sweep:") || kinds.iter().any(|kind| selection.starts_with(kind.as_str()))

@@ -1,7 +1,7 @@
-//! Commands that a plan brings along are told before they run, and a stranger's are not run unasked.
+//! Shows the commands of a plan before they run, and asks for consent to commands that come from a file.
 //!
-//! A plan may lie in any folder, and `dyno run` reads the one that is there. Who has agreed to its commands once, in that folder,
-//! is not asked again; what was typed as `--set hooks.…` needs no word besides.
+//! A plan may lie in any folder, and `dyno run` reads the plan of the current one. A user who has allowed its
+//! commands in that folder is not asked again. Commands given with `--set hooks.…` need no consent.
 
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use dyno_plan::Plan;
 
 use crate::error::Error;
-use crate::event::{Event, HookEvent, Warning};
-use crate::lead::Lead;
+use crate::event::{CampaignEvent, HookEvent, Warning};
+use crate::lead::CampaignContext;
 use dyno_record::private_file;
 
-/// Every command of a plan with its name, in the order in which they run.
+/// Returns each command of a plan with its name, in the order in which they run.
 fn commands(plan: &Plan) -> Vec<(&'static str, &str)> {
     let hooks = &plan.hooks;
     let all = [
@@ -27,25 +27,25 @@ fn commands(plan: &Plan) -> Vec<(&'static str, &str)> {
     all.into_iter().filter_map(|(name, command)| Some((name, command.as_deref()?))).collect()
 }
 
-/// Tells every command that runs of `plan` bring along.
-pub fn tell(lead: &Lead<'_>, plan: &Plan) {
+/// Reports every command that runs of `plan` would execute.
+pub fn tell(lead: &CampaignContext<'_>, plan: &Plan) {
     for (name, command) in commands(plan) {
-        lead.tell(Event::Hook(HookEvent::Planned(name, command.to_owned())));
+        lead.emit(CampaignEvent::Hook(HookEvent::Planned(name, command.to_owned())));
     }
 }
 
-/// Tells the commands of `plan`, and makes sure that its user wants those that stand in a file.
+/// Reports the commands of `plan`, and asks for consent to those that come from a file.
 ///
 /// # Errors
-/// They are not allowed beforehand, and nobody can be asked or the answer is no.
-pub(crate) fn require(lead: &Lead<'_>, plan: &Plan) -> Result<(), Error> {
+/// Consent was not given before, and nobody can be asked or the answer is no.
+pub(crate) fn require_command_consent(lead: &CampaignContext<'_>, plan: &Plan) -> Result<(), Error> {
     let is_own = |name: &str| lead.consent.own.iter().any(|own| own == name);
     let foreign: Vec<_> = commands(plan).into_iter().filter(|(name, _)| !is_own(name)).collect();
-    let (mark, file) = (mark(&foreign), remembered("allowed-hooks"));
-    let known = foreign.is_empty() || file.as_deref().is_some_and(|file| knows(file, &mark));
-    if known || lead.consent.all {
+    let (mark, file) = (mark(&foreign), consent_file("allowed-hooks"));
+    let is_remembered = foreign.is_empty() || file.as_deref().is_some_and(|file| contains_mark(file, &mark));
+    if is_remembered || lead.consent.all {
         tell(lead, plan);
-    } else if !allowed(lead, &foreign)? {
+    } else if !ask_listener(lead, &foreign)? {
         let all: Vec<String> =
             foreign.iter().map(|(name, command)| format!("hooks.{name} runs: {command}")).collect();
         return Err(Error::usage(
@@ -56,49 +56,51 @@ pub(crate) fn require(lead: &Lead<'_>, plan: &Plan) -> Result<(), Error> {
             "--allow-hooks runs them, now and from then on",
         ));
     }
-    if known {
+    if is_remembered {
         return Ok(());
     }
     if let Some(file) = file
-        && let Err(error) = remember(&file, &mark)
+        && let Err(error) = store_mark(&file, &mark)
     {
-        lead.tell(Event::Warning(Warning::ConsentNotKept(error.to_string(), file)));
+        lead.emit(CampaignEvent::Warning(Warning::ConsentNotKept(error.to_string(), file)));
     }
     Ok(())
 }
 
-/// Whether whoever leads agrees to these hooks.
-fn allowed(lead: &Lead<'_>, hooks: &[(&str, &str)]) -> Result<bool, Error> {
+/// Asks the listener for consent to these hooks.
+fn ask_listener(lead: &CampaignContext<'_>, hooks: &[(&str, &str)]) -> Result<bool, Error> {
     let named: Vec<(String, &str)> =
         hooks.iter().map(|(name, command)| (format!("hooks.{name}"), *command)).collect();
     let all: Vec<(&str, &str)> = named.iter().map(|(name, command)| (name.as_str(), *command)).collect();
     lead.listener.allows(&all)
 }
 
-/// What is remembered of these commands, which are allowed in this folder only: one may well be `./prepare.sh`.
+/// Text that identifies allowed commands. It contains the folder, because a command such as `./prepare.sh`
+/// depends on it.
 fn mark(commands: &[(&str, &str)]) -> String {
     let folder = std::env::current_dir().unwrap_or_default();
     serde_json::json!({ "folder": folder.to_string_lossy(), "commands": commands }).to_string()
 }
 
-/// The file of this name that keeps what was allowed, one JSON document a line.
-pub(crate) fn remembered(name: &str) -> Option<PathBuf> {
-    let of = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = of("XDG_STATE_HOME").or_else(|| of("HOME").map(|home| home.join(".local/state")))?;
+/// The file of this name that stores what was allowed, one JSON document per line.
+pub(crate) fn consent_file(name: &str) -> Option<PathBuf> {
+    let env_path = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let state =
+        env_path("XDG_STATE_HOME").or_else(|| env_path("HOME").map(|home| home.join(".local/state")))?;
     Some(state.join("dyno").join(name))
 }
 
-/// The largest file of what was allowed, bytes.
+/// Maximum size of a consent file, bytes.
 const MARKS_BYTES_MAX: u64 = 64 << 20;
 
-/// Whether this was allowed, in a file that only this user can have written.
-pub(crate) fn knows(file: &Path, mark: &str) -> bool {
+/// Whether this was allowed, according to a file that only this user can write.
+pub(crate) fn contains_mark(file: &Path, mark: &str) -> bool {
     let text = private_file::read_text(file, MARKS_BYTES_MAX).ok().flatten();
     text.is_some_and(|text| text.lines().any(|line| line == mark))
 }
 
-/// Keeps that this was allowed.
-pub(crate) fn remember(file: &Path, mark: &str) -> std::io::Result<()> {
+/// Stores that this was allowed.
+pub(crate) fn store_mark(file: &Path, mark: &str) -> std::io::Result<()> {
     if let Some(folder) = file.parent() {
         crate::files::private_folder(folder)?;
     }
@@ -106,7 +108,7 @@ pub(crate) fn remember(file: &Path, mark: &str) -> std::io::Result<()> {
     open.create(true).append(true).mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
     let mut file = open.open(file)?;
     writeln!(file, "{mark}")?;
-    // Who goes on after power was cut is not asked again.
+    // Written to disk at once, so that a power failure does not lose the consent.
     file.sync_all()
 }
 
@@ -121,11 +123,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("state/dyno/allowed-hooks");
         let (one, other) = (mark(&[("pre", "date\necho \"x\"")]), mark(&[("post", "date\necho \"x\"")]));
-        assert!(!knows(&file, &one));
-        remember(&file, &one).unwrap();
-        assert!(knows(&file, &one) && !knows(&file, &other));
-        remember(&file, &other).unwrap();
-        assert!(knows(&file, &one) && knows(&file, &other));
+        assert!(!contains_mark(&file, &one));
+        store_mark(&file, &one).unwrap();
+        assert!(contains_mark(&file, &one) && !contains_mark(&file, &other));
+        store_mark(&file, &other).unwrap();
+        assert!(contains_mark(&file, &one) && contains_mark(&file, &other));
         let mode = std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&file).unwrap());
         assert_eq!(mode & 0o777, 0o600);
     }

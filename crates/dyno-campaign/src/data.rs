@@ -1,4 +1,4 @@
-//! What a target is, and which data it holds.
+//! Finds out what a target is, and which data it holds.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,31 +11,33 @@ use dyno_record::{Identity, ServerProcesses};
 
 use crate::error::Error;
 
-/// The data that the plan asks for on this target.
+/// Returns the data that the plan needs on this target.
 pub(crate) fn spec(plan: &Plan, target: &Arc<dyn Target>) -> Result<DataSpec, Error> {
-    // A custom workload has no test data, whose block size the plan could choose.
+    // A custom workload does not use the test tables, so the plan does not choose their block size.
     if plan.workload.folder.is_some() {
         return Ok(DataSpec::none(target.native_block_size()?));
     }
     let spec = DataSpec::of(plan, target.block_size(plan.data.block_size)?);
     spec.validate(&plan.data, &plan.workload)?;
-    // Data of an older version is what it was; it is good for every plan that does not need what came later.
+    // Data of an older version stays usable for every plan that needs no later feature.
     match survey(target) {
         Ok(DataState::Loaded { spec: there, .. } | DataState::Partial { spec: there, .. })
             if there.serves(&spec, &plan.workload) =>
         {
             Ok(there)
         }
-        // Whoever needs the data asks again, and gets the error.
+        // The caller that needs the data reads it again, and gets the error.
         _ => Ok(spec),
     }
 }
 
-/// How long a database may take to say what it is; and to show its data, all keys of which are counted in the worst case.
+/// How long a database may take to identify itself, and to check its data; in the worst case that counts all
+/// keys.
 const IDENTIFY_MAX: Duration = Duration::from_secs(60);
 const LOOK_MAX: Duration = Duration::from_secs(1_800);
 
-/// What the target is. Where this machine is the `host` of the load alone, it is taken as one elsewhere, wherever it runs.
+/// Identifies the target. If this machine is named as `host` of the load only, the target counts as remote,
+/// wherever it runs.
 pub(crate) fn identify(
     target: &Arc<dyn Target>,
     host: ObservedHost,
@@ -50,13 +52,13 @@ pub(crate) fn identify(
     Ok(identity)
 }
 
-/// What the target holds, as [`Target::survey`] says.
+/// Returns what data the target holds, as [`Target::survey`] reports.
 pub(crate) fn survey(target: &Arc<dyn Target>) -> Result<DataState, TargetError> {
     let target = Arc::clone(target);
     patience::within(IDENTIFY_MAX, &Cancel::default(), "asking what data it holds", move || target.survey())
 }
 
-/// As [`holds`], within a bounded time, and until the user wants to stop.
+/// Like [`holds`], with a time limit and until the user cancels.
 pub(crate) fn require(
     target: &Arc<dyn Target>,
     spec: &DataSpec,
@@ -66,8 +68,9 @@ pub(crate) fn require(
     patience::within(LOOK_MAX, cancel, "looking at the data", move || holds(target.as_ref(), &spec))
 }
 
-/// Whether the target holds the data of `spec`, unchanged as far as a look at some of it tells; the error says what it
-/// holds instead, and the way out. Returns what figures depend on besides, as [`Target::spot_check`] does.
+/// Checks by a sample whether the target holds the data of `spec` unchanged. The error names the data that it
+/// holds instead, with a hint. Returns what updates have changed about the data, as [`Target::spot_check`]
+/// does.
 fn holds(target: &dyn Target, spec: &DataSpec) -> Result<Option<String>, TargetError> {
     let wrong =
         |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
@@ -78,7 +81,7 @@ fn holds(target: &dyn Target, spec: &DataSpec) -> Result<Option<String>, TargetE
                 "the target holds other data than the plan describes ({}), loaded at {at}",
                 difference(&loaded, spec)
             ),
-            "change the plan to what is there, or load anew with `dyno load --replace`",
+            "change the plan to match this data, or load again with `dyno load --replace`",
         ),
         DataState::Partial { since, rows, .. } => wrong(
             format!("a load that began at {since} did not end ({rows} rows are there)"),
@@ -88,30 +91,30 @@ fn holds(target: &dyn Target, spec: &DataSpec) -> Result<Option<String>, TargetE
     }
 }
 
-/// The way out where updates have moved rows together.
+/// The hint for data whose rows updates have moved together.
 pub(crate) const SPREAD_AGAIN: &str = "`dyno load --replace` spreads the rows again";
 
-/// Another sample of rows at each look: what one misses, a later one may find.
+/// A new seed for each sample of rows: a later sample may find what an earlier one missed.
 pub(crate) fn spot_seed() -> u64 {
     mix(jiff::Timestamp::now().as_nanosecond() as u64)
 }
 
-/// What differs between two data specs, in the plan's words.
-pub(crate) fn difference(there: &DataSpec, wanted: &DataSpec) -> String {
+/// Describes the difference between two data specs in terms of plan keys.
+pub(crate) fn difference(existing: &DataSpec, wanted: &DataSpec) -> String {
     let pairs = [
-        ("schemas", u64::from(there.schemas), u64::from(wanted.schemas)),
-        ("rows per schema", there.rows, wanted.rows),
-        ("scan rows", there.scan_rows, wanted.scan_rows),
-        ("block size", there.block_size, wanted.block_size),
-        ("compressible %", u64::from(there.compressible), u64::from(wanted.compressible)),
-        ("seed", there.seed, wanted.seed),
-        ("secondary keys", there.secondary.into(), wanted.secondary.into()),
+        ("schemas", u64::from(existing.schemas), u64::from(wanted.schemas)),
+        ("rows per schema", existing.rows, wanted.rows),
+        ("scan rows", existing.scan_rows, wanted.scan_rows),
+        ("block size", existing.block_size, wanted.block_size),
+        ("compressible %", u64::from(existing.compressible), u64::from(wanted.compressible)),
+        ("seed", existing.seed, wanted.seed),
+        ("secondary keys", existing.secondary.into(), wanted.secondary.into()),
     ];
     let differing = pairs.iter().filter(|(_, a, b)| a != b);
     differing.map(|(name, a, b)| format!("{name} {a} instead of {b}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Places on this host whose devices matter to the target.
+/// Paths on this host whose devices matter to the target.
 pub(crate) fn host_paths(identity: &Identity) -> Vec<(String, PathBuf)> {
     if !identity.same_host {
         return Vec::new();

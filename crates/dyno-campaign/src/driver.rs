@@ -1,70 +1,75 @@
-//! What a driver host reaches that leads a part of a run for somebody else: targets and workloads, held against what the leader knows.
+//! Connects a driver host to the targets and workloads of a distributed run, and checks that they match the
+//! controller's.
 
 use std::sync::Arc;
 
-use dyno_drive::Aim;
-use dyno_engine::{Cancel, DataState, Registry, TargetErrorKind};
+use dyno_drive::TargetContext;
+use dyno_engine::{Cancel, DataState, EngineRegistry, TargetErrorKind};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::Identity;
-use dyno_workload::own::{Own, SentFolders};
+use dyno_workload::own::{CustomWorkload, SentFolders};
 
 use crate::error::Error;
 use crate::{data, own, targets};
 
-/// What the leader of a run knows of one of its targets.
+/// What the controller knows about a target.
 #[derive(Debug, Clone)]
 pub struct KnownTarget {
-    /// What it is, with the rules of its counters.
+    /// Identity of the target, including how its counters are to be read.
     pub identity: Identity,
-    /// The data that it holds.
+    /// The data that the target holds.
     pub spec: DataSpec,
-    /// Why its sessions only read, if they do.
+    /// Why sessions only read on this target; absent if they may write.
     pub reads_only: Option<String>,
 }
 
-/// The targets of `plan` and its workloads, which were `sent` with it, as far as they are needed to describe a run that is over: nothing
-/// is connected.
+/// Creates the targets and workloads of `plan` without connecting, as needed to describe a run that has
+/// ended. The workloads come from `sent`.
 ///
 /// # Errors
+/// The engine is unknown, or a workload cannot be read.
 /// There is no such engine, or a workload cannot be read.
 pub fn describe(
-    engines: Registry,
+    engines: EngineRegistry,
     plan: &Plan,
-    known: &[KnownTarget],
+    known_targets: &[KnownTarget],
     sent: &SentFolders,
-) -> Result<(Vec<Aim>, Vec<Arc<Own>>), Error> {
+) -> Result<(Vec<TargetContext>, Vec<Arc<CustomWorkload>>), Error> {
     let mut aims = Vec::new();
-    for (url, known) in plan.target.all().iter().zip(known) {
+    for (url, known) in plan.target.all().iter().zip(known_targets) {
         let target = targets::open(engines, plan, url, None)?;
-        aims.push(Aim::new(target, known.identity.clone(), known.spec.clone()));
+        aims.push(TargetContext::new(target, known.identity.clone(), known.spec.clone()));
     }
-    Ok((aims, own::of_sent(plan, engines.specs, sent)?))
+    Ok((aims, own::read_sent_workloads(plan, engines.specs, sent)?))
 }
 
-/// The targets of `plan` as this host reaches them, and its workloads, which were `sent` with it and have to be those of these `versions`.
+/// Connects this host to the targets of `plan`. The workloads come from `sent` and must have these
+/// `versions`.
 ///
 /// # Errors
-/// A target cannot be reached from here, is another one than the leader's, or holds other data; or a workload is not the same as it arrived.
+/// A target cannot be reached from here, differs from the controller's, or holds other data; or a workload
+/// differs.
 pub fn reach_to_drive(
-    engines: Registry,
+    engines: EngineRegistry,
     plan: &Plan,
-    known: &[KnownTarget],
+    known_targets: &[KnownTarget],
     (versions, sent): (&[String], &SentFolders),
-) -> Result<(Vec<Aim>, Vec<Arc<Own>>), Error> {
-    let owns = own::of_sent(plan, engines.specs, sent)?;
-    let here: Vec<String> = owns.iter().map(|own| own.facts().version()).collect();
-    if here != versions {
+) -> Result<(Vec<TargetContext>, Vec<Arc<CustomWorkload>>), Error> {
+    let workloads = own::read_sent_workloads(plan, engines.specs, sent)?;
+    let local_versions: Vec<String> =
+        workloads.iter().map(|custom_workload| custom_workload.facts().version()).collect();
+    if local_versions != versions {
         return Err(Error::usage(
             format!(
                 "the workload as it arrived here is {}, and the leader's is {}: operations would not be the same",
-                here.join(" + "),
+                local_versions.join(" + "),
                 versions.join(" + ")
             ),
             "leave the files of its folder alone while it is led",
         ));
     }
     let mut aims = Vec::new();
-    for (url, known) in plan.target.all().iter().zip(known) {
+    for (url, known) in plan.target.all().iter().zip(known_targets) {
         let target = targets::open(engines, plan, url, targets::given_password(plan)?)?;
         let identity = data::identify(&target, plan.observe.host, &Cancel::default()).map_err(|error| {
             match error.kind {
@@ -95,10 +100,10 @@ pub fn reach_to_drive(
                 }
             }
         }
-        aims.push(Aim {
+        aims.push(TargetContext {
             reads_only: known.reads_only.clone(),
-            ..Aim::new(target, known.identity.clone(), known.spec.clone())
+            ..TargetContext::new(target, known.identity.clone(), known.spec.clone())
         });
     }
-    Ok((aims, owns))
+    Ok((aims, workloads))
 }

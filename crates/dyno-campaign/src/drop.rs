@@ -1,80 +1,80 @@
-//! Removes exactly what Dyno created.
+//! Removes exactly what Dyno created on the targets.
 
 use std::sync::Arc;
 
-use dyno_engine::{DropItem, Holder, Target, TargetError, Work};
+use dyno_engine::{DropItem, Holder, LockPurpose, Target, TargetError};
 use dyno_plan::Plan;
-use dyno_workload::own::Own;
+use dyno_workload::own::CustomWorkload;
 
 use crate::error::Error;
-use crate::event::{Event, Holdings};
-use crate::lead::Lead;
-use crate::load::retried;
-use crate::targets::{self, Reached, Targets};
+use crate::event::{CampaignEvent, TargetObjects};
+use crate::lead::CampaignContext;
+use crate::load::with_retries;
+use crate::targets::{self, ReachedTarget, ReachedTargets};
 use crate::{described, own, own_data};
 
-/// Removes what Dyno made in the targets of `plan`; returns what was removed and what stays, or nothing where whoever leads does
-/// not agree to one of them.
+/// Removes what Dyno created on the targets of `plan`; returns what was removed and what stays. `None` if the
+/// user does not agree for one of them.
 ///
 /// # Errors
-/// A target cannot be reached, is at work for somebody else, or does not let go of something.
+/// A target cannot be reached, is in use by another process, or refuses to drop an object.
 pub fn drop_data(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     plan: &Plan,
-    agrees: impl Fn(&Holdings) -> Result<bool, Error>,
-) -> Result<Option<Vec<Holdings>>, Error> {
-    let owns = own::of(plan, lead.engines.specs)?;
-    let targets = Targets::reach(lead, plan)?;
+    agrees: impl Fn(&TargetObjects) -> Result<bool, Error>,
+) -> Result<Option<Vec<TargetObjects>>, Error> {
+    let workloads = own::read_workloads(plan, lead.engines.specs)?;
+    let targets = ReachedTargets::reach(lead, plan)?;
     let mut all = Vec::new();
     for holder in targets.holders()? {
-        let Some(removed) = holder.named(drop_from(lead, plan, &owns, holder, &agrees))? else {
+        let Some(removed) = holder.named(drop_from(lead, plan, &workloads, holder, &agrees))? else {
             return Ok(None);
         };
-        lead.tell(Event::Dropped(removed.clone()));
+        lead.emit(CampaignEvent::Dropped(removed.clone()));
         all.push(removed);
     }
     Ok(Some(all))
 }
 
-/// What was removed from one target; nothing where nobody agrees.
+/// Removes Dyno's objects from one target; `None` if the user does not agree.
 fn drop_from(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     plan: &Plan,
-    owns: &[Arc<Own>],
-    holder: &Reached,
-    agrees: &impl Fn(&Holdings) -> Result<bool, Error>,
-) -> Result<Option<Holdings>, Error> {
+    workloads: &[Arc<CustomWorkload>],
+    holder: &ReachedTarget,
+    agrees: &impl Fn(&TargetObjects) -> Result<bool, Error>,
+) -> Result<Option<TargetObjects>, Error> {
     let target = holder.target.as_ref();
-    // What was set up last goes first.
-    let data = || own::of_data(owns).rev();
-    let found = match owns.is_empty() {
+    // Removed in reverse order of creation.
+    let data = || own::distinct_workloads(workloads).rev();
+    let objects = match workloads.is_empty() {
         false => {
-            let items = data().map(|own| items(own, target)).collect::<Result<Vec<_>, _>>()?;
-            Holdings { url: target.url(), items: items.concat(), left: Vec::new() }
+            let items = data().map(|workload| items(workload, target)).collect::<Result<Vec<_>, _>>()?;
+            TargetObjects { url: target.url(), items: items.concat(), left: Vec::new() }
         }
-        true => Holdings { url: target.url(), items: target.inventory()?, left: target.foreign()? },
+        true => TargetObjects { url: target.url(), items: target.inventory()?, left: target.foreign()? },
     };
-    if found.items.is_empty() {
-        return Ok(Some(found));
+    if objects.items.is_empty() {
+        return Ok(Some(objects));
     }
-    let _lock = holder.lock(&Holder::this_process(Work::Drop), targets::claim(plan), lead)?;
-    if !agrees(&found)? {
+    let _lock = holder.lock(&Holder::this_process(LockPurpose::Drop), targets::claim(plan), lead)?;
+    if !agrees(&objects)? {
         return Ok(None);
     }
-    if owns.is_empty() {
-        return Ok(Some(Holdings { items: retried(lead, || target.drop_all())?, ..found }));
+    if workloads.is_empty() {
+        return Ok(Some(TargetObjects { items: with_retries(lead, || target.drop_all())?, ..objects }));
     }
-    for own in data() {
-        match own.tables().is_empty() {
-            true => drop(own_data::take_down(lead, target, own)?),
-            false => described::take_down(lead, target, own)?,
+    for custom_workload in data() {
+        match custom_workload.tables().is_empty() {
+            true => drop(own_data::tear_down_workload(lead, target, custom_workload)?),
+            false => described::tear_down(lead, target, custom_workload)?,
         }
     }
     let emptied = remove_emptied_file(target)?;
-    Ok(Some(Holdings { items: [found.items, emptied].concat(), ..found }))
+    Ok(Some(TargetObjects { items: [objects.items, emptied].concat(), ..objects }))
 }
 
-/// Removes a database file that Dyno created and that holds nothing any more.
+/// Removes a database file that Dyno created, if nothing else is in it.
 fn remove_emptied_file(target: &dyn Target) -> Result<Vec<DropItem>, TargetError> {
     let items = target.inventory()?;
     match !items.is_empty() && items.iter().all(|item| item.kind == "file") {
@@ -83,10 +83,10 @@ fn remove_emptied_file(target: &dyn Target) -> Result<Vec<DropItem>, TargetError
     }
 }
 
-/// What is removed for a workload of the user's own.
-fn items(own: &Own, target: &dyn Target) -> Result<Vec<DropItem>, TargetError> {
-    match own.tables().is_empty() {
-        true => Ok(own_data::statements(own, target)),
-        false => described::inventory(target, own),
+/// Lists what is removed for a custom workload.
+fn items(workload: &CustomWorkload, target: &dyn Target) -> Result<Vec<DropItem>, TargetError> {
+    match workload.tables().is_empty() {
+        true => Ok(own_data::teardown_items(workload, target)),
+        false => described::inventory(target, workload),
     }
 }

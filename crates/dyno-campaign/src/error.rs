@@ -1,4 +1,4 @@
-//! What can go wrong with a campaign, in kinds that whoever leads it can match on.
+//! The errors of a campaign, in kinds that a caller can match on.
 
 use dyno_engine::{TargetError, TargetErrorKind};
 use dyno_host::far::{SourceError, SourceErrorKind};
@@ -6,74 +6,72 @@ use dyno_plan::sweep::PointError;
 use dyno_plan::{DataError, PlanErrors};
 use dyno_record::{RecordError, RepositoryError};
 
-/// What an error means for whoever leads the campaign.
+/// What an error means for the caller of a campaign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The plan or the request is wrong: nothing was begun.
+    /// The plan or the request is wrong; nothing was started.
     Usage,
     /// The target, the host, a command of the plan or the repository failed.
     Failed,
-    /// It was stopped because its leader asked for it.
+    /// The caller cancelled the campaign through its `Cancel`.
     Interrupted,
 }
 
-/// An error of a campaign.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A wrong request.
+    /// The plan or the request is wrong.
     #[error("{problem}")]
     Usage {
-        /// What is wrong.
+        /// A description of the problem.
         problem: String,
-        /// The way out; empty where there is none.
+        /// What the user can do; empty if there is no hint.
         hint: String,
     },
-    /// A plan that is none.
     #[error(transparent)]
     Plan(#[from] PlanErrors),
-    /// The target failed.
+    /// An operation on the target failed.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// A machine of a target's that is not this one failed.
+    /// A remote machine of a target failed.
     #[error(transparent)]
     Host(#[from] SourceError),
     /// A command of the plan failed.
     #[error(transparent)]
     Hook(#[from] HookError),
-    /// Runs cannot be stored or read.
+    /// A run cannot be stored or read.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
-    /// Anything else.
+    /// Any other error, with its cause.
     #[error("{what}")]
     Other {
-        /// What failed.
+        /// What failed, as the start of a sentence.
         what: String,
-        /// The cause.
+        /// The cause; absent if there is none.
         #[source]
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
 }
 
-/// A command of a plan that failed.
+/// A failed command of a plan.
 #[derive(Debug, thiserror::Error)]
 #[error("hooks.{name} {outcome}: {command}{output}")]
 pub struct HookError {
     pub(crate) name: &'static str,
     pub(crate) outcome: String,
     pub(crate) command: String,
-    /// The end of what it said, each line set off on a line of its own.
+    /// The end of the command's output, each line indented on a line of its own.
     pub(crate) output: String,
-    /// Whether it was stopped because the campaign was.
+    /// Whether the command was stopped because the campaign was cancelled.
     pub(crate) interrupted: bool,
 }
 
 impl Error {
-    /// A wrong request, and the way out.
+    /// Creates an error for a wrong request, with a hint.
     pub fn usage(problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Usage { problem: problem.into(), hint: hint.into() }
     }
 
-    /// `what` failed because of `cause`.
+    /// Creates an error: `what` failed because of `cause`.
     pub fn because(
         what: impl Into<String>,
         cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -81,7 +79,6 @@ impl Error {
         Self::Other { what: what.into(), source: Some(cause.into()) }
     }
 
-    /// Its kind.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Usage { .. } | Self::Plan(_) => ErrorKind::Usage,
@@ -96,7 +93,7 @@ impl Error {
         }
     }
 
-    /// The way out; empty where there is none.
+    /// What the user can do; empty if there is no hint.
     pub fn hint(&self) -> &str {
         match self {
             Self::Usage { hint, .. } => hint,
@@ -106,7 +103,7 @@ impl Error {
         }
     }
 
-    /// The error with its causes and its way out, in one text.
+    /// Returns the error with its causes and its hint in one text.
     pub(crate) fn words(&self) -> String {
         if let (Self::Target(_) | Self::Host(_), false) = (self, self.hint().is_empty()) {
             return format!("{self}; hint: {}", self.hint());

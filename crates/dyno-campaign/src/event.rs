@@ -1,330 +1,331 @@
-//! What a campaign tells whoever leads it, and what it asks them.
+//! The events that a campaign reports to its caller, and the questions that it asks.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use dyno_engine::{DropItem, LoadReport, Secret};
 use dyno_plan::{Plan, TargetUrl};
-use dyno_record::{PartOf, RunId, RunRecord, Setting, Status, SweepId, SweepKind};
+use dyno_record::{PartOf, PointSetting, RunId, RunRecord, Status, SweepId, SweepKind};
 
 use crate::error::Error;
 
-/// Whoever leads a campaign. Events come in their order; those of a load come from any thread.
+/// Receives the events of a campaign and answers its questions. Events arrive in order; those of a load come
+/// from any thread.
 pub trait Listener: Sync {
-    /// Something has happened.
-    fn event(&self, event: Event);
+    fn event(&self, event: CampaignEvent);
 
-    /// The password of `url`, whose server wants one; nothing where nobody can be asked.
+    /// Returns the password for `url`, whose server requires one; `None` if nobody can be asked.
     ///
     /// # Errors
-    /// Somebody was asked and could not answer.
+    /// Asking the user failed.
     fn password(&self, url: &TargetUrl) -> Result<Option<Secret>, Error>;
 
-    /// Whether these commands of a plan, each behind its name, may run.
+    /// Returns whether these commands of a plan may run; each is preceded by its name.
     ///
     /// # Errors
-    /// Somebody was asked and could not answer.
+    /// Asking the user failed.
     fn allows(&self, commands: &[(&str, &str)]) -> Result<bool, Error>;
 
-    /// Whether a workload may change data of the target at `url` that Dyno did not make, in these ways.
+    /// Returns whether a workload may change data at `url` that Dyno did not create; `ways` describes the
+    /// changes.
     ///
     /// # Errors
-    /// Somebody was asked and could not answer.
+    /// Asking the user failed.
     fn allows_writes(&self, url: &str, ways: &[String]) -> Result<bool, Error>;
 }
 
-/// What happens.
+/// An event of a campaign.
 #[derive(Debug, Clone)]
-pub enum Event {
-    /// Every target was reached: from now on the campaign ends in good order where its `Cancel` is asked. Told once.
+pub enum CampaignEvent {
+    /// Every target was reached; from now on `Cancel` ends the campaign in an orderly way. Reported once.
     Reached,
-    /// A target is locked against others; what the lock does not keep off, if there is something.
+    /// A target is locked; the text says what the lock does not prevent, if anything.
     Locked(Option<String>),
-    /// A workload changes data of the target of this URL that Dyno did not make, in these ways, and may do so from now on.
+    /// A workload is allowed to change data that Dyno did not create: the target's URL, and the changes.
     Writes(String, Vec<String>),
-    /// The data of a target is looked at.
+    /// Dyno starts to check the data of a target.
     LookingAtData,
-    /// Data was loaded through one target, and is not seen through all of them yet.
+    /// Data loaded through one target is not yet visible through all targets.
     WaitingForData,
-    /// So many rows that a run had inserted and left behind are gone.
+    /// Dyno deleted this many rows that a run had inserted and left behind.
     Removed(u64),
-    /// Data of another block size is dropped to make room.
+    /// Dyno drops data of another block size to make room.
     DroppingData,
-    /// A small schema is loaded, driven and dropped.
+    /// Dyno loads, runs and drops a small schema to check a target.
     CheckingDeeply,
-    /// A step of an acceptance begins: its number, from 1, and what it tries.
+    /// A step of an acceptance test begins: its number, from 1, and its title.
     AcceptanceStep(u32, String),
-    /// About a command of the plan.
+    /// An event of a command of the plan.
     Hook(HookEvent),
-    /// About a load.
+    /// An event of a load.
     Load(LoadEvent),
-    /// A run has a name and is noted in the repository.
+    /// A run has a name and is stored in the repository as started.
     RunBegun {
-        /// Its name.
+        /// The name of the run.
         id: RunId,
-        /// Its targets, with product and version.
+        /// The run's targets, with product and version.
         targets: String,
-        /// Whether it is one of several that belong together.
+        /// Whether the run belongs to a campaign of several runs.
         is_part: bool,
     },
-    /// The table that a run loads is made anew.
+    /// Dyno recreates the table that a run loads.
     EmptyingTable,
-    /// What a run has loaded gets its indexes, is written to the disk for good, and counted.
+    /// Dyno creates indexes on the rows a run has loaded, flushes them to disk, and counts them.
     SettlingLoad,
-    /// What must stay true of a user's own workload is asked for, which may read whole tables.
+    /// Dyno queries the invariants of a custom workload, which may read whole tables.
     AskingInvariants,
-    /// What one transaction of each class does is learned on one session alone.
+    /// Dyno measures on a single session what one transaction of each class does.
     Learning,
-    /// A run goes on.
-    Phase(dyno_drive::Event),
-    /// A database that is only looked at goes on.
-    Seen(dyno_drive::present::Seen),
+    /// An event of the run in progress.
+    Phase(dyno_drive::RunEvent),
+    /// An event of a database that `dyno watch` observes.
+    Seen(dyno_drive::present::ObservationEvent),
     /// The sessions of a run have ended.
     RunOver,
-    /// A run is stored; rows that it inserted are being removed, which takes a while.
+    /// The run is stored; deleting the rows that it inserted takes a while.
     Tidying,
-    /// The database's own report of a run: its name, such as `AWR snapshots 17 to 18`, and its file if it has one.
+    /// The database's own report of a run: its name, such as `AWR snapshots 17 to 18`, and its file if it has
+    /// one.
     OwnReport(String, Option<PathBuf>),
-    /// A run is judged and stored.
+    /// A run is audited and stored.
     Stored(Arc<RunRecord>),
-    /// Runs that belong together begin.
-    Begun(Box<Begun>),
-    /// The next run.
-    Next(Next),
-    /// No run begins, or the next one does after all.
+    /// A campaign of several runs begins.
+    Begun(Box<CampaignBegun>),
+    /// The next run of a campaign begins.
+    Next(NextRun),
+    /// The campaign is paused (true) or continues (false).
     Paused(bool),
-    /// A run of several has ended.
-    Ended(Ended),
-    /// A run was held against the limits of a search: whether it keeps them, and what was measured of each.
+    /// A run of a campaign has ended.
+    Ended(RunEnded),
+    /// A search compared a run with its limits: whether the run keeps them, and each measured value.
     Judged(bool, Vec<String>),
-    /// About a proof.
+    /// An event of a proof of updates or durability.
     Proof(ProofEvent),
-    /// About a study of variants.
+    /// An event of a study of variants.
     Study(StudyEvent),
     /// Dyno's objects were removed from a target, or there were none.
-    Dropped(Holdings),
-    /// Something that does not end the campaign, and should be known.
+    Dropped(TargetObjects),
+    /// A problem that does not end the campaign.
     Warning(Warning),
 }
 
-/// Runs that belong together begin.
+/// The start of a campaign of several runs.
 #[derive(Debug, Clone)]
-pub struct Begun {
-    /// The name they share.
+pub struct CampaignBegun {
+    /// The campaign's name, which all its runs share.
     pub id: SweepId,
-    /// What they are made for.
     pub kind: SweepKind,
-    /// The plan of the first.
+    /// The plan of the first run.
     pub plan: Plan,
-    /// What sets them apart, each with the length of its longest value.
+    /// The settings that vary between the runs, each with the length of its longest value.
     pub axes: Vec<(String, usize)>,
-    /// The sides of a comparison: name and words of each.
+    /// The sides of an A/B test: name and description of each.
     pub sides: Vec<(&'static str, String)>,
-    /// The points, each with its settings, where they are known from the beginning.
-    pub points: Vec<(u32, Vec<Setting>)>,
-    /// Whether a point may be left out.
+    /// The points with their settings; empty if they are unknown in advance.
+    pub points: Vec<(u32, Vec<PointSetting>)>,
+    /// Whether points can be skipped.
     pub skips: bool,
 }
 
-/// The next run of several.
+/// The next run of a campaign.
 #[derive(Debug, Clone)]
-pub struct Next {
-    /// Its number, from 1.
+pub struct NextRun {
+    /// Number of the run in the campaign, from 1.
     pub number: u32,
-    /// How many there will be, where that is known.
-    pub of: Option<u32>,
-    /// Its place among them.
+    /// Total number of runs; absent if it is unknown.
+    pub total: Option<u32>,
+    /// Point, repeat and side of the run.
     pub part: PartOf,
-    /// How long it and all after it will take, s, where that is known.
+    /// Estimated time for this run and all later ones, s; absent if it is unknown.
     pub all_s: Option<f64>,
-    /// How long those after it will take.
+    /// Estimated time for the later runs, s; absent if it is unknown.
     pub rest_s: Option<f64>,
 }
 
-/// A run of several has ended. With neither record nor failure it was stopped before anything was measured.
+/// The end of a run of a campaign. Without a record and a failure, the run was stopped before it measured
+/// anything.
 #[derive(Debug, Clone)]
-pub struct Ended {
-    /// Its number, from 1.
+pub struct RunEnded {
+    /// Number of the run in the campaign, from 1.
     pub number: u32,
-    /// Its place among them.
+    /// Point, repeat and side of the run.
     pub part: PartOf,
-    /// Its record, which may be that of a failure.
+    /// The run's record, which may have the status failed; absent if there is none.
     pub record: Option<Arc<RunRecord>>,
-    /// Why there is none.
+    /// Why there is no record; absent if there is one.
     pub failed: Option<String>,
-    /// Whether it was broken off to leave its point out.
+    /// Whether the user skipped the run's point while the run was in progress.
     pub skipped: bool,
 }
 
-impl Ended {
-    /// Whether the run was broken off because the campaign was stopped.
+impl RunEnded {
+    /// Whether the run was stopped because the campaign was cancelled.
     pub fn is_stopped(&self) -> bool {
         let stopped = |record: &Arc<RunRecord>| record.status == Status::Interrupted;
         !self.skipped && self.failed.is_none() && self.record.as_ref().is_none_or(stopped)
     }
 }
 
-/// About a command of the plan: its name, such as `before_run`, and the command or what it said, each line set off.
+/// An event of a command of the plan: its name, such as `before_run`, and the command or its output, each
+/// line indented.
 #[derive(Debug, Clone)]
 pub enum HookEvent {
-    /// It will run.
+    /// The command will run: name and command.
     Planned(&'static str, String),
-    /// It runs.
+    /// The command starts: name and command.
     Started(&'static str, String),
-    /// It has ended well, and said this.
+    /// The command has succeeded with this output.
     Said(&'static str, String),
-    /// It failed with this error, after one run that counts all the same.
+    /// The command after one run failed with this error; the run still counts.
     FailedAfterRun(String),
-    /// It failed with this error, after all runs, which count all the same.
+    /// The command after all runs failed with this error; the runs still count.
     FailedAtEnd(String),
 }
 
-/// About a load.
+/// An event of a data load.
 #[derive(Debug, Clone)]
 pub enum LoadEvent {
-    /// One of several targets is loaded: its URL.
+    /// The load of one of several targets begins: its URL.
     Target(String),
-    /// The target lives in memory, so nothing of this load will stay.
+    /// The target is in memory, so its data is lost when the process ends.
     Ephemeral,
-    /// A phase begins, such as `rows`; how many rows it will handle, 0 where that is not known.
+    /// A phase of a load begins, such as `rows`; the number of rows that it handles, 0 if unknown.
     Phase(String, u64),
-    /// The phase goes on by so many rows and bytes of content.
+    /// The phase has handled this many more rows, and bytes of their content.
     Advance(u64, u64),
     /// The last phase has ended.
     Over,
-    /// What is there is damaged, as this error says: it is removed, and loaded anew.
+    /// The existing data is damaged, as this error says; Dyno removes it and loads it again.
     Damaged(String),
-    /// The database took the work back because of others, as this error says; it is done again, the first time of the second.
+    /// The database rolled the work back, as this error says; it is retried. The numbers are the attempt and
+    /// the maximum.
     Retried(String, u32, u32),
-    /// What is there is good, and this is what updates have made of it.
+    /// The existing data is good; the text says what updates have changed about it.
     Worn(String),
-    /// The target is loaded.
+    /// The target is loaded, with this report.
     Done(LoadReport),
-    /// A workload of the user's own is set up.
-    SetUp(SetUp),
+    /// A custom workload is set up.
+    SetUp(WorkloadSetup),
 }
 
-/// What was done to set a workload of the user's own up.
+/// The result of setting up a custom workload.
 #[derive(Debug, Clone, Default)]
-pub struct SetUp {
-    /// Its name.
+pub struct WorkloadSetup {
+    /// The name of the workload.
     pub name: String,
-    /// The tables that it describes, with their rows.
+    /// The tables that the workload describes, with their row counts.
     pub tables: Vec<(String, u64)>,
-    /// Whether they were there, and nothing was done.
+    /// Whether the tables existed already, so nothing was done.
     pub already: bool,
-    /// Rows that were written: fewer than all where an earlier load has written the others.
+    /// Number of rows written; fewer than all if an earlier load wrote the others.
     pub rows_written: u64,
-    /// Statements of its own that were done.
+    /// Number of the workload's own statements that were executed.
     pub statements: usize,
-    /// Seconds that this took.
+    /// Duration of the setup, s.
     pub seconds: f64,
-    /// Conditions of the workload that hold of what was loaded.
+    /// Number of the workload's conditions that hold for the loaded data.
     pub conditions: usize,
-    /// Seconds that it took to ask for them.
+    /// Time that checking the conditions took, s.
     pub conditions_s: f64,
 }
 
-/// About a proof.
+/// An event of a proof of updates or durability.
 #[derive(Debug, Clone)]
 pub enum ProofEvent {
-    /// The plan only reads; the proof does nothing but updates.
+    /// The plan only reads; the proof runs updates only.
     OnlyUpdates,
-    /// A target keeps no account: its URL, and why.
+    /// The updates on a target cannot be verified: its URL, and why.
     NoAccount(String, String),
-    /// Every row is read, before the run.
+    /// Dyno reads every row, before the run.
     Reading,
-    /// Every row is read again; of the run that is stored by now.
+    /// Dyno reads every row again, after the run of this name if it is stored.
     ReadingAgain(Option<RunId>),
-    /// The server is killed.
+    /// Dyno runs the command that kills the server.
     Killing,
-    /// The server is started again.
+    /// Dyno starts the server again.
     Restarting,
-    /// The server is waited for.
+    /// Dyno waits until the server answers.
     Waiting,
-    /// This command runs.
+    /// Dyno runs this command of the user.
     Command(String),
-    /// A command, `kill` or `restart`, did not end well, but so.
+    /// The command `kill` or `restart` did not succeed; its exit status.
     CommandEnded(&'static str, String),
 }
 
-/// About a study of variants.
+/// An event of a study of variants.
 #[derive(Debug, Clone)]
 pub enum StudyEvent {
-    /// It begins or goes on, with its work in this folder.
+    /// The study begins or is resumed.
     Begun {
-        /// Its name.
+        /// The name of the study.
         id: SweepId,
-        /// Where its journal and its own files are.
+        /// The folder with the study's journal and files.
         folder: PathBuf,
-        /// Legs that are done, and all of them.
+        /// Number of legs that are done, and of all legs.
         legs: (usize, usize),
     },
-    /// The next variant is applied, measured and reverted.
+    /// The next leg begins: its variant is applied, measured and reverted.
     Leg {
-        /// Its number, from 1.
+        /// Number of the leg, from 1.
         number: usize,
-        /// How many there are.
         of: usize,
-        /// The variant.
         variant: String,
-        /// Which time, from 1.
+        /// Repeat of this variant, from 1.
         repeat: u32,
-        /// How long it and all after it will take, s, where that is known.
+        /// Estimated time for this leg and all later ones, s; absent if it is unknown.
         left_s: Option<f64>,
     },
-    /// A command runs: when, and which.
+    /// A command starts: its phase, and the command.
     Command(&'static str, String),
-    /// A command has said this, each line set off.
+    /// Output of a command, each line indented.
     Said(String),
-    /// The data of a task is brought to its state.
+    /// The data of this task is reset to its initial state.
     Resetting(String),
     /// A task of a leg was measured: its name, the seconds of its load, and the record of its run.
     Measured(String, Option<f64>, Option<Arc<RunRecord>>),
-    /// Everything is put back: of which variant, or what was set up, and why.
+    /// A variant or the setup is reverted: its name, and why.
     Reverting(String, &'static str),
-    /// The commands that put it back ended well; whether that is so is checked before the next measurement.
+    /// The revert commands succeeded; whether they had an effect is checked before the next measurement.
     Reverted(String),
-    /// A leg failed, for this reason; the study goes on.
+    /// A leg failed: its variant, and why. The study continues.
     Failed(String, String),
-    /// What an earlier process of the study had left running was ended.
+    /// Number of processes that an earlier process of the study had left running and that were killed.
     EndedLeft(usize),
     /// The data of a variant could not be dropped, for this reason.
     DataStays(String),
 }
 
-/// What a target holds of Dyno's, or held before it was removed.
+/// Dyno's objects on a target, found or removed.
 #[derive(Debug, Clone)]
-pub struct Holdings {
-    /// The target.
+pub struct TargetObjects {
     pub url: String,
-    /// What Dyno made.
+    /// The objects that Dyno created.
     pub items: Vec<DropItem>,
-    /// What is beside it, is not Dyno's, and stays.
+    /// Objects next to them that Dyno did not create, and that stay.
     pub left: Vec<DropItem>,
 }
 
-/// Something that does not end the campaign, with its reason.
+/// A problem that does not end the campaign, with its reason.
 #[derive(Debug, Clone)]
 pub enum Warning {
-    /// What is measured cannot be kept while the run lasts; it is tried again.
+    /// Intervals cannot be stored while the run lasts; storing is retried.
     NotKept(String),
-    /// Not all of the full series could be stored.
+    /// The full series could not be stored completely.
     SeriesNotWhole(String),
-    /// What a transaction, or any of a workload, does to the database could not be learned: its name, and why.
+    /// Dyno could not measure what a transaction (or any of a workload) does: its name, and why.
     NotLearned(String, String),
-    /// The record could not be stored in the repository, and lies in this file.
+    /// The record could not be stored in the repository; it is in this file.
     StoredElsewhere(String, PathBuf),
-    /// The database's own report of a run cannot be had.
+    /// The database's own report of a run is not available.
     NoOwnReport(String),
     /// The database's own report cannot be written: why, its name, and the file.
     OwnReportNotWritten(String, String, PathBuf),
-    /// Rows that a run inserted are still there; why, if that is known.
+    /// Rows that a run inserted still exist; why, if that is known.
     RowsLeft(Option<String>),
-    /// That commands are allowed cannot be kept in this file.
+    /// The consent to commands cannot be stored in this file.
     ConsentNotKept(String, PathBuf),
-    /// The file of a secret is open to others, in words.
+    /// Other users can read the file of a secret; the text names it.
     OpenSecret(String),
-    /// The sides of a comparison have different data.
+    /// The sides of an A/B test use different data.
     SidesDiffer,
 }

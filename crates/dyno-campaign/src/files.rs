@@ -1,29 +1,30 @@
-//! Files that Dyno writes where others may have put something: never through a link, and never half.
+//! Writes files in folders that others may write to: never through a link, and never partially.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// Puts `bytes` at `path`, all of them or none: what was there stays until the new file is whole. A pipe or a terminal is
-/// written to as it is; a link is never followed to a file, whose owner may be somebody else.
+/// Replaces the file at `path` by `bytes` atomically: the old file stays until the new one is complete. A
+/// pipe or a terminal is written directly. A link to a file is refused, because the file may belong to
+/// another user.
 ///
 /// # Errors
-/// It is a link to a file, or the disk or its rights do not let it be written.
+/// The path is a link to a file, or writing fails.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace_with(path, |out| out.write_all(bytes))
 }
 
-/// The same with what `write` writes piece by piece.
+/// Like [`replace`], but the content comes from `write`, piece by piece.
 ///
 /// # Errors
-/// As [`replace`], and those of `write`.
+/// Those of [`replace`] and of `write`.
 pub fn replace_with<E: From<io::Error>>(
     path: &Path,
     write: impl FnOnce(&mut dyn io::Write) -> Result<(), E>,
 ) -> Result<(), E> {
-    let there = std::fs::symlink_metadata(path).ok();
-    let is_link = there.as_ref().is_some_and(|facts| facts.file_type().is_symlink());
+    let link_facts = std::fs::symlink_metadata(path).ok();
+    let is_link = link_facts.as_ref().is_some_and(|facts| facts.file_type().is_symlink());
     let behind = std::fs::metadata(path).ok();
     match &behind {
         Some(facts) if !facts.is_file() => {
@@ -38,14 +39,14 @@ pub fn replace_with<E: From<io::Error>>(
         }
         _ => {}
     }
-    let draft = beside(path);
+    let draft = draft_path(path);
     let fill = || {
         let mut file = OpenOptions::new().write(true).create_new(true).open(&draft)?;
         if let Some(facts) = &behind {
             file.set_permissions(facts.permissions())?;
         }
         write(&mut file)?;
-        // A full disk may say so only now.
+        // A full disk may be reported only here.
         file.sync_all()?;
         Ok(std::fs::rename(&draft, path)?)
     };
@@ -56,24 +57,24 @@ pub fn replace_with<E: From<io::Error>>(
     written
 }
 
-/// Writes a file that nobody else may read; one that is there already is an error.
+/// Creates a file that only this user can read.
 ///
 /// # Errors
-/// It is there, or the disk or its rights do not let it be written.
+/// The file already exists, or writing fails.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
-/// Makes a folder, and those above it, that nobody else may look into; what is there stays as it is.
+/// Creates a folder, and its parents, that only this user can read. An existing folder is not changed.
 ///
 /// # Errors
-/// The disk or its rights do not let it be made.
+/// The folder cannot be created.
 pub fn private_folder(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// A name for a draft in the same folder, so that it can be renamed.
-fn beside(path: &Path) -> PathBuf {
+/// A draft file name in the same folder, so that the file can be renamed.
+fn draft_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.dyno-{}", std::process::id()))
 }
@@ -114,7 +115,7 @@ mod tests {
     fn what_cannot_be_written_leaves_what_was_there() {
         let folder = tempfile::tempdir().unwrap();
         assert!(replace(&folder.path().join("no/folder/report"), b"text").is_err());
-        // The device takes nothing, and is no file to be replaced.
+        // The device accepts no data and is not a regular file, so it must not be replaced.
         let full = replace(Path::new("/dev/full"), b"text").unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::StorageFull);
         replace(Path::new("/dev/null"), b"text").unwrap();

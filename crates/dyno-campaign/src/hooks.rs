@@ -1,50 +1,50 @@
-//! Commands of the user's around a run.
+//! Runs the user's commands (hooks) around a run.
 
-use dyno_drive::Watch;
+use dyno_drive::RunListener;
 use dyno_engine::Cancel;
 use dyno_plan::{Plan, keys};
 use dyno_record::{PartOf, RunRecord};
 
 use crate::error::HookError;
-use crate::event::{Event, HookEvent};
-use crate::lead::Lead;
-use crate::shell::{Ended, Outcome, Shell};
+use crate::event::{CampaignEvent, HookEvent};
+use crate::lead::CampaignContext;
+use crate::shell::{Shell, ShellExit, ShellOutcome};
 
-/// What a command sees of its run.
+/// The run that a hook is called for.
 #[derive(Clone, Copy)]
 pub(crate) struct HookRun<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) part: Option<&'a PartOf>,
-    /// The run's name, once it has one.
+    /// The run's name; absent before it is assigned.
     pub(crate) id: Option<&'a str>,
-    /// Its status, once it has one; after all runs of a command, that of the last.
+    /// The run's status; for the `end` hook the status of the last run. Absent if there is none yet.
     pub(crate) status: Option<&'a str>,
-    /// How many runs have ended, after all runs of a command.
+    /// Number of runs that have ended; only for the `end` hook.
     pub(crate) runs: Option<u32>,
 }
 
 impl<'a> HookRun<'a> {
-    /// A run of `plan` that has no name yet.
+    /// Creates the context for a run of `plan` without a name.
     pub(crate) fn of(plan: &'a Plan, part: Option<&'a PartOf>) -> Self {
         Self { plan, part, id: None, status: None, runs: None }
     }
 
-    /// A run that has ended.
+    /// Creates the context for a finished run.
     pub(crate) fn ended(plan: &'a Plan, record: &'a RunRecord) -> Self {
         let (id, status) = (Some(record.id.as_str()), Some(record.status.name()));
         Self { id, status, ..Self::of(plan, record.part_of.as_ref()) }
     }
 }
 
-/// Watches a run for whoever leads it, and runs the commands between its phases, if it has any.
-pub(crate) struct Watched<'a> {
-    pub(crate) lead: &'a Lead<'a>,
+/// Forwards a run's events to the campaign's listener, and runs the hooks `pre` and `post` if there are any.
+pub(crate) struct HookedRunWatch<'a> {
+    pub(crate) lead: &'a CampaignContext<'a>,
     pub(crate) hooked: Option<HookRun<'a>>,
 }
 
-impl Watch for Watched<'_> {
-    fn event(&self, event: &dyno_drive::Event) {
-        self.lead.tell(Event::Phase(event.clone()));
+impl RunListener for HookedRunWatch<'_> {
+    fn event(&self, event: &dyno_drive::RunEvent) {
+        self.lead.emit(CampaignEvent::Phase(event.clone()));
     }
 
     fn connected(&self) -> Result<(), String> {
@@ -56,21 +56,21 @@ impl Watch for Watched<'_> {
     fn drained(&self) -> Result<(), String> {
         let Some(of) = &self.hooked else { return Ok(()) };
         let command = of.plan.hooks.post.as_deref();
-        // What `pre` has started is to be ended even where the user has stopped the run; the time-out holds for this, too.
+        // What `pre` started must be ended even if the user cancelled the run; the time limit still applies.
         run("post", command, of, &Cancel::default(), self.lead).map_err(|error| error.to_string())
     }
 }
 
-/// Runs `command`, the hook called `name`, if there is one, and waits for its end.
+/// Runs the hook `name` if the plan has one, and waits until it ends.
 pub(crate) fn run(
     name: &'static str,
     command: Option<&str>,
     run: &HookRun<'_>,
     cancel: &Cancel,
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
 ) -> Result<(), HookError> {
     let Some(command) = command else { return Ok(()) };
-    lead.tell(Event::Hook(HookEvent::Started(name, command.to_owned())));
+    lead.emit(CampaignEvent::Hook(HookEvent::Started(name, command.to_owned())));
     let failed = |outcome: String, output: String, interrupted| HookError {
         name,
         outcome,
@@ -85,25 +85,26 @@ pub(crate) fn run(
         environment: environment(run),
         timeout: run.plan.hooks.timeout.0,
     };
-    let Outcome { ended, said } = shell
+    let ShellOutcome { exit: shell_exit, said: tail } = shell
         .run(passwords, cancel)
         .map_err(|error| failed(format!("could not be started ({error})"), String::new(), false))?;
-    let (outcome, interrupted) = match ended {
-        Ended::By(status) if status.success() => {
-            if !said.is_empty() {
-                lead.tell(Event::Hook(HookEvent::Said(name, said)));
+    let (outcome, interrupted) = match shell_exit {
+        ShellExit::By(status) if status.success() => {
+            if !tail.is_empty() {
+                lead.emit(CampaignEvent::Hook(HookEvent::Said(name, tail)));
             }
             return Ok(());
         }
-        Ended::By(status) => (format!("ended with {status}"), false),
-        Ended::Late => (format!("did not end within {} (hooks.timeout)", run.plan.hooks.timeout), false),
-        Ended::Stopped => ("was stopped".to_owned(), true),
-        Ended::Lost(error) => (format!("could not be waited for ({error})"), false),
+        ShellExit::By(status) => (format!("ended with {status}"), false),
+        ShellExit::Late => (format!("did not end within {} (hooks.timeout)", run.plan.hooks.timeout), false),
+        ShellExit::Stopped => ("was stopped".to_owned(), true),
+        ShellExit::Lost(error) => (format!("could not be waited for ({error})"), false),
     };
-    Err(failed(outcome, said, interrupted))
+    Err(failed(outcome, tail, interrupted))
 }
 
-/// The run in a command's environment: every key of the plan but where the password is, and its place in a sweep.
+/// Environment variables of a hook: all plan keys except those that locate passwords, and the run's place in
+/// the campaign.
 fn environment(run: &HookRun<'_>) -> Vec<(String, String)> {
     let variable = |key: &str| format!("DYNO_{}", key.replace('.', "_").to_ascii_uppercase());
     let mut all: Vec<(String, String)> = keys::all()
@@ -121,11 +122,11 @@ fn environment(run: &HookRun<'_>) -> Vec<(String, String)> {
         all.push(("DYNO_REPEAT".into(), part.repeat.to_string()));
         all.extend(part.side.iter().map(|side| ("DYNO_SIDE".into(), side.clone())));
     }
-    let told = [
+    let run_variables = [
         ("DYNO_RUN", run.id.map(str::to_owned)),
         ("DYNO_STATUS", run.status.map(str::to_owned)),
         ("DYNO_RUNS", run.runs.map(|runs| runs.to_string())),
     ];
-    all.extend(told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    all.extend(run_variables.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
     all
 }

@@ -1,96 +1,103 @@
-//! Machines of targets that are not this one: found in the plan, reached, and read by a run.
+//! Connects to the machines of remote targets that the plan names, so that a run can read their counters.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_drive::FarHost;
+use dyno_drive::RemoteHost;
 use dyno_engine::advice::advice;
 use dyno_engine::{Clock, MonotonicClock, patience};
-use dyno_host::far::{Place, Way};
+use dyno_host::far::{HostAccess, HostPlace};
 use dyno_plan::{HostSpec, Plan};
 use dyno_record::private_file::open_secret_warning;
 use dyno_record::{Advice, Identity, Severity};
 
 use crate::error::Error;
-use crate::event::{Event, Warning};
-use crate::lead::Lead;
+use crate::event::{CampaignEvent, Warning};
+use crate::lead::CampaignContext;
 use crate::secrets;
-use crate::targets::Reached;
+use crate::targets::ReachedTarget;
 
-/// The machine that `plan` names for the target at `at`.
-pub(crate) fn spec(plan: &Plan, at: usize) -> Option<&HostSpec> {
+/// Returns the machine that `plan` names for target `at`; absent if it names none.
+pub(crate) fn host_spec(plan: &Plan, at: usize) -> Option<&HostSpec> {
     plan.observe.hosts.iter().find(|host| host.is_of(at))
 }
 
-/// The places on it that matter to the target: what the plan names, else what the database says.
-pub(crate) fn places(spec: &HostSpec, identity: &Identity) -> Vec<Place> {
+/// Returns the paths on the machine that matter to the target: from the plan, otherwise from the database.
+pub(crate) fn places(spec: &HostSpec, identity: &Identity) -> Vec<HostPlace> {
     let named = [("data", &spec.data, &identity.data_path), ("redo", &spec.redo, &identity.redo_path)];
-    let path = |(name, own, told): (&str, &Option<String>, &Option<String>)| {
-        let path = own.clone().or_else(|| told.clone().filter(|path| path.starts_with('/')))?;
+    let path = |(name, planned_path, reported_path): (&str, &Option<String>, &Option<String>)| {
+        let path =
+            planned_path.clone().or_else(|| reported_path.clone().filter(|path| path.starts_with('/')))?;
         Some((name.to_owned(), path))
     };
     named.into_iter().filter_map(path).collect()
 }
 
-/// Reaches the machines of all targets, in their order.
+/// Connects to the machines of all targets, in the order of the targets.
 ///
 /// # Errors
-/// One cannot be reached, or says nothing that can be used.
-pub(crate) fn reach(
+/// A machine cannot be reached, or returns nothing usable.
+pub(crate) fn connect_hosts(
     plan: &Plan,
-    targets: &[Reached],
+    targets: &[ReachedTarget],
     clock: &Arc<dyn Clock>,
-    lead: &Lead<'_>,
-) -> Result<Vec<Option<Arc<FarHost>>>, Error> {
-    let one = |(at, reached): (usize, &Reached)| {
-        let Some(spec) = spec(plan, at) else { return Ok(None) };
-        let host = one_host(spec, &reached.identity, clock, lead);
+    lead: &CampaignContext<'_>,
+) -> Result<Vec<Option<Arc<RemoteHost>>>, Error> {
+    let connect_one = |(at, reached): (usize, &ReachedTarget)| {
+        let Some(spec) = host_spec(plan, at) else { return Ok(None) };
+        let host = connect_host(spec, &reached.identity, clock, lead);
         reached.named(host.map(|host| Some(Arc::new(host))))
     };
-    targets.iter().enumerate().map(one).collect()
+    targets.iter().enumerate().map(connect_one).collect()
 }
 
-/// The longest wait for a machine; each of its steps has a bound of its own.
+/// Longest wait for a machine; each step of the connection has its own limit.
 const REACH_MAX: Duration = Duration::from_secs(90);
 
-/// Reaches one, until the user wants to stop.
-fn one_host(
+/// Connects to one machine; stops if the user cancels.
+fn connect_host(
     spec: &HostSpec,
     identity: &Identity,
     clock: &Arc<dyn Clock>,
-    lead: &Lead<'_>,
-) -> Result<FarHost, Error> {
+    lead: &CampaignContext<'_>,
+) -> Result<RemoteHost, Error> {
     let file = spec.password_file.as_deref().map(Path::new);
     let open = file.and_then(|file| open_secret_warning("the password file of a host", file));
-    open.into_iter().for_each(|words| lead.tell(Event::Warning(Warning::OpenSecret(words))));
+    open.into_iter().for_each(|words| lead.emit(CampaignEvent::Warning(Warning::OpenSecret(words))));
     let words = [&spec.password_env, &spec.password_file].map(Option::as_deref);
-    let way = Way {
+    let way = HostAccess {
         url: spec.url.clone(),
         password: secrets::named("observe.hosts", words)?.map(|secret| secret.expose().to_owned()),
         ca: spec.ca.as_ref().map(PathBuf::from),
         agents: lead.agents.clone(),
     };
     let (places, clock) = (places(spec, identity), Arc::clone(clock));
-    let reach = move || Ok(FarHost::reach(&way, &places, &clock));
+    let reach = move || Ok(RemoteHost::reach(&way, &places, &clock));
     Ok(patience::within(REACH_MAX, &lead.cancel, "reaching its machine", reach)??)
 }
 
-/// What there is to say of the machine of the target at `at`, where the plan names one: how it answers, and what it does not tell.
-pub(crate) fn checked(lead: &Lead<'_>, plan: &Plan, at: usize, reached: &Reached) -> Vec<Advice> {
-    let Some(spec) = spec(plan, at) else { return Vec::new() };
+/// Checks the machine of target `at`: whether it answers, and which counters are missing. Empty if the plan
+/// names none.
+pub(crate) fn check_host(
+    lead: &CampaignContext<'_>,
+    plan: &Plan,
+    at: usize,
+    reached: &ReachedTarget,
+) -> Vec<Advice> {
+    let Some(spec) = host_spec(plan, at) else { return Vec::new() };
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-    match one_host(spec, &reached.identity, &clock, lead) {
-        Ok(host) => found(&host),
+    match connect_host(spec, &reached.identity, &clock, lead) {
+        Ok(host) => host_advice(&host),
         Err(error) => vec![advice("host", Severity::Fail, error.to_string(), error.hint())],
     }
 }
 
-/// Clocks that are farther apart than this are worth a word, s: its own times in logs are then none of ours.
+/// Clock difference that is reported, s. Beyond it, times in the machine's logs cannot be matched with a run.
 const APART_S: f64 = 1.0;
 
-fn found(host: &FarHost) -> Vec<Advice> {
-    let own = &host.described.host;
+fn host_advice(host: &RemoteHost) -> Vec<Advice> {
+    let host_facts = &host.described.host;
     let ahead = host.ahead_s();
     let clock = ahead.map_or_else(
         || "its clock is not told".to_owned(),
@@ -99,15 +106,15 @@ fn found(host: &FarHost) -> Vec<Advice> {
             format!("its clock is {:.1} ms {way} (± {:.1})", ahead_s.abs() * 1e3, bound_s * 1e3)
         },
     );
-    let devices = own.facts.iter().filter_map(|(name, device)| {
+    let devices = host_facts.facts.iter().filter_map(|(name, device)| {
         let place = name.strip_prefix("place.")?.strip_suffix(".device")?;
         Some(format!(", {place} on {device}"))
     });
     let words = format!(
         "{}: {} with {} processors answers in {:.1} ms, {clock}{}",
         host.url,
-        own.name,
-        own.cpus,
+        host_facts.name,
+        host_facts.cpus,
         host.answers_in_s * 1e3,
         devices.collect::<String>()
     );

@@ -1,82 +1,85 @@
-//! What must hold of the data of a user's own workload: behind a load, and behind each run.
+//! Checks the invariants of custom workloads: after a load, and before and after each run.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dyno_engine::{Cancel, Row, Target, TargetError, TargetErrorKind, patience};
-use dyno_record::Invariant;
-use dyno_workload::own::{After, Own, Single};
+use dyno_engine::{Cancel, Target, TargetError, TargetErrorKind, TextRow, patience};
+use dyno_record::InvariantResult;
+use dyno_workload::own::{CustomWorkload, InvariantTiming, Single};
 
 use crate::error::Error;
-use crate::event::Event;
-use crate::lead::Lead;
+use crate::event::CampaignEvent;
+use crate::lead::CampaignContext;
 use crate::own;
-use crate::own_data::{at, misfit};
-use crate::targets::{Reached, Targets};
+use crate::own_data::{error_at_statement, unsupported_engine};
+use crate::targets::{ReachedTarget, ReachedTargets};
 
-/// How long an invariant may take: it reads all of a table. And where the user has stopped the run, and wants its end.
+/// Maximum time for an invariant, which may read a whole table; and the limit after the user cancelled the
+/// run.
 const INVARIANT_MAX: Duration = Duration::from_secs(1_800);
 const STOPPED_MAX: Duration = Duration::from_secs(10);
 
-/// What a record says of an invariant until it was asked for after the run.
+/// The reason in a record until the invariant was queried after the run.
 const NOT_YET: &str = "nobody has asked after the run, which is stored first";
 
-/// A question by its name, and the answer.
-type Answer = (String, Result<String, TargetError>);
+/// The name of an invariant, and the result of its query.
+type InvariantAnswer = (String, Result<String, TargetError>);
 
-/// Asks a target for invariants.
+/// Queries the invariants of a target.
 #[derive(Clone, Copy)]
-struct Asking<'a> {
-    lead: &'a Lead<'a>,
+struct InvariantReader<'a> {
+    lead: &'a CampaignContext<'a>,
     limit: Duration,
     cancel: &'a Cancel,
 }
 
-/// What the invariants of each workload are before a run; those of workloads with the same data stand with the first.
+/// Queries the invariants of each workload before a run. Workloads that share data are queried once, under
+/// the first.
 ///
 /// # Errors
-/// One that has to stay the same cannot be asked for: nothing could be compared with it.
-pub(crate) fn before(
-    lead: &Lead<'_>,
-    targets: &Targets,
-    owns: &[Arc<Own>],
-) -> Result<Vec<Vec<Invariant>>, Error> {
-    let asking = Asking { lead, limit: INVARIANT_MAX, cancel: &lead.cancel };
-    let of_target = |reached: &Reached, singles: &[Single]| {
-        let answers = asking.ask(&reached.target, &singles.iter().collect::<Vec<_>>());
-        let known = |(single, answer): (&Single, Result<String, TargetError>)| {
+/// An invariant that must stay unchanged cannot be queried, so there would be nothing to compare.
+pub(crate) fn read_before_run(
+    lead: &CampaignContext<'_>,
+    targets: &ReachedTargets,
+    workloads: &[Arc<CustomWorkload>],
+) -> Result<Vec<Vec<InvariantResult>>, Error> {
+    let asking = InvariantReader { lead, limit: INVARIANT_MAX, cancel: &lead.cancel };
+    let of_target = |reached: &ReachedTarget, singles: &[Single]| {
+        let answers = asking.query_all(&reached.target, &singles.iter().collect::<Vec<_>>());
+        let invariant_before = |(single, answer): (&Single, Result<String, TargetError>)| {
             let before = match (answer, &single.is) {
-                // What it has to be is known, so the run can be judged without the answer.
+                // The expected value is known, so the run can be audited without this result.
                 (Err(error), Some(_)) if error.kind != TargetErrorKind::Cancelled => None,
                 (answer, _) => Some(answer?),
             };
             let name = label(targets, reached, single);
-            Ok(Invariant { name, is: single.is.clone(), before, after: Err(NOT_YET.to_owned()) })
+            Ok(InvariantResult { name, is: single.is.clone(), before, after: Err(NOT_YET.to_owned()) })
         };
-        singles.iter().zip(answers).map(known).collect::<Result<Vec<_>, TargetError>>()
+        singles.iter().zip(answers).map(invariant_before).collect::<Result<Vec<_>, TargetError>>()
     };
-    of_each(targets, owns, |reached, singles| of_target(reached, singles).map_err(Error::from))
+    for_each_workload(targets, workloads, |reached, singles| of_target(reached, singles).map_err(Error::from))
 }
 
-/// Asks for them again, after a run whose record is safe; how long that took. Whoever stops the run while this goes on does not wait for it.
+/// Queries the invariants again after a run whose record is stored; returns how long that took. If the user
+/// cancels, it ends early.
 ///
 /// # Errors
-/// The workload has no SQL for a target.
-pub(crate) fn after(
-    lead: &Lead<'_>,
-    targets: &Targets,
-    owns: &[Arc<Own>],
-    invariants: &mut [Vec<Invariant>],
+/// The workload has no SQL for a target's engine.
+pub(crate) fn read_after_run(
+    lead: &CampaignContext<'_>,
+    targets: &ReachedTargets,
+    workloads: &[Arc<CustomWorkload>],
+    invariants: &mut [Vec<InvariantResult>],
 ) -> Result<Duration, Error> {
     let began = Instant::now();
     let never = Cancel::default();
     let asking = match lead.cancel.is_cancelled() {
-        true => Asking { lead, limit: STOPPED_MAX, cancel: &never },
-        false => Asking { lead, limit: INVARIANT_MAX, cancel: &lead.cancel },
+        true => InvariantReader { lead, limit: STOPPED_MAX, cancel: &never },
+        false => InvariantReader { lead, limit: INVARIANT_MAX, cancel: &lead.cancel },
     };
-    let answers = of_each(targets, owns, |reached, singles| {
-        let answers = asking.ask(&reached.target, &singles.iter().collect::<Vec<_>>());
-        Ok(answers.into_iter().map(|answer| (String::new(), answer)).collect::<Vec<Answer>>())
+    let answers = for_each_workload(targets, workloads, |reached, singles| {
+        let answers = asking.query_all(&reached.target, &singles.iter().collect::<Vec<_>>());
+        Ok(answers.into_iter().map(|answer| (String::new(), answer)).collect::<Vec<InvariantAnswer>>())
     })?;
     for (invariant, (_, answer)) in invariants.iter_mut().flatten().zip(answers.into_iter().flatten()) {
         invariant.after = answer.map_err(|error| error.to_string());
@@ -84,40 +87,46 @@ pub(crate) fn after(
     Ok(began.elapsed())
 }
 
-/// Holds what was loaded against what has to hold of it; how many conditions there are.
+/// Checks the conditions of the workload against loaded data; returns their number.
 ///
 /// # Errors
-/// One does not hold, or cannot be asked for.
-pub(crate) fn of_load(lead: &Lead<'_>, target: &Arc<dyn Target>, own: &Own) -> Result<usize, TargetError> {
-    let singles = own.invariants(target.engine(), After::Load).map_err(|fault| misfit(&fault))?;
-    let asking = Asking { lead, limit: INVARIANT_MAX, cancel: &lead.cancel };
-    let answers = asking.ask(target, &singles.iter().collect::<Vec<_>>());
+/// A condition does not hold, or its query fails.
+pub(crate) fn check_after_load(
+    lead: &CampaignContext<'_>,
+    target: &Arc<dyn Target>,
+    workload: &CustomWorkload,
+) -> Result<usize, TargetError> {
+    let singles = workload
+        .invariants(target.engine(), InvariantTiming::Load)
+        .map_err(|fault| unsupported_engine(&fault))?;
+    let asking = InvariantReader { lead, limit: INVARIANT_MAX, cancel: &lead.cancel };
+    let answers = asking.query_all(target, &singles.iter().collect::<Vec<_>>());
     for (single, answer) in singles.iter().zip(answers) {
         let (answer, is) = (answer?, single.is.as_deref().unwrap_or_default());
         if answer != is {
             let problem = format!("{} is {answer}, and has to be {is}", single.name);
             let message = single.fault(problem, "").to_string();
             return Err(TargetError::new(TargetErrorKind::Data, message)
-                .hint("the load is not what was described: `dyno load --replace` loads it anew"));
+                .hint("the data does not match its description: `dyno load --replace` loads it again"));
         }
     }
     Ok(singles.len())
 }
 
-/// What `of` makes of the invariants of each workload on each target that has data of its own.
-fn of_each<T>(
-    targets: &Targets,
-    owns: &[Arc<Own>],
-    mut of: impl FnMut(&Reached, &[Single]) -> Result<Vec<T>, Error>,
+/// Calls `query_target` for the invariants of each workload on each target that holds its own data.
+fn for_each_workload<T>(
+    targets: &ReachedTargets,
+    workloads: &[Arc<CustomWorkload>],
+    mut query_target: impl FnMut(&ReachedTarget, &[Single]) -> Result<Vec<T>, Error>,
 ) -> Result<Vec<Vec<T>>, Error> {
-    let asked: Vec<&Arc<Own>> = own::of_data(owns).collect();
+    let workloads_with_data: Vec<&Arc<CustomWorkload>> = own::distinct_workloads(workloads).collect();
     let mut all = Vec::new();
-    for own in owns {
+    for workload in workloads {
         let mut of_own = Vec::new();
-        if asked.iter().any(|asked| Arc::ptr_eq(asked, own)) {
+        if workloads_with_data.iter().any(|asked| Arc::ptr_eq(asked, workload)) {
             for reached in targets.holders()? {
-                let singles = own.invariants(reached.target.engine(), After::Run);
-                of_own.extend(of(reached, &singles.map_err(|fault| misfit(&fault))?)?);
+                let singles = workload.invariants(reached.target.engine(), InvariantTiming::Run);
+                of_own.extend(query_target(reached, &singles.map_err(|fault| unsupported_engine(&fault))?)?);
             }
         }
         all.push(of_own);
@@ -125,42 +134,43 @@ fn of_each<T>(
     Ok(all)
 }
 
-/// The name of an invariant, of several targets with its target.
-fn label(targets: &Targets, reached: &Reached, single: &Single) -> String {
+/// The name of an invariant; with several targets, followed by the target.
+fn label(targets: &ReachedTargets, reached: &ReachedTarget, single: &Single) -> String {
     match targets.is_several() {
         true => format!("{} of {}", single.name, reached.target.url()),
         false => single.name.clone(),
     }
 }
 
-/// The error with the place of the SQL, where it is one of that.
-fn told(single: &Single, error: TargetError) -> TargetError {
+/// Adds the place of the SQL to errors that come from it.
+fn error_at_query(single: &Single, error: TargetError) -> TargetError {
     match error.kind {
         TargetErrorKind::Cancelled | TargetErrorKind::Unreachable => error,
-        _ => at(single, error),
+        _ => error_at_statement(single, error),
     }
 }
 
-impl Asking<'_> {
-    /// Asks for all of `singles` in one snapshot; behind one that fails those that stand behind it are not known either.
-    fn ask(&self, target: &Arc<dyn Target>, singles: &[&Single]) -> Vec<Result<String, TargetError>> {
+impl InvariantReader<'_> {
+    /// Queries all of `singles` in one snapshot. After a failed query, the results of the later ones are
+    /// unknown.
+    fn query_all(&self, target: &Arc<dyn Target>, singles: &[&Single]) -> Vec<Result<String, TargetError>> {
         if singles.is_empty() {
             return Vec::new();
         }
-        self.lead.tell(Event::AskingInvariants);
+        self.lead.emit(CampaignEvent::AskingInvariants);
         let snapshot = target.dialect().snapshot;
-        let own = singles.iter().map(|single| single.sql.as_str());
+        let queries = singles.iter().map(|single| single.sql.as_str());
         let all: Vec<String> =
-            snapshot.iter().copied().chain(own).chain(["COMMIT"]).map(str::to_owned).collect();
+            snapshot.iter().copied().chain(queries).chain(["COMMIT"]).map(str::to_owned).collect();
         let (connection, first) = (Arc::clone(target), snapshot.len());
         let (sender, answers) = std::sync::mpsc::channel();
-        let done = patience::within(self.limit, self.cancel, "asking for invariants", move || {
+        let outcome = patience::within(self.limit, self.cancel, "asking for invariants", move || {
             let mut number = 0;
             let texts: Vec<&str> = all.iter().map(String::as_str).collect();
             connection.script(&texts, &mut |rows| {
                 if (first..texts.len() - 1).contains(&number) {
-                    // Whoever has asked may have gone.
-                    let _ = sender.send(words(&rows));
+                    // The receiver may have stopped waiting.
+                    let _ = sender.send(format_rows(&rows));
                 }
                 number += 1;
                 Ok(())
@@ -168,27 +178,27 @@ impl Asking<'_> {
         });
         let answers: Vec<String> = answers.try_iter().collect();
         let no_row = || TargetError::new(TargetErrorKind::Data, "the invariant has no row");
-        let one = |(place, single): (usize, &&Single)| match answers.get(place) {
-            Some(answer) if answer.is_empty() => Err(told(single, no_row())),
+        let answer_for = |(place, single): (usize, &&Single)| match answers.get(place) {
+            Some(answer) if answer.is_empty() => Err(error_at_query(single, no_row())),
             Some(answer) => Ok(answer.clone()),
-            None => Err(match &done {
-                Err(error) if place == answers.len() => told(single, copy(error)),
-                Err(error) => copy(error),
-                Ok(()) => told(single, no_row()),
+            None => Err(match &outcome {
+                Err(error) if place == answers.len() => error_at_query(single, clone_error(error)),
+                Err(error) => clone_error(error),
+                Ok(()) => error_at_query(single, no_row()),
             }),
         };
-        singles.iter().enumerate().map(one).collect()
+        singles.iter().enumerate().map(answer_for).collect()
     }
 }
 
-/// The same error for another invariant.
-fn copy(error: &TargetError) -> TargetError {
+/// Copies an error for another invariant.
+fn clone_error(error: &TargetError) -> TargetError {
     TargetError::new(error.kind, error.to_string())
 }
 
-/// Rows as one text: columns apart by a comma, rows by a semicolon.
-fn words(rows: &[Row]) -> String {
+/// Formats rows as text: columns separated by commas, rows by semicolons.
+fn format_rows(rows: &[TextRow]) -> String {
     let column = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".to_owned());
-    let row = |row: &Row| row.0.iter().map(column).collect::<Vec<_>>().join(", ");
+    let row = |row: &TextRow| row.0.iter().map(column).collect::<Vec<_>>().join(", ");
     rows.iter().map(row).collect::<Vec<_>>().join("; ")
 }

@@ -1,7 +1,8 @@
-//! Keeps what a long run has measured so far: for the case that its process is killed, and because its record holds an overview
-//! only where the series is longer than a record should be.
+//! Stores the intervals of a long run while it lasts. They survive if the process is killed, and the record
+//! of a long run contains only an overview of them.
 //!
-//! On a thread and a connection of its own: the coordinator must never wait for the repository's disk or for its lock.
+//! Uses its own thread and connection, because the conductor must never wait for the repository's disk or
+//! lock.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,41 +11,42 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use dyno_drive::Watch;
+use dyno_drive::RunListener;
 use dyno_plan::{Length, Plan};
-use dyno_record::{Chunk, Repository, RepositoryError, RunRecord, SeriesWriter};
+use dyno_record::{Repository, RepositoryError, RunRecord, SeriesChunk, SeriesWriter};
 
-use crate::event::{Event, Warning};
-use crate::lead::Lead;
+use crate::event::{CampaignEvent, Warning};
+use crate::lead::CampaignContext;
 
-/// Intervals that a window has at least, for any of it to be kept: they are final some sixty behind the one that is under way.
+/// Minimum number of intervals of a window to be stored. An interval is final only about sixty intervals
+/// later.
 const INTERVALS_MIN: f64 = 120.0;
-/// The least time between two writes.
+/// Minimum time between two writes.
 const WRITE_EVERY: Duration = Duration::from_secs(10);
-/// What waits for the thread at most, while it waits for a lock or for a disk.
+/// Maximum number of queued messages, while the thread waits for a lock or a disk.
 const QUEUE: usize = 4_096;
 
-/// Watches a run for whoever watches it, and keeps its intervals.
-pub(crate) struct Keeper<'a> {
-    inner: &'a dyn Watch,
-    lead: &'a Lead<'a>,
+/// Forwards a run's events, and stores its intervals.
+pub(crate) struct SeriesKeeper<'a> {
+    inner: &'a dyn RunListener,
+    lead: &'a CampaignContext<'a>,
     queue: SyncSender<Message>,
-    /// Intervals that found the queue full.
-    given_up: AtomicU64,
-    /// Why nothing could be stored, until it is told.
+    /// Number of intervals dropped because the queue was full.
+    dropped_intervals: AtomicU64,
+    /// Why intervals could not be stored; empty once it was reported.
     trouble: Arc<Mutex<Option<String>>>,
     thread: Option<JoinHandle<Option<String>>>,
 }
 
-/// What the thread is told.
+/// A message to the storing thread.
 enum Message {
-    Final(Chunk),
-    Late(Chunk),
-    /// Nothing more comes, and all of it is to be stored.
+    Final(SeriesChunk),
+    Late(SeriesChunk),
+    /// The run has ended; all remaining intervals are to be stored.
     Flush,
 }
 
-/// Whether runs of `plan` are long enough to be kept while they last.
+/// Whether runs of `plan` are long enough that their intervals are stored while they last.
 pub(crate) fn is_long(plan: &Plan) -> bool {
     match plan.run.length() {
         Length::Time(time) => time.0.as_secs_f64() / plan.observe.interval.0.as_secs_f64() >= INTERVALS_MIN,
@@ -52,33 +54,39 @@ pub(crate) fn is_long(plan: &Plan) -> bool {
     }
 }
 
-/// Says in a record whose series is an overview why the full one is not whole.
-pub(crate) fn note(record: &mut RunRecord, lacks: Option<&String>) {
-    let own = record.targets.iter_mut().filter_map(|target| Some(&mut target.own.as_deref_mut()?.series));
-    for full in own.chain([&mut record.series]).filter_map(|series| series.full.as_mut()) {
+/// Notes in a record with an overview why the full series is incomplete.
+pub(crate) fn note_incomplete_series(record: &mut RunRecord, lacks: Option<&String>) {
+    let target_series =
+        record.targets.iter_mut().filter_map(|target| Some(&mut target.own.as_deref_mut()?.series));
+    for full in target_series.chain([&mut record.series]).filter_map(|series| series.full.as_mut()) {
         full.lacks = lacks.cloned();
     }
 }
 
-impl<'a> Keeper<'a> {
-    /// Begins with `draft`, the run's record without results, in the repository at `path`.
-    pub(crate) fn start(draft: RunRecord, path: PathBuf, inner: &'a dyn Watch, lead: &'a Lead<'a>) -> Self {
-        let (queue, told) = sync_channel(QUEUE);
+impl<'a> SeriesKeeper<'a> {
+    /// Starts with `draft`, the run's record without results, in the repository at `path`.
+    pub(crate) fn start(
+        draft: RunRecord,
+        path: PathBuf,
+        inner: &'a dyn RunListener,
+        lead: &'a CampaignContext<'a>,
+    ) -> Self {
+        let (queue, receiver) = sync_channel(QUEUE);
         let trouble = Arc::new(Mutex::new(None));
         let its_trouble = Arc::clone(&trouble);
         let thread = std::thread::Builder::new().name("dyno-keeper".into()).spawn(move || {
             Store { writer: SeriesWriter::new(draft.id.clone()), draft, path, repository: None }
-                .keep(&told, &its_trouble)
+                .store_until_closed(&receiver, &its_trouble)
         });
-        Self { inner, lead, queue, given_up: AtomicU64::new(0), trouble, thread: thread.ok() }
+        Self { inner, lead, queue, dropped_intervals: AtomicU64::new(0), trouble, thread: thread.ok() }
     }
 
-    /// Ends; `all` that it was told is to be stored, or the last of it is in the run's record and need not be. Says why what
-    /// should have been stored is not.
+    /// Ends the thread. With `all`, the remaining intervals are stored; otherwise the run's record contains
+    /// them. Returns why intervals are missing.
     pub(crate) fn finish(self, all: bool) -> Option<String> {
-        self.tell_trouble();
+        self.report_trouble();
         if all {
-            // A thread that is gone says so below.
+            // If the thread has ended, the result below says so.
             let _ = self.queue.send(Message::Flush);
         }
         drop(self.queue);
@@ -86,32 +94,35 @@ impl<'a> Keeper<'a> {
             Some(Ok(why)) => why,
             Some(Err(_)) | None => Some("the thread that stores it did not run".to_owned()),
         };
-        let given_up = self.given_up.into_inner();
+        let given_up = self.dropped_intervals.into_inner();
         let late = || format!("{given_up} intervals came while nothing could be written");
         why.or_else(|| (given_up > 0).then(late))
     }
 
     fn send(&self, message: Message, intervals: usize) {
         if self.queue.try_send(message).is_err() {
-            self.given_up.fetch_add(intervals as u64, Ordering::Relaxed);
+            self.dropped_intervals.fetch_add(intervals as u64, Ordering::Relaxed);
         }
     }
 
-    /// Tells once that nothing can be stored for now; here, since the thread must not write over the progress.
-    fn tell_trouble(&self) {
+    /// Reports once that nothing can be stored now. The thread itself must not print over the progress
+    /// display.
+    fn report_trouble(&self) {
         let why = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(why) = why {
-            self.lead.tell(Event::Warning(Warning::NotKept(why)));
+            self.lead.emit(CampaignEvent::Warning(Warning::NotKept(why)));
         }
     }
 }
 
-impl Watch for Keeper<'_> {
-    fn event(&self, event: &dyno_drive::Event) {
+impl RunListener for SeriesKeeper<'_> {
+    fn event(&self, event: &dyno_drive::RunEvent) {
         match event {
-            dyno_drive::Event::Final(chunk) => self.send(Message::Final(chunk.clone()), chunk.points.len()),
-            dyno_drive::Event::Late(chunk) => self.send(Message::Late(chunk.clone()), 0),
-            dyno_drive::Event::Interval(_) => self.tell_trouble(),
+            dyno_drive::RunEvent::Final(chunk) => {
+                self.send(Message::Final(chunk.clone()), chunk.points.len());
+            }
+            dyno_drive::RunEvent::Late(chunk) => self.send(Message::Late(chunk.clone()), 0),
+            dyno_drive::RunEvent::Interval(_) => self.report_trouble(),
             _ => {}
         }
         self.inner.event(event);
@@ -126,23 +137,27 @@ impl Watch for Keeper<'_> {
     }
 }
 
-/// The thread's side.
+/// The state of the storing thread.
 struct Store {
     writer: SeriesWriter,
     draft: RunRecord,
     path: PathBuf,
-    /// Open once something was to be stored, and the draft is in it.
+    /// Opened at the first write, which also stores the draft.
     repository: Option<Repository>,
 }
 
 impl Store {
-    /// Stores what it is told until nothing more comes; says why it could not.
-    fn keep(mut self, told: &Receiver<Message>, trouble: &Mutex<Option<String>>) -> Option<String> {
+    /// Stores intervals until the queue is closed; returns why some could not be stored.
+    fn store_until_closed(
+        mut self,
+        messages: &Receiver<Message>,
+        trouble: &Mutex<Option<String>>,
+    ) -> Option<String> {
         let mut next: Option<Instant> = None;
         let mut is_told = false;
         let mut why = None;
         loop {
-            let flush = match told.recv_timeout(WRITE_EVERY) {
+            let flush = match messages.recv_timeout(WRITE_EVERY) {
                 Ok(Message::Final(chunk)) => {
                     self.writer.add(chunk);
                     false
@@ -153,7 +168,7 @@ impl Store {
                 }
                 Ok(Message::Flush) => true,
                 Err(RecvTimeoutError::Timeout) => continue,
-                // The last ones are not written where nobody asks for it: the record has them.
+                // Without a flush the last intervals are not written, because the record contains them.
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             let is_due = next.is_none_or(|next| Instant::now() >= next);

@@ -1,64 +1,63 @@
-//! Who leads a campaign.
+//! The context that the caller of a campaign provides: engines, repository, labels, consent and listener.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dyno_drive::Muster;
-use dyno_engine::{Cancel, Registry};
+use dyno_drive::WorkerPoolFactory;
+use dyno_engine::{Cancel, EngineRegistry};
 use dyno_host::far::Agents;
 use dyno_record::Repository;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::event::{Event, Listener};
-use crate::steer::Steer;
+use crate::event::{CampaignEvent, Listener};
+use crate::steer::CampaignControl;
 
-/// What every command is given by whoever leads it: a terminal, a page or a test.
-pub struct Lead<'a> {
-    /// The engines that targets may be of.
-    pub engines: Registry,
-    /// The file that keeps all runs; nothing for the one in the user's data directory.
+/// The context of every command; a terminal, a page or a test provides it.
+pub struct CampaignContext<'a> {
+    /// The engines that targets may use.
+    pub engines: EngineRegistry,
+    /// The file that stores all runs; absent for the default in the user's data directory.
     pub repository: Option<PathBuf>,
-    /// Names under which the runs are found again.
-    pub marks: Marks,
-    /// Which commands of plans may run unasked.
+    /// Labels by which the runs can be found.
+    pub marks: RunLabels,
+    /// Which commands of plans may run without asking.
     pub consent: Consent,
-    /// Asks the campaign to stop, and to keep what was measured.
+    /// Cancels the campaign; measured runs are kept.
     pub cancel: Cancel,
-    /// Asks runs that belong together to rest, or to leave one out.
-    pub steer: Steer,
-    /// Those who do the sessions of runs, where they are on other hosts; nothing where this process does.
-    pub fleet: Option<Arc<dyn Muster>>,
-    /// Whoever knows agents on machines that are looked at; nothing where this program has none.
+    /// Pauses a campaign, or skips a point.
+    pub steer: CampaignControl,
+    /// Runs sessions on other hosts; absent if this process runs them.
+    pub fleet: Option<Arc<dyn WorkerPoolFactory>>,
+    /// Finds agents on observed machines; absent if this program supports none.
     pub agents: Option<Arc<dyn Agents>>,
-    /// Hears what happens.
     pub listener: &'a dyn Listener,
 }
 
-/// Names under which runs are found again.
+/// Labels by which runs can be found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marks {
+pub struct RunLabels {
     /// The variant of the platform that is measured.
     pub variant: Option<String>,
-    /// Further marks.
+    /// Further labels, in addition to the variant.
     pub tag: Vec<String>,
 }
 
-/// What may be done unasked: which commands of plans, and whether data of others is changed.
+/// What is allowed without asking: commands of plans, and changes to data that Dyno did not create.
 #[derive(Debug, Clone, Default)]
 pub struct Consent {
-    /// Names of commands that the leader wrote anew, such as `pre`.
+    /// Names of commands that the user gave on the command line, such as `pre`.
     pub own: Vec<String>,
-    /// All of them, from now on.
+    /// Whether all commands are allowed, from now on.
     pub all: bool,
-    /// Whether workloads may change data that Dyno did not make.
+    /// Whether workloads may change data that Dyno did not create.
     pub writes: bool,
 }
 
-impl Lead<'_> {
-    /// The same for what has to be done after a stop, too: nothing asks it to end.
-    pub(crate) fn past_stop(&self) -> Lead<'_> {
-        Lead {
+impl CampaignContext<'_> {
+    /// A context for work that must also be done after a cancellation: nothing cancels it.
+    pub(crate) fn without_cancel(&self) -> CampaignContext<'_> {
+        CampaignContext {
             engines: self.engines,
             repository: self.repository.clone(),
             marks: self.marks.clone(),
@@ -71,21 +70,20 @@ impl Lead<'_> {
         }
     }
 
-    /// Tells what has happened.
-    pub(crate) fn tell(&self, event: Event) {
+    pub(crate) fn emit(&self, event: CampaignEvent) {
         self.listener.event(event);
     }
 
-    /// The repository, made if it is not there.
+    /// Opens the repository, and creates it if it is missing.
     pub(crate) fn repository(&self) -> Result<Repository, Error> {
         Ok(Repository::open(&repository_path(self.repository.as_deref())?)?)
     }
 }
 
-/// The repository's file: the one that is named, or the one in the user's data directory.
+/// Returns the repository's file: the named one, or the default in the user's data directory.
 ///
 /// # Errors
-/// None is named, and there is no such directory.
+/// No file is named, and there is no data directory.
 pub fn repository_path(named: Option<&Path>) -> Result<PathBuf, Error> {
     let path = named.map(Path::to_path_buf).or_else(dyno_record::repository::default_path);
     path.ok_or_else(|| {

@@ -1,25 +1,27 @@
-//! What people do with runs: check, load, run, sweep, search, soak, compare two sides, prove, drop.
+//! The commands of Dyno as a library: check, load, run, sweep, search, soak, A/B test, suite, study, prove,
+//! drop.
 //!
-//! Nothing here prints, asks or exits. Whoever leads a campaign (a terminal, a page, a test) gives a [`Lead`]: the engines
-//! there are, where runs are kept, and a [`Listener`] that hears one stream of [`Event`]s and answers what only a person
-//! knows. What comes of it is a value; runs and conclusions are stored on the way.
+//! Nothing here prints, prompts or exits. The caller (a terminal, a page, a test) provides a
+//! [`CampaignContext`]: the engines, the repository, and a [`Listener`]. The listener receives one stream of
+//! [`CampaignEvent`]s and answers questions that need a person. Results are returned as values; runs and
+//! conclusions are stored on the way.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `lead`, `event`, `error` | who leads, what they hear, what can go wrong |
-//! | `told` | events as lines of a file that another program follows |
-//! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | everything that is there before a run begins |
+//! | `lead`, `event`, `error` | the caller's context, its events, and errors |
+//! | `told` | events as lines of a file that another program reads |
+//! | `targets`, `data`, `room`, `refuse`, `load`, `ready` | preparation before a run: targets, locks, data |
 //! | `measure`, `hooks`, `shell`, `keeper`, `tidy`, `own_report` | one run, from the hook before it to its stored record |
-//! | `campaign` | runs that belong together; `sweep`, `search`, `soak`, `ab` and `suite` say which comes next and what they conclude |
-//! | `study` | variants of the platform by turns: applied, verified, measured, reverted, with a journal |
-//! | `calibrate` | which raw limits are of the machine that a run had |
-//! | `watch` | a running database looked at, without any load |
-//! | `check`, `drop`, `prove` | looking at targets, removing data, proofs |
-//! | `accept`, `accept_mask` | the acceptance of an engine on a server, and what of it can be sent to others |
-//! | `own`, `own_data`, `described` | users' own workloads, their SQL, and the tables that they describe |
-//! | `seen` | statements that a target has seen, as a draft of a workload |
-//! | `select`, `conclusions`, `compare` | which stored runs are meant, and what they say against each other |
-//! | `consent`, `writes`, `files` | a plan's commands run, and data of others is changed, for those who want it; files that are written whole or not at all |
+//! | `campaign` | the runs of a campaign; `sweep`, `search`, `soak`, `ab` and `suite` decide which run comes next and conclude |
+//! | `study` | variants of the platform, interleaved: applied, verified, measured, reverted, with a journal |
+//! | `calibrate` | stored raw limits of machines |
+//! | `watch` | observes a running database without any load |
+//! | `check`, `drop`, `prove` | checks of targets, removal of data, proofs |
+//! | `accept`, `accept_mask` | acceptance tests of an engine on a server, and their masked report |
+//! | `own`, `own_data`, `described` | custom workloads, their SQL, and the tables that they describe |
+//! | `seen` | statements that a target has executed, as a draft of a workload |
+//! | `select`, `conclusions`, `compare` | selects stored runs, reads their conclusions, and compares them |
+//! | `consent`, `writes`, `files` | consent for commands and for writes to foreign data; files written atomically |
 
 pub mod ab;
 mod accept;
@@ -75,7 +77,7 @@ mod watch;
 mod writes;
 
 pub use accept::{Accepted, accept};
-pub use campaign::Concluded;
+pub use campaign::CampaignOutcome;
 pub use check::{Checked, check, check_deep};
 pub use consent::tell as tell_commands;
 pub use driver::{KnownTarget, describe, reach_to_drive};
@@ -83,14 +85,14 @@ pub use drop::drop_data;
 pub use dyno_host::far::Agents;
 pub use error::{Error, ErrorKind, HookError};
 pub use event::{
-    Begun, Ended, Event, Holdings, HookEvent, Listener, LoadEvent, Next, ProofEvent, SetUp, StudyEvent,
-    Warning,
+    CampaignBegun, CampaignEvent, HookEvent, Listener, LoadEvent, NextRun, ProofEvent, RunEnded, StudyEvent,
+    TargetObjects, Warning, WorkloadSetup,
 };
-pub use lead::{Consent, Lead, Marks, repository_path};
-pub use load::{Done, Loaded, load};
+pub use lead::{CampaignContext, Consent, RunLabels, repository_path};
+pub use load::{LoadOutcome, LoadedTarget, load};
 pub use run::run;
 pub use seen::seen;
 pub use soak::soak;
-pub use steer::Steer;
-pub use told::{CompleteTold, IntervalTold, RunTold, Step, Told, WatchedTold};
+pub use steer::CampaignControl;
+pub use told::{CampaignStep, CompleteInterval, IntervalProgress, ProgressEvent, RunResult, WatchProgress};
 pub use watch::watch;

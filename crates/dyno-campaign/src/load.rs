@@ -1,116 +1,117 @@
-//! Creates, fills and verifies the data.
+//! Creates, fills and verifies the data of a plan.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use dyno_engine::{LoadOptions, LoadReport, Progress, Target, TargetError, TargetErrorKind, Work};
+use dyno_engine::{
+    LoadOptions, LoadProgressSink, LoadReport, LockPurpose, Target, TargetError, TargetErrorKind,
+};
 use dyno_plan::{DataSpec, Plan};
-use dyno_workload::own::Own;
+use dyno_workload::own::CustomWorkload;
 
 use crate::described::{self, Replace};
 use crate::error::Error;
-use crate::event::{Event, LoadEvent, SetUp};
-use crate::lead::Lead;
-use crate::targets::Targets;
+use crate::event::{CampaignEvent, LoadEvent, WorkloadSetup};
+use crate::lead::CampaignContext;
+use crate::targets::ReachedTargets;
 use crate::{data, invariants, own, own_data};
 
-/// A target that is loaded.
+/// A target whose data was loaded.
 #[derive(Debug, Clone)]
-pub struct Loaded {
-    /// Its URL.
+pub struct LoadedTarget {
     pub url: String,
-    /// What was done.
-    pub done: Done,
+    pub done: LoadOutcome,
 }
 
-/// What was done to load a target.
+/// What was loaded into a target.
 #[derive(Debug, Clone)]
-pub enum Done {
-    /// Dyno's own test data was loaded, or was there.
+pub enum LoadOutcome {
+    /// Dyno's own test data was loaded, or existed already.
     Data(LoadReport),
-    /// A workload of the user's own was set up.
-    SetUp(SetUp),
+    /// A custom workload was set up.
+    SetUp(WorkloadSetup),
 }
 
-/// Loads the data of `plan`; data of another shape is dropped first where it may be replaced.
+/// Loads the data of `plan`; with `replace`, data of another shape is dropped first.
 ///
 /// # Errors
-/// A target cannot be reached or loaded, or holds something else.
-pub fn load(lead: &Lead<'_>, plan: &Plan, replace: bool) -> Result<Vec<Loaded>, Error> {
-    let owns = own::of(plan, lead.engines.specs)?;
-    let targets = Targets::reach(lead, plan)?;
+/// A target cannot be reached or loaded, or holds other data.
+pub fn load(lead: &CampaignContext<'_>, plan: &Plan, replace: bool) -> Result<Vec<LoadedTarget>, Error> {
+    let workloads = own::read_workloads(plan, lead.engines.specs)?;
+    let targets = ReachedTargets::reach(lead, plan)?;
     let holders = targets.holders()?;
-    lead.tell(Event::Reached);
+    lead.emit(CampaignEvent::Reached);
     let specs = holders.iter().map(|holder| holder.spec(plan)).collect::<Result<Vec<_>, _>>()?;
-    let _locks = targets.lock(Work::Load, lead)?;
+    let _locks = targets.lock(LockPurpose::Load, lead)?;
     let mut all = Vec::new();
     for (holder, spec) in holders.iter().zip(&specs) {
         let (target, url) = (holder.target.as_ref(), holder.target.url());
         if targets.is_several() {
-            lead.tell(Event::Load(LoadEvent::Target(url.clone())));
+            lead.emit(CampaignEvent::Load(LoadEvent::Target(url.clone())));
         }
         if target.capabilities().ephemeral {
-            lead.tell(Event::Load(LoadEvent::Ephemeral));
+            lead.emit(CampaignEvent::Load(LoadEvent::Ephemeral));
         }
         let parallel = plan.data.load_parallel;
-        for own in own::of_data(&owns) {
-            let done = holder.named(load_own(lead, &holder.target, own, parallel, replace))?;
-            all.push(Loaded { url: url.clone(), done });
+        for workload in own::distinct_workloads(&workloads) {
+            let workload_outcome =
+                holder.named(load_workload(lead, &holder.target, workload, parallel, replace))?;
+            all.push(LoadedTarget { url: url.clone(), done: workload_outcome });
         }
-        if owns.is_empty() {
-            let done = Done::Data(holder.named(load_one(lead, target, spec, parallel, replace))?);
-            all.push(Loaded { url, done });
+        if workloads.is_empty() {
+            let data_outcome =
+                LoadOutcome::Data(holder.named(load_test_data(lead, target, spec, parallel, replace))?);
+            all.push(LoadedTarget { url, done: data_outcome });
         }
     }
     if targets.is_shared() {
-        lead.tell(Event::WaitingForData);
-        targets.wait_seen(plan, &lead.cancel)?;
+        lead.emit(CampaignEvent::WaitingForData);
+        targets.wait_for_data(plan, &lead.cancel)?;
     }
     Ok(all)
 }
 
-/// Sets a workload of the user's own up.
-fn load_own(
-    lead: &Lead<'_>,
+/// Sets up a custom workload.
+fn load_workload(
+    lead: &CampaignContext<'_>,
     target: &Arc<dyn Target>,
-    own: &Own,
+    workload: &CustomWorkload,
     parallel: u32,
     replace: bool,
-) -> Result<Done, TargetError> {
+) -> Result<LoadOutcome, TargetError> {
     let replace = if replace { Replace::All } else { Replace::Nothing };
-    let mut done = set_up(lead, target.as_ref(), own, parallel, replace)?;
-    if !done.already {
+    let mut report = set_up(lead, target.as_ref(), workload, parallel, replace)?;
+    if !report.already {
         let began = Instant::now();
-        done.conditions = invariants::of_load(lead, target, own)?;
-        done.conditions_s = began.elapsed().as_secs_f64();
+        report.conditions = invariants::check_after_load(lead, target, workload)?;
+        report.conditions_s = began.elapsed().as_secs_f64();
     }
-    lead.tell(Event::Load(LoadEvent::SetUp(done.clone())));
-    Ok(Done::SetUp(done))
+    lead.emit(CampaignEvent::Load(LoadEvent::SetUp(report.clone())));
+    Ok(LoadOutcome::SetUp(report))
 }
 
-/// Makes and fills the tables of a workload of the user's own, and does its SQL.
+/// Creates and fills the tables of a custom workload, and executes its setup SQL.
 pub(crate) fn set_up(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     target: &dyn Target,
-    own: &Own,
+    workload: &CustomWorkload,
     parallel: u32,
     replace: Replace,
-) -> Result<SetUp, TargetError> {
-    if !own.tables().is_empty() {
-        return retried(lead, || described::load(lead, target, own, parallel, replace));
+) -> Result<WorkloadSetup, TargetError> {
+    if !workload.tables().is_empty() {
+        return with_retries(lead, || described::load(lead, target, workload, parallel, replace));
     }
     let began = Instant::now();
     if replace == Replace::All {
-        own_data::take_down(lead, target, own)?;
+        own_data::tear_down_workload(lead, target, workload)?;
     }
-    let statements = own_data::set_up(lead, target, own)?;
-    let (name, seconds) = (own.name().to_owned(), began.elapsed().as_secs_f64());
-    Ok(SetUp { name, statements, seconds, ..SetUp::default() })
+    let statements = own_data::set_up(lead, target, workload)?;
+    let (name, seconds) = (workload.name().to_owned(), began.elapsed().as_secs_f64());
+    Ok(WorkloadSetup { name, statements, seconds, ..WorkloadSetup::default() })
 }
 
-/// Loads `spec` into `target`.
-pub(crate) fn load_one(
-    lead: &Lead<'_>,
+pub(crate) fn load_test_data(
+    lead: &CampaignContext<'_>,
     target: &dyn Target,
     spec: &DataSpec,
     parallel: u32,
@@ -122,33 +123,34 @@ pub(crate) fn load_one(
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let report = match attempt(lead, target, spec, &options) {
-        // Of Dyno's data only what it recorded is removed; what is in its way and not Dyno's is an error again.
+        // Only objects that Dyno recorded are removed. Other objects in the way are still an error.
         Err(error) if replace && is_damage(error.kind) => {
-            lead.tell(Event::Load(LoadEvent::Damaged(error.to_string())));
-            retried(lead, || target.drop_all())?;
+            lead.emit(CampaignEvent::Load(LoadEvent::Damaged(error.to_string())));
+            with_retries(lead, || target.drop_all())?;
             attempt(lead, target, spec, &options)?
         }
         outcome => outcome?,
     };
-    lead.tell(Event::Load(LoadEvent::Done(report.clone())));
+    lead.emit(CampaignEvent::Load(LoadEvent::Done(report.clone())));
     Ok(report)
 }
 
-/// Whether an error may be one of the data itself: also what the database says of a table or column that is gone.
+/// Whether an error may mean damaged data; a missing table or column counts, too.
 fn is_damage(kind: TargetErrorKind) -> bool {
     matches!(kind, TargetErrorKind::Data | TargetErrorKind::Database)
 }
 
-/// Loads, and looks whether what was there already is still what was loaded; where it is to be replaced, rows that updates
-/// have moved together are none that may stay.
+/// Loads the data, and checks that existing data is unchanged. If it is to be replaced, rows that updates
+/// have moved together count as damaged.
 fn attempt(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     target: &dyn Target,
     spec: &DataSpec,
     options: &LoadOptions,
 ) -> Result<LoadReport, TargetError> {
-    let outcome = retried(lead, || target.load(spec, options, &Told(lead), &lead.cancel));
-    lead.tell(Event::Load(LoadEvent::Over));
+    let outcome =
+        with_retries(lead, || target.load(spec, options, &LoadProgressReporter(lead), &lead.cancel));
+    lead.emit(CampaignEvent::Load(LoadEvent::Over));
     let report = outcome?;
     if report.already
         && let Some(note) = target.spot_check(spec, data::spot_seed())?
@@ -156,27 +158,27 @@ fn attempt(
         if options.replace {
             return Err(TargetError::new(TargetErrorKind::Data, note));
         }
-        lead.tell(Event::Load(LoadEvent::Worn(format!("{note}; {}", data::SPREAD_AGAIN))));
+        lead.emit(CampaignEvent::Load(LoadEvent::Worn(format!("{note}; {}", data::SPREAD_AGAIN))));
     }
     Ok(report)
 }
 
-/// Times that work which the database took back is done again.
+/// How often work that the database rolled back is retried.
 const RETRIES: u32 = 3;
 
-/// Does `work`, and does it again where the database took it back because of others, such as a server that was killed and still
-/// rolls transactions of an earlier load back. Loads go on where they stopped, so nothing is done twice.
-pub(crate) fn retried<T>(
-    lead: &Lead<'_>,
+/// Retries `work` if the database rolled it back because of other transactions. A killed server may still be
+/// rolling back an earlier load. Loads continue where they stopped, so nothing is done twice.
+pub(crate) fn with_retries<T>(
+    lead: &CampaignContext<'_>,
     work: impl FnMut() -> Result<T, TargetError>,
 ) -> Result<T, TargetError> {
     retry(work, |error, retry| {
-        lead.tell(Event::Load(LoadEvent::Retried(error.to_string(), retry, RETRIES)));
+        lead.emit(CampaignEvent::Load(LoadEvent::Retried(error.to_string(), retry, RETRIES)));
         !lead.cancel.is_cancelled()
     })
 }
 
-/// Does `work` up to [`RETRIES`] times more while its error is retryable and `again` agrees.
+/// Calls `work` again up to [`RETRIES`] times while its error is retryable and `again` agrees.
 fn retry<T>(
     mut work: impl FnMut() -> Result<T, TargetError>,
     again: impl Fn(&TargetError, u32) -> bool,
@@ -190,16 +192,16 @@ fn retry<T>(
     work()
 }
 
-/// A load's progress, as whoever leads hears it.
-struct Told<'a>(&'a Lead<'a>);
+/// Reports a load's progress as events.
+struct LoadProgressReporter<'a>(&'a CampaignContext<'a>);
 
-impl Progress for Told<'_> {
+impl LoadProgressSink for LoadProgressReporter<'_> {
     fn phase(&self, name: &str, rows: u64) {
-        self.0.tell(Event::Load(LoadEvent::Phase(name.to_owned(), rows)));
+        self.0.emit(CampaignEvent::Load(LoadEvent::Phase(name.to_owned(), rows)));
     }
 
     fn advance(&self, rows: u64, bytes: u64) {
-        self.0.tell(Event::Load(LoadEvent::Advance(rows, bytes)));
+        self.0.emit(CampaignEvent::Load(LoadEvent::Advance(rows, bytes)));
     }
 }
 

@@ -1,69 +1,78 @@
-//! A run, from the hook before it to its stored record.
+//! Executes one run, from the hook before it to its stored record.
 
 use std::sync::Arc;
 
-use dyno_drive::prove::Book;
-use dyno_drive::{Aim, Job, Leftover, Watch};
+use dyno_drive::prove::AckLedger;
+use dyno_drive::{DriveJob, Leftover, RunListener, TargetContext};
 use dyno_engine::data::mix;
 use dyno_engine::{Cancel, Clock, MonotonicClock};
 use dyno_plan::Plan;
-use dyno_record::{Invariant, PartOf, Repository, RunRecord, StartedRun, Status};
-use dyno_workload::own::Own;
+use dyno_record::{InvariantResult, PartOf, Repository, RunRecord, StartedRun, Status};
+use dyno_workload::own::CustomWorkload;
 
 use crate::error::Error;
-use crate::event::{Event, Warning};
-use crate::hooks::{self, HookRun, Watched};
-use crate::keeper::{self, Keeper};
-use crate::lead::Lead;
-use crate::ready::{Ready, require_data};
-use crate::room::Loading;
+use crate::event::{CampaignEvent, Warning};
+use crate::hooks::{self, HookRun, HookedRunWatch};
+use crate::keeper::{self, SeriesKeeper};
+use crate::lead::CampaignContext;
+use crate::ready::{PreparedCampaign, require_data};
+use crate::room::DataLoadPolicy;
 use crate::{bulk, data, expectations, files, hosts, invariants, names, own_report, tidy};
 
-impl Ready<'_> {
-    /// One run of the plan, from the hook before it to the stored record.
+impl PreparedCampaign<'_> {
+    /// Executes one run of the plan, and returns its stored record.
     pub(crate) fn measure(&mut self, part_of: Option<&PartOf>) -> Result<Arc<RunRecord>, Error> {
         self.before_run(part_of)?;
         let mut reporters = Vec::new();
         for reached in &self.targets.all {
             reporters.push(reached.named(reached.target.reporter(self.plan.observe.awr))?);
         }
-        let owns = self.owns.clone();
-        bulk::before(self.lead, &self.targets, &owns)?;
-        let asked = invariants::before(self.lead, &self.targets, &owns)?;
+        let workloads = self.workloads.clone();
+        bulk::empty_tables(self.lead, &self.targets, &workloads)?;
+        let invariants_before = invariants::read_before_run(self.lead, &self.targets, &workloads)?;
         self.drop_page_cache()?;
-        let begun = self.begin(part_of)?;
-        let expected = expectations::of(self.lead, &self.targets, &self.specs, &owns, &begun.plan);
-        let hooked = HookRun { id: Some(&begun.id), ..HookRun::of(&self.plan, begun.part_of.as_ref()) };
-        let driven = self.drive(&begun, Vec::new(), &Watched { lead: self.lead, hooked: Some(hooked) });
-        self.fresh = false;
+        let started_run = self.begin(part_of)?;
+        let expected = expectations::learn_expectations(
+            self.lead,
+            &self.targets,
+            &self.specs,
+            &workloads,
+            &started_run.plan,
+        );
+        let hooked =
+            HookRun { id: Some(&started_run.id), ..HookRun::of(&self.plan, started_run.part_of.as_ref()) };
+        let driven =
+            self.drive(&started_run, Vec::new(), &HookedRunWatch { lead: self.lead, hooked: Some(hooked) });
+        self.is_checked = false;
         let (mut record, left) = driven?;
         for (facts, expected) in record.workloads_mut().zip(expected) {
             facts.expected = expected;
         }
-        let is_asked = asked.iter().any(|asked| !asked.is_empty()) || bulk::loads(&owns);
+        let is_asked =
+            invariants_before.iter().any(|asked| !asked.is_empty()) || bulk::has_bulk_load(&workloads);
         let measured = is_asked.then(|| record.clone());
-        for (facts, asked) in record.workloads_mut().zip(&asked) {
+        for (facts, asked) in record.workloads_mut().zip(&invariants_before) {
             facts.invariants.clone_from(asked);
         }
-        let mut record = self.keep(record, left)?;
+        let mut record = self.judge_and_store(record, left)?;
         if let Some(measured) = measured {
-            record = self.held(measured, &owns, asked)?;
+            record = self.complete_with_invariants(measured, &workloads, invariants_before)?;
         }
-        self.ended = (self.ended.0 + 1, Some(record.status));
+        self.run_totals = (self.run_totals.0 + 1, Some(record.status));
         for (at, reporter) in (1..).zip(reporters) {
             let Some(reporter) = reporter else { continue };
             let name = match self.targets.is_several() {
                 true => format!("{}-{at}", record.id),
                 false => record.id.clone(),
             };
-            own_report::keep(reporter, &name, self.repository.path(), self.lead);
+            own_report::store_reports(reporter, &name, self.repository.path(), self.lead);
         }
         let record = Arc::new(record);
-        self.lead.tell(Event::Stored(Arc::clone(&record)));
+        self.lead.emit(CampaignEvent::Stored(Arc::clone(&record)));
         Ok(record)
     }
 
-    /// Lets the kernel forget what it has read for the targets, where the plan asks for that.
+    /// Drops the kernel's page cache, if the plan asks for it.
     fn drop_page_cache(&self) -> Result<(), Error> {
         if !self.plan.run.drop_page_cache {
             return Ok(());
@@ -74,17 +83,19 @@ impl Ready<'_> {
         })
     }
 
-    /// Asks for the invariants again, now that the record is safe, and judges and stores what was `measured` with the answers.
-    fn held(
+    /// Queries the invariants again, now that the record is stored; audits `measured` with the results and
+    /// stores it.
+    fn complete_with_invariants(
         &self,
         mut measured: RunRecord,
-        owns: &[Arc<Own>],
-        mut asked: Vec<Vec<Invariant>>,
+        workloads: &[Arc<CustomWorkload>],
+        mut invariants_by_workload: Vec<Vec<InvariantResult>>,
     ) -> Result<RunRecord, Error> {
-        // Before anything else is asked: how long what was loaded takes to be on the disk is the question.
-        bulk::after(self.lead, &self.targets, owns, &mut measured)?;
-        let took = invariants::after(self.lead, &self.targets, owns, &mut asked)?;
-        for (facts, asked) in measured.workloads_mut().zip(asked) {
+        // Done first, because the time until the loaded data is on disk is measured.
+        bulk::finish_bulk_load(self.lead, &self.targets, workloads, &mut measured)?;
+        let took =
+            invariants::read_after_run(self.lead, &self.targets, workloads, &mut invariants_by_workload)?;
+        for (facts, asked) in measured.workloads_mut().zip(invariants_by_workload) {
             facts.invariants_s = (!asked.is_empty()).then_some(took.as_secs_f64());
             facts.invariants = asked;
         }
@@ -93,41 +104,46 @@ impl Ready<'_> {
         Ok(measured)
     }
 
-    /// Judges and stores the record of a run; then removes what its sessions have `left`, which may wait for somebody else.
-    pub(crate) fn keep(&self, mut record: RunRecord, left: Vec<Leftover>) -> Result<RunRecord, Error> {
+    /// Audits and stores the record of a run. Then deletes the rows `left` by its sessions, which may wait
+    /// for other sessions.
+    pub(crate) fn judge_and_store(
+        &self,
+        mut record: RunRecord,
+        left: Vec<Leftover>,
+    ) -> Result<RunRecord, Error> {
         dyno_analyze::judge(&mut record);
         self.store(&record)?;
         if let Some(fleet) = &self.lead.fleet {
             fleet.stored(&record.id);
         }
-        tidy::up(left, self.lead);
+        tidy::remove_leftover_rows(left, self.lead);
         Ok(record)
     }
 
-    /// Runs the hook after all runs of a command.
+    /// Runs the `end` hook, after all runs of a command.
     pub(crate) fn after_all(&self) -> Result<(), Error> {
-        let (runs, status) = self.ended;
+        let (runs, status) = self.run_totals;
         let run =
             HookRun { status: status.map(Status::name), runs: Some(runs), ..HookRun::of(&self.plan, None) };
-        // Whoever has stopped the runs wants their end all the same.
+        // The `end` hook also runs after the user cancelled.
         Ok(hooks::run("end", self.plan.hooks.end.as_deref(), &run, &Cancel::default(), self.lead)?)
     }
 
-    /// Runs the hook, and makes sure that target and data are still what they were.
+    /// Runs the `before_run` hook, and checks that target and data are unchanged.
     fn before_run(&mut self, part: Option<&PartOf>) -> Result<(), Error> {
         if let Some(command) = self.plan.hooks.before_run.clone() {
             let ephemeral = self.targets.all.iter().all(|one| one.target.capabilities().ephemeral);
             if !ephemeral {
-                // The command may restart the server, and with it goes the lock.
+                // The command may restart the server, which releases the lock.
                 self.locks.clear();
             }
             let run = HookRun::of(&self.plan, part);
             hooks::run("before_run", Some(&command), &run, &self.lead.cancel, self.lead)?;
             if !ephemeral {
-                return self.reach(Loading::Never);
+                return self.reconnect(DataLoadPolicy::Never);
             }
         }
-        if !self.fresh {
+        if !self.is_checked {
             for (reached, spec) in self.targets.all.iter_mut().zip(&self.specs) {
                 reached.identity = reached.named(data::identify(
                     &reached.target,
@@ -140,65 +156,65 @@ impl Ready<'_> {
         Ok(())
     }
 
-    /// Runs the hook after a run.
     pub(crate) fn after_run(&self, record: &RunRecord) -> Result<(), Error> {
         let command = self.plan.hooks.after_run.as_deref();
         let run = HookRun::ended(&self.plan, record);
         Ok(hooks::run("after_run", command, &run, &self.lead.cancel, self.lead)?)
     }
 
-    /// Names the run and notes it in the repository, with the seed that it draws by.
+    /// Gives the run a name and stores its start in the repository, with its random seed.
     pub(crate) fn begin(&self, part_of: Option<&PartOf>) -> Result<StartedRun, Error> {
         let (engines, urls) = (self.targets.engines(), self.targets.urls());
-        let begun = names::drawn(|now, random| {
+        let started_run = names::with_unique_name(|now, random| {
             let (id, started_at) = (dyno_record::new_run_id(now, random), dyno_record::rfc3339(now));
-            let plan = settled(&self.plan, run_stamp(&id));
-            let mut begun = StartedRun::by_this_process(id, started_at, &*engines, &*urls, plan);
-            begun.part_of = part_of.cloned();
-            self.repository.begin(&begun).map(|()| begun)
+            let plan = with_seed(&self.plan, run_stamp(&id));
+            let mut new_run = StartedRun::by_this_process(id, started_at, &*engines, &*urls, plan);
+            new_run.part_of = part_of.cloned();
+            self.repository.begin(&new_run).map(|()| new_run)
         })?;
-        let (id, targets) = (begun.id.clone(), self.targets.words());
-        self.lead.tell(Event::RunBegun { id, targets, is_part: begun.part_of.is_some() });
-        Ok(begun)
+        let (id, targets) = (started_run.id.clone(), self.targets.words());
+        self.lead.emit(CampaignEvent::RunBegun { id, targets, is_part: started_run.part_of.is_some() });
+        Ok(started_run)
     }
 
-    /// Does the run, with what the sessions of each target are told noted in its book, if it has one; the record is neither judged
-    /// nor stored, and what the sessions left in the tables is still there.
+    /// Executes the run. Sessions note acknowledged updates in their target's entry of `books`, if it has
+    /// one. The record is neither audited nor stored, and rows that sessions left behind still exist.
     pub(crate) fn drive(
         &self,
-        begun: &StartedRun,
-        books: Vec<Option<Arc<Book>>>,
-        watch: &dyn Watch,
+        started_run: &StartedRun,
+        books: Vec<Option<Arc<AckLedger>>>,
+        watch: &dyn RunListener,
     ) -> Result<(RunRecord, Vec<Leftover>), Error> {
         let clock: Arc<dyn Clock> = match &self.lead.fleet {
             Some(fleet) => fleet.clock(),
             None => Arc::new(MonotonicClock::default()),
         };
-        let hosts = hosts::reach(&self.plan, &self.targets.all, &clock, self.lead).inspect_err(|_| {
-            // Nothing was started, so there is nothing to keep; what went wrong first is what counts.
-            let _ = self.repository.delete(&begun.id);
-        })?;
+        let hosts =
+            hosts::connect_hosts(&self.plan, &self.targets.all, &clock, self.lead).inspect_err(|_| {
+                // Nothing was started, so no run is kept. The first error counts.
+                let _ = self.repository.delete(&started_run.id);
+            })?;
         let aims = self.targets.all.iter().zip(&self.specs).zip(hosts);
-        let aims = aims.map(|((reached, spec), host)| reached.aim(&self.plan, spec, host));
-        let mut targets: Vec<Aim> = aims.collect();
+        let aims = aims.map(|((reached, spec), host)| reached.target_context(&self.plan, spec, host));
+        let mut targets: Vec<TargetContext> = aims.collect();
         for (aim, book) in targets.iter_mut().zip(books) {
-            aim.book = book;
+            aim.ack_ledger = book;
         }
-        let job = Job {
-            run_stamp: run_stamp(&begun.id),
-            run_id: begun.id.clone(),
-            started_at: begun.started_at.clone(),
-            plan: &begun.plan,
+        let job = DriveJob {
+            run_stamp: run_stamp(&started_run.id),
+            run_id: started_run.id.clone(),
+            started_at: started_run.started_at.clone(),
+            plan: &started_run.plan,
             targets,
-            owns: self.owns.clone(),
+            custom_workloads: self.workloads.clone(),
             clock,
             cancel: self.lead.cancel.part(self.lead.steer.flag()),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
             series_points_max: series_points_max(),
         };
         let keeper = keeper::is_long(&self.plan).then(|| {
-            let draft = self.marked(begun, dyno_drive::draft(&job));
-            Keeper::start(draft, self.repository.path().to_path_buf(), watch, self.lead)
+            let draft = self.with_labels(started_run, dyno_drive::draft(&job));
+            SeriesKeeper::start(draft, self.repository.path().to_path_buf(), watch, self.lead)
         });
         let fleet = self.lead.fleet.as_deref();
         let driven = dyno_drive::run_by(&job, keeper.as_ref().map_or(watch, |keeper| keeper), fleet);
@@ -207,31 +223,31 @@ impl Ready<'_> {
             Some(keeper) => keeper.finish(is_overview),
             None => Some("the run was taken for a short one".to_owned()),
         };
-        self.lead.tell(Event::RunOver);
+        self.lead.emit(CampaignEvent::RunOver);
         let (mut record, left) = match driven {
-            Ok((record, left)) => (self.marked(begun, record), left),
+            Ok((record, left)) => (self.with_labels(started_run, record), left),
             Err(error) => {
-                // Nothing was started, so there is nothing to keep.
-                self.repository.delete(&begun.id)?;
+                // Nothing was started, so no run is kept.
+                self.repository.delete(&started_run.id)?;
                 return Err(error.into());
             }
         };
         if is_overview {
-            keeper::note(&mut record, why.as_ref());
+            keeper::note_incomplete_series(&mut record, why.as_ref());
             if let Some(why) = why {
-                self.lead.tell(Event::Warning(Warning::SeriesNotWhole(why)));
+                self.lead.emit(CampaignEvent::Warning(Warning::SeriesNotWhole(why)));
             }
         }
         Ok((record, left))
     }
 
-    /// A record with what the drive does not know.
-    fn marked(&self, begun: &StartedRun, mut record: RunRecord) -> RunRecord {
+    /// Adds to the record what the drive does not know: data notes, campaign, variant and tags.
+    fn with_labels(&self, started_run: &StartedRun, mut record: RunRecord) -> RunRecord {
         for (facts, reached) in record.targets.iter_mut().zip(&self.targets.all) {
             facts.data_note.clone_from(&reached.data_note);
         }
         let marks = self.marks.clone();
-        RunRecord { part_of: begun.part_of.clone(), variant: marks.variant, tags: marks.tag, ..record }
+        RunRecord { part_of: started_run.part_of.clone(), variant: marks.variant, tags: marks.tag, ..record }
     }
 
     /// Stores the record, as [`store`] does.
@@ -240,35 +256,39 @@ impl Ready<'_> {
     }
 }
 
-/// Stores the record; where that fails, the record goes into a file, so that nothing is lost.
-pub(crate) fn store(repository: &Repository, lead: &Lead<'_>, record: &RunRecord) -> Result<(), Error> {
+/// Stores the record; if that fails, writes it to a file so that it is not lost.
+pub(crate) fn store(
+    repository: &Repository,
+    lead: &CampaignContext<'_>,
+    record: &RunRecord,
+) -> Result<(), Error> {
     let Err(error) = repository.finish(record) else {
         return Ok(());
     };
     for dir in [std::env::current_dir().unwrap_or_default(), std::env::temp_dir()] {
         let path = dir.join(format!("dyno-{}.json", record.id));
         if files::write_private(&path, record.to_json()?.as_bytes()).is_ok() {
-            lead.tell(Event::Warning(Warning::StoredElsewhere(error.to_string(), path)));
+            lead.emit(CampaignEvent::Warning(Warning::StoredElsewhere(error.to_string(), path)));
             break;
         }
     }
     Err(error.into())
 }
 
-/// Points of a record's series at most. Tests of what lies beyond have not hours, and lower it.
+/// Maximum number of points in a record's series. Tests lower it, because they cannot run for hours.
 pub(crate) fn series_points_max() -> usize {
     let lowered = std::env::var("DYNO_SERIES_POINTS_MAX").ok().and_then(|points| points.parse().ok());
     lowered.unwrap_or(dyno_record::OVERVIEW_POINTS_MAX).min(dyno_record::OVERVIEW_POINTS_MAX)
 }
 
-/// A number of this run alone, part of every value that it writes.
+/// A number unique to this run, part of every value that it writes.
 pub(crate) fn run_stamp(run_id: &str) -> u64 {
     mix(run_id.bytes().fold(0, |hash, byte| mix(hash ^ u64::from(byte))))
 }
 
-/// The plan with a seed of this run's own, unless it names one. 32 bits are enough to tell runs apart, and short to write
-/// down.
-fn settled(plan: &Plan, run_stamp: u64) -> Plan {
+/// The plan with a random seed of this run, unless it names one. A seed of 32 bits is unique enough and short
+/// to write down.
+fn with_seed(plan: &Plan, run_stamp: u64) -> Plan {
     let mut plan = plan.clone();
     plan.workload.seed.get_or_insert(mix(run_stamp) >> 32);
     plan

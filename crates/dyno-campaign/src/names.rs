@@ -1,11 +1,12 @@
-//! Names of runs, and of runs that belong together.
+//! Creates unique names of runs and campaigns.
 
 use dyno_engine::data::mix;
 use dyno_record::RepositoryError;
 use jiff::Timestamp;
 
-/// Draws until `note` finds the name free that it makes of a moment and sixteen random bits: a second holds 65,536.
-pub(crate) fn drawn<T>(
+/// Calls `note` with the time and sixteen random bits (65,536 names per second) until it accepts the name as
+/// unused.
+pub(crate) fn with_unique_name<T>(
     mut note: impl FnMut(Timestamp, u16) -> Result<T, RepositoryError>,
 ) -> Result<T, RepositoryError> {
     let mut salt = u64::from(std::process::id());

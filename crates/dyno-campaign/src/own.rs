@@ -1,4 +1,5 @@
-//! Users' own workloads: read for the engines that there are, and tried on targets without changing anything there.
+//! Reads custom workloads for the available engines, and checks their statements on targets without changing
+//! data.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,101 +7,114 @@ use std::sync::Arc;
 use dyno_engine::{
     MonotonicClock, SessionSetup, Statement, StatementId, Target, TargetError, TargetErrorKind,
 };
-use dyno_plan::{Commit, Engines, OwnRate, Plan, PlanErrors, Side};
+use dyno_plan::{Commit, Engines, OwnRate, Plan, PlanErrors, WorkloadShare};
 use dyno_record::Identity;
-use dyno_workload::own::{Choice, Fault, Own, Part, Rated, SentFolders, is_inside};
+use dyno_workload::own::{
+    CustomWorkload, Rated, SentFolders, TransactionFilter, WorkloadChoice, WorkloadError, is_inside,
+};
 
 use crate::bulk;
 use crate::error::Error;
-use crate::lead::Lead;
+use crate::lead::CampaignContext;
 use crate::own_plans;
-pub use crate::own_plans::Planned;
-use crate::targets::{Reached, Targets};
+pub use crate::own_plans::StatementPlan;
+use crate::targets::{ReachedTarget, ReachedTargets};
 
-/// What a target says of a workload's statements.
+/// Whether a target accepts a workload's statements.
 #[derive(Debug, Clone)]
-pub struct Tried {
-    /// The target.
+pub struct StatementCheckReport {
     pub url: String,
-    /// What it is.
+    /// Product and version of the target.
     pub identity: Identity,
-    /// How many statements there are.
+    /// Number of statements in the workload.
     pub statements: usize,
-    /// Those that it refuses, with its words.
-    pub refused: Vec<Fault>,
-    /// How it would do each, where that was asked for and it takes all of them.
-    pub plans: Vec<Planned>,
+    /// The statements that the target refuses, with its messages.
+    pub refused: Vec<WorkloadError>,
+    /// The execution plan of each statement; empty unless requested and all statements are accepted.
+    pub plans: Vec<StatementPlan>,
 }
 
-/// Transactions of all workloads of a run at most.
+/// Maximum number of transaction classes in all workloads of a run.
 const CLASSES_MAX: usize = 200;
 
-/// Reads the workload in `folder`, with what is chosen where that is not to be as it says itself.
+/// Reads the workload in `folder`; `choice` overrides its own options and mix.
 ///
 /// # Errors
-/// It is none, or has files for an engine that is not among `engines`.
-pub fn read(folder: &Path, choice: Choice<'_>, engines: Engines) -> Result<Own, Error> {
-    known(Own::read_as(folder, choice).map_err(PlanErrors::from)?, folder, engines)
+/// The folder is not a workload, or has files for an engine that is not among `engines`.
+pub fn read(folder: &Path, choice: WorkloadChoice<'_>, engines: Engines) -> Result<CustomWorkload, Error> {
+    require_known_engines(CustomWorkload::read_as(folder, choice).map_err(PlanErrors::from)?, folder, engines)
 }
 
-/// `own` as it was read from `folder`, whose files are all for engines that are among `engines`.
-fn known(own: Own, folder: &Path, engines: Engines) -> Result<Own, Error> {
+/// Returns `workload`, read from `folder`, if its files are only for engines among `engines`.
+fn require_known_engines(
+    workload: CustomWorkload,
+    folder: &Path,
+    engines: Engines,
+) -> Result<CustomWorkload, Error> {
     let is_known = |name: &str| engines.0.iter().any(|engine| engine.name == name);
-    let stranger = own.engines().find(|name| !is_known(name) && !is_inside(folder));
-    let Some(stranger) = stranger.map(str::to_owned) else { return Ok(own) };
-    let known: Vec<&str> = engines.0.iter().map(|engine| engine.name).collect();
-    let hint = match dyno_plan::similar::closest(&stranger, known.iter().copied()) {
+    let stranger = workload.engines().find(|name| !is_known(name) && !is_inside(folder));
+    let Some(stranger) = stranger.map(str::to_owned) else { return Ok(workload) };
+    let engine_names: Vec<&str> = engines.0.iter().map(|engine| engine.name).collect();
+    let hint = match dyno_plan::similar::closest(&stranger, engine_names.iter().copied()) {
         Some(near) => format!("did you mean {near}? It stands before .sql"),
-        None => format!("before .sql stands the name of an engine: {}", known.join(", ")),
+        None => format!("before .sql stands the name of an engine: {}", engine_names.join(", ")),
     };
     let folder = folder.display();
     Err(Error::usage(format!("{folder}: files are for an engine {stranger:?}, which is not known"), hint))
 }
 
-/// `plan` with the rates that transactions of its workloads have of their own, where those are `owns`.
-pub(crate) fn settled(mut plan: Plan, owns: &[Arc<Own>]) -> Plan {
-    let named = plan.named_sides().count();
-    let of = |(workload, own): (usize, &Arc<Own>)| {
-        let one = move |rated: &Rated| {
+/// Returns `plan` with the rates that transactions of `workloads` declare for themselves.
+pub(crate) fn apply_workload_rates(mut plan: Plan, workloads: &[Arc<CustomWorkload>]) -> Plan {
+    let named = plan.named_shares().count();
+    let rates_of_workload = |(workload, custom_workload): (usize, &Arc<CustomWorkload>)| {
+        let rate_of = move |rated: &Rated| {
             let Rated { name, rate, sessions } = rated.clone();
             OwnRate { workload, transaction: name, sessions, rate }
         };
-        own.rated().iter().map(one).collect::<Vec<_>>()
+        custom_workload.rated().iter().map(rate_of).collect::<Vec<_>>()
     };
-    if bulk::loads(owns) {
-        // A load begins with its first row.
-        plan.run.warmup = dyno_plan::Span(std::time::Duration::ZERO);
+    if bulk::has_bulk_load(workloads) {
+        // A load is measured from its first row.
+        plan.run.warmup = dyno_plan::TimeSpan(std::time::Duration::ZERO);
     }
-    plan.workload.own_rates = owns.iter().take(named).enumerate().flat_map(of).collect();
+    plan.workload.own_rates = workloads.iter().take(named).enumerate().flat_map(rates_of_workload).collect();
     plan
 }
 
-/// The workloads that `plan` names, in the order of its sides, and behind them their transactions with rates of their own, as [`settled`] notes them
-/// in the plan; none for the classic method.
-pub(crate) fn of(plan: &Plan, engines: Engines) -> Result<Vec<Arc<Own>>, Error> {
-    of_plan(plan, &|folder, choice| read(folder, choice, engines))
+/// Reads the workloads that `plan` names, in the order of its sides. Transactions with rates of their own
+/// follow, as [`apply_workload_rates`] adds them to the plan. Empty for the block workload.
+pub(crate) fn read_workloads(plan: &Plan, engines: Engines) -> Result<Vec<Arc<CustomWorkload>>, Error> {
+    read_plan_workloads(plan, &|folder, choice| read(folder, choice, engines))
 }
 
-/// The same from the folders that another host has `sent`; none of this host is looked at.
-pub(crate) fn of_sent(plan: &Plan, engines: Engines, sent: &SentFolders) -> Result<Vec<Arc<Own>>, Error> {
-    of_plan(plan, &|folder, choice| {
-        known(Own::read_sent(folder, sent, choice).map_err(PlanErrors::from)?, folder, engines)
+/// Like [`read_workloads`], from the folders that another host has `sent`; folders of this host are not read.
+pub(crate) fn read_sent_workloads(
+    plan: &Plan,
+    engines: Engines,
+    sent: &SentFolders,
+) -> Result<Vec<Arc<CustomWorkload>>, Error> {
+    read_plan_workloads(plan, &|folder, choice| {
+        require_known_engines(
+            CustomWorkload::read_sent(folder, sent, choice).map_err(PlanErrors::from)?,
+            folder,
+            engines,
+        )
     })
 }
 
-/// Reads a folder, with what is chosen of it.
-type Read<'a> = dyn Fn(&Path, Choice<'_>) -> Result<Own, Error> + 'a;
+/// Reads a folder with the chosen options and mix.
+type WorkloadReader<'a> = dyn Fn(&Path, WorkloadChoice<'_>) -> Result<CustomWorkload, Error> + 'a;
 
-fn of_plan(plan: &Plan, read: &Read<'_>) -> Result<Vec<Arc<Own>>, Error> {
+fn read_plan_workloads(plan: &Plan, read: &WorkloadReader<'_>) -> Result<Vec<Arc<CustomWorkload>>, Error> {
     let workload = &plan.workload;
     if workload.folder.is_none() {
-        let given = [
+        let workload_keys = [
             ("scale", workload.scale.is_some()),
             ("mix", workload.mix.is_some()),
             ("options", !workload.options.is_empty()),
             ("beside", !workload.beside.is_empty()),
         ];
-        return match given.into_iter().find(|(_, is_given)| *is_given) {
+        return match workload_keys.into_iter().find(|(_, is_given)| *is_given) {
             None => Ok(Vec::new()),
             Some((key, _)) => Err(Error::usage(
                 format!("workload.{key} goes with the workload in workload.folder, and there is none"),
@@ -108,29 +122,30 @@ fn of_plan(plan: &Plan, read: &Read<'_>) -> Result<Vec<Arc<Own>>, Error> {
             )),
         };
     }
-    let mut all: Vec<Arc<Own>> = Vec::new();
-    for side in plan.named_sides() {
-        let own = read_part(plan, &side, Part::Weighed, read)?;
-        let mut alike = all.iter().filter(|other| other.name() == own.name());
-        if alike.any(|other| other.tables_digest() != own.tables_digest()) {
-            let problem = format!("two workloads are called {}, and their tables differ", own.name());
+    let mut all: Vec<Arc<CustomWorkload>> = Vec::new();
+    for side in plan.named_shares() {
+        let custom = read_part(plan, &side, TransactionFilter::Weighed, read)?;
+        let mut alike = all.iter().filter(|other| other.name() == custom.name());
+        if alike.any(|other| other.tables_digest() != custom.tables_digest()) {
+            let problem = format!("two workloads are called {}, and their tables differ", custom.name());
             return Err(Error::usage(problem, "write another name = \"…\" into the workload.toml of one"));
         }
-        let label = label(&own, side.mix, &all);
-        all.push(Arc::new(if all.is_empty() { own } else { own.labelled(label) }));
+        let label = label(&custom, side.mix, &all);
+        all.push(Arc::new(if all.is_empty() { custom } else { custom.labelled(label) }));
     }
-    for (place, side) in plan.named_sides().enumerate() {
+    for (place, side) in plan.named_shares().enumerate() {
         let (label, rated) = (all[place].label().map(str::to_owned), all[place].rated().to_vec());
-        for one in rated {
-            let own = read_part(plan, &side, Part::Only(&one.name), read)?;
+        for rated_transaction in rated {
+            let part_workload =
+                read_part(plan, &side, TransactionFilter::Only(&rated_transaction.name), read)?;
             all.push(Arc::new(match &label {
-                Some(label) => own.labelled(label.clone()),
-                None => own,
+                Some(label) => part_workload.labelled(label.clone()),
+                None => part_workload,
             }));
         }
     }
     bulk::refuse_unfit(plan, &all)?;
-    let classes: usize = all.iter().map(|own| own.weights().count()).sum();
+    let classes: usize = all.iter().map(|custom_workload| custom_workload.weights().count()).sum();
     match classes > CLASSES_MAX {
         true => Err(Error::usage(
             format!("the workloads have {classes} transactions together, more than {CLASSES_MAX}"),
@@ -140,90 +155,105 @@ fn of_plan(plan: &Plan, read: &Read<'_>) -> Result<Vec<Arc<Own>>, Error> {
     }
 }
 
-fn read_part(plan: &Plan, side: &Side<'_>, part: Part<'_>, read: &Read<'_>) -> Result<Own, Error> {
+fn read_part(
+    plan: &Plan,
+    side: &WorkloadShare<'_>,
+    part: TransactionFilter<'_>,
+    read: &WorkloadReader<'_>,
+) -> Result<CustomWorkload, Error> {
     let workload = &plan.workload;
     let is_first = side.folder == workload.folder.as_deref();
     let options = if is_first { &workload.options[..] } else { &[] };
-    let choice = Choice { scale: workload.scale, mix: side.mix, options, part };
+    let choice = WorkloadChoice { scale: workload.scale, mix: side.mix, options, part };
     read(Path::new(side.folder.unwrap_or_default()), choice)
 }
 
-/// What `own` is called beside `others`: its name, with that of its mix or a number where another has it.
-fn label(own: &Own, mix: Option<&str>, others: &[Arc<Own>]) -> String {
-    let is_free = |name: &str| others.iter().all(|other| other.label().unwrap_or(other.name()) != name);
-    let name = own.name();
+/// The name of `workload` next to `existing`: its own name, followed by its mix or a number if another has
+/// the same.
+fn label(workload: &CustomWorkload, mix: Option<&str>, existing: &[Arc<CustomWorkload>]) -> String {
+    let is_free = |name: &str| existing.iter().all(|other| other.label().unwrap_or(other.name()) != name);
+    let name = workload.name();
     let of_mix = mix.map(|mix| format!("{name}_{mix}"));
     let numbered = (2..).map(|number| format!("{name}_{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(of_mix).chain(numbered);
     names.find(|name| is_free(name)).unwrap_or_default()
 }
 
-/// Those of `owns` that have data of their own: one of each name.
-pub(crate) fn of_data(owns: &[Arc<Own>]) -> impl DoubleEndedIterator<Item = &Arc<Own>> {
-    let is_first =
-        |(at, own): &(usize, &Arc<Own>)| owns[..*at].iter().all(|other| other.name() != own.name());
-    owns.iter().enumerate().filter(is_first).map(|(_, own)| own)
+/// Returns the workloads with data of their own: one for each name.
+pub(crate) fn distinct_workloads(
+    workloads: &[Arc<CustomWorkload>],
+) -> impl DoubleEndedIterator<Item = &Arc<CustomWorkload>> {
+    let is_first = |(at, workload): &(usize, &Arc<CustomWorkload>)| {
+        workloads[..*at].iter().all(|other| other.name() != workload.name())
+    };
+    workloads.iter().enumerate().filter(is_first).map(|(_, custom_workload)| custom_workload)
 }
 
-/// Prepares every statement of `own` on the targets of `plan`, and executes none; with `explain`, a seed, asks how each would be done.
+/// Prepares every statement of `workload` on the targets of `plan`, and executes none. With the seed
+/// `explain`, it also requests the execution plans.
 ///
 /// # Errors
-/// A target cannot be reached; or the workload has no SQL for it.
+/// A target cannot be reached, or the workload has no SQL for it.
 pub fn try_statements(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     plan: &Plan,
-    own: &Arc<Own>,
+    workload: &Arc<CustomWorkload>,
     explain: Option<u64>,
-) -> Result<Vec<Tried>, Error> {
-    let targets = Targets::reach(lead, plan)?;
+) -> Result<Vec<StatementCheckReport>, Error> {
+    let targets = ReachedTargets::reach(lead, plan)?;
     let mut all = Vec::new();
     for reached in &targets.all {
-        let mut tried = tried(reached, own)?;
+        let mut tried = check_statements_on(reached, workload)?;
         if let Some(seed) = explain.filter(|_| tried.refused.is_empty()) {
-            tried.plans = own_plans::plans(reached, own, seed)?;
+            tried.plans = own_plans::explain_statements(reached, workload, seed)?;
         }
         all.push(tried);
     }
     Ok(all)
 }
 
-/// Prepares every statement of `own` on one target.
-pub(crate) fn tried(reached: &Reached, own: &Own) -> Result<Tried, Error> {
+/// Prepares every statement of `workload` on one target.
+pub(crate) fn check_statements_on(
+    reached: &ReachedTarget,
+    workload: &CustomWorkload,
+) -> Result<StatementCheckReport, Error> {
     let target = reached.target.as_ref();
-    let statements = own.statements(target.engine(), target.dialect()).map_err(PlanErrors::from)?;
+    let statements = workload.statements(target.engine(), target.dialect()).map_err(PlanErrors::from)?;
     let product = &reached.identity.product;
-    let refused = reached.named(refused(target, product, own, &statements))?;
+    let refused = reached.named(refused_statements(target, product, workload, &statements))?;
     let (url, identity) = (target.url(), reached.identity.clone());
-    Ok(Tried { url, identity, statements: statements.len(), refused, plans: Vec::new() })
+    Ok(StatementCheckReport { url, identity, statements: statements.len(), refused, plans: Vec::new() })
 }
 
-/// Statements that `target` refuses: asked for one by one only where it does not take all of them.
-fn refused(
+/// Returns the statements that `target` refuses. They are prepared one by one only if preparing all together
+/// fails.
+fn refused_statements(
     target: &dyn Target,
     product: &str,
-    own: &Own,
+    workload: &CustomWorkload,
     statements: &Arc<[Statement]>,
-) -> Result<Vec<Fault>, TargetError> {
+) -> Result<Vec<WorkloadError>, TargetError> {
     let Some(whole) = prepare(target, Arc::clone(statements))? else { return Ok(Vec::new()) };
     let mut refused = Vec::new();
     for (number, statement) in (0..).zip(statements.iter()) {
         if let Some(error) = prepare(target, [statement.clone()].into())? {
-            // What the server says, without what was being done.
+            // Only the server's message, without the description of the action.
             let words = error.source.as_ref().map_or_else(|| error.message.clone(), ToString::to_string);
             let problem = format!("{product} refuses {}: {words}", statement.name);
-            let hint = way_out(&error, own, target.engine());
-            refused.push(own.fault(target.engine(), StatementId(number), problem, hint));
+            let hint = refusal_hint(&error, workload, target.engine());
+            refused.push(workload.fault(target.engine(), StatementId(number), problem, hint));
         }
     }
     match refused.is_empty() {
-        // Each alone is taken, and all together are not.
+        // Each statement alone is accepted, but not all together.
         true => Err(whole),
         false => Ok(refused),
     }
 }
 
-fn way_out(error: &TargetError, own: &Own, engine: &str) -> String {
-    let makes_tables = !own.tables().is_empty() || own.setup(engine).is_ok_and(|setup| !setup.is_empty());
+fn refusal_hint(error: &TargetError, custom_workload: &CustomWorkload, engine: &str) -> String {
+    let makes_tables = !custom_workload.tables().is_empty()
+        || custom_workload.setup(engine).is_ok_and(|setup| !setup.is_empty());
     match error.kind {
         TargetErrorKind::Data if makes_tables => {
             let load = "set it up there first: dyno load with workload.folder in its plan";
@@ -234,17 +264,17 @@ fn way_out(error: &TargetError, own: &Own, engine: &str) -> String {
     }
 }
 
-/// Opens a session with these statements, and closes it; what the database has against them.
+/// Opens a session with these statements and closes it; returns the database's error if it refuses them.
 ///
 /// # Errors
-/// The target cannot be reached, which is nothing against a statement.
+/// The target cannot be reached, which says nothing about the statements.
 fn prepare(target: &dyn Target, statements: Arc<[Statement]>) -> Result<Option<TargetError>, TargetError> {
     let setup = SessionSetup {
         number: 0,
         statements,
         rehearsal: None,
         commit: Commit::Wait,
-        protocol: dyno_plan::Protocol::Prepared,
+        protocol: dyno_plan::StatementProtocol::Prepared,
         connect: dyno_plan::Connect::Session,
         blocks: None,
         bulk: None,
@@ -270,24 +300,26 @@ fn prepare(target: &dyn Target, statements: Arc<[Statement]>) -> Result<Option<T
 #[cfg(test)]
 mod tests {
     use dyno_plan::EngineSpec;
-    use dyno_plan::engine::Form;
+    use dyno_plan::engine::UrlForm;
 
     use super::*;
 
     #[test]
     fn a_build_with_one_engine_reads_the_workloads_inside_the_program() {
-        const ONE: Engines = Engines(&[EngineSpec::plain("sqlite", Form::Server, "sqlite:x")]);
+        const ONE: Engines = Engines(&[EngineSpec::plain("sqlite", UrlForm::Server, "sqlite:x")]);
         for folder in ["@suite/cpu", "@suite/server", "@tpcb"] {
-            read(Path::new(folder), Choice::default(), ONE).unwrap();
+            read(Path::new(folder), WorkloadChoice::default(), ONE).unwrap();
         }
-        let own = tempfile::tempdir().unwrap();
+        let workload_folder = tempfile::tempdir().unwrap();
         let texts = [
             ("workload.toml", "name = \"mine\"\n[transaction.ask]\nsql = \"ask.sql\"\n"),
             ("ask.sql", "SELECT 1"),
             ("ask.oracle.sql", "SELECT 1 FROM dual"),
         ];
-        texts.iter().for_each(|(name, text)| std::fs::write(own.path().join(name), text).unwrap());
-        let refused = read(own.path(), Choice::default(), ONE).map(|_| ()).unwrap_err();
+        texts
+            .iter()
+            .for_each(|(name, text)| std::fs::write(workload_folder.path().join(name), text).unwrap());
+        let refused = read(workload_folder.path(), WorkloadChoice::default(), ONE).map(|_| ()).unwrap_err();
         assert!(refused.to_string().contains("\"oracle\", which is not known"), "{refused}");
     }
 }

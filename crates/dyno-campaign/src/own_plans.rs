@@ -1,49 +1,53 @@
-//! How a target would do the statements of a user's own workload: each once, with values that sessions draw.
+//! Requests the execution plan of each statement of a custom workload, with values as sessions draw them.
 
 use std::sync::Arc;
 
-use dyno_engine::{Done, Request, Target, TargetError, TargetErrorKind};
+use dyno_engine::{RequestCompletion, SessionRequest, Target, TargetError, TargetErrorKind};
 use dyno_plan::PlanErrors;
-use dyno_workload::own::{Actor, Fault, Own};
+use dyno_workload::own::{CustomActor, CustomWorkload, WorkloadError};
 
 use crate::error::Error;
-use crate::targets::Reached;
+use crate::targets::ReachedTarget;
 
-/// Transactions that are drawn at most until each statement has come once.
+/// Maximum number of transactions drawn until each statement has occurred once.
 const TRANSACTIONS_MAX: usize = 10_000;
 
-/// The plan of a statement.
+/// The execution plan of a statement.
 #[derive(Debug, Clone)]
-pub struct Planned {
-    /// The statement's name: `pay_2`.
+pub struct StatementPlan {
+    /// The statement's generated name, such as `pay_2`.
     pub name: String,
-    /// The name that it has in its file, if it has one.
+    /// The statement's name in its file; absent if it has none.
     pub called: Option<String>,
-    /// The lines of its plan; or why there is none.
+    /// The lines of the execution plan, or why there is none.
     pub lines: Result<Vec<String>, String>,
 }
 
-/// Asks for the plan of each statement, with the values that session 0 draws with `seed`.
+/// Requests the plan of each statement, with the values that session 0 draws with `seed`.
 ///
 /// # Errors
 /// The target cannot be reached.
-pub(crate) fn plans(reached: &Reached, own: &Arc<Own>, seed: u64) -> Result<Vec<Planned>, Error> {
+pub(crate) fn explain_statements(
+    reached: &ReachedTarget,
+    workload: &Arc<CustomWorkload>,
+    seed: u64,
+) -> Result<Vec<StatementPlan>, Error> {
     let target = reached.target.as_ref();
-    let texts = texts(target, own, seed).map_err(PlanErrors::from)?;
-    let described = own.described(target.engine()).map_err(PlanErrors::from)?;
+    let texts = texts(target, workload, seed).map_err(PlanErrors::from)?;
+    let described = workload.described(target.engine()).map_err(PlanErrors::from)?;
     let names = described.iter().flat_map(|transaction| &transaction.statements);
     let mut all = Vec::new();
     for (statement, text) in names.zip(texts) {
         let lines = match text {
             None => Err("no transaction that was drawn has come to it".to_owned()),
-            Some(sql) => reached.named(asked(target, &sql))?,
+            Some(sql) => reached.named(explain_one(target, &sql))?,
         };
-        all.push(Planned { name: statement.name.clone(), called: statement.called.clone(), lines });
+        all.push(StatementPlan { name: statement.name.clone(), called: statement.called.clone(), lines });
     }
     Ok(all)
 }
 
-fn asked(target: &dyn Target, sql: &str) -> Result<Result<Vec<String>, String>, TargetError> {
+fn explain_one(target: &dyn Target, sql: &str) -> Result<Result<Vec<String>, String>, TargetError> {
     match target.explain(sql) {
         Ok(lines) => Ok(Ok(lines)),
         Err(error) if error.kind == TargetErrorKind::Unreachable => Err(error),
@@ -51,17 +55,22 @@ fn asked(target: &dyn Target, sql: &str) -> Result<Result<Vec<String>, String>, 
     }
 }
 
-/// Each statement with the values of its first time, as if all that is read were one row and the number 1.
-fn texts(target: &dyn Target, own: &Arc<Own>, seed: u64) -> Result<Vec<Option<String>>, Fault> {
+/// Returns each statement with the values of its first execution. Every read is assumed to return one row
+/// with the value 1.
+fn texts(
+    target: &dyn Target,
+    workload: &Arc<CustomWorkload>,
+    seed: u64,
+) -> Result<Vec<Option<String>>, WorkloadError> {
     let engine = target.engine();
-    let mut texts = vec![None; own.statements(engine, target.dialect())?.len()];
-    let mut actor = Actor::new(own, engine, seed, 0)?;
-    let classes = own.weights().count();
+    let mut texts = vec![None; workload.statements(engine, target.dialect())?.len()];
+    let mut actor = CustomActor::new(workload, engine, seed, 0)?;
+    let classes = workload.weights().count();
     for number in 0..TRANSACTIONS_MAX {
         if texts.iter().all(Option::is_some) {
             break;
         }
-        // Each once, also one that never comes by weight.
+        // Each class once first, because a class with weight 0 is never drawn.
         if number < classes {
             actor.draw_of(number);
         } else {
@@ -69,10 +78,10 @@ fn texts(target: &dyn Target, own: &Arc<Own>, seed: u64) -> Result<Vec<Option<St
         }
         let mut last = None;
         while let Some(step) = actor.step(last) {
-            last = Some(Done { rows: 1, commit_began_ns: None });
+            last = Some(RequestCompletion { rows: 1, commit_began_ns: None });
             actor.request(step, |request| match request {
-                Request::Execute(statement, values) if texts[statement.index()].is_none() => {
-                    let text = own.written_out(engine, statement, values, |value| target.literal(value));
+                SessionRequest::Execute(statement, values) if texts[statement.index()].is_none() => {
+                    let text = workload.written_out(engine, statement, values, |value| target.literal(value));
                     text.map(|text| texts[statement.index()] = Some(text))
                 }
                 _ => Ok(()),

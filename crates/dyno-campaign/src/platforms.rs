@@ -1,61 +1,65 @@
-//! Platforms that a user names: the suites that were run on one, or what a document prints of one.
+//! Finds the platforms that a user names: measured suites, or published values of a document.
 
-use dyno_analyze::conclusion::suite::Suite;
+use dyno_analyze::conclusion::suite::SuiteResult;
 use dyno_analyze::reference::{REFERENCES, reference};
-use dyno_analyze::scorecard::Platform;
-use dyno_analyze::{Conclusion, conclusion::Figures};
+use dyno_analyze::scorecard::ScorecardPlatform;
+use dyno_analyze::{Conclusion, conclusion::ConclusionFigures};
 use dyno_plan::{Engines, TargetUrl};
 use dyno_record::{Repository, RunRecord, RunState, SweepId, SweepKind};
 use serde_json::Value;
 
 use crate::error::Error;
 
-/// The platform of `selector`: `last`, suites by name with commas between them, `variant:NAME`, `tag:NAME`, or a platform out of a
-/// document; `NAME=SELECTOR` calls it so.
+/// Returns the platform of `selector`: `last`, suite names separated by commas, `variant:NAME`, `tag:NAME`,
+/// or a platform from a document. `NAME=SELECTOR` gives it another name.
 ///
 /// # Errors
 /// There is no such suite, it has no result, or the repository cannot be read.
-pub fn platform(repository: &Repository, selector: &str, engines: Engines) -> Result<Platform, Error> {
+pub fn platform(
+    repository: &Repository,
+    selector: &str,
+    engines: Engines,
+) -> Result<ScorecardPlatform, Error> {
     let (name, selector) = selector.split_once('=').unwrap_or((selector, selector));
     if let Some(known) = reference(selector) {
         let note = format!("not measured here, and with other data: {}", known.about);
         let licence =
             engines.0.iter().find(|engine| selector.ends_with(engine.name)).map(|engine| engine.publishing);
-        return Ok(Platform {
+        return Ok(ScorecardPlatform {
             name: name.to_owned(),
             suites: vec![known.suite()],
             printed: true,
-            asked: Vec::new(),
-            notes: std::iter::once(note).chain(publishing(licence)).collect(),
+            plan_settings: Vec::new(),
+            notes: std::iter::once(note).chain(licence_note(licence)).collect(),
         });
     }
     let ids = suites(repository, selector)?;
-    let mut found = Platform {
+    let mut measured_platform = ScorecardPlatform {
         name: name.strip_prefix("variant:").or(name.strip_prefix("tag:")).unwrap_or(name).to_owned(),
         suites: Vec::new(),
         printed: false,
-        asked: Vec::new(),
+        plan_settings: Vec::new(),
         notes: Vec::new(),
     };
     for id in &ids {
         let (_, suite) = concluded(repository, id)?;
-        found.suites.push(suite);
-        let asked = asked(&repository.sweep_definition(id)?);
-        if found.asked.is_empty() {
-            found.notes = notes(repository, id, engines)?;
-            found.asked = asked;
-        } else if found.asked != asked {
-            found.notes.push(format!("{id} was not asked the same as {}", ids[0]));
+        measured_platform.suites.push(suite);
+        let request = requested_settings(&repository.sweep_definition(id)?);
+        if measured_platform.plan_settings.is_empty() {
+            measured_platform.notes = notes(repository, id, engines)?;
+            measured_platform.plan_settings = request;
+        } else if measured_platform.plan_settings != request {
+            measured_platform.notes.push(format!("{id} was not asked the same as {}", ids[0]));
         }
     }
-    Ok(found)
+    Ok(measured_platform)
 }
 
-/// The suite of this name, the beginning of it, or `last`, and what it came to.
+/// Returns the suite with this name, or prefix of a name, or `last`, with its conclusion.
 ///
 /// # Errors
 /// There is no such suite, it has no result, or the repository cannot be read.
-pub fn concluded(repository: &Repository, selector: &str) -> Result<(Conclusion, Suite), Error> {
+pub fn concluded(repository: &Repository, selector: &str) -> Result<(Conclusion, SuiteResult), Error> {
     let id = match selector {
         "last" => {
             let last = repository.sweeps(Some(SweepKind::Suite), 1)?.into_iter().next().map(|suite| suite.id);
@@ -70,7 +74,7 @@ pub fn concluded(repository: &Repository, selector: &str) -> Result<(Conclusion,
         Error::usage(format!("the result of {id} cannot be read: {error}"), "run it again")
     })?;
     match &conclusion.figures {
-        Figures::Suite(suite) => {
+        ConclusionFigures::Suite(suite) => {
             let suite = (**suite).clone();
             Ok((conclusion, suite))
         }
@@ -78,20 +82,20 @@ pub fn concluded(repository: &Repository, selector: &str) -> Result<(Conclusion,
     }
 }
 
-/// The suites that are meant, oldest first.
+/// Returns the selected suites, oldest first.
 fn suites(repository: &Repository, selector: &str) -> Result<Vec<SweepId>, Error> {
     let marked = |mark: &dyn Fn(&Value) -> bool| -> Result<Vec<SweepId>, Error> {
-        let mut found = Vec::new();
+        let mut ids = Vec::new();
         for suite in repository.sweeps(Some(SweepKind::Suite), usize::MAX)?.into_iter().rev() {
             if mark(&repository.sweep_definition(&suite.id)?["marks"])
                 && repository.conclusion(&suite.id)?.is_some()
             {
-                found.push(suite.id);
+                ids.push(suite.id);
             }
         }
-        Ok(found)
+        Ok(ids)
     };
-    let found = match selector.split_once(':') {
+    let suite_ids = match selector.split_once(':') {
         Some(("variant", variant)) => marked(&|marks| marks["variant"] == variant)?,
         Some(("tag", tag)) => marked(&|marks| {
             marks["tag"].as_array().is_some_and(|tags| tags.iter().any(|known| known == tag))
@@ -101,7 +105,7 @@ fn suites(repository: &Repository, selector: &str) -> Result<Vec<SweepId>, Error
             names.map(|name| Ok(concluded(repository, name)?.0.of)).collect::<Result<_, Error>>()?
         }
     };
-    if found.is_empty() {
+    if suite_ids.is_empty() {
         let documents: Vec<&str> = REFERENCES.iter().map(|reference| reference.name).collect();
         return Err(Error::usage(
             format!("{selector:?} names no suite that has a result"),
@@ -111,41 +115,41 @@ fn suites(repository: &Repository, selector: &str) -> Result<Vec<SweepId>, Error
             ),
         ));
     }
-    Ok(found)
+    Ok(suite_ids)
 }
 
-/// What a suite was asked for: how deep, how long, and how much data.
-fn asked(definition: &Value) -> Vec<(String, String)> {
-    let mut asked = Vec::new();
+/// The options of a suite: its depth, its times, and its amount of data.
+fn requested_settings(definition: &Value) -> Vec<(String, String)> {
+    let mut request = Vec::new();
     if let Some(depth) = definition["choice"]["depth"].as_str() {
-        asked.push(("depth".to_owned(), depth.to_owned()));
+        request.push(("depth".to_owned(), depth.to_owned()));
     }
     for section in ["data", "run"] {
         let keys = definition["plan"][section].as_object().into_iter().flatten();
         let plain = keys.filter(|(_, value)| !value.is_object() && !value.is_array() && !value.is_null());
-        asked.extend(plain.map(|(key, value)| {
+        request.extend(plain.map(|(key, value)| {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             (format!("{section}.{key}"), text)
         }));
     }
-    asked
+    request
 }
 
-/// What stands for the platform: its database, its processors and its memory; and what its maker allows.
+/// Notes about the platform: its database, processors and memory, and the publishing rules of its vendor.
 fn notes(repository: &Repository, id: &str, engines: Engines) -> Result<Vec<String>, Error> {
     let runs = repository.runs_of_sweep(id)?;
     let Some(run) = runs.iter().find(|run| run.status == RunState::Valid) else { return Ok(Vec::new()) };
     let record = repository.load(&run.id)?;
     let target = repository.sweep_summary(id)?.target;
-    let engine = target.parse::<TargetUrl>().ok().and_then(|url| engines.of(&url));
-    Ok(facts(&record).into_iter().chain(publishing(engine.map(|engine| engine.publishing))).collect())
+    let engine = target.parse::<TargetUrl>().ok().and_then(|url| engines.spec_of(&url));
+    Ok(facts(&record).into_iter().chain(licence_note(engine.map(|engine| engine.publishing))).collect())
 }
 
 fn facts(record: &RunRecord) -> Option<String> {
     let target = record.targets.first()?;
     let host = record.host();
     let database = format!("{} {}", target.identity.product, target.identity.version);
-    let here = format!(
+    let machine = format!(
         "{} x {}, {} of memory, {}",
         host.cpus,
         host.cpu_model,
@@ -153,11 +157,11 @@ fn facts(record: &RunRecord) -> Option<String> {
         host.os
     );
     Some(match target.identity.same_host {
-        true => format!("{database} on {} ({here})", host.name),
-        false => format!("{database} on another host, driven from {} ({here})", host.name),
+        true => format!("{database} on {} ({machine})", host.name),
+        false => format!("{database} on another host, driven from {} ({machine})", host.name),
     })
 }
 
-fn publishing(words: Option<&'static str>) -> Option<String> {
+fn licence_note(words: Option<&'static str>) -> Option<String> {
     words.filter(|words| !words.is_empty()).map(str::to_owned)
 }

@@ -1,73 +1,74 @@
-//! Everything that is there before a run begins: targets reached and locked, with their data.
+//! Prepares runs: connects to the targets, locks them, and makes sure that they hold the data.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_engine::{
-    Clock, DataState, Lock, MonotonicClock, Target, TargetError, TargetErrorKind, Work, patience,
+    Clock, DataState, Lock, LockPurpose, MonotonicClock, Target, TargetError, TargetErrorKind, patience,
 };
-use dyno_plan::{DataSpec, Plan, Sweep};
+use dyno_plan::{DataSpec, Plan, SweepSettings};
 use dyno_record::{Repository, Status};
-use dyno_workload::own::Own;
+use dyno_workload::own::CustomWorkload;
 
 use crate::described::Replace;
 use crate::error::Error;
-use crate::event::Event;
-use crate::lead::{Lead, Marks};
-use crate::load::{load_one, set_up};
+use crate::event::CampaignEvent;
+use crate::lead::{CampaignContext, RunLabels};
+use crate::load::{load_test_data, set_up};
 use crate::refuse::{refuse_impossible, refuse_page_cache};
-use crate::room::{Loading, make_room};
-use crate::targets::{Reached, Targets};
+use crate::room::{DataLoadPolicy, make_room};
+use crate::targets::{ReachedTarget, ReachedTargets};
 use crate::{consent, data, described, hosts, own, writes};
 
-/// Everything that is there before a run begins.
-pub(crate) struct Ready<'a> {
-    pub(crate) lead: &'a Lead<'a>,
+/// A prepared campaign: its targets, locks, workloads and data.
+pub(crate) struct PreparedCampaign<'a> {
+    pub(crate) lead: &'a CampaignContext<'a>,
     pub(crate) plan: Plan,
     pub(crate) repository: Repository,
-    pub(crate) targets: Targets,
-    /// The workloads of the user's own that the plan names, in the order of its sides.
-    pub(crate) owns: Vec<Arc<Own>>,
-    /// The data of each target, in their order.
+    pub(crate) targets: ReachedTargets,
+    /// The custom workloads of the plan, in the order of its sides.
+    pub(crate) workloads: Vec<Arc<CustomWorkload>>,
+    /// The data of each target, in the order of the targets.
     pub(crate) specs: Vec<DataSpec>,
-    /// Whether targets and data were looked at and no run has been since.
-    pub(crate) fresh: bool,
-    /// Whether the data of the plan could not be made: then it is tried again before the next run.
-    lacks_data: bool,
-    /// Runs that have ended with a record, and the status of the last.
-    pub(crate) ended: (u32, Option<Status>),
+    /// Whether targets and data were checked and no run has taken place since.
+    pub(crate) is_checked: bool,
+    /// Whether preparing the data failed, so that it is tried again before the next run.
+    needs_data: bool,
+    /// Number of runs that ended with a record, and the status of the last.
+    pub(crate) run_totals: (u32, Option<Status>),
     pub(crate) locks: Vec<Lock>,
-    /// What every run is marked with.
-    pub(crate) marks: Marks,
-    loading: Loading<'a>,
-    work: Work,
+    /// The labels of every run.
+    pub(crate) marks: RunLabels,
+    loading: DataLoadPolicy<'a>,
+    work: LockPurpose,
 }
 
-impl<'a> Ready<'a> {
-    /// Gets ready for a run of `plan`, if the target `suits`.
+impl<'a> PreparedCampaign<'a> {
+    /// Prepares a run of `plan`, if every target passes `suits`.
     pub(crate) fn new(
-        lead: &'a Lead<'a>,
+        lead: &'a CampaignContext<'a>,
         plan: Plan,
-        work: Work,
-        loading: Loading<'a>,
+        work: LockPurpose,
+        loading: DataLoadPolicy<'a>,
         suits: impl Fn(&dyn Target) -> Result<(), Error>,
     ) -> Result<Self, Error> {
-        let owns = own::of(&plan, lead.engines.specs)?;
-        consent::require(lead, &plan)?;
-        // Opened first: a repository that cannot be written is found before the run, not after it.
+        let custom_workloads = own::read_workloads(&plan, lead.engines.specs)?;
+        consent::require_command_consent(lead, &plan)?;
+        // Opened first, so that an unwritable repository is detected before the run.
         let repository = lead.repository()?;
-        // What it says of sweeps is for others.
-        let plan = own::settled(Plan { sweep: Sweep::default(), ..plan }, &owns);
-        let targets = Targets::reach(lead, &plan)?;
-        refuse_impossible(&plan, &owns, &targets)?;
-        if let Loading::AsNeeded { own, .. } = loading {
-            own.iter().try_for_each(|plan| refuse_page_cache(plan, &targets))?;
+        // The caller handles the plan's sweep.
+        let plan =
+            own::apply_workload_rates(Plan { sweep: SweepSettings::default(), ..plan }, &custom_workloads);
+        let targets = ReachedTargets::reach(lead, &plan)?;
+        refuse_impossible(&plan, &custom_workloads, &targets)?;
+        if let DataLoadPolicy::AsNeeded { replaceable: replaceable_plans, .. } = loading {
+            replaceable_plans.iter().try_for_each(|plan| refuse_page_cache(plan, &targets))?;
         }
-        writes::require(lead, &owns, &targets)?;
+        writes::require_write_consent(lead, &custom_workloads, &targets)?;
         for reached in &targets.all {
             suits(reached.target.as_ref())?;
         }
-        lead.tell(Event::Reached);
+        lead.emit(CampaignEvent::Reached);
         let locks = targets.lock(work, lead)?;
         let specs = make_room(lead, &plan, &targets, loading)?;
         let (ended, marks, fresh) = ((0, None), lead.marks.clone(), true);
@@ -77,22 +78,22 @@ impl<'a> Ready<'a> {
             plan,
             repository,
             targets,
-            owns,
+            workloads: custom_workloads,
             specs,
-            fresh,
-            lacks_data,
-            ended,
+            is_checked: fresh,
+            needs_data: lacks_data,
+            run_totals: ended,
             locks,
             marks,
             loading,
             work,
         };
-        ready.ready_data(loading)?;
+        ready.prepare_data(loading)?;
         Ok(ready)
     }
 
-    /// Gets ready for a run of another `plan`: with the same target and data there is nothing to do.
-    pub(crate) fn turn_to(&mut self, plan: Plan) -> Result<(), Error> {
+    /// Prepares a run of another `plan`; with the same target and data, little is done.
+    pub(crate) fn switch_to(&mut self, plan: Plan) -> Result<(), Error> {
         let same_target = plan.target == self.plan.target;
         let (new, old) = (&plan.workload, &self.plan.workload);
         let other_folder = (&new.folder, &new.beside) != (&old.folder, &old.beside);
@@ -100,62 +101,62 @@ impl<'a> Ready<'a> {
         let other_mix =
             (&new.mix, &new.options, &new.beside_mix) != (&old.mix, &old.options, &old.beside_mix);
         if other_folder || other_scale || other_mix {
-            self.owns = own::of(&plan, self.lead.engines.specs)?;
+            self.workloads = own::read_workloads(&plan, self.lead.engines.specs)?;
             if same_target {
-                writes::require(self.lead, &self.owns, &self.targets)?;
+                writes::require_write_consent(self.lead, &self.workloads, &self.targets)?;
             }
         }
-        let has_tables = self.owns.iter().any(|own| !own.tables().is_empty());
-        let other_tables = (other_folder && !self.owns.is_empty()) || (other_scale && has_tables);
-        self.plan = own::settled(plan, &self.owns);
+        let has_tables = self.workloads.iter().any(|custom_workload| !custom_workload.tables().is_empty());
+        let other_tables = (other_folder && !self.workloads.is_empty()) || (other_scale && has_tables);
+        self.plan = own::apply_workload_rates(plan, &self.workloads);
         if !same_target {
-            return self.reach(self.loading);
+            return self.reconnect(self.loading);
         }
-        refuse_impossible(&self.plan, &self.owns, &self.targets)?;
+        refuse_impossible(&self.plan, &self.workloads, &self.targets)?;
         let specs = make_room(self.lead, &self.plan, &self.targets, self.loading)?;
-        if specs != self.specs || other_tables || self.lacks_data {
+        if specs != self.specs || other_tables || self.needs_data {
             self.specs = specs;
-            self.lacks_data = true;
-            self.ready_data(self.loading)?;
-            self.lacks_data = false;
-            self.fresh = true;
+            self.needs_data = true;
+            self.prepare_data(self.loading)?;
+            self.needs_data = false;
+            self.is_checked = true;
         }
         Ok(())
     }
 
-    /// The only target, or the first.
+    /// The first target, or the only one.
     pub(crate) fn target(&self) -> &Arc<dyn Target> {
         &self.targets.first().target
     }
 
-    /// Reaches the plan's targets anew, and locks them.
-    pub(crate) fn reach(&mut self, loading: Loading<'_>) -> Result<(), Error> {
+    /// Connects to the plan's targets again, and locks them.
+    pub(crate) fn reconnect(&mut self, loading: DataLoadPolicy<'_>) -> Result<(), Error> {
         self.locks.clear();
-        self.targets = Targets::reach(self.lead, &self.plan)?;
-        refuse_impossible(&self.plan, &self.owns, &self.targets)?;
-        // What cannot be looked at is found now, and not after hours of loading.
+        self.targets = ReachedTargets::reach(self.lead, &self.plan)?;
+        refuse_impossible(&self.plan, &self.workloads, &self.targets)?;
+        // Detects an unreachable machine now, and not after hours of loading.
         let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-        hosts::reach(&self.plan, &self.targets.all, &clock, self.lead)?;
-        writes::require(self.lead, &self.owns, &self.targets)?;
+        hosts::connect_hosts(&self.plan, &self.targets.all, &clock, self.lead)?;
+        writes::require_write_consent(self.lead, &self.workloads, &self.targets)?;
         self.locks = self.targets.lock(self.work, self.lead)?;
         self.specs = make_room(self.lead, &self.plan, &self.targets, loading)?;
-        self.ready_data(loading)?;
-        self.fresh = true;
+        self.prepare_data(loading)?;
+        self.is_checked = true;
         Ok(())
     }
 
-    /// Makes sure that the targets hold the data, loading it where `loading` allows, or where it cannot outlive the
-    /// process.
-    fn ready_data(&mut self, loading: Loading<'_>) -> Result<(), Error> {
-        if self.targets.is_shared() && matches!(loading, Loading::AsNeeded { .. }) {
+    /// Makes sure that the targets hold the data. It is loaded if `loading` allows that, or if the target is
+    /// in memory.
+    fn prepare_data(&mut self, loading: DataLoadPolicy<'_>) -> Result<(), Error> {
+        if self.targets.is_shared() && matches!(loading, DataLoadPolicy::AsNeeded { .. }) {
             for holder in self.targets.holders()? {
-                holder.named(self.ready_one(holder, &holder.spec(&self.plan)?, loading))?;
+                holder.named(self.prepare_target_data(holder, &holder.spec(&self.plan)?, loading))?;
             }
-            return self.targets.wait_seen(&self.plan, &self.lead.cancel);
+            return self.targets.wait_for_data(&self.plan, &self.lead.cancel);
         }
-        let each = self.targets.all.iter().zip(&self.specs);
-        let notes: Vec<_> = each
-            .map(|(reached, spec)| reached.named(self.ready_one(reached, spec, loading)))
+        let targets_and_specs = self.targets.all.iter().zip(&self.specs);
+        let notes: Vec<_> = targets_and_specs
+            .map(|(reached, spec)| reached.named(self.prepare_target_data(reached, spec, loading)))
             .collect::<Result<_, _>>()?;
         for (reached, note) in self.targets.all.iter_mut().zip(notes) {
             reached.data_note = note;
@@ -163,33 +164,36 @@ impl<'a> Ready<'a> {
         Ok(())
     }
 
-    /// Returns what updates have made of data that was there already, as [`data::require`] does.
-    fn ready_one(
+    /// Prepares one target; returns what updates have changed about existing data, as [`data::require`] does.
+    fn prepare_target_data(
         &self,
-        reached: &Reached,
+        reached: &ReachedTarget,
         spec: &DataSpec,
-        loading: Loading<'_>,
+        loading: DataLoadPolicy<'_>,
     ) -> Result<Option<String>, TargetError> {
-        if !self.owns.is_empty() {
-            // What is in memory alone is made for each run; on everything else `dyno load` makes it.
-            own::of_data(&self.owns)
-                .try_for_each(|own| self.ready_own(reached.target.as_ref(), own, loading))?;
+        if !self.workloads.is_empty() {
+            // Data in memory is created for each run; elsewhere `dyno load` creates it.
+            own::distinct_workloads(&self.workloads).try_for_each(|workload| {
+                self.prepare_workload_data(reached.target.as_ref(), workload, loading)
+            })?;
             return Ok(None);
         }
-        let (target, may_load) = (reached.target.as_ref(), matches!(loading, Loading::AsNeeded { .. }));
-        let load =
-            |replace| load_one(self.lead, target, spec, self.plan.data.load_parallel, replace).map(|_| None);
+        let (target, may_load) =
+            (reached.target.as_ref(), matches!(loading, DataLoadPolicy::AsNeeded { .. }));
+        let load = |replace| {
+            load_test_data(self.lead, target, spec, self.plan.data.load_parallel, replace).map(|_| None)
+        };
         if target.capabilities().ephemeral {
             return load(may_load);
         }
         if self.lead.cancel.is_cancelled() {
             return Err(TargetError::new(TargetErrorKind::Cancelled, "stopped before the run began"));
         }
-        self.lead.tell(Event::LookingAtData);
+        self.lead.emit(CampaignEvent::LookingAtData);
         if may_load {
             match data::survey(&reached.target)? {
                 DataState::Empty | DataState::Partial { .. } => return load(false),
-                // What may not be replaced was refused before.
+                // Data that must not be replaced was refused before.
                 DataState::Loaded { spec: there, .. } if there != *spec => return load(true),
                 DataState::Loaded { .. } => {}
             }
@@ -198,54 +202,62 @@ impl<'a> Ready<'a> {
     }
 }
 
-impl Ready<'_> {
-    /// Makes sure that a target holds what a workload of the user's own needs, as far as that is known.
-    fn ready_own(&self, target: &dyn Target, own: &Own, loading: Loading<'_>) -> Result<(), TargetError> {
-        let load =
-            |replace| set_up(self.lead, target, own, self.plan.data.load_parallel, replace).map(|_| ());
+impl PreparedCampaign<'_> {
+    /// Makes sure that a target holds the data of a custom workload, as far as Dyno knows it.
+    fn prepare_workload_data(
+        &self,
+        target: &dyn Target,
+        custom_workload: &CustomWorkload,
+        loading: DataLoadPolicy<'_>,
+    ) -> Result<(), TargetError> {
+        let load = |replace| {
+            set_up(self.lead, target, custom_workload, self.plan.data.load_parallel, replace).map(|_| ())
+        };
         if target.capabilities().ephemeral {
             return load(Replace::Others);
         }
-        if let (Loading::AsNeeded { own: plans, replace }, false) = (loading, own.tables().is_empty()) {
+        if let (DataLoadPolicy::AsNeeded { replaceable: plans, replace }, false) =
+            (loading, custom_workload.tables().is_empty())
+        {
             let may_go = |scale: u64| {
                 replace || plans.iter().any(|plan| plan.workload.scale.map(u64::from) == Some(scale))
             };
-            match described::holds(target, own)? {
+            match described::holds(target, custom_workload)? {
                 Ok(()) => {}
                 Err(Some(scale)) if may_go(scale) => return load(Replace::Others),
                 Err(_) => return load(Replace::Nothing),
             }
         }
-        described::require(target, own)
+        described::require(target, custom_workload)
     }
 }
 
-/// How long the rows of a run that was broken off may take to be removed.
+/// How long deleting the rows of an interrupted run may take.
 const SWEEP_MAX: Duration = Duration::from_secs(600);
 
-/// Makes sure that a target holds the data, after removing what a run that was broken off has inserted; returns what
-/// updates have made of it. Waits for nobody's lock without end.
+/// Deletes rows that an interrupted run inserted, then checks that the target holds the data. Returns what
+/// updates have changed about it. Waiting for locks has a time limit.
 pub(crate) fn require_data(
-    lead: &Lead<'_>,
-    reached: &Reached,
+    lead: &CampaignContext<'_>,
+    reached: &ReachedTarget,
     spec: &DataSpec,
 ) -> Result<Option<String>, TargetError> {
     if spec.is_none() {
         return Ok(None);
     }
-    // On what takes reads only the others' deletions arrive by themselves.
+    // On a read-only target the deletions arrive through replication.
     if reached.reads_only.is_none() {
         let (target, its) = (Arc::clone(&reached.target), spec.clone());
         let sweep = move || {
             let holds = matches!(target.survey()?, DataState::Loaded { spec: there, .. } if there == its);
-            match holds && target.own_rows(&its)? > 0 {
-                true => target.sweep_up(&its).map(Some),
+            match holds && target.leftover_rows(&its)? > 0 {
+                true => target.delete_leftover_rows(&its).map(Some),
                 false => Ok(None),
             }
         };
         let doing = "looking for rows that a run has left";
         if let Some(rows) = patience::within(SWEEP_MAX, &lead.cancel, doing, sweep)? {
-            lead.tell(Event::Removed(rows));
+            lead.emit(CampaignEvent::Removed(rows));
         }
     }
     data::require(&reached.target, spec, &lead.cancel)

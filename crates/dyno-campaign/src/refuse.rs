@@ -1,16 +1,20 @@
-//! Refusing, before anything is begun, what a plan asks for and its targets cannot do.
+//! Refuses, before anything starts, plans that their targets cannot execute.
 
 use std::sync::Arc;
 
 use dyno_engine::Target;
-use dyno_plan::{Drive, Plan};
-use dyno_workload::own::Own;
+use dyno_plan::{DriveMode, Plan};
+use dyno_workload::own::CustomWorkload;
 
 use crate::error::Error;
-use crate::targets::Targets;
+use crate::targets::ReachedTargets;
 
-/// What these targets cannot do.
-pub(crate) fn refuse_impossible(plan: &Plan, customs: &[Arc<Own>], targets: &Targets) -> Result<(), Error> {
+/// Refuses what these targets cannot do.
+pub(crate) fn refuse_impossible(
+    plan: &Plan,
+    customs: &[Arc<CustomWorkload>],
+    targets: &ReachedTargets,
+) -> Result<(), Error> {
     for reached in &targets.all {
         reached.named(refuse_impossible_on(plan, reached.target.as_ref()))?;
     }
@@ -18,15 +22,15 @@ pub(crate) fn refuse_impossible(plan: &Plan, customs: &[Arc<Own>], targets: &Tar
     targets.refuse_writes(&targets.first().needs(plan, customs))
 }
 
-/// Where the page cache that is to be dropped is not this process's to drop.
-pub(crate) fn refuse_page_cache(plan: &Plan, targets: &Targets) -> Result<(), Error> {
+/// Refuses to drop the page cache if this process cannot drop the cache of the target's host.
+pub(crate) fn refuse_page_cache(plan: &Plan, targets: &ReachedTargets) -> Result<(), Error> {
     const HINT: &str = "leave it out, or let a command that may do it do it: hooks.before_run";
     if !plan.run.drop_page_cache {
         return Ok(());
     }
     if let Some(reached) = targets.all.iter().find(|reached| !reached.identity.same_host) {
-        let what = "run.drop_page_cache: the database runs on another host, whose page cache is not this one's, or nothing of its host is looked at (observe.host)";
-        return reached.named(Err(Error::usage(what, HINT)));
+        let problem = "run.drop_page_cache: the database runs on another host, whose page cache is not this one's, or nothing of its host is looked at (observe.host)";
+        return reached.named(Err(Error::usage(problem, HINT)));
     }
     let not = |error| {
         Error::usage(
@@ -37,9 +41,9 @@ pub(crate) fn refuse_page_cache(plan: &Plan, targets: &Targets) -> Result<(), Er
     dyno_host::page_cache::may_be_dropped().map_err(not)
 }
 
-/// What this engine cannot do.
+/// Refuses what this target's engine cannot do.
 fn refuse_impossible_on(plan: &Plan, target: &dyn Target) -> Result<(), Error> {
-    if plan.workload.drive == Drive::Server {
+    if plan.workload.drive == DriveMode::Server {
         if !target.capabilities().server_drive {
             return Err(Error::usage(
                 format!("{} has no loops inside the database (workload.drive = \"server\")", target.engine()),

@@ -1,4 +1,4 @@
-//! Room for the data of a plan: what stands in its way is refused, or dropped where that is allowed.
+//! Makes room for the data of a plan: other data of Dyno is refused, or dropped if that is allowed.
 
 use std::sync::Arc;
 
@@ -7,52 +7,56 @@ use dyno_plan::{DataSpec, Plan};
 
 use crate::data;
 use crate::error::Error;
-use crate::event::Event;
-use crate::lead::Lead;
-use crate::targets::Targets;
+use crate::event::CampaignEvent;
+use crate::lead::CampaignContext;
+use crate::targets::ReachedTargets;
 
-/// What to do about data that is not there.
+/// What to do if the plan's data is missing.
 #[derive(Clone, Copy)]
-pub(crate) enum Loading<'a> {
-    /// It must be there.
+pub(crate) enum DataLoadPolicy<'a> {
+    /// The data must exist; it is never loaded.
     Never,
-    /// Load it; data of one of these plans may be replaced, and any of Dyno's with `replace`.
-    AsNeeded { own: &'a [Plan], replace: bool },
+    /// Missing data is loaded. Data of one of the plans `replaceable` may be replaced; with `replace`, all
+    /// data of Dyno.
+    AsNeeded { replaceable: &'a [Plan], replace: bool },
 }
 
-/// The data that `plan` needs on each target; see [`make_room_on`].
+/// Makes room on all targets, and returns the data that `plan` needs on each; see [`make_room_on`].
 pub(crate) fn make_room(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     plan: &Plan,
-    targets: &Targets,
-    loading: Loading<'_>,
+    targets: &ReachedTargets,
+    loading: DataLoadPolicy<'_>,
 ) -> Result<Vec<DataSpec>, Error> {
-    if let (Loading::AsNeeded { own, replace }, None) = (loading, &plan.workload.folder) {
+    if let (DataLoadPolicy::AsNeeded { replaceable: replaceable_plans, replace }, None) =
+        (loading, &plan.workload.folder)
+    {
         for holder in targets.holders()? {
-            holder.named(make_room_on(lead, plan, &holder.target, own, replace))?;
+            holder.named(make_room_on(lead, plan, &holder.target, replaceable_plans, replace))?;
         }
     }
     targets.all.iter().map(|reached| reached.spec(plan)).collect()
 }
 
-/// Data that stands in the way of what `plan` needs is refused, or dropped where it is one of `own` plans or may be replaced,
-/// and cannot be replaced in place: a file of SQLite's has one page size.
+/// Refuses data that conflicts with `plan`, or drops it if it belongs to one of the plans `replaceable` or
+/// may be replaced. It is dropped only if it cannot be replaced in place: an SQLite file has a single page
+/// size.
 fn make_room_on(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     plan: &Plan,
     target: &Arc<dyn Target>,
-    own: &[Plan],
+    replaceable: &[Plan],
     replace: bool,
 ) -> Result<(), Error> {
     let spec = data::spec(plan, target);
-    let there = match data::survey(target)? {
+    let existing = match data::survey(target)? {
         DataState::Loaded { spec: there, .. } if !spec.as_ref().is_ok_and(|spec| *spec == there) => there,
         _ => return spec.map(drop),
     };
-    let is_own = own.iter().any(|plan| data::spec(plan, target).is_ok_and(|own| own == there));
+    let is_own = replaceable.iter().any(|plan| data::spec(plan, target).is_ok_and(|own| own == existing));
     if !replace && !is_own {
         let words = match &spec {
-            Ok(spec) => data::difference(&there, spec),
+            Ok(spec) => data::difference(&existing, spec),
             Err(error) => error.to_string(),
         };
         return Err(Error::usage(
@@ -63,8 +67,8 @@ fn make_room_on(
         ));
     }
     if spec.is_err() {
-        lead.tell(Event::DroppingData);
-        crate::load::retried(lead, || target.drop_all())?;
+        lead.emit(CampaignEvent::DroppingData);
+        crate::load::with_retries(lead, || target.drop_all())?;
         data::spec(plan, target)?;
     }
     Ok(())

@@ -1,25 +1,25 @@
-//! One run, from plan to stored record.
+//! Executes a single run, from plan to stored record.
 
 use std::sync::Arc;
 
-use dyno_engine::Work;
+use dyno_engine::LockPurpose;
 use dyno_plan::Plan;
 use dyno_record::RunRecord;
 
 use crate::error::Error;
-use crate::lead::Lead;
-use crate::ready::Ready;
-use crate::room::Loading;
+use crate::lead::CampaignContext;
+use crate::ready::PreparedCampaign;
+use crate::room::DataLoadPolicy;
 
-/// Does one run of `plan`, with the commands around it.
+/// Executes one run of `plan`, with its hooks.
 ///
 /// # Errors
-/// The plan or the target is not fit for a run, or a command of the plan failed; a run that was measured is stored all the same.
-pub fn run(lead: &Lead<'_>, plan: Plan) -> Result<Arc<RunRecord>, Error> {
-    let mut ready = Ready::new(lead, plan, Work::Run, Loading::Never, |_| Ok(()))?;
+/// The plan or the target is unsuitable for a run, or a hook failed; a measured run is stored in any case.
+pub fn run(lead: &CampaignContext<'_>, plan: Plan) -> Result<Arc<RunRecord>, Error> {
+    let mut ready = PreparedCampaign::new(lead, plan, LockPurpose::Run, DataLoadPolicy::Never, |_| Ok(()))?;
     let measured = ready.measure(None).and_then(|record| ready.after_run(&record).map(|()| record));
-    let ended = ready.after_all();
+    let end_hook_result = ready.after_all();
     let record = measured?;
-    ended?;
+    end_hook_result?;
     Ok(record)
 }

@@ -1,38 +1,38 @@
-//! The highest load that keeps limits of latency.
+//! Searches the highest load that keeps latency limits.
 
 use dyno_analyze::Limit;
-use dyno_analyze::bracket::{self, Bracket, Next, Range, Tally};
+use dyno_analyze::bracket::{self, Bracket, SearchRange, SearchStep, SearchTally};
 use dyno_analyze::conclusion::{self, Conclusion};
 use dyno_analyze::number;
-use dyno_engine::Work;
-use dyno_plan::{Engines, Plan, Sweep, sweep};
-use dyno_record::{Setting, Status, SweepKind};
+use dyno_engine::LockPurpose;
+use dyno_plan::{Engines, Plan, SweepSettings, sweep};
+use dyno_record::{PointSetting, Status, SweepKind};
 use serde_json::json;
 
-use crate::campaign::{self, Concluded, Course, Frame, Turn};
+use crate::campaign::{self, CampaignOutcome, CampaignSpec, CampaignStrategy, PlannedRun};
 use crate::error::Error;
-use crate::event::{Ended, Event};
-use crate::lead::Lead;
-use crate::ready::Ready;
-use crate::room::Loading;
+use crate::event::{CampaignEvent, RunEnded};
+use crate::lead::CampaignContext;
+use crate::ready::PreparedCampaign;
+use crate::room::DataLoadPolicy;
 
-/// Runs of one load that may tell nothing before the search gives up.
-const SILENT_MAX: u32 = 2;
+/// Number of inconclusive runs at one load after which the search gives up.
+const INCONCLUSIVE_MAX: u32 = 2;
 
-/// Characters of the longest load: `1000000/s`.
+/// Length of the longest load in characters: `1000000/s`.
 const VALUE_WIDTH: usize = 9;
 
-/// What rises.
+/// The load setting that the search varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
-    /// Sessions on each schema.
+pub enum SearchDimension {
+    /// Number of sessions per schema.
     Sessions,
     /// Operations per second of an open loop.
     Rate,
 }
 
-impl Over {
-    /// The word in results: `sessions`.
+impl SearchDimension {
+    /// The name in results: `sessions` or `rate`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sessions => "sessions",
@@ -40,7 +40,8 @@ impl Over {
         }
     }
 
-    /// The range that is searched where nobody says another: from, to, and how close its ends may stay, %.
+    /// Default range of the search: lower end, upper end, and the accepted distance between the final bounds,
+    /// %.
     pub fn range(self) -> (u64, u64, u32) {
         match self {
             Self::Sessions => (1, 1_024, 0),
@@ -52,51 +53,56 @@ impl Over {
 /// Searches `range` for the highest load of `plan` that keeps `limits`.
 ///
 /// # Errors
-/// An end of the range is no load of a plan, the target is not fit for a run, or the repository fails.
+/// An end of the range gives an invalid plan, the target is unsuitable for a run, or the repository fails.
 pub fn search(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     plan: Plan,
     limits: &[Limit],
-    over: Over,
-    range: Range,
-) -> Result<Concluded, Error> {
+    over: SearchDimension,
+    range: SearchRange,
+) -> Result<CampaignOutcome, Error> {
     let engines = lead.engines.specs;
-    let mut search = Search { engines, plan, limits, over, range, tally: Tally::new(), load: 0, silent: 0 };
-    let own = [search.at(range.from)?.0];
-    // The far end of the range is a valid plan, too, so that no run is refused in the middle.
-    search.at(range.max)?;
-    let loading = Loading::AsNeeded { own: &own, replace: false };
-    let ready = Ready::new(lead, own[0].clone(), Work::Run, loading, |_| Ok(()))?;
-    let Range { from, max, .. } = range;
+    let mut search =
+        Search { engines, plan, limits, over, range, tally: SearchTally::new(), load: 0, inconclusive: 0 };
+    let start_plans = [search.plan_at_load(range.from)?.0];
+    // Checks the upper end, too, so that no plan is refused in the middle of the search.
+    search.plan_at_load(range.max)?;
+    let loading = DataLoadPolicy::AsNeeded { replaceable: &start_plans, replace: false };
+    let ready = PreparedCampaign::new(lead, start_plans[0].clone(), LockPurpose::Run, loading, |_| Ok(()))?;
+    let SearchRange { from, max, .. } = range;
     let definition = json!({
         "plan": search.plan, "limits": search.limits(), "over": over.name(), "from": from, "max": max,
     });
     let axes = vec![(over.name().to_owned(), VALUE_WIDTH)];
-    campaign::follow(ready, Frame { axes, ..Frame::new(SweepKind::Search, definition) }, &mut search)
+    campaign::run_campaign(
+        ready,
+        CampaignSpec { axes, ..CampaignSpec::new(SweepKind::Search, definition) },
+        &mut search,
+    )
 }
 
 struct Search<'a> {
     engines: Engines,
     plan: Plan,
     limits: &'a [Limit],
-    over: Over,
-    range: Range,
-    tally: Tally,
-    /// The load of the run under way, and how many of its runs told nothing.
+    over: SearchDimension,
+    range: SearchRange,
+    tally: SearchTally,
+    /// The current load, and the number of its inconclusive runs.
     load: u64,
-    silent: u32,
+    inconclusive: u32,
 }
 
 impl Search<'_> {
-    /// The plan at a load, and the setting that makes it.
-    fn at(&self, load: u64) -> Result<(Plan, Setting), Error> {
+    /// Returns the plan for a load, and the setting that changes.
+    fn plan_at_load(&self, load: u64) -> Result<(Plan, PointSetting), Error> {
         let (key, value) = match self.over {
-            Over::Sessions => (sweep::SESSIONS, self.sessions(load).to_string()),
-            Over::Rate => ("workload.rate", format!("{load}/s")),
+            SearchDimension::Sessions => (sweep::SESSIONS, self.sessions(load).to_string()),
+            SearchDimension::Rate => ("workload.rate", format!("{load}/s")),
         };
-        let mut at = Plan { sweep: Sweep::default(), ..self.plan.clone() };
+        let mut at = Plan { sweep: SweepSettings::default(), ..self.plan.clone() };
         sweep::set(&mut at, key, &value, self.engines)?;
-        Ok((at, Setting { key: key.to_owned(), value }))
+        Ok((at, PointSetting { key: key.to_owned(), value }))
     }
 
     fn sessions(&self, load: u64) -> u64 {
@@ -109,59 +115,64 @@ impl Search<'_> {
 
     fn bracket(&self) -> Option<Bracket> {
         match bracket::next(self.range, &self.tally) {
-            Next::Found(bracket) => Some(bracket),
-            Next::Run(_) => None,
+            SearchStep::Found(bracket) => Some(bracket),
+            SearchStep::Run(_) => None,
         }
     }
 }
 
-impl Course for Search<'_> {
-    fn next(&mut self) -> Result<Option<Turn>, Error> {
-        let Next::Run(load) = bracket::next(self.range, &self.tally) else { return Ok(None) };
+impl CampaignStrategy for Search<'_> {
+    fn next(&mut self) -> Result<Option<PlannedRun>, Error> {
+        let SearchStep::Run(load) = bracket::next(self.range, &self.tally) else { return Ok(None) };
         self.load = load;
-        let (plan, setting) = self.at(load)?;
-        let repeat = self.tally.get(&load).map_or(0, |(_, runs)| *runs) + self.silent + 1;
+        let (plan, setting) = self.plan_at_load(load)?;
+        let repeat = self.tally.get(&load).map_or(0, |(_, runs)| *runs) + self.inconclusive + 1;
         let point = u32::try_from(load).unwrap_or(u32::MAX);
-        Ok(Some(Turn { plan, point, repeat, side: None, settings: vec![setting] }))
+        Ok(Some(PlannedRun { plan, point, repeat, side: None, settings: vec![setting] }))
     }
 
-    fn left(&self) -> Option<Vec<&Plan>> {
+    fn remaining_plans(&self) -> Option<Vec<&Plan>> {
         None
     }
 
-    /// Counts a run for or against its load, if it tells anything.
-    fn learn(&mut self, _: &Turn, ended: &Ended) -> Result<Option<Event>, String> {
-        let valid = ended.record.as_deref().filter(|record| record.status == Status::Valid);
+    /// Counts a run for or against its load, if it is conclusive.
+    fn on_run_ended(
+        &mut self,
+        _: &PlannedRun,
+        finished_run: &RunEnded,
+    ) -> Result<Option<CampaignEvent>, String> {
+        let valid = finished_run.record.as_deref().filter(|record| record.status == Status::Valid);
         let judged = valid.and_then(|record| Some((record, dyno_analyze::keeps(self.limits, record)?)));
         let Some((record, kept)) = judged else {
-            self.silent += 1;
-            if self.silent < SILENT_MAX {
+            self.inconclusive += 1;
+            if self.inconclusive < INCONCLUSIVE_MAX {
                 return Ok(None);
             }
             let load = match self.over {
-                Over::Sessions => number::sessions(self.sessions(self.load) as f64),
-                Over::Rate => format!("{} ops/s", number::count(self.load)),
+                SearchDimension::Sessions => number::sessions(self.sessions(self.load) as f64),
+                SearchDimension::Rate => format!("{} ops/s", number::count(self.load)),
             };
             return Err(format!("{load} gave no result twice, so it cannot be judged"));
         };
-        self.silent = 0;
+        self.inconclusive = 0;
         let (held, runs) = self.tally.entry(self.load).or_insert((0, 0));
         *held += u32::from(kept);
         *runs += 1;
         let measured = self.limits.iter().map(|limit| limit.words(record)).collect();
-        Ok(Some(Event::Judged(kept, measured)))
+        Ok(Some(CampaignEvent::Judged(kept, measured)))
     }
 
-    fn skips(&self) -> bool {
+    fn can_skip_points(&self) -> bool {
         false
     }
 
-    fn skip(&mut self, _: &Turn) {}
+    fn skip_point(&mut self, _: &PlannedRun) {}
 
-    fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>) {
+    fn conclude(&mut self, outcome: &CampaignOutcome) -> (bool, Option<Conclusion>) {
         let (schemas, bracket) = (self.plan.data.schemas, self.bracket());
-        let figures = conclusion::Search::of(self.limits(), self.over.name(), schemas, &self.tally, bracket);
-        let conclusion = conclusion::search::conclusion(&ended.id, ended.stopped.clone(), figures);
-        (ended.stopped.is_none(), Some(conclusion))
+        let figures =
+            conclusion::SearchResult::of(self.limits(), self.over.name(), schemas, &self.tally, bracket);
+        let conclusion = conclusion::search::conclusion(&outcome.id, outcome.stopped.clone(), figures);
+        (outcome.stopped.is_none(), Some(conclusion))
     }
 }

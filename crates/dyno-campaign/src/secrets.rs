@@ -1,11 +1,11 @@
-//! Passwords, from where a plan says that they are.
+//! Reads passwords from the places that a plan names.
 
 use dyno_engine::Secret;
 
 use crate::error::Error;
 
-/// The password in the environment variable, or else in the first line of the file, of which one or none is named; `section` of the
-/// plan names it.
+/// Returns the password from the environment variable, or else from the first line of the file. At most one
+/// of them is set, in this `section` of the plan.
 pub(crate) fn named(section: &str, [variable, file]: [Option<&str>; 2]) -> Result<Option<Secret>, Error> {
     if let Some(name) = variable {
         let value = std::env::var(name).map_err(|_| {

@@ -1,31 +1,32 @@
-//! Statements that a target has seen, as a workload would have them.
+//! Reads the statements that a target has executed, in the form that a workload needs.
 
-use dyno_engine::seen::{Asked, ParameterTypes};
+use dyno_engine::seen::{ParameterTypes, StatementQuery};
 use dyno_plan::Plan;
-use dyno_workload::own::statements::{Options, Picked, pick};
+use dyno_workload::own::statements::{Picked, StatementPickOptions, pick};
 
 use crate::error::Error;
-use crate::lead::Lead;
-use crate::targets::Targets;
+use crate::lead::CampaignContext;
+use crate::targets::ReachedTargets;
 
-/// What was picked of the statements that the target of `plan` has seen, with the types of the parameters of each; nothing of them is
-/// executed.
+/// Returns selected statements from the statistics of `plan`'s target, with the types of their parameters.
+/// None of them is executed.
 ///
 /// # Errors
-/// It cannot be reached, or keeps no statistics of statements: with the way out. Or there are several targets.
+/// The target cannot be reached, keeps no statement statistics, or is one of several; the hint says what to
+/// do.
 pub fn seen(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     plan: &Plan,
-    asked: &Asked,
-    options: &Options,
+    request: &StatementQuery,
+    options: &StatementPickOptions,
 ) -> Result<(Picked, Vec<ParameterTypes>), Error> {
-    let targets = Targets::reach(lead, plan)?;
+    let targets = ReachedTargets::reach(lead, plan)?;
     if targets.is_several() {
         let hint = "name one with --target, and make a folder for each";
         return Err(Error::usage("statements are taken of one target, and there are several", hint));
     }
     let reached = targets.first();
-    let picked = pick(reached.named(reached.target.seen(asked))?, options);
+    let picked = pick(reached.named(reached.target.observed_statements(request))?, options);
     let mark = reached.target.dialect().mark;
     let texts: Vec<String> = picked.chosen.iter().map(|one| one.marked(mark)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

@@ -1,20 +1,22 @@
-//! Which runs a user means: the one way in which commands turn words into records.
+//! Selects stored runs by name; all commands use these functions.
 //!
-//! A selection is one or more names with commas between them: a run (`last`, `last~2`, an id or the beginning of one), a
-//! sweep, search, soak or A/B comparison (its name, `sweep:last`, and `/a` or `/b` behind it for one side), `tag:NAME`,
-//! `variant:NAME`. A bare word that names no run is tried as tag, then as variant.
+//! A selection is one or more names separated by commas. A name is a run (`last`, `last~2`, an id or a prefix
+//! of one), a campaign (its name, or `sweep:last`; `/a` or `/b` selects one side), `tag:NAME` or
+//! `variant:NAME`. A word that matches no run is tried as a tag, then as a variant.
 
 use std::collections::BTreeSet;
 
 use dyno_analyze::trend::history_of;
-use dyno_record::{Filter, Kind, Mark, Repository, RepositoryError, RunId, RunRecord, RunState};
+use dyno_record::{
+    Filter, RecordKind, Repository, RepositoryError, RunId, RunLabelKind, RunRecord, RunState,
+};
 
 use crate::error::Error;
 
-/// The runs of `selection`, each once, in the order named and in order of time within a name.
+/// Returns the runs of `selection`, each once: in the order of the names, and by time within a name.
 ///
 /// # Errors
-/// A name names no run, or the repository cannot be read.
+/// A name matches no run, or the repository cannot be read.
 pub fn runs(repository: &Repository, selection: &str) -> Result<Vec<RunId>, Error> {
     let (mut seen, mut named) = (Vec::<RunId>::new(), BTreeSet::new());
     for name in selection.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -30,55 +32,56 @@ pub fn runs(repository: &Repository, selection: &str) -> Result<Vec<RunId>, Erro
     Ok(seen)
 }
 
-/// Their records.
+/// Returns the records of the runs of `selection`.
 ///
 /// # Errors
-/// A name names no run, or a record cannot be read.
+/// A name matches no run, or a record cannot be read.
 pub fn records(repository: &Repository, selection: &str) -> Result<Vec<RunRecord>, Error> {
-    let seen = runs(repository, selection)?;
-    let mut records = Vec::with_capacity(seen.len());
-    for id in &seen {
+    let ids = runs(repository, selection)?;
+    let mut records = Vec::with_capacity(ids.len());
+    for id in &ids {
         match repository.load(id) {
             Ok(record) => records.push(record),
-            // A run of a sweep whose process died has no record; one that was named has to have one.
-            Err(RepositoryError::NoRecord { .. }) if seen.len() > 1 => {}
+            // A run of a sweep whose process died has no record and is left out; a run selected alone must
+            // have one.
+            Err(RepositoryError::NoRecord { .. }) if ids.len() > 1 => {}
             Err(error) => return Err(error.into()),
         }
     }
     Ok(records)
 }
 
-/// The records of `selection` that are of runs: raw limits of machines that bear the same marks are none.
+/// Returns the records of `selection` without calibrations, which may carry the same labels.
 ///
 /// # Errors
-/// As [`records`], or all that is named are such limits.
+/// Those of [`records`]; or the selection contains only calibrations.
 pub fn of_runs(repository: &Repository, selection: &str) -> Result<Vec<RunRecord>, Error> {
-    let mut found = records(repository, selection)?;
-    found.retain(|record| record.kind != Kind::Component);
-    if found.is_empty() {
+    let mut run_records = records(repository, selection)?;
+    run_records.retain(|record| record.kind != RecordKind::Component);
+    if run_records.is_empty() {
         let problem = format!("{selection:?} names raw limits of a machine, and no run");
         return Err(Error::usage(problem, "`dyno show` and `dyno report` show such limits"));
     }
-    Ok(found)
+    Ok(run_records)
 }
 
 const HINT: &str =
     "name a run (last, last~2, its id), a sweep, tag:NAME or variant:NAME; `dyno list` shows runs";
 
-/// The runs of one name.
+/// Returns the runs that one name selects.
 fn ids(repository: &Repository, name: &str) -> Result<Vec<RunId>, Error> {
     if let Some((kind, mark)) =
-        name.split_once(':').and_then(|(kind, rest)| Some((Mark::from_name(kind)?, rest)))
+        name.split_once(':').and_then(|(kind, rest)| Some((RunLabelKind::from_name(kind)?, rest)))
     {
-        let found = repository.marked(kind, mark)?;
-        if found.is_empty() {
-            let known = repository.mark_names(kind)?;
+        let marked_runs = repository.marked(kind, mark)?;
+        if marked_runs.is_empty() {
+            let known_marks = repository.mark_names(kind)?;
             return Err(Error::usage(
                 format!("no run has the {} {mark:?}", kind.name()),
-                known_words(kind, &known),
+                known_words(kind, &known_marks),
             ));
         }
-        return Ok(found);
+        return Ok(marked_runs);
     }
     if let Some(sweep) = name.strip_prefix("sweep:") {
         return of_sweep(repository, sweep);
@@ -91,10 +94,10 @@ fn ids(repository: &Repository, name: &str) -> Result<Vec<RunId>, Error> {
                 Err(other) if !is_unknown_sweep(&other) => return Err(other),
                 Err(_) => {}
             }
-            for kind in Mark::ALL {
-                let found = repository.marked(kind, name)?;
-                if !found.is_empty() {
-                    return Ok(found);
+            for kind in RunLabelKind::ALL {
+                let matching_ids = repository.marked(kind, name)?;
+                if !matching_ids.is_empty() {
+                    return Ok(matching_ids);
                 }
             }
             Err(Error::usage(error.to_string(), HINT))
@@ -107,7 +110,7 @@ fn is_unknown_sweep(error: &Error) -> bool {
     matches!(error, Error::Repository(RepositoryError::NoSuchSweep { .. }))
 }
 
-/// The runs of a sweep that have a record; with `/a` or `/b` behind its name, of one side.
+/// Returns the runs of a campaign that have a record; `/a` or `/b` after its name selects one side.
 fn of_sweep(repository: &Repository, name: &str) -> Result<Vec<RunId>, Error> {
     let (name, side) = match name.rsplit_once('/') {
         Some((name, side @ ("a" | "b"))) => (name, Some(side)),
@@ -120,14 +123,14 @@ fn of_sweep(repository: &Repository, name: &str) -> Result<Vec<RunId>, Error> {
     Ok(of_side.map(|run| run.id).collect())
 }
 
-fn known_words(kind: Mark, known: &[String]) -> String {
-    match known {
+fn known_words(kind: RunLabelKind, mark_names: &[String]) -> String {
+    match mark_names {
         [] => format!("no run has a {} yet", kind.name()),
         names => format!("there are: {}", names.join(", ")),
     }
 }
 
-/// The latest runs of the same plan and target as `selector`.
+/// Returns the latest runs with the same plan and target as `selector`.
 ///
 /// # Errors
 /// There is no such run, or a record cannot be read.
@@ -135,7 +138,7 @@ pub fn like(repository: &Repository, selector: &str, limit: usize) -> Result<Vec
     let model = repository.load(selector)?;
     let history = history_of(&model);
     let summary = repository.summary(&model.id)?;
-    // Summaries tell most others apart without opening their records.
+    // Most other runs are excluded by their summaries, without opening their records.
     let filter = Filter { target: Some(summary.target.clone()), ..Filter::default() };
     let mut records = Vec::new();
     for run in repository.list(&filter)? {

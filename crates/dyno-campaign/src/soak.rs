@@ -1,57 +1,64 @@
-//! One setting for hours, and whether it lasts.
+//! Runs one setting for hours, and checks whether throughput stays stable.
 
 use dyno_analyze::conclusion::{self, Conclusion};
-use dyno_engine::Work;
-use dyno_plan::{Plan, Sweep};
+use dyno_engine::LockPurpose;
+use dyno_plan::{Plan, SweepSettings};
 use dyno_record::SweepKind;
 use serde_json::json;
 
-use crate::campaign::{self, Concluded, Course, Frame, Turn};
+use crate::campaign::{self, CampaignOutcome, CampaignSpec, CampaignStrategy, PlannedRun};
 use crate::error::Error;
-use crate::event::{Ended, Event};
-use crate::lead::Lead;
-use crate::ready::Ready;
-use crate::room::Loading;
+use crate::event::{CampaignEvent, RunEnded};
+use crate::lead::CampaignContext;
+use crate::ready::PreparedCampaign;
+use crate::room::DataLoadPolicy;
 
-/// Does one long run of `plan`, and says whether throughput lasted.
+/// Executes one long run of `plan`, and concludes whether throughput stayed stable.
 ///
 /// # Errors
-/// The plan or the target is not fit for a run, or the repository fails.
-pub fn soak(lead: &Lead<'_>, plan: Plan) -> Result<Concluded, Error> {
-    let plan = Plan { sweep: Sweep::default(), ..plan };
-    let ready = Ready::new(lead, plan.clone(), Work::Run, Loading::Never, |_| Ok(()))?;
-    let frame = Frame { planned: Some(1), ..Frame::new(SweepKind::Soak, json!({ "plan": plan })) };
-    campaign::follow(ready, frame, &mut Soak { plan, begun: false })
+/// The plan or the target is unsuitable for a run, or the repository fails.
+pub fn soak(lead: &CampaignContext<'_>, plan: Plan) -> Result<CampaignOutcome, Error> {
+    let plan = Plan { sweep: SweepSettings::default(), ..plan };
+    let ready =
+        PreparedCampaign::new(lead, plan.clone(), LockPurpose::Run, DataLoadPolicy::Never, |_| Ok(()))?;
+    let frame =
+        CampaignSpec { planned: Some(1), ..CampaignSpec::new(SweepKind::Soak, json!({ "plan": plan })) };
+    campaign::run_campaign(ready, frame, &mut Soak { plan, has_begun: false })
 }
 
 struct Soak {
     plan: Plan,
-    begun: bool,
+    has_begun: bool,
 }
 
-impl Course for Soak {
-    fn next(&mut self) -> Result<Option<Turn>, Error> {
-        let turn = Turn { plan: self.plan.clone(), point: 1, repeat: 1, side: None, settings: Vec::new() };
-        Ok((!std::mem::replace(&mut self.begun, true)).then_some(turn))
+impl CampaignStrategy for Soak {
+    fn next(&mut self) -> Result<Option<PlannedRun>, Error> {
+        let turn =
+            PlannedRun { plan: self.plan.clone(), point: 1, repeat: 1, side: None, settings: Vec::new() };
+        Ok((!std::mem::replace(&mut self.has_begun, true)).then_some(turn))
     }
 
-    fn left(&self) -> Option<Vec<&Plan>> {
+    fn remaining_plans(&self) -> Option<Vec<&Plan>> {
         None
     }
 
-    fn learn(&mut self, _: &Turn, ended: &Ended) -> Result<Option<Event>, String> {
-        ended.record.as_ref().map(|_| None).ok_or_else(|| "its run failed".to_owned())
+    fn on_run_ended(
+        &mut self,
+        _: &PlannedRun,
+        finished_run: &RunEnded,
+    ) -> Result<Option<CampaignEvent>, String> {
+        finished_run.record.as_ref().map(|_| None).ok_or_else(|| "its run failed".to_owned())
     }
 
-    fn skips(&self) -> bool {
+    fn can_skip_points(&self) -> bool {
         false
     }
 
-    fn skip(&mut self, _: &Turn) {}
+    fn skip_point(&mut self, _: &PlannedRun) {}
 
-    fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>) {
-        let stopped = ended.stopped.is_some().then(|| "it was stopped".to_owned());
-        let conclude = |record| conclusion::soak::conclusion(&ended.id, stopped, record);
-        (ended.stopped.is_none(), ended.records.last().map(conclude))
+    fn conclude(&mut self, outcome: &CampaignOutcome) -> (bool, Option<Conclusion>) {
+        let stopped = outcome.stopped.is_some().then(|| "it was stopped".to_owned());
+        let conclude = |record| conclusion::soak::conclusion(&outcome.id, stopped, record);
+        (outcome.stopped.is_none(), outcome.records.last().map(conclude))
     }
 }

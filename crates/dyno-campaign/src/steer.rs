@@ -1,42 +1,42 @@
-//! What whoever leads runs that belong together may ask of them while they go on, beside the wish to stop.
+//! Controls a campaign in progress: pause, continue, or skip a point.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Asks a campaign to rest before its next run, or to leave out the point of the run under way.
+/// Asks a campaign to pause before its next run, or to skip the point of the current run.
 #[derive(Debug, Clone, Default)]
-pub struct Steer {
+pub struct CampaignControl {
     paused: Arc<AtomicBool>,
     skip: Arc<AtomicBool>,
 }
 
-impl Steer {
-    /// Whether no run shall begin; the one under way is not touched.
+impl CampaignControl {
+    /// Pauses the campaign or lets it continue; the current run is not affected.
     pub fn pause(&self, paused: bool) {
         self.paused.store(paused, Ordering::Relaxed);
     }
 
-    /// Whether no run shall begin.
+    /// Whether the campaign is to pause before its next run.
     pub fn is_paused(&self) -> bool {
         self.paused.load(Ordering::Relaxed)
     }
 
-    /// Breaks off the run under way, and leaves out what else there is of its point.
+    /// Stops the current run, and skips the remaining runs of its point.
     pub fn skip(&self) {
         self.skip.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the point of the run under way is left out.
+    /// Whether the point of the current run is to be skipped.
     pub fn is_skipping(&self) -> bool {
         self.skip.load(Ordering::Relaxed)
     }
 
-    /// Another run begins, of which nothing was asked yet.
+    /// Clears the request to skip, because another run begins.
     pub(crate) fn begin(&self) {
         self.skip.store(false, Ordering::Relaxed);
     }
 
-    /// The flag itself, for the run under way.
+    /// The flag that stops the current run.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.skip)
     }

@@ -1,4 +1,4 @@
-//! A catalogue of tests, one after the other: each under rising load, with its data made before and removed behind it.
+//! Runs a suite: its tests one after the other under rising load, each with its own data.
 
 mod choice;
 mod course;
@@ -10,44 +10,44 @@ mod size;
 mod steps;
 mod units;
 
-use dyno_engine::Work;
+use dyno_engine::LockPurpose;
 use dyno_record::SweepKind;
 
 use crate::calibrate;
-use crate::campaign::{self, Concluded, Frame};
+use crate::campaign::{self, CampaignOutcome, CampaignSpec};
 use crate::error::Error;
-use crate::lead::Lead;
-use crate::ready::Ready;
-use crate::room::Loading;
-use crate::targets::Targets;
-pub use choice::{Choice, Depth};
-use fit::Room;
-pub use order::Order;
+use crate::lead::CampaignContext;
+use crate::ready::PreparedCampaign;
+use crate::room::DataLoadPolicy;
+use crate::targets::ReachedTargets;
+pub use choice::{Depth, SuiteSelection};
+use fit::PlatformCapacity;
+pub use order::SuiteCampaign;
 
-/// Tests that may fail one after the other before it is the platform that fails.
+/// Number of consecutive failing tests after which the platform counts as failed.
 const FAILURES_MAX: u32 = 6;
 
-/// Processors that this program may use.
+/// Number of processors that this program may use.
 fn processors() -> u32 {
     let count = std::thread::available_parallelism().map_or(1, usize::from);
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Does the runs of `order` that are left; nothing where none is.
+/// Executes the remaining runs of `order`; `None` if there is none.
 ///
 /// # Errors
-/// The target is not fit for a run, or the repository fails; a test that fails ends no other.
-pub fn suite(lead: &Lead<'_>, mut order: Order) -> Result<Option<Concluded>, Error> {
+/// The target is unsuitable for a run, or the repository fails. A test that fails does not end the others.
+pub fn suite(lead: &CampaignContext<'_>, mut order: SuiteCampaign) -> Result<Option<CampaignOutcome>, Error> {
     if order.first().is_none() {
         return Ok(None);
     }
-    order.calibrations = calibrate::all(lead)?;
+    order.calibrations = calibrate::stored_calibrations(lead)?;
     if let Some(widest) = order.plans().first() {
-        let targets = Targets::reach(lead, widest)?;
+        let targets = ReachedTargets::reach(lead, widest)?;
         let caches = targets.all.iter().filter_map(|reached| reached.identity.cache_bytes);
-        order.outgrow(caches.clone().max().unwrap_or_default());
+        order.exceed_cache(caches.clone().max().unwrap_or_default());
         let is_here = targets.all.iter().all(|reached| reached.identity.same_host);
-        order.fit(&Room {
+        order.fit_to_platform(&PlatformCapacity {
             cache_bytes: caches.min(),
             memory_bytes: is_here.then(|| dyno_host::facts(&[]).memory_bytes).filter(|bytes| *bytes > 0),
             processors: is_here.then(processors),
@@ -58,28 +58,31 @@ pub fn suite(lead: &Lead<'_>, mut order: Order) -> Result<Option<Concluded>, Err
     }
     let Some(first) = order.first() else { return Ok(None) };
     let plans = order.plans();
-    let loading = Loading::AsNeeded { own: &plans, replace: order.choice.replace };
+    let loading = DataLoadPolicy::AsNeeded { replaceable: &plans, replace: order.choice.replace };
     let is_new = order.resumed.is_none();
-    let mut ready = Ready::new(lead, first, Work::Run, loading, |_| Ok(())).inspect_err(|_| {
-        // Remove what an incomplete load left; the load's own error is returned. Before a resumed suite others may have loaded data.
-        if is_new && !order.choice.keep {
-            drop(data::remove(&lead.past_stop(), &order.there_before, &plans));
-        }
-    })?;
+    let mut ready =
+        PreparedCampaign::new(lead, first, LockPurpose::Run, loading, |_| Ok(())).inspect_err(|_| {
+            // Removes what an incomplete load left, and returns the load's own error. Before a resumed suite the
+            // data may belong to others.
+            if is_new && !order.choice.keep {
+                drop(data::remove(&lead.without_cancel(), &order.there_before, &plans));
+            }
+        })?;
     ready.marks.clone_from(&order.marks);
-    let frame = Frame {
+    let frame = CampaignSpec {
         axes: vec![("test".to_owned(), order.widest()), ("sessions".to_owned(), 8)],
         resumed: order.resumed.take(),
         failures_max: FAILURES_MAX,
-        ..Frame::new(SweepKind::Suite, order.definition())
+        ..CampaignSpec::new(SweepKind::Suite, order.definition())
     };
-    let outcome = campaign::follow(ready, frame, &mut order);
-    // As many runs as were asked for leave the data to those that follow; whatever else ends a suite leaves none.
+    let outcome = campaign::run_campaign(ready, frame, &mut order);
+    // A suite that reached its limit of runs keeps its data for the next part. In every other case the data
+    // is removed.
     let is_to_be_continued = outcome.as_ref().is_ok_and(|ended| !ended.done && ended.stopped.is_none());
     if order.choice.keep || is_to_be_continued {
         return outcome.map(Some);
     }
-    let removed = data::remove(&lead.past_stop(), &order.there_before, &plans);
+    let removed = data::remove(&lead.without_cancel(), &order.there_before, &plans);
     let mut concluded = outcome?;
     match (removed, &mut concluded.stopped) {
         (Err(error), Some(why)) => why.push_str(&format!("; its data could not be removed: {error}")),

@@ -1,59 +1,60 @@
-//! Runs over a grid of settings.
+//! Runs a sweep over a grid of settings.
 
 use dyno_analyze::conclusion::{self, Conclusion};
-use dyno_engine::Work;
-use dyno_plan::sweep::{self, Done, Point, Schedule, Step};
+use dyno_engine::LockPurpose;
+use dyno_plan::sweep::{self, SweepGridPoint, SweepSchedule, SweepStep, SweepStepResults};
 use dyno_plan::{Engines, Plan, Until};
-use dyno_record::{Repository, RunRecord, Setting, Status, SweepId, SweepKind, SweepState};
+use dyno_record::{PointSetting, Repository, RunRecord, Status, SweepId, SweepKind, SweepState};
 use serde_json::json;
 
-use crate::campaign::{self, Concluded, Course, Frame, Turn};
+use crate::campaign::{self, CampaignOutcome, CampaignSpec, CampaignStrategy, PlannedRun};
 use crate::error::Error;
-use crate::event::{Ended, Event};
-use crate::lead::{Lead, Marks};
-use crate::ready::Ready;
-use crate::room::Loading;
+use crate::event::{CampaignEvent, RunEnded};
+use crate::lead::{CampaignContext, RunLabels};
+use crate::ready::PreparedCampaign;
+use crate::room::DataLoadPolicy;
 
-/// What is to be run, and what of it is done.
-pub struct Order {
+/// A sweep: its points, and which runs are done.
+pub struct SweepCampaign {
     plan: Plan,
     replace: bool,
-    marks: Marks,
-    points: Vec<Point>,
-    schedule: Schedule,
-    done: Done,
-    /// The sweep that is gone on with, and its records that count.
+    marks: RunLabels,
+    points: Vec<SweepGridPoint>,
+    schedule: SweepSchedule,
+    results: SweepStepResults,
+    /// The interrupted sweep that is resumed, and its valid records; absent for a new sweep.
     resumed: Option<(SweepId, Vec<RunRecord>)>,
 }
 
-/// Does the runs of `order` that are left; nothing where none is.
+/// Executes the remaining runs of `order`; `None` if there is none.
 ///
 /// # Errors
-/// The first target is not fit for a run, or the repository fails.
-pub fn sweep(lead: &Lead<'_>, mut order: Order) -> Result<Option<Concluded>, Error> {
-    let Some(first) = order.schedule.next(&order.done) else { return Ok(None) };
-    let own = order.layouts();
-    let loading = Loading::AsNeeded { own: &own, replace: order.replace };
-    let mut ready = Ready::new(lead, order.point(first).plan.clone(), Work::Run, loading, |_| Ok(()))?;
+/// The first target is unsuitable for a run, or the repository fails.
+pub fn sweep(lead: &CampaignContext<'_>, mut order: SweepCampaign) -> Result<Option<CampaignOutcome>, Error> {
+    let Some(first) = order.schedule.next(&order.results) else { return Ok(None) };
+    let layout_plans = order.layouts();
+    let loading = DataLoadPolicy::AsNeeded { replaceable: &layout_plans, replace: order.replace };
+    let mut ready =
+        PreparedCampaign::new(lead, order.point(first).plan.clone(), LockPurpose::Run, loading, |_| Ok(()))?;
     ready.marks.clone_from(&order.marks);
     let definition = json!({ "plan": order.plan, "replace": order.replace, "marks": order.marks });
-    let frame = Frame {
+    let frame = CampaignSpec {
         planned: (order.plan.sweep.until == Until::End).then_some(order.schedule.steps().len() as u32),
         axes: order.axes(),
         points: order.points.iter().map(|point| (point.number, settings(point))).collect(),
         pause: order.plan.sweep.pause.0,
         resumed: order.resumed.take(),
-        ..Frame::new(SweepKind::Sweep, definition)
+        ..CampaignSpec::new(SweepKind::Sweep, definition)
     };
-    campaign::follow(ready, frame, &mut order).map(Some)
+    campaign::run_campaign(ready, frame, &mut order).map(Some)
 }
 
-impl Order {
-    /// The sweep that `plan` describes.
+impl SweepCampaign {
+    /// Creates the sweep that `plan` describes.
     ///
     /// # Errors
-    /// It has no axis, or a point of it is no plan.
-    pub fn new(plan: Plan, engines: Engines, replace: bool, marks: Marks) -> Result<Self, Error> {
+    /// The plan has no axis, or one of its points is an invalid plan.
+    pub fn new(plan: Plan, engines: Engines, replace: bool, marks: RunLabels) -> Result<Self, Error> {
         if plan.sweep.axes.is_empty() {
             return Err(Error::usage(
                 "the plan has no axis to sweep over",
@@ -61,15 +62,15 @@ impl Order {
             ));
         }
         let points = sweep::points(&plan, engines)?;
-        let schedule = Schedule::new(&plan.sweep, &points);
-        Ok(Self { plan, replace, marks, points, schedule, done: Done::new(), resumed: None })
+        let schedule = SweepSchedule::new(&plan.sweep, &points);
+        Ok(Self { plan, replace, marks, points, schedule, results: SweepStepResults::new(), resumed: None })
     }
 
-    /// The sweep that `selector` names, or the latest that was cut off: as it was noted when it began, with what has been
-    /// measured since.
+    /// Loads the sweep that `selector` names, or the latest interrupted one: its stored definition, and what
+    /// was measured since.
     ///
     /// # Errors
-    /// There is none, or what was noted cannot be read.
+    /// There is no such sweep, or its definition cannot be read.
     pub fn resumed(
         repository: &Repository,
         selector: Option<&str>,
@@ -85,15 +86,16 @@ impl Order {
             let problem = format!("{id} cannot be resumed: its plan cannot be read ({error})");
             Error::usage(problem, "begin another sweep")
         })?;
-        // Sweeps of older versions have none.
+        // Sweeps of older versions have no labels.
         let marks = serde_json::from_value(definition["marks"].clone()).unwrap_or_default();
         let mut order = Self::new(plan, engines, replace || definition["replace"] == true, marks)?;
         let mut records = campaign::records(repository, &id)?;
         records.retain(|record| {
-            let step = record.part_of.as_ref().map(|part| Step { point: part.point, repeat: part.repeat });
+            let step =
+                record.part_of.as_ref().map(|part| SweepStep { point: part.point, repeat: part.repeat });
             let counts = matches!(record.status, Status::Valid | Status::Invalid);
             if let (Some(step), true) = (step, counts) {
-                order.done.insert(step, throughput(record));
+                order.results.insert(step, throughput(record));
             }
             counts
         });
@@ -101,34 +103,35 @@ impl Order {
         Ok(order)
     }
 
-    /// The plan that it began with.
+    /// The plan that the sweep started with.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// How many points it has.
+    /// Number of points of the sweep.
     pub fn points(&self) -> usize {
         self.points.len()
     }
 
-    /// The steps that are left, in their order, each with its point.
-    pub fn left(&self) -> Vec<(Step, &Point)> {
-        self.schedule.remaining(&self.done).map(|step| (step, self.point(step))).collect()
+    /// Returns the remaining steps in their order, each with its point.
+    pub fn left(&self) -> Vec<(SweepStep, &SweepGridPoint)> {
+        self.schedule.remaining(&self.results).map(|step| (step, self.point(step))).collect()
     }
 
-    /// How long warm-ups, windows and pauses of what is left take, s; nothing where windows end by operations.
+    /// Duration of the remaining warm-ups, windows and pauses, s; absent if windows end after a number of
+    /// operations.
     pub fn seconds(&self) -> Option<f64> {
         let pause_s = self.plan.sweep.pause.0.as_secs_f64();
         self.left().iter().map(|(_, point)| Some(campaign::nominal_s(&point.plan)? + pause_s)).sum()
     }
 
-    fn point(&self, step: Step) -> &Point {
+    fn point(&self, step: SweepStep) -> &SweepGridPoint {
         &self.points[step.point as usize - 1]
     }
 
-    /// One plan of each layout of data.
+    /// Returns one plan for each data layout.
     fn layouts(&self) -> Vec<Plan> {
-        let mut plans: Vec<&Point> = self.points.iter().collect();
+        let mut plans: Vec<&SweepGridPoint> = self.points.iter().collect();
         plans.sort_by_key(|point| point.layout);
         plans.dedup_by_key(|point| point.layout);
         plans.into_iter().map(|point| point.plan.clone()).collect()
@@ -141,31 +144,31 @@ impl Order {
     }
 }
 
-fn settings(point: &Point) -> Vec<Setting> {
-    let setting = |(key, value): &(String, String)| Setting { key: key.clone(), value: value.clone() };
+fn settings(point: &SweepGridPoint) -> Vec<PointSetting> {
+    let setting = |(key, value): &(String, String)| PointSetting { key: key.clone(), value: value.clone() };
     point.settings.iter().map(setting).collect()
 }
 
-/// The latest sweep that can be resumed.
+/// Returns the latest sweep that can be resumed.
 fn latest(repository: &Repository) -> Result<SweepId, Error> {
     let all = repository.sweeps(Some(SweepKind::Sweep), usize::MAX)?;
     let open = all.into_iter().find(|sweep| sweep.status != SweepState::Done);
     open.map(|sweep| sweep.id).ok_or_else(|| {
-        Error::usage("no sweep was cut off", "`dyno list --sweeps` shows all; `dyno sweep` begins one")
+        Error::usage("no sweep was interrupted", "`dyno list --sweeps` shows all; `dyno sweep` begins one")
     })
 }
 
-/// The throughput that says whether a ramp still rises; an invalid run says nothing.
+/// The throughput that decides whether a ramp still rises; an invalid run has none.
 fn throughput(record: &RunRecord) -> Option<f64> {
     let all = record.leading_ops()?;
     (record.status == Status::Valid).then_some(all.rate_per_s)
 }
 
-impl Course for Order {
-    fn next(&mut self) -> Result<Option<Turn>, Error> {
-        let Some(step) = self.schedule.next(&self.done) else { return Ok(None) };
+impl CampaignStrategy for SweepCampaign {
+    fn next(&mut self) -> Result<Option<PlannedRun>, Error> {
+        let Some(step) = self.schedule.next(&self.results) else { return Ok(None) };
         let point = self.point(step);
-        Ok(Some(Turn {
+        Ok(Some(PlannedRun {
             plan: point.plan.clone(),
             point: step.point,
             repeat: step.repeat,
@@ -174,32 +177,36 @@ impl Course for Order {
         }))
     }
 
-    fn left(&self) -> Option<Vec<&Plan>> {
-        Some(self.schedule.remaining(&self.done).map(|step| &self.point(step).plan).collect())
+    fn remaining_plans(&self) -> Option<Vec<&Plan>> {
+        Some(self.schedule.remaining(&self.results).map(|step| &self.point(step).plan).collect())
     }
 
-    fn learn(&mut self, turn: &Turn, ended: &Ended) -> Result<Option<Event>, String> {
-        let measured = ended.record.as_deref().and_then(throughput);
-        self.done.insert(Step { point: turn.point, repeat: turn.repeat }, measured);
+    fn on_run_ended(
+        &mut self,
+        turn: &PlannedRun,
+        finished_run: &RunEnded,
+    ) -> Result<Option<CampaignEvent>, String> {
+        let measured = finished_run.record.as_deref().and_then(throughput);
+        self.results.insert(SweepStep { point: turn.point, repeat: turn.repeat }, measured);
         Ok(None)
     }
 
-    fn skips(&self) -> bool {
+    fn can_skip_points(&self) -> bool {
         true
     }
 
-    fn skip(&mut self, turn: &Turn) {
+    fn skip_point(&mut self, turn: &PlannedRun) {
         for step in self.schedule.steps().iter().filter(|step| step.point == turn.point) {
-            self.done.entry(*step).or_insert(None);
+            self.results.entry(*step).or_insert(None);
         }
     }
 
-    fn conclude(&mut self, ended: &Concluded) -> (bool, Option<Conclusion>) {
-        let failed = (ended.failed > 0).then(|| format!("{} runs failed", ended.failed));
-        let skipped = (ended.skipped > 0).then(|| format!("{} points were skipped", ended.skipped));
-        let why = ended.stopped.clone().or(failed).or(skipped);
-        let points = dyno_analyze::points(&ended.records);
-        let conclusion = conclusion::sweep::conclusion(&ended.id, why, &points);
-        (ended.stopped.is_none() && ended.failed == 0, Some(conclusion))
+    fn conclude(&mut self, outcome: &CampaignOutcome) -> (bool, Option<Conclusion>) {
+        let failed = (outcome.failed > 0).then(|| format!("{} runs failed", outcome.failed));
+        let skipped = (outcome.skipped > 0).then(|| format!("{} points were skipped", outcome.skipped));
+        let why = outcome.stopped.clone().or(failed).or(skipped);
+        let points = dyno_analyze::points(&outcome.records);
+        let conclusion = conclusion::sweep::conclusion(&outcome.id, why, &points);
+        (outcome.stopped.is_none() && outcome.failed == 0, Some(conclusion))
     }
 }

@@ -1,95 +1,107 @@
-//! All targets of a plan: reached, told apart, locked, and named in whatever goes wrong with one of several.
+//! Connects to all targets of a plan, identifies and locks them, and names the target in errors if there are
+//! several.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dyno_drive::{Aim, FarHost};
+use dyno_drive::{RemoteHost, TargetContext};
 use dyno_engine::{
-    Cancel, Claim, Holder, Instance, Lock, OpenOptions, Registry, Secret, Target, TargetError,
-    TargetErrorKind, Work, WorkloadNeeds,
+    Cancel, Claim, CounterScope, EngineRegistry, Holder, Lock, LockPurpose, OpenOptions, Secret, Target,
+    TargetError, TargetErrorKind, WorkloadNeeds,
 };
-use dyno_plan::{Connect, DataSpec, Holding, Plan, TargetUrl};
+use dyno_plan::{Connect, DataSharing, DataSpec, Plan, TargetUrl};
 use dyno_record::private_file::open_secret_warning;
 use dyno_record::{Identity, ServerProcesses};
 use dyno_workload::needs;
-use dyno_workload::own::Own;
+use dyno_workload::own::CustomWorkload;
 
 use crate::data;
 use crate::error::Error;
-use crate::event::{Event, Warning};
-use crate::lead::Lead;
+use crate::event::{CampaignEvent, Warning};
+use crate::lead::CampaignContext;
 use crate::secrets;
 
-/// The longest wait for what was loaded through one target to be seen on the others.
+/// Longest wait until data loaded through one target is visible on the others.
 const SEEN_WITHIN: Duration = Duration::from_secs(60);
-/// The pause between two looks.
+/// The pause between two checks.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// One target that has been reached.
-pub(crate) struct Reached {
+/// A target that Dyno is connected to.
+pub(crate) struct ReachedTarget {
     pub(crate) target: Arc<dyn Target>,
     pub(crate) identity: Identity,
-    /// Why it takes reads only, if it does.
+    /// Why the target is read-only; absent if it accepts writes.
     pub(crate) reads_only: Option<String>,
-    instance: Option<Instance>,
-    /// What updates have made of its data, where figures depend on it.
+    instance: Option<CounterScope>,
+    /// What updates have changed about the target's data, if results depend on it.
     pub(crate) data_note: Option<String>,
-    /// What stands before an error of one of several: `target 2 (postgres://…): `.
+    /// Prefix of error messages with several targets: `target 2 (postgres://…): `.
     label: String,
 }
 
 /// All targets of a plan, in its order.
-pub(crate) struct Targets {
-    pub(crate) all: Vec<Reached>,
-    holding: Holding,
+pub(crate) struct ReachedTargets {
+    pub(crate) all: Vec<ReachedTarget>,
+    data_sharing: DataSharing,
     claim: Claim,
 }
 
-impl Reached {
-    /// An outcome on this target, with its name in the error where it is one of several.
+impl ReachedTarget {
+    /// Adds the target's name to an error, if there are several targets.
     pub(crate) fn named<T, E: Into<Error>>(&self, outcome: Result<T, E>) -> Result<T, Error> {
         named(&self.label, outcome)
     }
 
-    /// What sessions of `plan` do and need on it, where `customs` are its custom workloads.
-    pub(crate) fn needs(&self, plan: &Plan, customs: &[Arc<Own>]) -> WorkloadNeeds {
+    /// What sessions of `plan` need on this target, with the custom workloads `customs`.
+    pub(crate) fn needs(&self, plan: &Plan, customs: &[Arc<CustomWorkload>]) -> WorkloadNeeds {
         needs(plan, customs, self.target.engine(), self.target.dialect())
     }
 
-    /// The data that `plan` asks for on it.
+    /// The data that `plan` needs on this target.
     pub(crate) fn spec(&self, plan: &Plan) -> Result<DataSpec, Error> {
         self.named(data::spec(plan, &self.target))
     }
 
-    /// What it is, where its machine is looked at through `far`.
-    pub(crate) fn identity_through(&self, far: Option<&FarHost>) -> Identity {
+    /// The target's identity, corrected if its machine is observed through `far`.
+    pub(crate) fn identity_through(&self, far: Option<&RemoteHost>) -> Identity {
         let mut identity = self.identity.clone();
         if far.is_some_and(|host| !host.is_driver) {
-            // Whoever names its machine knows better than what an address looks like: a tunnel ends on this one.
+            // An explicitly named machine overrides the guess from the address: a tunnel to a remote server
+            // ends on this host.
             (identity.same_host, identity.processes) = (false, ServerProcesses::default());
         }
         identity
     }
 
-    /// As the drive of `plan` takes it; `far` is its machine, where the plan names one.
-    pub(crate) fn aim(&self, plan: &Plan, spec: &DataSpec, far: Option<Arc<FarHost>>) -> Aim {
+    /// The target as the drive needs it; `far` is its machine, if the plan names one.
+    pub(crate) fn target_context(
+        &self,
+        plan: &Plan,
+        spec: &DataSpec,
+        far: Option<Arc<RemoteHost>>,
+    ) -> TargetContext {
         let mut identity = self.identity_through(far.as_deref());
         if plan.workload.connect == Connect::Transaction {
             identity.counting = identity.counting.of_short_connections();
         }
-        Aim {
+        TargetContext {
             host_paths: data::host_paths(&identity),
-            far,
+            remote_host: far,
             reads_only: self.reads_only.clone(),
             instance: self.instance.clone(),
-            ..Aim::new(Arc::clone(&self.target), identity, spec.clone())
+            ..TargetContext::new(Arc::clone(&self.target), identity, spec.clone())
         }
     }
 
-    /// Keeps others off the target while this process works as `holder`, and off its server as `claim` says.
-    pub(crate) fn lock(&self, holder: &Holder, claim: Claim, lead: &Lead<'_>) -> Result<Lock, TargetError> {
+    /// Locks the target for `holder`, and its server as `claim` says.
+    pub(crate) fn lock(
+        &self,
+        holder: &Holder,
+        claim: Claim,
+        lead: &CampaignContext<'_>,
+    ) -> Result<Lock, TargetError> {
         let lock = self.target.lock(holder, claim)?;
-        lead.tell(Event::Locked(lock.caveat().map(str::to_owned)));
+        lead.emit(CampaignEvent::Locked(lock.caveat().map(str::to_owned)));
         Ok(lock)
     }
 }
@@ -105,9 +117,9 @@ fn named<T, E: Into<Error>>(label: &str, outcome: Result<T, E>) -> Result<T, Err
     })
 }
 
-/// One target of `plan`, opened with this password; nothing is asked of it.
+/// Creates one target of `plan` with this password, without connecting.
 pub(crate) fn open(
-    engines: Registry,
+    engines: EngineRegistry,
     plan: &Plan,
     url: &TargetUrl,
     password: Option<Secret>,
@@ -119,8 +131,12 @@ pub(crate) fn open(
     }))
 }
 
-/// One target of `plan`; asks for a password if the server wants one and the plan says none.
-fn reach(lead: &Lead<'_>, plan: &Plan, url: &TargetUrl) -> Result<(Arc<dyn Target>, Identity), Error> {
+/// Connects to one target of `plan`; asks for a password if the server requires one and the plan names none.
+fn reach(
+    lead: &CampaignContext<'_>,
+    plan: &Plan,
+    url: &TargetUrl,
+) -> Result<(Arc<dyn Target>, Identity), Error> {
     let open = |password| open(lead.engines, plan, url, password);
     let mut target = open(given_password(plan)?)?;
     let mut identity = data::identify(&target, plan.observe.host, &Cancel::default());
@@ -134,67 +150,67 @@ fn reach(lead: &Lead<'_>, plan: &Plan, url: &TargetUrl) -> Result<(Arc<dyn Targe
     Ok((target, identity?))
 }
 
-/// The password that the plan says where to find.
+/// Reads the password from the place that the plan names.
 pub(crate) fn given_password(plan: &Plan) -> Result<Option<Secret>, Error> {
     let words = [&plan.target.password_env, &plan.target.password_file].map(Option::as_deref);
     secrets::named("target", words)
 }
 
-impl Targets {
-    /// Reaches all targets of `plan`; two that would count each other's work are refused.
-    pub(crate) fn reach(lead: &Lead<'_>, plan: &Plan) -> Result<Self, Error> {
+impl ReachedTargets {
+    /// Connects to all targets of `plan`; refuses two targets that would count each other's work.
+    pub(crate) fn reach(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Self, Error> {
         let several = plan.target.is_several();
         let file = plan.target.password_file.as_deref().map(std::path::Path::new);
         let open = file.and_then(|file| open_secret_warning("the password file", file));
-        open.into_iter().for_each(|words| lead.tell(Event::Warning(Warning::OpenSecret(words))));
-        let mut all: Vec<Reached> = Vec::new();
+        open.into_iter().for_each(|words| lead.emit(CampaignEvent::Warning(Warning::OpenSecret(words))));
+        let mut all: Vec<ReachedTarget> = Vec::new();
         for (at, url) in plan.target.all().iter().enumerate() {
             let label = if several { format!("target {} ({url}): ", at + 1) } else { String::new() };
             let (target, identity) = named(&label, reach(lead, plan, url))?;
             let reads_only = named(&label, target.reads_only())?;
             let instance = if several { named(&label, target.instance())? } else { None };
-            let reached = Reached { target, identity, reads_only, instance, data_note: None, label };
+            let reached = ReachedTarget { target, identity, reads_only, instance, data_note: None, label };
             refuse_overlap(&all, &reached)?;
             all.push(reached);
         }
-        Ok(Self { all, holding: plan.target.data, claim: claim(plan) })
+        Ok(Self { all, data_sharing: plan.target.data, claim: claim(plan) })
     }
 
-    /// Whether there are several.
     pub(crate) fn is_several(&self) -> bool {
         self.all.len() > 1
     }
 
-    /// The first, which is the only one where there are not several.
-    pub(crate) fn first(&self) -> &Reached {
+    /// The first target, or the only one.
+    pub(crate) fn first(&self) -> &ReachedTarget {
         &self.all[0]
     }
 
-    /// Their URLs in one text.
+    /// The URLs of all targets in one text.
     pub(crate) fn urls(&self) -> String {
         self.all.iter().map(|reached| reached.target.url()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Their engines in one text.
+    /// The engines of all targets in one text.
     pub(crate) fn engines(&self) -> String {
         self.all.iter().map(|reached| reached.target.engine()).collect::<Vec<_>>().join(" ")
     }
 
-    /// Products, versions and URLs for people.
+    /// Products, versions and URLs of all targets, for people.
     pub(crate) fn words(&self) -> String {
-        let one = |reached: &Reached| {
+        let describe_target = |reached: &ReachedTarget| {
             let Identity { product, version, .. } = &reached.identity;
             format!("{product} {version} ({})", reached.target.url())
         };
-        self.all.iter().map(one).collect::<Vec<_>>().join(" and ")
+        self.all.iter().map(describe_target).collect::<Vec<_>>().join(" and ")
     }
 
-    /// Those through which data is loaded and dropped: each, or the first that takes writes where all reach the same data.
+    /// Returns the targets through which data is loaded and dropped: all, or the first writable one if all
+    /// reach the same data.
     ///
     /// # Errors
-    /// One that has to take writes takes reads only.
-    pub(crate) fn holders(&self) -> Result<Vec<&Reached>, Error> {
-        if self.is_several() && self.holding == Holding::Shared {
+    /// A target that must accept writes is read-only.
+    pub(crate) fn holders(&self) -> Result<Vec<&ReachedTarget>, Error> {
+        if self.is_several() && self.data_sharing == DataSharing::Shared {
             let first = self.all.iter().find(|reached| reached.reads_only.is_none());
             return first.map(|first| vec![first]).ok_or_else(|| {
                 Error::usage(
@@ -213,13 +229,13 @@ impl Targets {
         }
     }
 
-    /// Whether data is loaded through one for all.
+    /// Whether all targets reach the same data, so that it is loaded only once.
     pub(crate) fn is_shared(&self) -> bool {
-        self.is_several() && self.holding == Holding::Shared
+        self.is_several() && self.data_sharing == DataSharing::Shared
     }
 
-    /// Refuses a block workload that writes where no target takes writes, and custom workloads that write where one does not:
-    /// nobody can tell which of their transactions would be left.
+    /// Refuses a block workload that writes if no target accepts writes, and custom workloads that write if
+    /// one target does not. For custom workloads it is unknown which transactions could still run.
     pub(crate) fn refuse_writes(&self, needs: &WorkloadNeeds) -> Result<(), Error> {
         let mut replicas = self.all.iter().filter_map(|one| Some((one, one.reads_only.as_ref()?)));
         let Some((reached, why)) = replicas.next().filter(|_| needs.writes()) else { return Ok(()) };
@@ -237,11 +253,11 @@ impl Targets {
         reached.named(Err(Error::usage(format!("{why}: it takes reads only, and {what}"), hint)))
     }
 
-    /// Locks all of them.
-    pub(crate) fn lock(&self, work: Work, lead: &Lead<'_>) -> Result<Vec<Lock>, Error> {
+    /// Locks all targets for this kind of work.
+    pub(crate) fn lock(&self, work: LockPurpose, lead: &CampaignContext<'_>) -> Result<Vec<Lock>, Error> {
         let holder = Holder::this_process(work);
-        let one = |reached: &Reached| match reached.lock(&holder, self.claim, lead) {
-            // Several ways to one database: the first has locked it for all.
+        let lock_target = |reached: &ReachedTarget| match reached.lock(&holder, self.claim, lead) {
+            // Several targets may reach the same database, and the first has already locked it.
             Err(error)
                 if self.is_shared()
                     && error.kind == TargetErrorKind::Busy
@@ -251,11 +267,11 @@ impl Targets {
             }
             outcome => reached.named(outcome),
         };
-        self.all.iter().map(one).collect()
+        self.all.iter().map(lock_target).collect()
     }
 
-    /// Waits until every target sees the data of `plan`, which was loaded through another one.
-    pub(crate) fn wait_seen(&self, plan: &Plan, cancel: &Cancel) -> Result<(), Error> {
+    /// Waits until every target sees the data of `plan`, which was loaded through another target.
+    pub(crate) fn wait_for_data(&self, plan: &Plan, cancel: &Cancel) -> Result<(), Error> {
         let until = Instant::now() + SEEN_WITHIN;
         for reached in &self.all {
             let spec = reached.spec(plan)?;
@@ -263,8 +279,8 @@ impl Targets {
                 if Instant::now() >= until || cancel.is_cancelled() || error.kind != TargetErrorKind::Data {
                     return reached.named(Err(error));
                 }
-                // A replica applies what it is sent in its own time, and no engine tells from outside when it has: so it is
-                // asked again, for a bounded time.
+                // A replica applies changes with a delay, and no engine reports when it has caught up. So the
+                // check is repeated for a limited time.
                 std::thread::sleep(LOOK_EVERY);
             }
         }
@@ -272,20 +288,20 @@ impl Targets {
     }
 }
 
-/// What `plan` claims of the servers of its targets.
+/// Whether `plan` needs its servers exclusively, or may share them.
 pub(crate) fn claim(plan: &Plan) -> Claim {
     if plan.target.shared { Claim::Shared } else { Claim::Alone }
 }
 
-/// Refuses a target whose counters are those of another one: each would count the other's work.
-fn refuse_overlap(known: &[Reached], own: &Reached) -> Result<(), Error> {
-    let Some(instance) = &own.instance else { return Ok(()) };
-    let same = |other: &Reached| {
+/// Refuses a target with the same counters as another one: each would count the other's work.
+fn refuse_overlap(reached_before: &[ReachedTarget], candidate: &ReachedTarget) -> Result<(), Error> {
+    let Some(instance) = &candidate.instance else { return Ok(()) };
+    let same = |other: &ReachedTarget| {
         other.instance.as_ref().is_some_and(|o| o.shares_server(instance) && o.scope == instance.scope)
     };
-    match known.iter().find(|other| same(other)) {
+    match reached_before.iter().find(|other| same(other)) {
         None => Ok(()),
-        Some(other) => own.named(Err(Error::usage(
+        Some(other) => candidate.named(Err(Error::usage(
             format!(
                 "it is the same server and database as {}: each would count the other's work",
                 other.target.url()

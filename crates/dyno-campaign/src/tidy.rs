@@ -1,28 +1,28 @@
-//! What a run leaves in the tables is removed when its record is safe.
+//! Deletes rows that a run left in the tables, once its record is stored.
 
 use std::time::Duration;
 
 use dyno_drive::Leftover;
-use dyno_engine::patience::Asked;
+use dyno_engine::patience::PendingAnswer;
 use dyno_engine::{Cancel, TargetError};
 
-use crate::event::{Event, Warning};
-use crate::lead::Lead;
+use crate::event::{CampaignEvent, Warning};
+use crate::lead::CampaignContext;
 
-/// How long a removal may take before it is spoken of, and before it is left to the next run.
+/// How long a deletion may take before it is reported, and how long before it is left to the next run.
 const SILENT: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Removes what sessions have `left`, as far as that can be done soon.
-pub(crate) fn up(left: Vec<Leftover>, lead: &Lead<'_>) {
+/// Deletes the rows `left` by sessions, within a time limit.
+pub(crate) fn remove_leftover_rows(left: Vec<Leftover>, lead: &CampaignContext<'_>) {
     if left.is_empty() {
         return;
     }
     let all = move || left.iter().map(Leftover::tidy).collect::<Result<Vec<u64>, TargetError>>();
-    let outcome = Asked::start(all).map(|asked| {
-        // Who has stopped the run gets its end; who stops now does not want to wait for this.
+    let outcome = PendingAnswer::start(all).map(|asked| {
+        // The first second also passes if the run was cancelled. Afterwards a cancellation ends the wait.
         asked.wait(SILENT, &Cancel::default()).or_else(|| {
-            lead.tell(Event::Tidying);
+            lead.emit(CampaignEvent::Tidying);
             asked.wait(PATIENCE, &lead.cancel)
         })
     });
@@ -32,5 +32,5 @@ pub(crate) fn up(left: Vec<Leftover>, lead: &Lead<'_>) {
         Ok(Some(Err(error))) => Some(error.to_string()),
         Err(error) => Some(error.to_string()),
     };
-    lead.tell(Event::Warning(Warning::RowsLeft(why)));
+    lead.emit(CampaignEvent::Warning(Warning::RowsLeft(why)));
 }

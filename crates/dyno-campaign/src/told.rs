@@ -1,314 +1,323 @@
-//! Events of a campaign as lines of a file that another program follows, such as the server whose page shows a run.
+//! Writes events of a campaign as lines of a file that another program reads, such as the server whose page
+//! shows a run.
 //!
-//! The file is a contract between programs of one version, so it says less than the events do: phases, intervals that are
-//! over, steps of a sweep, and how it ended. What is not here is words, which the program's stderr has.
+//! The file is a contract between programs of the same version, so it contains less than the events. It has
+//! phases, completed intervals, steps of a campaign, and the outcome. Messages are not part of it; the
+//! program writes them to stderr.
 
 use std::collections::BTreeMap;
 
-use dyno_drive::Complete;
-use dyno_drive::present::Seen;
+use dyno_drive::CompletedInterval;
+use dyno_drive::present::ObservationEvent;
 use dyno_record::{
-    AuditCheck, CheckStatus, Chunk, PartOf, RunId, RunRecord, SeriesPoint, Status, SweepKind, Waits,
+    AuditCheck, CheckStatus, PartOf, RunId, RunRecord, SeriesChunk, SeriesPoint, Status, SweepKind, Waits,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Begun, Ended, Event, LoadEvent, Next, StudyEvent};
+use crate::event::{CampaignBegun, CampaignEvent, LoadEvent, NextRun, RunEnded, StudyEvent};
 
-/// One line.
+/// One line of the progress file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum Told {
-    /// Every target was reached: from now on a signal ends the campaign in good order.
+pub enum ProgressEvent {
+    /// Every target was reached; from now on a signal ends the campaign in an orderly way.
     Reached,
-    /// Something begins that has a name and maybe a length: `connect`, `warm-up`, `window`, `drain`, `tidy`, a phase of a load.
+    /// A phase begins: `connect`, `warm-up`, `window`, `drain`, `tidy`, or a phase of a load.
     Phase {
-        /// Its name.
+        /// Name of the phase that begins.
         phase: String,
-        /// How long it takes, s, where that is known.
+        /// Expected duration, s; absent if it is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         seconds: Option<f64>,
-        /// Rows that a phase of a load handles, where that is known.
+        /// Rows that a phase of a load handles; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rows: Option<u64>,
     },
-    /// A load has handled so many rows of its phase.
+    /// A load has handled more rows of its phase.
     Loaded {
-        /// Rows.
+        /// Number of rows handled since the last such line.
         rows: u64,
     },
-    /// How far a window is.
+    /// The progress of a window.
     Progress {
-        /// Seconds since it began.
+        /// Seconds since the window began.
         elapsed_s: f64,
-        /// Its length, s; absent when it ends by operations.
+        /// Length of the window, s; absent if it ends after a number of operations.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         total_s: Option<f64>,
-        /// Share of it that is done, 0–1.
+        /// Completed share of the window, 0–1.
         done: f64,
-        /// Failed operations since it began.
+        /// Failed operations since the window began.
         errors: u64,
     },
-    /// An interval is over, with the figures that the record will have of it.
-    Interval(Box<IntervalTold>),
-    /// What is known up to the end of the last complete interval, beside its point.
-    Complete(Box<CompleteTold>),
-    /// An interval of a database that is only looked at is over.
-    Watched(Box<WatchedTold>),
-    /// The database that is looked at does not answer, or is there again.
+    /// A completed interval, with the values that the record will contain.
+    Interval(Box<IntervalProgress>),
+    /// Further values up to the end of the last complete interval.
+    Complete(Box<CompleteInterval>),
+    /// A completed interval of a database that `dyno watch` observes.
+    Watched(Box<WatchProgress>),
+    /// The observed database stopped answering, or answers again.
     Away {
-        /// Why it is away; absent once it is back.
+        /// Why the database does not answer; absent once it answers again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },
-    /// No run begins, or the next one does after all.
+    /// The campaign is paused, or continues.
     Paused {
-        /// Whether none begins.
+        /// Whether the campaign is paused before its next run.
         paused: bool,
     },
-    /// A session that was in a long operation reports more of an interval that was told before.
+    /// Operations that belong to an earlier interval: their session was in a long operation when that
+    /// interval was reported.
     Late {
         /// The interval's begin, seconds after the window began.
         at_s: f64,
-        /// Operations to be added.
+        /// Number of operations to add to the interval.
         ops: u64,
-        /// Failed ones.
+        /// Number of failed operations to add.
         errors: u64,
-        /// Their longest response time, µs.
+        /// Their longest response time, µs; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         max_us: Option<f64>,
     },
-    /// A run has a name.
+    /// A run has been given a name.
     Run {
-        /// Its name.
+        /// Name of the run that starts.
         id: RunId,
-        /// Its targets, with product and version.
+        /// The run's targets, with product and version.
         targets: String,
     },
-    /// Runs that belong together begin.
+    /// A campaign of several runs begins.
     Begun {
-        /// The name they share.
+        /// The campaign's name, which all its runs share.
         id: String,
-        /// What they are: `sweep`.
+        /// The kind of campaign, such as `sweep`.
         kind: String,
-        /// What sets them apart.
+        /// Names of the settings that vary between the runs.
         axes: Vec<String>,
-        /// Whether a point may be left out.
+        /// Whether points of the campaign can be skipped.
         skips: bool,
     },
-    /// The next run of several.
+    /// The next run of a campaign begins.
     Next {
-        /// Its place.
-        step: Step,
-        /// How many there will be, where that is known.
+        /// Number, settings, repeat and side of the run.
+        step: CampaignStep,
+        /// Total number of runs; absent if it is unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         of: Option<u32>,
-        /// How long it and all after it will take, s, where that is known.
+        /// Estimated time for this run and all later ones, s; absent if unknown.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         all_s: Option<f64>,
     },
-    /// A run of several has ended.
+    /// A run of a campaign has ended.
     Ended {
-        /// Its place.
-        step: Step,
-        /// What it came to; absent where nothing was measured.
+        /// Number, settings, repeat and side of the run.
+        step: CampaignStep,
+        /// The result of the run; absent if nothing was measured.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        run: Option<Box<RunTold>>,
-        /// Why there is none.
+        run: Option<Box<RunResult>>,
+        /// Why there is no result; absent if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failed: Option<String>,
     },
-    /// A run is judged and stored.
-    Stored(Box<RunTold>),
+    /// A run was audited and stored.
+    Stored(Box<RunResult>),
     /// The program ends with this exit code.
     End {
-        /// The code.
+        /// Exit code of the program, as documented for `dyno`.
         exit: i32,
     },
 }
 
-/// The place of a run among several.
+/// The place of a run in its campaign.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Step {
-    /// Its number, from 1.
+pub struct CampaignStep {
+    /// Number of the run, counted from 1.
     pub number: u32,
-    /// Its settings: key and value.
+    /// The run's settings as pairs of key and value.
     pub settings: Vec<(String, String)>,
     /// Number of this run among those of its point, from 1.
     pub repeat: u32,
-    /// The side of a comparison.
+    /// The side of an A/B test; absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side: Option<String>,
 }
 
 /// An interval of all targets together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct IntervalTold {
-    /// Its begin, seconds after the window began.
+pub struct IntervalProgress {
+    /// The interval's begin, seconds after the window began.
     pub at_s: f64,
-    /// Its length, s.
+    /// Length of the interval, s.
     pub seconds: f64,
-    /// Operations that ended in it.
+    /// Operations that ended in the interval.
     pub ops: u64,
-    /// Operations that failed in it.
+    /// Operations that failed in the interval.
     pub errors: u64,
-    /// Median response time, µs.
+    /// Median response time, µs; absent if none was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_us: Option<f64>,
-    /// 99th percentile of response time, µs.
+    /// 99th percentile of response time, µs; absent if none was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_us: Option<f64>,
-    /// Largest response time, µs.
+    /// Longest response time, µs; absent if none was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_us: Option<f64>,
     /// Rates of counters of database and host, by metric name.
     pub metrics: BTreeMap<String, f64>,
 }
 
-/// An interval of a database that is only looked at.
+/// An interval of a database that `dyno watch` observes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct WatchedTold {
-    /// Its begin, seconds after the watch began.
+pub struct WatchProgress {
+    /// The interval's begin, seconds after the watch began.
     pub at_s: f64,
-    /// Its length, s.
+    /// Length of the interval, s.
     pub seconds: f64,
     /// Rates of counters of database and host, by metric name.
     pub metrics: BTreeMap<String, f64>,
-    /// Sessions in each class of waits on average, most first; absent where they are not sampled.
+    /// Average number of sessions in each wait class, largest first; absent if waits are not sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Vec<(String, f64)>>,
 }
 
-/// What is known up to the end of an interval.
+/// Values known up to the end of a complete interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CompleteTold {
-    /// The begin of the interval, seconds after the window began.
+pub struct CompleteInterval {
+    /// The interval's begin, seconds after the window began.
     pub at_s: f64,
-    /// Response times in it: the least number of each class, in powers of the square root of 2 ns, and how many are in it.
+    /// Histogram of response times in the interval. Each bucket has its lower bound, as an exponent of the
+    /// square root of 2 ns, and its count.
     pub heat: Vec<(u32, u64)>,
-    /// Samples of waits since the window began.
+    /// Number of wait samples since the window began.
     pub samples: u64,
-    /// Sessions in each class of waits, on average over these samples, most first.
+    /// Average number of sessions in each wait class over these samples, largest first.
     pub waits: Vec<(String, f64)>,
-    /// Snapshots that were held against the one before.
+    /// Number of snapshots that were compared with the previous one.
     pub looks: u64,
-    /// What they found: settings that changed, counters that fell.
+    /// What these comparisons found: changed settings, and counters that fell.
     pub found: Vec<String>,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RunTold {
-    /// Its name.
+pub struct RunResult {
+    /// Name of the finished run.
     pub id: RunId,
-    /// How it ended: `valid`.
+    /// How the run ended, such as `valid`.
     pub status: Status,
-    /// Why it is not valid.
+    /// Why the run is not valid; empty if it is.
     pub reasons: Vec<String>,
-    /// Operations per second.
+    /// Operations per second in the window; absent if nothing was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ops_per_s: Option<f64>,
-    /// 99th percentile of service time, µs.
+    /// 99th percentile of service time, µs; absent if nothing was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_us: Option<f64>,
-    /// Checks of its audit that did not pass.
+    /// The audit checks that did not pass.
     pub doubts: Vec<AuditCheck>,
-    /// How many passed.
+    /// Number of audit checks that passed.
     pub passed: u32,
 }
 
-impl Told {
-    /// What is told of `event`.
-    pub fn of(event: &Event) -> Vec<Self> {
+impl ProgressEvent {
+    /// Returns the lines for `event`; most events give none or one.
+    pub fn of(event: &CampaignEvent) -> Vec<Self> {
         match event {
-            Event::Reached => vec![Self::Reached],
-            Event::LookingAtData => vec![phase("look at the data")],
-            Event::WaitingForData => vec![phase("wait for the data")],
-            Event::CheckingDeeply => vec![phase("deep check")],
-            Event::AcceptanceStep(number, title) => {
-                vec![phase(&format!("acceptance step {number}: {title}"))]
+            CampaignEvent::Reached => vec![Self::Reached],
+            CampaignEvent::LookingAtData => vec![phase_event("look at the data")],
+            CampaignEvent::WaitingForData => vec![phase_event("wait for the data")],
+            CampaignEvent::CheckingDeeply => vec![phase_event("deep check")],
+            CampaignEvent::AcceptanceStep(number, title) => {
+                vec![phase_event(&format!("acceptance step {number}: {title}"))]
             }
-            Event::AskingInvariants => vec![phase("ask what must stay true")],
-            Event::Learning => vec![phase("learn")],
-            Event::Tidying => vec![phase("tidy")],
-            Event::Load(LoadEvent::Phase(name, rows)) => vec![Self::Phase {
+            CampaignEvent::AskingInvariants => vec![phase_event("ask what must stay true")],
+            CampaignEvent::Learning => vec![phase_event("learn")],
+            CampaignEvent::Tidying => vec![phase_event("tidy")],
+            CampaignEvent::Load(LoadEvent::Phase(name, rows)) => vec![Self::Phase {
                 phase: format!("load {name}"),
                 seconds: None,
                 rows: Some(*rows).filter(|rows| *rows > 0),
             }],
-            Event::RunBegun { id, targets, .. } => {
+            CampaignEvent::RunBegun { id, targets, .. } => {
                 vec![Self::Run { id: id.clone(), targets: targets.clone() }]
             }
-            Event::Phase(event) => of_drive(event),
-            Event::Seen(seen) => of_watch(seen),
-            Event::Study(event) => of_study(event),
-            Event::Stored(record) => vec![Self::Stored(Box::new(RunTold::of(record)))],
-            Event::Begun(begun) => vec![of_begun(begun)],
-            Event::Next(next) => vec![of_next(next)],
-            Event::Ended(ended) => vec![of_ended(ended)],
-            Event::Paused(paused) => vec![Self::Paused { paused: *paused }],
+            CampaignEvent::Phase(event) => drive_events(event),
+            CampaignEvent::Seen(seen) => watch_events(seen),
+            CampaignEvent::Study(event) => study_events(event),
+            CampaignEvent::Stored(record) => vec![Self::Stored(Box::new(RunResult::of(record)))],
+            CampaignEvent::Begun(begun) => vec![begun_event(begun)],
+            CampaignEvent::Next(next) => vec![next_event(next)],
+            CampaignEvent::Ended(ended) => vec![ended_event(ended)],
+            CampaignEvent::Paused(paused) => vec![Self::Paused { paused: *paused }],
             _ => Vec::new(),
         }
     }
 }
 
-fn phase(name: &str) -> Told {
-    Told::Phase { phase: name.to_owned(), seconds: None, rows: None }
+fn phase_event(name: &str) -> ProgressEvent {
+    ProgressEvent::Phase { phase: name.to_owned(), seconds: None, rows: None }
 }
 
-fn of_drive(event: &dyno_drive::Event) -> Vec<Told> {
-    use dyno_drive::Event as Drive;
+fn drive_events(event: &dyno_drive::RunEvent) -> Vec<ProgressEvent> {
+    use dyno_drive::RunEvent as Drive;
     match event {
-        Drive::Awaiting { .. } => vec![phase("driver hosts")],
-        Drive::Connecting { .. } => vec![phase("connect")],
+        Drive::Awaiting { .. } => vec![phase_event("driver hosts")],
+        Drive::Connecting { .. } => vec![phase_event("connect")],
         Drive::Warmup { seconds } => {
-            vec![Told::Phase { phase: "warm-up".into(), seconds: Some(*seconds), rows: None }]
+            vec![ProgressEvent::Phase { phase: "warm-up".into(), seconds: Some(*seconds), rows: None }]
         }
-        Drive::Window { .. } => vec![phase("window")],
-        Drive::Interval(live) => vec![Told::Progress {
+        Drive::Window { .. } => vec![phase_event("window")],
+        Drive::Interval(live) => vec![ProgressEvent::Progress {
             elapsed_s: live.elapsed_s,
             total_s: live.total_s,
             done: live.done,
             errors: live.errors,
         }],
-        // Part 0 is all targets together.
-        Drive::Late(chunk) if chunk.part == 0 => late(chunk),
+        // Part 0 contains all targets together.
+        Drive::Late(chunk) if chunk.part == 0 => late_events(chunk),
         Drive::Complete(complete) => {
-            vec![interval(&complete.point), Told::Complete(Box::new(CompleteTold::of(complete)))]
+            vec![
+                interval_event(&complete.point),
+                ProgressEvent::Complete(Box::new(CompleteInterval::of(complete))),
+            ]
         }
-        Drive::Draining => vec![phase("drain")],
+        Drive::Draining => vec![phase_event("drain")],
         Drive::Closing { .. } | Drive::Whole(_) | Drive::Final(_) | Drive::Late(_) => Vec::new(),
     }
 }
 
-/// A database that is only looked at.
-fn of_watch(seen: &Seen) -> Vec<Told> {
-    match seen {
-        Seen::Begun(_) => vec![phase("watch")],
-        Seen::Interval(moment) => {
-            let done = if moment.total_s > 0.0 { (moment.elapsed_s / moment.total_s).min(1.0) } else { 0.0 };
+/// Returns the lines for an event of `dyno watch`.
+fn watch_events(event: &ObservationEvent) -> Vec<ProgressEvent> {
+    match event {
+        ObservationEvent::Begun(_) => vec![phase_event("watch")],
+        ObservationEvent::Interval(moment) => {
+            let done_share =
+                if moment.total_s > 0.0 { (moment.elapsed_s / moment.total_s).min(1.0) } else { 0.0 };
             let (elapsed_s, total_s) = (moment.elapsed_s, Some(moment.total_s));
-            let mut told = vec![Told::Progress { elapsed_s, total_s, done, errors: 0 }];
-            told.extend(moment.point.as_ref().map(|point| {
-                Told::Watched(Box::new(WatchedTold {
+            let mut events =
+                vec![ProgressEvent::Progress { elapsed_s, total_s, done: done_share, errors: 0 }];
+            events.extend(moment.point.as_ref().map(|point| {
+                ProgressEvent::Watched(Box::new(WatchProgress {
                     at_s: point.at_s,
                     seconds: point.seconds,
                     metrics: point.metrics.clone(),
                     waits: moment.classes.clone(),
                 }))
             }));
-            told
+            events
         }
-        Seen::Lost(why) => vec![Told::Away { why: Some(why.clone()) }],
-        Seen::Back(_) => vec![Told::Away { why: None }],
-        Seen::Anew(_) | Seen::Final(_) => Vec::new(),
+        ObservationEvent::Lost(why) => vec![ProgressEvent::Away { why: Some(why.clone()) }],
+        ObservationEvent::Back(_) => vec![ProgressEvent::Away { why: None }],
+        ObservationEvent::Anew(_) | ObservationEvent::Final(_) => Vec::new(),
     }
 }
 
-/// A study: its legs, and what is done beside measuring.
-fn of_study(event: &StudyEvent) -> Vec<Told> {
+/// Returns the lines for an event of a study.
+fn study_events(event: &StudyEvent) -> Vec<ProgressEvent> {
     match event {
-        StudyEvent::Begun { id, .. } => vec![Told::Begun {
+        StudyEvent::Begun { id, .. } => vec![ProgressEvent::Begun {
             id: id.clone(),
             kind: SweepKind::Study.name().to_owned(),
             axes: vec!["variant".to_owned()],
@@ -317,18 +326,18 @@ fn of_study(event: &StudyEvent) -> Vec<Told> {
         StudyEvent::Leg { number, of, variant, repeat, left_s } => {
             let small = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
             let settings = vec![("variant".to_owned(), variant.clone())];
-            let step = Step { number: small(*number), settings, repeat: *repeat, side: None };
-            vec![Told::Next { step, of: Some(small(*of)), all_s: *left_s }]
+            let step = CampaignStep { number: small(*number), settings, repeat: *repeat, side: None };
+            vec![ProgressEvent::Next { step, of: Some(small(*of)), all_s: *left_s }]
         }
-        StudyEvent::Command(when, _) => vec![phase(when)],
-        StudyEvent::Resetting(task) => vec![phase(&format!("data of {task}"))],
-        StudyEvent::Reverting(what, _) => vec![phase(&format!("put back {what}"))],
+        StudyEvent::Command(when, _) => vec![phase_event(when)],
+        StudyEvent::Resetting(task) => vec![phase_event(&format!("data of {task}"))],
+        StudyEvent::Reverting(what, _) => vec![phase_event(&format!("revert {what}"))],
         _ => Vec::new(),
     }
 }
 
-fn interval(point: &SeriesPoint) -> Told {
-    Told::Interval(Box::new(IntervalTold {
+fn interval_event(point: &SeriesPoint) -> ProgressEvent {
+    ProgressEvent::Interval(Box::new(IntervalProgress {
         at_s: point.at_s,
         seconds: point.seconds,
         ops: point.ops,
@@ -340,59 +349,59 @@ fn interval(point: &SeriesPoint) -> Told {
     }))
 }
 
-fn late(chunk: &Chunk) -> Vec<Told> {
-    let told = |point: &SeriesPoint| Told::Late {
+fn late_events(chunk: &SeriesChunk) -> Vec<ProgressEvent> {
+    let late_event = |point: &SeriesPoint| ProgressEvent::Late {
         at_s: point.at_s,
         ops: point.ops,
         errors: point.errors,
         max_us: point.max_us,
     };
-    chunk.points.iter().map(told).collect()
+    chunk.points.iter().map(late_event).collect()
 }
 
-fn of_begun(begun: &Begun) -> Told {
-    Told::Begun {
-        id: begun.id.clone(),
-        kind: begun.kind.name().to_owned(),
-        axes: begun.axes.iter().map(|(name, _)| name.clone()).collect(),
-        skips: begun.skips,
+fn begun_event(campaign: &CampaignBegun) -> ProgressEvent {
+    ProgressEvent::Begun {
+        id: campaign.id.clone(),
+        kind: campaign.kind.name().to_owned(),
+        axes: campaign.axes.iter().map(|(name, _)| name.clone()).collect(),
+        skips: campaign.skips,
     }
 }
 
-fn of_next(next: &Next) -> Told {
-    Told::Next { step: Step::of(next.number, &next.part), of: next.of, all_s: next.all_s }
+fn next_event(next: &NextRun) -> ProgressEvent {
+    ProgressEvent::Next { step: CampaignStep::of(next.number, &next.part), of: next.total, all_s: next.all_s }
 }
 
-fn of_ended(ended: &Ended) -> Told {
-    Told::Ended {
-        step: Step::of(ended.number, &ended.part),
-        run: ended.record.as_deref().map(|record| Box::new(RunTold::of(record))),
-        failed: ended.failed.clone(),
+fn ended_event(finished_run: &RunEnded) -> ProgressEvent {
+    ProgressEvent::Ended {
+        step: CampaignStep::of(finished_run.number, &finished_run.part),
+        run: finished_run.record.as_deref().map(|record| Box::new(RunResult::of(record))),
+        failed: finished_run.failed.clone(),
     }
 }
 
-impl CompleteTold {
-    fn of(complete: &Complete) -> Self {
+impl CompleteInterval {
+    fn of(complete: &CompletedInterval) -> Self {
         let mut heat: BTreeMap<u32, u64> = BTreeMap::new();
         for (ns, count) in complete.latency.buckets() {
             *heat.entry((2.0 * (ns.max(1) as f64).log2()).floor() as u32).or_default() += count;
         }
-        let (samples, waits) = by_class(&complete.waits);
+        let (samples, waits) = waits_by_class(&complete.waits);
         let changes = complete.changes.iter().map(|change| format!("{} changed", change.name));
-        let falls = complete.falls.iter().map(|fall| format!("{} went backwards", fall.name));
+        let falls = complete.resets.iter().map(|fall| format!("{} went backwards", fall.name));
         Self {
             at_s: complete.point.at_s,
             heat: heat.into_iter().collect(),
             samples,
             waits,
-            looks: complete.looks,
+            looks: complete.snapshot_count,
             found: changes.chain(falls).collect(),
         }
     }
 }
 
-/// Samples, and sessions in each class of waits.
-fn by_class(waits: &Waits) -> (u64, Vec<(String, f64)>) {
+/// Returns the number of samples, and the sessions in each wait class.
+fn waits_by_class(waits: &Waits) -> (u64, Vec<(String, f64)>) {
     let Waits::Sampled { samples, events, .. } = waits else { return (0, Vec::new()) };
     let mut classes: BTreeMap<&str, f64> = BTreeMap::new();
     for event in events {
@@ -404,15 +413,15 @@ fn by_class(waits: &Waits) -> (u64, Vec<(String, f64)>) {
     (*samples, classes)
 }
 
-impl Step {
+impl CampaignStep {
     fn of(number: u32, part: &PartOf) -> Self {
         let settings = part.settings.iter().map(|setting| (setting.key.clone(), setting.value.clone()));
         Self { number, settings: settings.collect(), repeat: part.repeat, side: part.side.clone() }
     }
 }
 
-impl RunTold {
-    /// What is told of the run of `record`.
+impl RunResult {
+    /// Summarizes the run of `record`.
     pub fn of(record: &RunRecord) -> Self {
         let figure = |measure: &str| dyno_analyze::points::figure(record, measure).map(|(value, _)| value);
         let is_doubt = |check: &&AuditCheck| matches!(check.status, CheckStatus::Warn | CheckStatus::Fail);
@@ -437,13 +446,17 @@ mod tests {
     fn a_line_is_read_as_it_was_written() {
         let metrics = BTreeMap::from([("cpu_busy_pct".to_owned(), 5.5)]);
         let point = SeriesPoint { at_s: 3.0, seconds: 1.0, ops: 7, metrics, ..SeriesPoint::default() };
-        let told = interval(&point);
-        let line = serde_json::to_string(&told).unwrap();
+        let progress_event = interval_event(&point);
+        let line = serde_json::to_string(&progress_event).unwrap();
         assert!(line.starts_with("{\"event\":\"interval\",\"at_s\":3.0"), "{line}");
-        assert_eq!(serde_json::from_str::<Told>(&line).unwrap(), told);
-        let late = |part| dyno_drive::Event::Late(Chunk { part, first: 3, points: vec![point.clone()] });
-        assert_eq!(Told::of(&Event::Phase(late(0))).len(), 1);
-        assert!(Told::of(&Event::Phase(late(1))).is_empty(), "part 1 is one target of several");
+        assert_eq!(serde_json::from_str::<ProgressEvent>(&line).unwrap(), progress_event);
+        let late =
+            |part| dyno_drive::RunEvent::Late(SeriesChunk { part, first: 3, points: vec![point.clone()] });
+        assert_eq!(ProgressEvent::of(&CampaignEvent::Phase(late(0))).len(), 1);
+        assert!(
+            ProgressEvent::of(&CampaignEvent::Phase(late(1))).is_empty(),
+            "part 1 is one target of several"
+        );
     }
 
     #[test]
@@ -461,8 +474,8 @@ mod tests {
             dyno_plan::read(&dyno_plan::PlanSource { target, ..dyno_plan::PlanSource::of(engines) }).unwrap();
         let mut record = RunRecord::blank(Status::Invalid, plan);
         record.audit = vec![check(CheckStatus::Pass), check(CheckStatus::Skipped), check(CheckStatus::Fail)];
-        let told = RunTold::of(&record);
-        assert_eq!((told.passed, told.doubts.len()), (1, 1));
-        assert_eq!(told.ops_per_s, None, "what was not measured is absent");
+        let summary = RunResult::of(&record);
+        assert_eq!((summary.passed, summary.doubts.len()), (1, 1));
+        assert_eq!(summary.ops_per_s, None, "what was not measured is absent");
     }
 }

@@ -1,52 +1,54 @@
-//! A running database looked at from outside, from the first look to the stored record. Takes no lock, loads nothing, changes
-//! nothing: others may be at work, and they are what is looked at.
+//! Observes a running database from outside, until the record is stored. It takes no lock, loads nothing and
+//! changes nothing: the activity of others is what is measured.
 
 use std::sync::Arc;
 
-use dyno_drive::present::{self, Present, Seen};
-use dyno_drive::{Unwatched, Watch as _};
+use dyno_drive::present::{self, ObservationEvent, ObservationJob};
+use dyno_drive::{NoopRunListener, RunListener as _};
 use dyno_engine::{Clock, MonotonicClock};
 use dyno_plan::{Length, Plan};
 use dyno_record::{RunRecord, StartedRun};
 
 use crate::error::Error;
-use crate::event::{Event, Warning};
-use crate::keeper::{self, Keeper};
-use crate::lead::Lead;
+use crate::event::{CampaignEvent, Warning};
+use crate::keeper::{self, SeriesKeeper};
+use crate::lead::CampaignContext;
 use crate::measure::{series_points_max, store};
-use crate::targets::Targets;
+use crate::targets::ReachedTargets;
 use crate::{data, hosts, names};
 
-/// Looks at the target of `plan` for its `run.time`, every `observe.interval`, and stores what was seen. Nothing else of the plan has a
-/// meaning here.
+/// Observes the target of `plan` for its `run.time`, every `observe.interval`, and stores the result. Other
+/// keys of the plan have no effect.
 ///
 /// # Errors
-/// There are several targets, it cannot be reached or be looked at from outside, or the repository cannot be written.
-pub fn watch(lead: &Lead<'_>, plan: &Plan) -> Result<Arc<RunRecord>, Error> {
-    // Opened first: a repository that cannot be written is found before, not after hours.
+/// There are several targets, the target cannot be reached or cannot be observed from outside, or the
+/// repository cannot be written.
+pub fn watch(lead: &CampaignContext<'_>, plan: &Plan) -> Result<Arc<RunRecord>, Error> {
+    // Opened first, so that an unwritable repository is detected now, and not after hours.
     let repository = lead.repository()?;
-    let targets = Targets::reach(lead, plan)?;
+    let targets = ReachedTargets::reach(lead, plan)?;
     if targets.is_several() {
         let hint = "watch each with a `dyno watch` of its own";
         return Err(Error::usage("one target is watched at a time, and there are several", hint));
     }
-    lead.tell(Event::Reached);
+    lead.emit(CampaignEvent::Reached);
     let reached = targets.first();
     let Length::Time(length) = plan.run.length() else {
         return Err(Error::usage("a watch goes by time, and run.ops_per_session is set", "leave it out"));
     };
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-    // What cannot be looked at is found before anything is noted.
-    let far = hosts::reach(plan, &targets.all, &clock, lead)?.into_iter().flatten().next();
-    let begun = names::drawn(|now, random| {
+    // Detects a machine that cannot be observed before the run is stored as started.
+    let far = hosts::connect_hosts(plan, &targets.all, &clock, lead)?.into_iter().flatten().next();
+    let started_run = names::with_unique_name(|now, random| {
         let (id, at) = (dyno_record::new_run_id(now, random), dyno_record::rfc3339(now));
-        let begun = StartedRun::by_this_process(id, at, targets.engines(), targets.urls(), Plan::clone(plan));
-        repository.begin(&begun).map(|()| begun)
+        let new_run =
+            StartedRun::by_this_process(id, at, targets.engines(), targets.urls(), Plan::clone(plan));
+        repository.begin(&new_run).map(|()| new_run)
     })?;
-    let present = Present {
+    let present = ObservationJob {
         target: Arc::clone(&reached.target),
         identity: reached.identity_through(far.as_deref()),
-        far,
+        remote_host: far,
         host_paths: data::host_paths(&reached.identity),
         interval_s: plan.observe.interval.0.as_secs_f64(),
         length_s: length.0.as_secs_f64(),
@@ -55,10 +57,10 @@ pub fn watch(lead: &Lead<'_>, plan: &Plan) -> Result<Arc<RunRecord>, Error> {
         cancel: lead.cancel.clone(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         series_points_max: series_points_max(),
-        begun,
+        begun: started_run,
     };
     let id = present.begun.id.clone();
-    lead.tell(Event::RunBegun { id: id.clone(), targets: targets.words(), is_part: false });
+    lead.emit(CampaignEvent::RunBegun { id: id.clone(), targets: targets.words(), is_part: false });
     let marked = |record: RunRecord| RunRecord {
         variant: lead.marks.variant.clone(),
         tags: lead.marks.tag.clone(),
@@ -66,35 +68,35 @@ pub fn watch(lead: &Lead<'_>, plan: &Plan) -> Result<Arc<RunRecord>, Error> {
     };
     let keeper = keeper::is_long(plan).then(|| {
         let draft = marked(present::draft(&present));
-        Keeper::start(draft, repository.path().to_path_buf(), &Unwatched, lead)
+        SeriesKeeper::start(draft, repository.path().to_path_buf(), &NoopRunListener, lead)
     });
     let outcome = present::watch(&present, &mut |seen| match (seen, &keeper) {
-        (Seen::Final(chunk), Some(keeper)) => keeper.event(&dyno_drive::Event::Final(chunk)),
-        (Seen::Final(_), None) => {}
-        (seen, _) => lead.tell(Event::Seen(seen)),
+        (ObservationEvent::Final(chunk), Some(keeper)) => keeper.event(&dyno_drive::RunEvent::Final(chunk)),
+        (ObservationEvent::Final(_), None) => {}
+        (seen, _) => lead.emit(CampaignEvent::Seen(seen)),
     });
     let is_overview = outcome.as_ref().is_ok_and(|record| record.series.full.is_some());
     let why = match keeper {
         Some(keeper) => keeper.finish(is_overview),
         None => Some("the watch was taken for a short one".to_owned()),
     };
-    lead.tell(Event::RunOver);
+    lead.emit(CampaignEvent::RunOver);
     let mut record = match outcome {
         Ok(record) => marked(record),
         Err(error) => {
-            // Nothing was seen, so there is nothing to keep.
+            // Nothing was observed, so no run is kept.
             repository.delete(&id)?;
             return Err(error.into());
         }
     };
     if is_overview {
-        keeper::note(&mut record, why.as_ref());
+        keeper::note_incomplete_series(&mut record, why.as_ref());
         if let Some(why) = why {
-            lead.tell(Event::Warning(Warning::SeriesNotWhole(why)));
+            lead.emit(CampaignEvent::Warning(Warning::SeriesNotWhole(why)));
         }
     }
     store(&repository, lead, &record)?;
     let record = Arc::new(record);
-    lead.tell(Event::Stored(Arc::clone(&record)));
+    lead.emit(CampaignEvent::Stored(Arc::clone(&record)));
     Ok(record)
 }

@@ -1,43 +1,54 @@
-//! What a workload changes in data that Dyno did not make is listed before its first run, and done only for those who want it.
+//! Lists what a workload would change in data that Dyno did not create, and asks for consent before its first
+//! run.
 
 use std::sync::Arc;
 
 use dyno_engine::Target;
 use dyno_plan::PlanErrors;
-use dyno_workload::own::Own;
+use dyno_workload::own::CustomWorkload;
 
-use crate::consent::{knows, remember, remembered};
+use crate::consent::{consent_file, contains_mark, store_mark};
 use crate::error::Error;
-use crate::event::{Event, Warning};
-use crate::lead::Lead;
-use crate::targets::Targets;
+use crate::event::{CampaignEvent, Warning};
+use crate::lead::CampaignContext;
+use crate::targets::ReachedTargets;
 
-/// What keeps that somebody has agreed.
+/// The file that stores given consent.
 const FILE: &str = "allowed-writes";
 
-/// Makes sure that the user wants what `owns` write into data that Dyno did not set up: asked once for each target and version of a
-/// workload.
+/// Asks for consent to the writes of `workloads` into data that Dyno did not create, once for each target and
+/// version of a workload.
 ///
 /// # Errors
-/// It is not allowed beforehand, and nobody can be asked or the answer is no.
-pub(crate) fn require(lead: &Lead<'_>, owns: &[Arc<Own>], targets: &Targets) -> Result<(), Error> {
+/// Consent was not given before, and nobody can be asked or the answer is no.
+pub(crate) fn require_write_consent(
+    lead: &CampaignContext<'_>,
+    workloads: &[Arc<CustomWorkload>],
+    targets: &ReachedTargets,
+) -> Result<(), Error> {
     for reached in &targets.all {
-        for (at, own) in owns.iter().enumerate() {
-            let same = |other: &&Arc<Own>| other.digest() == own.digest();
-            // Parts of one workload are one question.
-            if !owns[..at].iter().any(|other| same(&other)) {
-                let parts: Vec<&Arc<Own>> = owns[at..].iter().filter(same).collect();
-                reached.named(require_one(lead, own, &parts, reached.target.as_ref()))?;
+        for (at, own) in workloads.iter().enumerate() {
+            let same = |other: &&Arc<CustomWorkload>| other.digest() == own.digest();
+            // Parts of one workload are asked about together.
+            if !workloads[..at].iter().any(|other| same(&other)) {
+                let parts: Vec<&Arc<CustomWorkload>> = workloads[at..].iter().filter(same).collect();
+                reached.named(require_workload_consent(lead, own, &parts, reached.target.as_ref()))?;
             }
         }
     }
     Ok(())
 }
 
-fn require_one(lead: &Lead<'_>, own: &Own, parts: &[&Arc<Own>], target: &dyn Target) -> Result<(), Error> {
+fn require_workload_consent(
+    lead: &CampaignContext<'_>,
+    custom_workload: &CustomWorkload,
+    parts: &[&Arc<CustomWorkload>],
+    target: &dyn Target,
+) -> Result<(), Error> {
     let engine = target.engine();
-    let makes_data = !own.tables().is_empty() || !own.setup(engine).map_err(PlanErrors::from)?.is_empty();
-    // What is in memory alone goes with the run.
+    let makes_data = !custom_workload.tables().is_empty()
+        || !custom_workload.setup(engine).map_err(PlanErrors::from)?.is_empty();
+    // Data in memory disappears with the run, so no consent is needed.
     if !parts.iter().any(|part| part.writes()) || makes_data || target.capabilities().ephemeral {
         return Ok(());
     }
@@ -52,10 +63,11 @@ fn require_one(lead: &Lead<'_>, own: &Own, parts: &[&Arc<Own>], target: &dyn Tar
     if changes.is_empty() {
         return Ok(());
     }
-    let (url, name) = (target.url(), own.name());
-    let mark = serde_json::json!({ "target": url, "workload": own.digest(), "changes": changes }).to_string();
-    let file = remembered(FILE);
-    if file.as_deref().is_some_and(|file| knows(file, &mark)) {
+    let (url, name) = (target.url(), custom_workload.name());
+    let mark = serde_json::json!({ "target": url, "workload": custom_workload.digest(), "changes": changes })
+        .to_string();
+    let file = consent_file(FILE);
+    if file.as_deref().is_some_and(|file| contains_mark(file, &mark)) {
         return Ok(());
     }
     let lines: Vec<String> = changes
@@ -63,7 +75,7 @@ fn require_one(lead: &Lead<'_>, own: &Own, parts: &[&Arc<Own>], target: &dyn Tar
         .map(|(transaction, touched)| format!("{name} writes in {transaction}: {}", touched.join(", ")))
         .collect();
     if lead.consent.writes {
-        lead.tell(Event::Writes(url, lines));
+        lead.emit(CampaignEvent::Writes(url, lines));
     } else if !lead.listener.allows_writes(&url, &lines)? {
         return Err(Error::usage(
             format!(
@@ -74,9 +86,9 @@ fn require_one(lead: &Lead<'_>, own: &Own, parts: &[&Arc<Own>], target: &dyn Tar
         ));
     }
     if let Some(file) = file
-        && let Err(error) = remember(&file, &mark)
+        && let Err(error) = store_mark(&file, &mark)
     {
-        lead.tell(Event::Warning(Warning::ConsentNotKept(error.to_string(), file)));
+        lead.emit(CampaignEvent::Warning(Warning::ConsentNotKept(error.to_string(), file)));
     }
     Ok(())
 }

@@ -1,10 +1,11 @@
-//! The least that a client can do: it sends a lookup for each session that has its answer, sleeps once for all of them, and reads
-//! what has come. Its bytes are those that Dyno sends for the ready workload `point-select`, so it is the limit that Dyno is held
-//! against (`make bench-limit`): it reads no clock for an operation, counts nothing but how many there were, and draws keys by
-//! one multiplication.
+//! The smallest possible client, as a reference figure for Dyno (`make bench-limit`). It sends a lookup for
+//! each session that has its answer, sleeps once for all of them, and reads what has arrived. Its bytes are
+//! those of Dyno's ready workload `point-select`. It reads no clock per operation, counts only operations,
+//! and draws keys by one multiplication.
 //!
-//! `cargo run --release -p dyno-drive --example bare -- postgres|mysql SOCKET ROWS SESSIONS SECONDS`: on PostgreSQL as `postgres`
-//! in the database of that name, on MariaDB as `root` in the database `bench`, both without a password. The table must be there.
+//! `cargo run --release -p dyno-drive --example bare -- postgres|mysql SOCKET ROWS SESSIONS SECONDS`: on
+//! PostgreSQL as `postgres` in the database of that name, on MariaDB as `root` in the database `bench`, both
+//! without a password. The table must exist.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for developers")]
 
@@ -15,17 +16,17 @@ use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 
-/// What Dyno sends and hears.
+/// The bytes of a protocol that Dyno sends and receives.
 #[derive(Clone, Copy)]
 struct Protocol {
-    /// Connects and prepares; the number that the statement has there.
+    /// Connects and prepares; returns the statement's number on the server.
     open: fn(&mut UnixStream) -> [u8; 4],
-    /// A lookup, and where its key is, and the number of its statement, if it has one.
+    /// A lookup, the place of its key, and the place of the statement's number, if it has one.
     lookup: &'static [u8],
     key_at: usize,
     number_at: Option<usize>,
     key: fn(u64) -> [u8; 8],
-    /// What each answer ends with.
+    /// The last bytes of each answer.
     end: &'static [u8],
 }
 
@@ -65,14 +66,15 @@ fn open_postgres(socket: &mut UnixStream) -> [u8; 4] {
 fn open_mysql(socket: &mut UnixStream) -> [u8; 4] {
     const OK: &[u8] = b"\0\0\0\x02\0\0\0";
     until(socket, b"\0");
-    // The same capabilities as Dyno's; the last four bytes before the name are MariaDB's own: definitions of columns are told once.
+    // The same capabilities as Dyno's. The last four bytes before the name are MariaDB's own: column
+    // definitions are sent once.
     let mut login = b"\0\0\0\x01\x8c\xa2\x2f\x01\0\0\0\x40\x2d".to_vec();
     login.extend_from_slice(&[0; 19]);
     login.extend_from_slice(b"\x10\0\0\0root\0\0bench\0mysql_native_password\0");
     login[0] = login.len() as u8 - 4;
     socket.write_all(&login).unwrap();
     until(socket, OK);
-    // What Dyno's sessions set for themselves.
+    // The settings that Dyno's sessions make.
     let settings = b"\x03SET SESSION autocommit = 1, SESSION character_set_results = NULL";
     let mut set = vec![settings.len() as u8, 0, 0, 0];
     set.extend_from_slice(settings);
@@ -82,12 +84,12 @@ fn open_mysql(socket: &mut UnixStream) -> [u8; 4] {
     let mut prepare = vec![sql.len() as u8 + 1, 0, 0, 0, 0x16];
     prepare.extend_from_slice(sql);
     socket.write_all(&prepare).unwrap();
-    // The definition of its one column is the last that comes.
+    // The definition of its one column arrives last.
     let prepared = until(socket, b"\0\0\0\0\0");
     prepared[5..9].try_into().unwrap()
 }
 
-/// Reads until what has come ends so; what that was.
+/// Reads until the received bytes end with `end`; returns them.
 fn until(socket: &mut UnixStream, end: &[u8]) -> Vec<u8> {
     let (mut all, mut buffer) = (Vec::new(), [0; 8192]);
     while !all.ends_with(end) {
@@ -98,14 +100,14 @@ fn until(socket: &mut UnixStream, end: &[u8]) -> Vec<u8> {
     all
 }
 
-/// One session: its socket, the number of its statement, and where its draws are.
+/// One session: its socket, the number of its statement, and the state of its draws.
 struct Session {
     socket: UnixStream,
     number: [u8; 4],
     state: u64,
 }
 
-/// Does lookups in all sessions until it is time; how many that were.
+/// Executes lookups in all sessions until `ends`; returns their number.
 fn lead(protocol: Protocol, mut sessions: Vec<Session>, rows: u64, ends: Instant) -> u64 {
     let poll = epoll::create(CreateFlags::CLOEXEC).unwrap();
     let mut message = protocol.lookup.to_vec();
@@ -167,11 +169,11 @@ fn main() {
     let threads = std::thread::available_parallelism().unwrap().get().min(sessions.len());
     let began = Instant::now();
     let ends = began + Duration::from_secs(number(seconds));
-    let each = sessions.len().div_ceil(threads);
+    let sessions_per_thread = sessions.len().div_ceil(threads);
     let leading: Vec<_> = (0..threads)
         .map(|_| {
-            let own = sessions.split_off(sessions.len().saturating_sub(each));
-            std::thread::spawn(move || lead(protocol, own, rows, ends))
+            let thread_sessions = sessions.split_off(sessions.len().saturating_sub(sessions_per_thread));
+            std::thread::spawn(move || lead(protocol, thread_sessions, rows, ends))
         })
         .collect();
     let ops: u64 = leading.into_iter().map(|thread| thread.join().unwrap()).sum();

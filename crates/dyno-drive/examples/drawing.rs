@@ -1,4 +1,5 @@
-//! What drawing an operation costs under each law of keys, hot spots and a mix, over 10 million rows.
+//! Measures the cost of drawing an operation under each key distribution, with hot spots and with a mix, over
+//! 10 million rows.
 //!
 //! `cargo run --release -p dyno-drive --example drawing [ROUNDS]`
 
@@ -7,18 +8,18 @@
 
 use std::time::Instant;
 
-use dyno_plan::{DataSpec, Workload};
-use dyno_workload::Draw;
+use dyno_plan::{DataSpec, WorkloadSettings};
+use dyno_workload::OperationGenerator;
 use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Draws of one round.
+/// Number of draws in one round.
 const DRAWS: u64 = 5_000_000;
 
 const ROWS: u64 = 10_000_000;
 
-/// Each with what it sets in a workload of lookups.
+/// Each distribution with its keys in a workload of lookups.
 fn laws() -> Vec<(&'static str, Value)> {
     vec![
         ("uniform", json!({})),
@@ -34,7 +35,7 @@ fn laws() -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn workload(sets: &Value) -> Result<Workload, Failure> {
+fn workload(sets: &Value) -> Result<WorkloadSettings, Failure> {
     let mut all = json!({ "update_pct": 0, "scan_pct": 0, "lookup_pct": 100, "work_unit": 8, "redo": "lite",
                           "drive": "client", "arrivals": "constant" });
     if let (Some(all), Some(sets)) = (all.as_object_mut(), sets.as_object()) {
@@ -55,10 +56,10 @@ fn main() -> Result<(), Failure> {
         secondary: false,
     };
     let mut ns: Vec<Vec<f64>> = vec![Vec::new(); laws().len()];
-    // Rounds over all laws, so that a slow moment of the machine meets each of them.
+    // Each round covers all distributions, so that a slow moment of the machine affects them all.
     for _ in 0..rounds {
         for ((_, sets), ns) in laws().iter().zip(&mut ns) {
-            let mut draw = Draw::new(&workload(sets)?, &spec, 0, 0);
+            let mut draw = OperationGenerator::new(&workload(sets)?, &spec, 0, 0);
             let began = Instant::now();
             for _ in 0..DRAWS {
                 std::hint::black_box(draw.next_task());

@@ -1,5 +1,5 @@
-//! What measuring costs: operations that do nothing, drawn and executed through the same seams, once inside a whole run
-//! (phase, two readings of the clock, histogram, series) and once in a bare loop. `make bench-measuring` takes pairs of both.
+//! Measures the cost of measuring. The same empty operations run once inside a whole run (phase, two clock
+//! readings, histogram, series) and once in a bare loop. `make bench-measuring` takes pairs of both.
 //!
 //! `cargo run --release -p dyno-drive --example measuring -- measured|bare SECONDS`
 
@@ -10,15 +10,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dyno_drive::scripted::{Act, ScriptedTarget};
-use dyno_drive::{Aim, Job, Unwatched, run};
-use dyno_engine::{Blocks, Cancel, Extra, MonotonicClock, Target};
-use dyno_plan::{DataSpec, Plan, Span};
-use dyno_workload::Draw;
+use dyno_drive::{DriveJob, NoopRunListener, TargetContext, run};
+use dyno_engine::{BlockSessionConfig, Cancel, Extra, MonotonicClock, Target};
+use dyno_plan::{DataSpec, Plan, TimeSpan};
+use dyno_workload::OperationGenerator;
 use dyno_workload::blocks::Operated;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Operations of the bare loop between two looks at the clock.
+/// Operations of the bare loop between two clock readings.
 const BATCH: u64 = 10_000;
 
 fn plan(seconds: u64) -> Result<Plan, Failure> {
@@ -32,7 +32,7 @@ fn plan(seconds: u64) -> Result<Plan, Failure> {
         "run": { "sessions_per_schema": 1, "warmup": "0s", "time": "1s", "drain": "500ms" },
         "observe": { "interval": "1s" }
     }))?;
-    plan.run.time = Some(Span(Duration::from_secs(seconds)));
+    plan.run.time = Some(TimeSpan(Duration::from_secs(seconds)));
     Ok(plan)
 }
 
@@ -55,19 +55,19 @@ fn target() -> ScriptedTarget {
 /// A run as `dyno run` makes it.
 fn measured(plan: &Plan) -> Result<f64, Failure> {
     let target = Arc::new(target());
-    let job = Job {
+    let job = DriveJob {
         run_id: "measuring".into(),
         started_at: "2026-01-01T00:00:00Z".into(),
         run_stamp: 1,
         plan,
-        owns: Vec::new(),
-        targets: vec![Aim::new(Arc::clone(&target) as Arc<dyn Target>, target.identify()?, spec())],
+        custom_workloads: Vec::new(),
+        targets: vec![TargetContext::new(Arc::clone(&target) as Arc<dyn Target>, target.identify()?, spec())],
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
         series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
     };
-    let (record, _) = run(&job, &Unwatched)?;
+    let (record, _) = run(&job, &NoopRunListener)?;
     let ops: u64 = record.ops.iter().filter(|(name, _)| *name != "all").map(|(_, ops)| ops.count).sum();
     let window = record.window.ok_or("the run has no window")?;
     Ok(window.seconds * 1e9 / ops as f64)
@@ -76,7 +76,7 @@ fn measured(plan: &Plan) -> Result<f64, Failure> {
 /// The same operations without anything around them.
 fn bare(plan: &Plan, seconds: u64) -> Result<f64, Failure> {
     let spec = spec();
-    let blocks = Blocks {
+    let blocks = BlockSessionConfig {
         schema: 1,
         spec: spec.clone(),
         work_unit: plan.workload.work_unit,
@@ -89,7 +89,7 @@ fn bare(plan: &Plan, seconds: u64) -> Result<f64, Failure> {
     let (drive, commit) = (plan.workload.drive, plan.workload.commit);
     let clock = Arc::new(MonotonicClock::default());
     let mut session = Operated::open(&target(), &blocks, drive, commit, clock)?;
-    let mut draw = Draw::new(&plan.workload, &spec, 0, 0);
+    let mut draw = OperationGenerator::new(&plan.workload, &spec, 0, 0);
     let began = Instant::now();
     let mut ops = 0;
     while began.elapsed() < Duration::from_secs(seconds) {

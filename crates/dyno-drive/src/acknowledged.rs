@@ -1,16 +1,23 @@
-//! What sessions have acknowledged of transactions, held against what their database has booked by now.
+//! Compares the transactions that sessions acknowledged with those that their database has counted so far.
 
 use dyno_record::{Counter, Counters, Transactions};
 use dyno_workload::ClassId;
 
-use crate::job::Job;
-use crate::life::Life;
-use crate::observe::{OWN_COMMITS, Taken};
+use crate::job::DriveJob;
+use crate::life::LifetimeCounts;
+use crate::observe::{OWN_COMMITS, TargetSnapshot};
 use crate::results::Results;
 
-/// Whether the database of the target at `at` has not booked yet, between two of its snapshots of the whole run, what the sessions
-/// have acknowledged in it. What it counts of others may hide that for a while, and never the other way round.
-pub(crate) fn is_owed(job: &Job<'_>, at: usize, results: &Results, begin: &Taken, end: &Taken) -> bool {
+/// Whether the database of the target at `at` has not yet counted all acknowledged transactions, between two
+/// snapshots around the whole run. Other sessions' transactions may hide missing ones for a while; the
+/// reverse cannot happen.
+pub(crate) fn is_owed(
+    job: &DriveJob<'_>,
+    at: usize,
+    results: &Results,
+    begin: &TargetSnapshot,
+    end: &TargetSnapshot,
+) -> bool {
     let handed = results.of_target(at);
     let lives = || handed.sessions.iter().map(|one| &one.life);
     let expected: u64 = lives().map(|life| transactions(job, at, life)).sum();
@@ -20,12 +27,12 @@ pub(crate) fn is_owed(job: &Job<'_>, at: usize, results: &Results, begin: &Taken
     moved.get(Counter::Commits).is_ok_and(|counted| counted < expected.cast_signed() + beside + looking)
 }
 
-/// Transactions as the database at `at` counts them: a commit, or each call.
-fn transactions(job: &Job<'_>, at: usize, life: &Life) -> u64 {
+/// The number of transactions as the database at `at` counts them: one per commit, or one per call.
+fn transactions(job: &DriveJob<'_>, at: usize, life: &LifetimeCounts) -> u64 {
     match job.targets[at].identity.counting.transactions {
         Transactions::Unknown => 0,
         Transactions::Commits => life.commits,
-        Transactions::Calls | Transactions::Statements if job.is_own() => life.transactions,
+        Transactions::Calls | Transactions::Statements if job.is_custom() => life.transactions,
         Transactions::Calls | Transactions::Statements => {
             match life.ops.get(ClassId::SLICE.index()).copied().unwrap_or(0) {
                 0 => job.classes().operations().map(|class| life.ops[class.index()]).sum(),

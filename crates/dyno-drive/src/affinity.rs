@@ -1,93 +1,97 @@
-//! Which thread leads which session, where the server's processes run on this machine too.
+//! Assigns sessions to threads, where the server's processes run on this machine too.
 //!
-//! A message to a process on another processor costs an interrupt of that processor and moves what both share between
-//! their caches: with 4 sessions on 2 processors, operations took twice the client's time where threads and the processes
-//! they talk to were mixed, and it stays as it begins. So each thread begins on a processor of its own and gets the sessions
-//! whose server processes are there, as far as all threads get the same number; the others are called over.
+//! A message to a process on another processor costs an interrupt there and moves shared data between caches.
+//! With 4 sessions on 2 processors, operations took twice the client's time when threads and their server
+//! processes were mixed, and the mix persisted. So each thread starts on a processor of its own and gets the
+//! sessions whose server processes run there, with equal numbers for all threads. The other server processes
+//! are woken on the thread's processor.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use dyno_plan::Placement;
-use dyno_record::Placed;
+use dyno_record::ThreadPlacement;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::state::SessionState;
 
-/// Questions after which a server process that has not come stays where it is.
+/// Requests after which a server process that has not moved stays where it is.
 const CALLS_MAX: u32 = 8;
-/// Sessions that are called at most, so that all have come when the gate opens.
+/// The most sessions whose server processes are moved, so that all have moved when the gate opens.
 const CALLED_MAX: usize = 64;
-/// How often a thread that waits for the others looks at the clock.
+/// How often a thread that waits for the others reads the clock.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// The sessions of a thread; boxed, because they change threads and are large.
 pub(crate) type States = Vec<Box<SessionState>>;
 
-/// One thread among others.
+/// The place of one thread in the assignment.
 pub(crate) struct ThreadAffinity {
-    /// Its number, from 0.
+    /// The thread's number, from 0.
     pub(crate) thread: usize,
-    /// What all of them share.
+    /// The state that all threads share.
     pub(crate) all: Arc<Affinity>,
 }
 
-/// Where threads hand in their sessions and get those whose servers are near.
+/// Collects the sessions of all threads and gives each thread those whose servers are near.
 pub(crate) struct Affinity {
     threads: usize,
-    /// The processor of each thread; empty where there are too few.
+    /// The processor of each thread; empty where there are too few processors.
     processors: Vec<usize>,
     exchange: Mutex<Exchange>,
     assigned: Condvar,
-    /// The thread that calls its sessions.
+    /// The thread whose turn it is to wake its servers.
     calls: AtomicUsize,
-    /// What [`Placed`] says: threads kept, sessions told, sessions beside.
+    /// The counts of [`ThreadPlacement`]: pinned threads, sessions with a known processor, sessions on their thread's
+    /// processor.
     placed: [AtomicU32; 3],
 }
 
 #[derive(Default)]
 struct Exchange {
-    /// What each thread has brought, and takes again.
+    /// The sessions that each thread brought, and later gets.
     states: Vec<(usize, States)>,
     arrived: usize,
 }
 
 impl ThreadAffinity {
-    /// Gives `states` for as many others, and keeps the thread on its own processor until the returned guard goes.
-    /// Every thread must come, once; it is over when all have, or when it is `late`.
+    /// Exchanges `states` for as many others, and pins the thread to its processor as long as the returned
+    /// guard lives. Every thread must call this once. It returns when all have, or when it is `late`.
     pub(crate) fn settle(&self, states: States, late: &dyn Fn() -> bool) -> (States, Option<Pinned>) {
         let all = &self.all;
         if all.processors.is_empty() {
-            all.note(&states, None);
+            all.count_placement(&states, None);
             return (states, None);
         }
         let mut states = all.exchange(self.thread, states, late);
-        // With a server elsewhere the scheduler places threads as well as we could.
-        let here = states.iter().any(|state| state.processor.is_some());
-        let pinned = here.then(|| Pinned::on(all.processors[self.thread])).flatten();
+        // With a remote server, the scheduler places threads as well as we could.
+        let has_local_server = states.iter().any(|state| state.processor.is_some());
+        let pinned = has_local_server.then(|| Pinned::on(all.processors[self.thread])).flatten();
         for thread in 0..all.threads {
             if thread == self.thread {
-                self.call(&mut states, late);
+                self.wake_remote_servers(&mut states, late);
                 all.calls.store(thread + 1, Ordering::Release);
             }
-            // Nobody may sleep meanwhile: a process that is called would go to the processor that is idle.
+            // No thread may sleep here: a woken server process would move to the idle processor.
             while all.calls.load(Ordering::Acquire) <= thread && !late() {
                 std::hint::spin_loop();
             }
         }
-        all.note(&states, pinned.as_ref().map(|_| all.processors[self.thread]));
+        all.count_placement(&states, pinned.as_ref().map(|_| all.processors[self.thread]));
         (states, pinned)
     }
 
-    /// Asks the sessions whose server processes are elsewhere something: the process wakes beside the thread that asks.
-    fn call(&self, states: &mut States, late: &dyn Fn() -> bool) {
-        let own = self.all.processors[self.thread];
-        let away =
-            states.iter_mut().filter(|state| state.processor.is_some_and(|processor| processor != own));
+    /// Sends a request to each session whose server process is elsewhere. The process then wakes near the
+    /// calling thread.
+    fn wake_remote_servers(&self, states: &mut States, late: &dyn Fn() -> bool) {
+        let thread_processor = self.all.processors[self.thread];
+        let away = states
+            .iter_mut()
+            .filter(|state| state.processor.is_some_and(|processor| processor != thread_processor));
         for state in away.take(CALLED_MAX) {
             for _ in 0..CALLS_MAX {
-                if late() || !state.call(late) || state.session.server_processor() == Some(own) {
+                if late() || !state.ping(late) || state.session.server_processor() == Some(thread_processor) {
                     break;
                 }
             }
@@ -96,7 +100,7 @@ impl ThreadAffinity {
 }
 
 impl Affinity {
-    /// For so many threads, which are placed as the plan says.
+    /// For this many threads, placed as the plan says.
     pub(crate) fn of(threads: usize, placement: Placement) -> Self {
         match placement {
             Placement::Auto => Self::on(threads, allowed()),
@@ -104,23 +108,22 @@ impl Affinity {
         }
     }
 
-    /// How many threads there are.
     pub(crate) fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Where threads and the processes of their sessions were when the gate opened.
-    pub(crate) fn placed(&self) -> Placed {
+    /// Where threads and the server processes of their sessions were when the gate opened.
+    pub(crate) fn placed(&self) -> ThreadPlacement {
         let [kept, told, beside] = [0, 1, 2].map(|at| self.placed[at].load(Ordering::Acquire));
-        Placed { kept, told, beside }
+        ThreadPlacement { kept, told, beside }
     }
 
-    /// Counts the sessions of a thread that is kept on processor `own`, if it is.
-    fn note(&self, states: &States, own: Option<usize>) {
+    /// Counts the sessions of a thread that is pinned to `pinned_processor`, if it is.
+    fn count_placement(&self, states: &States, pinned_processor: Option<usize>) {
         let now = states.iter().filter_map(|state| state.session.server_processor());
         let now: Vec<usize> = now.collect();
-        let beside = now.iter().filter(|at| Some(**at) == own).count();
-        let counts = [usize::from(own.is_some()), now.len(), beside];
+        let beside = now.iter().filter(|at| Some(**at) == pinned_processor).count();
+        let counts = [usize::from(pinned_processor.is_some()), now.len(), beside];
         for (sum, count) in self.placed.iter().zip(counts) {
             sum.fetch_add(count as u32, Ordering::AcqRel);
         }
@@ -138,8 +141,8 @@ impl Affinity {
         }
     }
 
-    /// Hands in `states` and gets as many, once all threads are there; the same ones if not all have come when it is
-    /// `late`, as when the run is stopped while the gate opens.
+    /// Hands in `states` and gets as many back once all threads are there. Returns the same ones if some are
+    /// missing when it is `late`, for example because the run was stopped.
     fn exchange(&self, thread: usize, states: States, late: &dyn Fn() -> bool) -> States {
         let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
         exchange.states.push((thread, states));
@@ -173,8 +176,8 @@ impl Exchange {
     }
 }
 
-/// For each session its thread: the one it is near where that has room, the others in order where there is room left.
-/// `sizes` are the threads'; their sum is the number of sessions.
+/// The thread for each session: the near one while it has room, else the first with room. `sizes` are the
+/// threads' numbers of sessions; their sum is the number of sessions.
 fn assign(near: &[Option<usize>], sizes: &[usize]) -> Vec<usize> {
     let mut room = sizes.to_vec();
     let mut take = |thread: usize| {
@@ -195,23 +198,23 @@ fn allowed() -> Vec<usize> {
     (0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect()
 }
 
-/// Keeps the calling thread on one processor.
+/// Pins the calling thread to one processor.
 pub(crate) struct Pinned(CpuSet);
 
 impl Pinned {
-    /// On `processor`; `None` where the system does not let us.
+    /// Pins it to `processor`; `None` where the system refuses.
     fn on(processor: usize) -> Option<Self> {
         let before = sched_getaffinity(None).ok()?;
-        let mut own = CpuSet::new();
-        own.set(processor);
-        sched_setaffinity(None, &own).ok()?;
+        let mut cpu_set = CpuSet::new();
+        cpu_set.set(processor);
+        sched_setaffinity(None, &cpu_set).ok()?;
         Some(Self(before))
     }
 }
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // Without it the thread stays where it is, which is no worse than before.
+        // Without this, the thread stays pinned, which is no worse than before.
         let _ = sched_setaffinity(None, &self.0);
     }
 }
@@ -232,14 +235,14 @@ mod tests {
     #[test]
     fn threads_wait_for_each_other_and_for_nobody_when_it_is_late() {
         let affinity = |thread, all: &Arc<Affinity>| ThreadAffinity { thread, all: Arc::clone(all) };
-        let both = Arc::new(Affinity::on(2, vec![0, 1]));
+        let shared_affinity = Arc::new(Affinity::on(2, vec![0, 1]));
         std::thread::scope(|scope| {
-            scope.spawn(|| affinity(0, &both).settle(Vec::new(), &|| false));
-            scope.spawn(|| affinity(1, &both).settle(Vec::new(), &|| false));
+            scope.spawn(|| affinity(0, &shared_affinity).settle(Vec::new(), &|| false));
+            scope.spawn(|| affinity(1, &shared_affinity).settle(Vec::new(), &|| false));
         });
-        assert_eq!(both.calls.load(Ordering::Acquire), 2);
+        assert_eq!(shared_affinity.calls.load(Ordering::Acquire), 2);
 
-        // The run is stopped while the gate opens: the other thread never comes.
+        // The run is stopped while the gate opens: the other thread never arrives.
         let alone = Arc::new(Affinity::on(2, vec![0, 1]));
         let looks = AtomicUsize::new(0);
         affinity(0, &alone).settle(Vec::new(), &|| looks.fetch_add(1, Ordering::Relaxed) > 2);

@@ -1,53 +1,54 @@
-//! From what was measured to a run record.
+//! Builds a run record from the measurements.
 //!
-//! Every target has its own part; several are added up, one is the record itself. Judges nothing: the audit works on the
-//! finished record alone.
+//! Every target has a part of its own. Several parts are added up; a single one is the record itself. This
+//! module judges nothing: the audit works on the finished record alone.
 
 use std::collections::BTreeSet;
 
 use dyno_plan::Plan;
 use dyno_record::{
-    Host, Outage, OwnPart, OwnShare, OwnWorkload, PhaseStats, Profile, Role, RunRecord, Series, Status,
-    TargetFacts, Window, place_of_target, window::Counted,
+    Host, Outage, PhaseStats, Profile, Role, RunRecord, Series, Status, TargetFacts, TargetFigures, Window,
+    WorkloadFacts, WorkloadShareFacts, place_of_target, window::WorkCounts,
 };
-use dyno_workload::own::Own;
+use dyno_workload::own::CustomWorkload;
 
-use crate::collector::Collector;
-use crate::job::{Aim, Job, Outcome};
+use crate::collector::IntervalCollector;
+use crate::job::{DriveJob, DriveOutcome, TargetContext};
 use crate::loaded;
-use crate::measured::Measured;
-use crate::metrics::{self, Metrics};
+use crate::measured::RunMeasurement;
+use crate::metrics::{self, MetricMap};
 use crate::outages::outages;
 use crate::phases::phases;
 use crate::prepared::pipelines;
-use crate::results::{Handed, Results};
+use crate::results::{Results, SelectedResults};
 use crate::session::SessionResult;
 use crate::summed::{of_workload, op_stats};
 use crate::{hosts, own_part, totals};
 
-/// The record of a run, without an audit; its `series` are of all targets, then of each where there are several.
+/// The record of a run, without an audit; its `series` are that of all targets, then one per target if there
+/// are several.
 pub(crate) fn record(
-    job: &Job<'_>,
-    measured: &Measured,
+    job: &DriveJob<'_>,
+    measured: &RunMeasurement,
     results: &Results,
     series: Vec<Series>,
-    outcome: Outcome,
+    outcome: DriveOutcome,
 ) -> RunRecord {
     let (status, reasons) = status(outcome, measured);
     let mut series = series.into_iter();
     let whole_series = series.next().unwrap_or_default();
-    let mut parts: Vec<OwnPart> = (0..job.targets.len())
+    let mut parts: Vec<TargetFigures> = (0..job.targets.len())
         .map(|at| {
-            let own = results.of_target(at);
-            own_part::own_part(job, at, measured, &own, series.next().unwrap_or_default())
+            let target_results = results.of_target(at);
+            own_part::own_part(job, at, measured, &target_results, series.next().unwrap_or_default())
         })
         .collect();
     let mut facts: Vec<TargetFacts> = job.targets.iter().map(target_facts).collect();
     let mut host = host(job);
-    let far = hosts::of_record(job, measured);
-    let (mut whole, mut host_counters) = match job.is_several() {
+    let remote = hosts::of_record(job, measured);
+    let (mut whole, mut host_counters) = match job.has_several_targets() {
         true => {
-            let total = total(job, measured, &results.all(), &parts, (&host, &far));
+            let total = total(job, measured, &results.all(), &parts, (&host, &remote));
             for (facts, part) in facts.iter_mut().zip(parts) {
                 facts.own = Some(Box::new(part));
             }
@@ -73,9 +74,9 @@ pub(crate) fn record(
     if let Some(Profile::Taken(profile)) = &mut profile {
         profile.host.clone_from(&host.name);
     }
-    let mut owns = owns(job, results, whole.window.as_ref(), &phases);
-    let key_first = job.targets.first().is_some_and(|aim| aim.target.table_words().key_first);
-    for (own, facts) in job.owns.iter().zip(&mut owns) {
+    let mut owns = custom_workload_facts(job, results, whole.window.as_ref(), &phases);
+    let key_first = job.targets.first().is_some_and(|context| context.target.table_words().key_first);
+    for (own, facts) in job.custom_workloads.iter().zip(&mut owns) {
         facts.loaded = loaded::of(own, &results.all(), key_first).map(Box::new);
         loaded::figures(&mut whole.metrics, &whole.counters, facts.loaded.as_deref());
     }
@@ -87,7 +88,7 @@ pub(crate) fn record(
         dyno_version: job.dyno_version.clone(),
         reasons,
         targets: facts,
-        hosts: std::iter::once(host).chain(far).collect(),
+        hosts: std::iter::once(host).chain(remote).collect(),
         fleet: measured.fleet.clone(),
         gate: whole.gate,
         window: whole.window,
@@ -108,10 +109,10 @@ pub(crate) fn record(
     }
 }
 
-/// The outages of all targets; the series of the only one is that of the run.
+/// The outages of all targets; a single target's series is that of the run.
 fn outages_of(
-    job: &Job<'_>,
-    measured: &Measured,
+    job: &DriveJob<'_>,
+    measured: &RunMeasurement,
     results: &Results,
     (facts, only): (&[TargetFacts], &Series),
 ) -> Vec<Outage> {
@@ -119,98 +120,109 @@ fn outages_of(
     let outages_at = |(at, facts): (usize, &TargetFacts)| {
         let sessions = results.of_target(at).sessions;
         let series = facts.own.as_ref().map_or(only, |own| &own.series);
-        let target = job.is_several().then_some(at + 1);
+        let target = job.has_several_targets().then_some(at + 1);
         let outages = outages(&sessions, &classes, series, measured.origin_ns);
         outages.into_iter().map(move |outage| Outage { target, ..outage })
     };
     facts.iter().enumerate().flat_map(outages_at).collect()
 }
 
-/// The record of a run whose leader was lost, of what its sessions measured: nobody read the database's counters, and there is no
-/// window of theirs.
+/// The record of a run that lost its leader, from its sessions' measurements. The database's counters were
+/// not read, so there is no window of theirs.
 pub(crate) fn without_leader(
-    job: &Job<'_>,
+    job: &DriveJob<'_>,
     results: &Results,
     fleet: dyno_record::Fleet,
     reason: String,
 ) -> RunRecord {
     let targets = job.targets.iter().map(|_| crate::measured::MeasuredTarget::default()).collect();
     let handed = results.all();
-    // Of a host whose part nobody has, nobody knows whether its sessions were there.
+    // Without the results of a host, nobody knows whether its sessions were there.
     let sessions = handed.sessions.len() as u32;
     let threads = fleet.hosts.iter().map(|host| host.threads).sum();
-    let measured = Measured { sessions, threads, targets, fleet: Some(fleet), ..Measured::default() };
-    let mut record = record(job, &measured, results, Vec::new(), Outcome::Failed(reason));
+    let measured =
+        RunMeasurement { sessions, threads, targets, fleet: Some(fleet), ..RunMeasurement::default() };
+    let mut record = record(job, &measured, results, Vec::new(), DriveOutcome::Failed(reason));
     if let Some(work_s) = own_part::mean_work_s(&handed.sessions) {
         record.ops = op_stats(job, &handed, work_s);
     }
     record
 }
 
-/// The workloads of the user's own, each with its part of the run where there are several.
-fn owns(
-    job: &Job<'_>,
+/// The custom workloads, each with its part of the run if there are several.
+fn custom_workload_facts(
+    job: &DriveJob<'_>,
     results: &Results,
     window: Option<&Window>,
     phases: &[PhaseStats],
-) -> Vec<OwnWorkload> {
-    let mut all: Vec<OwnWorkload> = job.owns.iter().map(|own| own_workload(job, own)).collect();
+) -> Vec<WorkloadFacts> {
+    let mut all: Vec<WorkloadFacts> = job.custom_workloads.iter().map(|own| own_workload(job, own)).collect();
     if all.len() < 2 {
         return all;
     }
     let results = results.all();
     let mean = PhaseStats::mean_asked_per_s(phases);
-    for ((place, own), side) in all.iter_mut().enumerate().zip(job.plan.sides()) {
+    for ((place, own), side) in all.iter_mut().enumerate().zip(job.plan.workload_shares()) {
         let ops = window.map(|window| of_workload(job, &results, place, window.work_seconds()));
         let rate_per_s = side.rate.map(|rate| rate.0).or(mean.filter(|_| side.phased));
-        own.share = Some(OwnShare { sessions: side.sessions, rate_per_s, ops: ops.map(Box::new) });
+        own.share = Some(WorkloadShareFacts { sessions: side.sessions, rate_per_s, ops: ops.map(Box::new) });
     }
     all
 }
 
-/// What is said of one of them; requests are sent together where all targets take them so.
-fn own_workload(job: &Job<'_>, own: &Own) -> OwnWorkload {
-    let can = |aim: &Aim| pipelines(aim.target.as_ref(), job.plan.workload.protocol);
+/// The facts about one custom workload; requests are pipelined if all targets support it.
+fn own_workload(job: &DriveJob<'_>, custom_workload: &CustomWorkload) -> WorkloadFacts {
+    let can = |context: &TargetContext| pipelines(context.target.as_ref(), job.plan.workload.protocol);
     let pipelined = match job.targets.iter().all(can) {
-        true => job.targets.first().map_or_else(Vec::new, |aim| own.pipelined(aim.target.engine())),
+        true => job.targets.first().map_or_else(Vec::new, |target_context| {
+            custom_workload.pipelined(target_context.target.engine())
+        }),
         false => Vec::new(),
     };
-    let engine = job.targets.first().map_or("", |aim| aim.target.engine());
-    OwnWorkload { pipelined, transactions: own.transaction_facts(engine), ..own.facts() }
+    let engine = job.targets.first().map_or("", |first_context| first_context.target.engine());
+    WorkloadFacts {
+        pipelined,
+        transactions: custom_workload.transaction_facts(engine),
+        ..custom_workload.facts()
+    }
 }
 
-fn target_facts(aim: &Aim) -> TargetFacts {
+fn target_facts(context: &TargetContext) -> TargetFacts {
     TargetFacts {
-        url: aim.target.url(),
-        engine: aim.target.engine().to_owned(),
-        identity: aim.identity.clone(),
-        data: (!aim.spec.is_none()).then(|| aim.spec.clone()),
+        url: context.target.url(),
+        engine: context.target.engine().to_owned(),
+        identity: context.identity.clone(),
+        data: (!context.spec.is_none()).then(|| context.spec.clone()),
         ..TargetFacts::default()
     }
 }
 
-/// All targets together, and the counters of the machine.
+/// The totals of all targets, and the counters of the machine.
 fn total(
-    job: &Job<'_>,
-    measured: &Measured,
-    all: &Handed<'_>,
-    parts: &[OwnPart],
+    job: &DriveJob<'_>,
+    measured: &RunMeasurement,
+    all: &SelectedResults<'_>,
+    parts: &[TargetFigures],
     of_targets: (&Host, &[Host]),
-) -> (OwnPart, std::collections::BTreeMap<String, f64>) {
+) -> (TargetFigures, std::collections::BTreeMap<String, f64>) {
     let window = total_window(all, parts);
     let work_s = window.as_ref().map_or(0.0, Window::work_seconds);
     let mut ops = if window.is_some() { op_stats(job, all, work_s) } else { Default::default() };
     for (name, stats) in &mut ops {
-        // Each target's own counts by the time that they cover, so that the targets' rows add up.
-        stats.rate_per_s = parts.iter().filter_map(|part| part.ops.get(name)).map(|own| own.rate_per_s).sum();
+        // Each target's counts are divided by the time that they cover, so that the targets' rates add up.
+        stats.rate_per_s = parts
+            .iter()
+            .filter_map(|part| part.ops.get(name))
+            .map(|target_stats| target_stats.rate_per_s)
+            .sum();
     }
-    let each = parts.iter().map(|part| &part.counters).collect::<Vec<_>>();
+    let part_counters = parts.iter().map(|part| &part.counters).collect::<Vec<_>>();
     let whole_window = measured.targets.iter().all(|target| target.end.is_some());
-    let counters = if whole_window { totals::counters(job, &each) } else { Default::default() };
+    let counters = if whole_window { totals::counters(job, &part_counters) } else { Default::default() };
     let waits = totals::waits(job, &parts.iter().map(|part| &part.waits).collect::<Vec<_>>());
     let seconds = parts.first().and_then(|part| part.window.as_ref()).map_or(0.0, |window| window.seconds);
     let delta = measured.targets.first().and_then(|target| own_part::host_delta(target, seconds));
-    let mut figures = Metrics::new();
+    let mut figures = MetricMap::new();
     if whole_window && window.is_some() {
         figures = totals::metrics(&counters, &parts.iter().map(|part| &part.metrics).collect::<Vec<_>>());
         if let (Some(all), Some(delta)) = (ops.get("all"), &delta) {
@@ -225,7 +237,7 @@ fn total(
         }
     }
     let whole = totals::whole(job, &parts.iter().map(|part| part.whole.as_ref()).collect::<Vec<_>>());
-    let total = OwnPart {
+    let total = TargetFigures {
         sessions: job.plan.sessions(),
         reads_only: None,
         gate: own_part::gate(measured, &all.sessions),
@@ -244,8 +256,8 @@ fn total(
     (total, delta.map(|delta| delta.counters()).unwrap_or_default())
 }
 
-/// The window of all targets: what adds up is added, of what lies apart the worst is kept.
-fn total_window(results: &Handed<'_>, parts: &[OwnPart]) -> Option<Window> {
+/// The window of all targets: sums where figures add up, else the worst value.
+fn total_window(results: &SelectedResults<'_>, parts: &[TargetFigures]) -> Option<Window> {
     let windows: Vec<&Window> = parts.iter().map(|part| part.window.as_ref()).collect::<Option<_>>()?;
     let first = windows.first()?;
     let worst = |figure: fn(&Window) -> f64| windows.iter().map(|window| figure(window)).fold(0.0, f64::max);
@@ -271,24 +283,24 @@ fn total_window(results: &Handed<'_>, parts: &[OwnPart]) -> Option<Window> {
         suspended_s: first.suspended_s,
         late_us_max: windows.iter().filter_map(|window| window.late_us_max).reduce(f64::max),
         overdue: first.overdue.map(|_| {
-            let each = || windows.iter().filter_map(|window| window.overdue);
-            (each().map(|overdue| overdue.0).sum(), each().map(|overdue| overdue.1).sum())
+            let overdue_counts = || windows.iter().filter_map(|window| window.overdue);
+            (overdue_counts().map(|overdue| overdue.0).sum(), overdue_counts().map(|overdue| overdue.1).sum())
         }),
         think: first.think.map(|_| own_part::think(&results.times())),
         hot: first.hot.map(|_| own_part::hot(results)),
     })
 }
 
-fn total_counted(windows: &[&Window]) -> Option<Counted> {
-    let mut total = Counted::default();
+fn total_counted(windows: &[&Window]) -> Option<WorkCounts> {
+    let mut total = WorkCounts::default();
     for window in windows {
         total.add(window.counted.as_ref()?);
     }
     Some(total)
 }
 
-fn total_unsure(windows: &[&Window]) -> Option<(Counted, Counted)> {
-    let mut total = (Counted::default(), Counted::default());
+fn total_unsure(windows: &[&Window]) -> Option<(WorkCounts, WorkCounts)> {
+    let mut total = (WorkCounts::default(), WorkCounts::default());
     for (begin, end) in windows.iter().filter_map(|window| window.unsure.as_ref()) {
         total.0.add(begin);
         total.1.add(end);
@@ -297,7 +309,7 @@ fn total_unsure(windows: &[&Window]) -> Option<(Counted, Counted)> {
 }
 
 /// Whether the data of all targets is on the same device.
-fn is_one_device(job: &Job<'_>, (here, far): (&Host, &[Host])) -> bool {
+fn is_one_device(job: &DriveJob<'_>, (here, far): (&Host, &[Host])) -> bool {
     let device = |at: usize| {
         let host = far.iter().find(|host| host.is_of_target(at + 1)).unwrap_or(here);
         let device = host.facts.get(&format!("place.{}.device", place_of_target(at + 1, "data")));
@@ -307,20 +319,20 @@ fn is_one_device(job: &Job<'_>, (here, far): (&Host, &[Host])) -> bool {
     devices.len() == 1 && !devices.contains(&None)
 }
 
-fn status(outcome: Outcome, measured: &Measured) -> (Status, Vec<String>) {
+fn status(outcome: DriveOutcome, measured: &RunMeasurement) -> (Status, Vec<String>) {
     let no_end = || measured.targets.iter().filter_map(|target| target.no_end.as_ref());
     let mut reasons: Vec<String> = measured.stuck.iter().map(|stuck| stuck.words.clone()).collect();
     let status = match outcome {
-        // It is the server that could not go on.
-        Outcome::Done if measured.stuck.iter().any(|stuck| stuck.full) => Status::Failed,
-        // Without its end snapshot nothing that the client counted was held against the database.
-        Outcome::Done if !measured.broken_off.is_empty() || no_end().next().is_some() => Status::Invalid,
-        Outcome::Done => Status::Valid,
-        Outcome::Interrupted => {
+        // The server could not continue, not the client.
+        DriveOutcome::Done if measured.stuck.iter().any(|stuck| stuck.full) => Status::Failed,
+        // Without an end snapshot, the client's counts were not compared with the database's.
+        DriveOutcome::Done if !measured.broken_off.is_empty() || no_end().next().is_some() => Status::Invalid,
+        DriveOutcome::Done => Status::Valid,
+        DriveOutcome::Interrupted => {
             reasons.push("stopped by the user before its end".to_owned());
             Status::Interrupted
         }
-        Outcome::Failed(reason) => {
+        DriveOutcome::Failed(reason) => {
             reasons.push(reason);
             Status::Failed
         }
@@ -341,35 +353,39 @@ fn status(outcome: Outcome, measured: &Measured) -> (Status, Vec<String>) {
     (status, reasons)
 }
 
-/// Closes the series of a window that sessions worked in.
-pub(crate) fn end_series(measured: &Measured, results: &Results, collector: &mut Collector) {
+/// Closes the series of a window in which sessions worked.
+pub(crate) fn end_series(measured: &RunMeasurement, results: &Results, collector: &mut IntervalCollector) {
     let seconds = series_seconds(measured, &results.all().sessions);
     if seconds > 0.0 {
         collector.end(seconds);
     }
 }
 
-/// Seconds from the series' origin to the last moment that counted.
-fn series_seconds(measured: &Measured, results: &[&SessionResult]) -> f64 {
+/// Seconds from the series' origin to the last counted moment.
+fn series_seconds(measured: &RunMeasurement, results: &[&SessionResult]) -> f64 {
     match (measured.origin_ns, own_part::last_edge_ns(results)) {
         (Some(origin_ns), Some(last_ns)) => last_ns.saturating_sub(origin_ns) as f64 / 1e9,
         _ => 0.0,
     }
 }
 
-/// This machine; where there are several targets, their places are named after them.
-fn host(job: &Job<'_>) -> Host {
-    let named = job.targets.iter().enumerate().flat_map(|(at, aim)| {
-        let name = move |place: &String| match job.is_several() {
+/// This machine; if there are several targets, place names include the target.
+fn host(job: &DriveJob<'_>) -> Host {
+    let named = job.targets.iter().enumerate().flat_map(|(at, context)| {
+        let name = move |place: &String| match job.has_several_targets() {
             true => place_of_target(at + 1, place),
             false => place.clone(),
         };
-        aim.host_paths.iter().map(move |(place, path)| (name(place), path.as_path()))
+        context.host_paths.iter().map(move |(place, path)| (name(place), path.as_path()))
     });
     let named: Vec<_> = named.collect();
     let paths: Vec<_> = named.iter().map(|(name, path)| (name.as_str(), *path)).collect();
     let mut roles = BTreeSet::from([Role::Driver]);
-    if job.targets.iter().any(|aim| aim.identity.same_host && aim.far.is_none()) {
+    if job
+        .targets
+        .iter()
+        .any(|target_context| target_context.identity.same_host && target_context.remote_host.is_none())
+    {
         roles.insert(Role::Database);
     }
     Host { roles, ..dyno_host::facts(&paths) }

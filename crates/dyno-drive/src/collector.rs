@@ -1,63 +1,65 @@
-//! The series: threads' intervals added up, with the counters of the same time beside them.
+//! Builds the series: adds up the threads' intervals and puts the counters of the same time beside them.
 //!
-//! Intervals are open until no session reports of them any more; then they are told to whoever keeps them, and go into an
-//! overview, which a run of any length does not make longer than a bound.
+//! An interval stays open while sessions may still report on it. Then it is reported to the listener and
+//! added to an overview, whose length is bounded for runs of any length.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender};
 
 use dyno_record::{Series, SeriesPoint};
 
-use crate::complete::{Latencies, SoFar};
-use crate::interval::Interval;
-use crate::line::{Line, Told};
+use crate::complete::{CoarseLatencies, RunningTotals};
+use crate::interval::IntervalCounts;
+use crate::line::{IntervalSeries, SeriesUpdates};
 
-/// Adds up threads' intervals.
-pub(crate) struct Collector {
-    full: Receiver<Box<Interval>>,
-    /// Where used intervals go back to, by thread; a thread takes them from there.
-    empty: Vec<Sender<Box<Interval>>>,
+pub(crate) struct IntervalCollector {
+    full: Receiver<Box<IntervalCounts>>,
+    /// Channels that return used intervals to their threads.
+    empty: Vec<Sender<Box<IntervalCounts>>>,
     next_empty: usize,
-    /// All sessions together first; behind them those of each target, where there are several.
-    lines: Vec<Line>,
-    /// The number behind the last interval that a session has reported, and behind the last whose counters were read.
+    /// The line of all sessions first, then one for each target if there are several.
+    lines: Vec<IntervalSeries>,
+    /// The number after the last interval that a session reported, and after the last whose counters were
+    /// read.
     reported: u64,
     noted: u64,
     errors: u64,
     interval_s: f64,
 }
 
-/// Points of all lines together at most, so that many targets do not make a record of any size.
+/// The most points of all lines together, so that many targets cannot make a record arbitrarily large.
 const ALL_POINTS_MAX: usize = 4 * dyno_record::OVERVIEW_POINTS_MAX;
 
-/// Intervals that stay open for sessions that report late (in a long operation) before their tallies are given back.
+/// Intervals that stay open for late reports of sessions in a long operation, before their tallies are
+/// returned.
 pub(crate) const OPEN_INTERVALS: u64 = 64;
 
-/// A last interval shorter than this share of one belongs to the point before it: rates over a sliver are noise.
+/// A last interval shorter than this share of a full one is added to the point before it, because rates over
+/// it are noise.
 pub(crate) const SLIVER: f64 = 0.1;
 
-impl Collector {
-    /// For sessions on so many targets; a series has `points_max` points at most.
+impl IntervalCollector {
+    /// For sessions on this many targets; a series has at most `points_max` points.
     pub(crate) fn new(
         targets: usize,
         (interval_s, points_max): (f64, usize),
-        full: Receiver<Box<Interval>>,
-        empty: Vec<Sender<Box<Interval>>>,
+        full: Receiver<Box<IntervalCounts>>,
+        empty: Vec<Sender<Box<IntervalCounts>>>,
     ) -> Self {
         let lines = if targets > 1 { 1 + targets } else { 1 };
         let points_max = points_max.min(ALL_POINTS_MAX / lines);
-        let line = |part| Line::new(part as u32, interval_s, points_max);
+        let line = |part| IntervalSeries::new(part as u32, interval_s, points_max);
         let lines = (0..lines).map(line).collect();
         Self { full, empty, next_empty: 0, lines, reported: 0, noted: 0, errors: 0, interval_s }
     }
 
-    /// Takes in everything that sessions have sent so far.
+    /// Receives everything that sessions have sent so far.
     pub(crate) fn drain(&mut self) {
         self.drain_unless(&|| false);
     }
 
-    /// Takes in what sessions have sent so far, unless it `is_time` for something else: sessions that have all processors
-    /// may send faster than the one thread takes in. What is left waits for the next call.
+    /// Receives what sessions have sent, until `is_time` for something else. Sessions that use all processors
+    /// may send faster than this thread receives. The rest waits for the next call.
     pub(crate) fn drain_unless(&mut self, is_time: &dyn Fn() -> bool) {
         while !is_time() {
             let Ok(mut interval) = self.full.try_recv() else { return };
@@ -77,13 +79,14 @@ impl Collector {
         }
     }
 
-    /// Closes intervals whose counters were read, and of which no session reports any more.
+    /// Closes intervals whose counters were read and on which no session reports any more.
     fn close(&mut self) {
         let until = self.reported.saturating_sub(OPEN_INTERVALS).min(self.noted);
         self.lines.iter_mut().for_each(|line| line.close_until(until));
     }
 
-    /// Notes rates of database and host in interval `index`: of all targets, then of each where there are several.
+    /// Notes the rates of database and host in interval `index`: of all targets, then of each if there are
+    /// several.
     pub(crate) fn note_metrics(&mut self, index: usize, metrics: Vec<BTreeMap<String, f64>>) {
         let index = index as u64;
         for (line, metrics) in self.lines.iter_mut().zip(metrics) {
@@ -93,46 +96,50 @@ impl Collector {
         self.close();
     }
 
-    /// What is known so far of interval `index`: operations, median and 99th percentile in µs.
+    /// The present state of interval `index`: operations, median and 99th percentile in µs.
     pub(crate) fn peek(&mut self, index: usize) -> (u64, Option<f64>, Option<f64>) {
         self.lines[0].peek(index as u64)
     }
 
-    /// The point of the series for interval `index` as it is known by now, and its response times; nothing where it is closed.
-    pub(crate) fn complete(&mut self, index: u64) -> Option<(SeriesPoint, Latencies)> {
+    /// The present point of the series for interval `index`, and its response times; `None` if it is closed.
+    pub(crate) fn complete(&mut self, index: u64) -> Option<(SeriesPoint, CoarseLatencies)> {
         self.lines[0].complete(index)
     }
 
-    /// Sums of all complete intervals, with the number behind the last of them, and operations by number of their class.
-    pub(crate) fn so_far(&self) -> (SoFar, &[u64]) {
+    /// Sums of all complete intervals, with the number after the last of them, and operations by class
+    /// number.
+    pub(crate) fn so_far(&self) -> (RunningTotals, &[u64]) {
         let sum = self.lines[0].sum();
         let until_s = sum.until as f64 * self.interval_s;
-        let latency = Latencies(sum.latency.clone());
-        (SoFar { until_s, ops: sum.ops, errors: sum.errors, classes: Vec::new(), latency }, &sum.classes)
+        let latency = CoarseLatencies(sum.latency.clone());
+        (
+            RunningTotals { until_s, ops: sum.ops, errors: sum.errors, classes: Vec::new(), latency },
+            &sum.classes,
+        )
     }
 
-    /// What has become final since this was last asked.
-    pub(crate) fn take_told(&mut self) -> Told {
-        let mut told = Told::default();
-        self.lines.iter_mut().for_each(|line| line.tell(&mut told));
-        told
+    /// What has become final since the last call.
+    pub(crate) fn take_updates(&mut self) -> SeriesUpdates {
+        let mut updates = SeriesUpdates::default();
+        self.lines.iter_mut().for_each(|line| line.drain_updates(&mut updates));
+        updates
     }
 
-    /// Failed operations so far.
+    /// Failed operations since the window began.
     pub(crate) fn errors(&self) -> u64 {
         self.errors
     }
 
-    /// The window is over after `seconds`, and all sessions have ended: closes every interval.
+    /// Closes every interval: the window ended after `seconds`, and all sessions have ended.
     pub(crate) fn end(&mut self, seconds: f64) {
         self.drain();
         let wanted = (seconds / self.interval_s - SLIVER).ceil().max(1.0) as u64;
         self.lines.iter_mut().for_each(|line| line.end(wanted, seconds));
     }
 
-    /// The series of a window that has ended: of all targets, then of each where there are several.
+    /// The series of a finished window: of all targets, then of each if there are several.
     pub(crate) fn into_series(self) -> Vec<Series> {
-        self.lines.into_iter().map(Line::into_series).collect()
+        self.lines.into_iter().map(IntervalSeries::into_series).collect()
     }
 }
 
@@ -141,10 +148,10 @@ mod tests {
     use super::*;
     use std::sync::mpsc::channel;
 
-    /// The series of what two threads reported, `sent` on its way to who collects it.
-    fn series(sent: impl Fn(Box<Interval>) -> Box<Interval>) -> Series {
+    /// The series from the reports of two threads, sent through `sent`.
+    fn series(sent: impl Fn(Box<IntervalCounts>) -> Box<IntervalCounts>) -> Series {
         let (full, filled) = channel();
-        let mut collector = Collector::new(1, (1.0, 100), filled, Vec::new());
+        let mut collector = IntervalCollector::new(1, (1.0, 100), filled, Vec::new());
         for index in 0..5 {
             full.send(sent(interval(index, &[1_000, 90_000 * (index + 1), 7_000_000]))).unwrap();
             full.send(sent(interval(index, &[2_000]))).unwrap();
@@ -155,20 +162,20 @@ mod tests {
 
     #[test]
     fn intervals_may_come_as_bytes_from_another_process() {
-        let by_bytes = |interval: Box<Interval>| {
+        let by_bytes = |interval: Box<IntervalCounts>| {
             let bytes = serde_json::to_vec(&interval).unwrap();
             assert!(bytes.len() < 200, "{}", String::from_utf8_lossy(&bytes));
             serde_json::from_slice(&bytes).unwrap()
         };
-        let here = series(|interval| interval);
-        assert_eq!(here.points.iter().map(|point| point.ops).sum::<u64>(), 20);
-        assert_eq!(series(by_bytes), here);
+        let direct = series(|interval| interval);
+        assert_eq!(direct.points.iter().map(|point| point.ops).sum::<u64>(), 20);
+        assert_eq!(series(by_bytes), direct);
         let hostile = r#"{"target":0,"index":0,"ops":1,"errors":0,"latency":[255,255,255,127,1]}"#;
-        assert!(serde_json::from_str::<Interval>(hostile).is_err());
+        assert!(serde_json::from_str::<IntervalCounts>(hostile).is_err());
     }
 
-    fn interval(index: u64, latencies_ns: &[u64]) -> Box<Interval> {
-        let mut interval = Interval::new(0, 1);
+    fn interval(index: u64, latencies_ns: &[u64]) -> Box<IntervalCounts> {
+        let mut interval = IntervalCounts::new(0, 1);
         interval.index = index;
         for &latency in latencies_ns {
             interval.ops += 1;
@@ -178,29 +185,32 @@ mod tests {
         Box::new(interval)
     }
 
-    fn series_of(mut collector: Collector, seconds: f64) -> Vec<Series> {
+    fn series_of(mut collector: IntervalCollector, seconds: f64) -> Vec<Series> {
         collector.end(seconds);
         collector.into_series()
     }
 
-    /// A run of so many seconds on two targets, told as it goes; the second target rests in the first interval of each hundred.
+    /// A run of this many seconds on two targets, reported as it goes; the second target idles in the first
+    /// interval of each hundred.
     fn long(seconds: u64, points_max: usize) -> (Vec<Series>, Vec<Vec<dyno_record::SeriesPoint>>) {
         let (send, full) = channel();
-        let mut collector = Collector::new(2, (1.0, points_max), full, Vec::new());
-        let mut told = vec![Vec::new(); 3];
-        let mut take = |collector: &mut Collector| {
-            let taken = collector.take_told();
-            assert!(taken.late.is_empty());
-            for chunk in taken.last {
-                let own: &mut Vec<dyno_record::SeriesPoint> = &mut told[chunk.part as usize];
-                assert_eq!(chunk.first, own.len() as u64, "none is left out, none told twice");
-                own.extend(chunk.points);
+        let mut collector = IntervalCollector::new(2, (1.0, points_max), full, Vec::new());
+        let mut points_by_part = vec![Vec::new(); 3];
+        let mut take = |collector: &mut IntervalCollector| {
+            let updates = collector.take_updates();
+            assert!(updates.late_chunks.is_empty());
+            for chunk in updates.final_chunks {
+                let part_points: &mut Vec<dyno_record::SeriesPoint> =
+                    &mut points_by_part[chunk.part as usize];
+                assert_eq!(chunk.first, part_points.len() as u64, "none is left out, none told twice");
+                part_points.extend(chunk.points);
             }
         };
         for index in 0..seconds {
             send.send(interval(index, &[1_000 + index % 50, 9_000])).unwrap();
             if index % 100 != 0 {
-                send.send(Box::new(Interval { target: 1, ..*interval(index, &[3_000 + index]) })).unwrap();
+                send.send(Box::new(IntervalCounts { target: 1, ..*interval(index, &[3_000 + index]) }))
+                    .unwrap();
             }
             collector.drain();
             let rate = |rate: u64| BTreeMap::from([("x_per_s".to_owned(), rate as f64)]);
@@ -210,7 +220,7 @@ mod tests {
         }
         collector.end(seconds as f64);
         take(&mut collector);
-        (collector.into_series(), told)
+        (collector.into_series(), points_by_part)
     }
 
     #[test]
@@ -224,12 +234,12 @@ mod tests {
             let most =
                 |points: &[dyno_record::SeriesPoint]| points.iter().filter_map(|p| p.max_us).reduce(f64::max);
             assert_eq!(most(&series.points), most(told));
-            let of = |points: &[dyno_record::SeriesPoint]| {
+            let rate_total = |points: &[dyno_record::SeriesPoint]| {
                 points.iter().map(|p| p.metrics["x_per_s"] * p.seconds).sum::<f64>()
             };
-            assert!((of(&series.points) - of(told)).abs() < 1e-3);
+            assert!((rate_total(&series.points) - rate_total(told)).abs() < 1e-3);
         }
-        // The percentiles of a point are those of all its operations, not of its intervals' percentiles.
+        // A point's percentiles are those of all its operations, not derived from its intervals' percentiles.
         assert_eq!(series[0].interval_s, 64.0);
         let p50 = series[1].points[0].p50_us.unwrap();
         assert!(
@@ -252,17 +262,17 @@ mod tests {
     #[test]
     fn what_a_session_reports_of_an_interval_that_was_told_is_told_and_counts() {
         let (send, full) = channel();
-        let mut collector = Collector::new(1, (1.0, 100), full, Vec::new());
+        let mut collector = IntervalCollector::new(1, (1.0, 100), full, Vec::new());
         for index in 0..300 {
             send.send(interval(index, &[1_000])).unwrap();
             collector.drain();
             collector.note_metrics(index as usize, vec![BTreeMap::new()]);
         }
-        let first = collector.take_told();
-        assert!(first.last[0].points.len() > 200 && first.late.is_empty());
+        let first = collector.take_updates();
+        assert!(first.final_chunks[0].points.len() > 200 && first.late_chunks.is_empty());
         send.send(interval(7, &[5_000_000, 5_000_000])).unwrap();
         collector.drain();
-        let late = collector.take_told().late.remove(0);
+        let late = collector.take_updates().late_chunks.remove(0);
         assert_eq!((late.part, late.first, late.points.len(), late.points[0].ops), (0, 7, 1, 2));
         let series = series_of(collector, 300.0).remove(0);
         assert_eq!(series.points.iter().map(|p| p.ops).sum::<u64>(), 302);
@@ -272,10 +282,10 @@ mod tests {
     #[test]
     fn without_any_report_the_memory_of_open_intervals_is_bounded() {
         let (_send, full) = channel();
-        let mut collector = Collector::new(1, (1.0, 100), full, Vec::new());
+        let mut collector = IntervalCollector::new(1, (1.0, 100), full, Vec::new());
         for index in 0..50_000 {
             collector.note_metrics(index, vec![BTreeMap::new()]);
-            drop(collector.take_told());
+            drop(collector.take_updates());
         }
         assert!(collector.lines[0].in_memory() < 5_000, "{}", collector.lines[0].in_memory());
         assert_eq!(series_of(collector, 50_000.0).remove(0).intervals(), 50_000);
@@ -284,7 +294,7 @@ mod tests {
     #[test]
     fn sessions_add_up_and_empty_intervals_are_points_too() {
         let (send, full) = channel();
-        let mut collector = Collector::new(1, (1.0, 7_200), full, Vec::new());
+        let mut collector = IntervalCollector::new(1, (1.0, 7_200), full, Vec::new());
         send.send(interval(0, &[1_000, 2_000])).unwrap();
         send.send(interval(0, &[3_000])).unwrap();
         send.send(interval(3, &[5_000])).unwrap();
@@ -299,14 +309,14 @@ mod tests {
     #[test]
     fn what_is_not_taken_in_in_time_is_taken_in_later() {
         let (send, full) = channel();
-        let mut collector = Collector::new(1, (1.0, 7_200), full, Vec::new());
+        let mut collector = IntervalCollector::new(1, (1.0, 7_200), full, Vec::new());
         for index in 0..200 {
             send.send(interval(index, &[1_000])).unwrap();
         }
-        let taken = std::cell::Cell::new(0);
-        collector.drain_unless(&|| taken.replace(taken.get() + 1) == 3);
+        let check_count = std::cell::Cell::new(0);
+        collector.drain_unless(&|| check_count.replace(check_count.get() + 1) == 3);
         assert_eq!((collector.peek(2).0, collector.peek(3).0), (1, 0));
-        // Counters are there before the sessions' parts are.
+        // Counters arrive before the sessions' parts.
         collector.note_metrics(199, vec![BTreeMap::new()]);
         send.send(interval(150, &[3_008])).unwrap();
         let series = series_of(collector, 200.0).remove(0);
@@ -317,7 +327,7 @@ mod tests {
     #[test]
     fn what_ends_after_the_last_interval_is_not_lost() {
         let (send, full) = channel();
-        let mut collector = Collector::new(1, (1.0, 7_200), full, Vec::new());
+        let mut collector = IntervalCollector::new(1, (1.0, 7_200), full, Vec::new());
         send.send(interval(0, &[1_000])).unwrap();
         send.send(interval(2, &[2_000, 2_000])).unwrap();
         collector.drain();
@@ -329,12 +339,12 @@ mod tests {
     #[test]
     fn targets_have_series_of_their_own_that_add_up() {
         let (send, full) = channel();
-        let mut collector = Collector::new(2, (1.0, 7_200), full, Vec::new());
+        let mut collector = IntervalCollector::new(2, (1.0, 7_200), full, Vec::new());
         for (target, latency_ns) in [(0, 1_000), (1, 3_008), (1, 3_008)] {
-            send.send(Box::new(Interval { target, ..*interval(0, &[latency_ns]) })).unwrap();
+            send.send(Box::new(IntervalCounts { target, ..*interval(0, &[latency_ns]) })).unwrap();
         }
-        let of = |key: &str, value: f64| BTreeMap::from([(key.to_owned(), value)]);
-        collector.note_metrics(0, vec![of("x", 3.0), of("x", 1.0), of("x", 2.0)]);
+        let metric = |key: &str, value: f64| BTreeMap::from([(key.to_owned(), value)]);
+        collector.note_metrics(0, vec![metric("x", 3.0), metric("x", 1.0), metric("x", 2.0)]);
         let series = series_of(collector, 1.0);
         let points: Vec<_> = series.iter().map(|series| &series.points[0]).collect();
         assert_eq!(points.iter().map(|point| point.ops).collect::<Vec<_>>(), [3, 1, 2]);
@@ -349,7 +359,7 @@ mod tests {
     fn used_intervals_go_back_empty() {
         let (send, full) = channel();
         let (back, empty) = channel();
-        let mut collector = Collector::new(1, (1.0, 7_200), full, vec![back]);
+        let mut collector = IntervalCollector::new(1, (1.0, 7_200), full, vec![back]);
         send.send(interval(0, &[1_000])).unwrap();
         collector.drain();
         let used = empty.try_recv().unwrap();

@@ -1,4 +1,4 @@
-//! How large a count may be that came from another host.
+//! Limits counts that arrive from another host.
 
-/// Counts that sums of millions of them cannot make overflow.
+/// The largest count that is accepted; a sum of millions of them cannot overflow.
 pub(crate) const COUNT_MAX: u64 = 1 << 44;

@@ -1,33 +1,34 @@
-//! What the sessions of one thread have done in the window, added up: by target, by phase of a schedule, by class.
+//! Adds up what the sessions of one thread have done in the window: by target, by phase of a schedule, by
+//! class.
 //!
-//! One for all sessions of a thread, so that what an operation counts in is in the processor's cache, however many sessions
-//! there are. Recording allocates nothing but a class's tallies at its first operation.
+//! All sessions of a thread share one instance, so its counters stay in the processor's cache with any number
+//! of sessions. Recording allocates memory only for a class's tallies at its first operation.
 
 mod totals;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use dyno_engine::{Op, Place as Schema};
-use dyno_workload::pace::Schedule;
-use dyno_workload::{ClassId, Effect, Task};
+use dyno_engine::{BlockOp, BlockOpSchema as Schema};
+use dyno_workload::pace::ArrivalSchedule;
+use dyno_workload::{ClassId, DrawnOperation, Effect};
 
-use crate::interval::{Interval, UnderWay};
-use crate::phased::{Passed, part_of};
-use crate::tally::Tally;
-use crate::thread_result::{ClassResult, PhaseResult, ThreadResult, Times};
-use totals::{ClassTotals, OfTarget};
+use crate::interval::{IntervalCounts, UnderWay};
+use crate::phased::{PhaseCursor, part_of};
+use crate::tally::LatencyTally;
+use crate::thread_result::{ClassResult, PhaseResult, SessionTimes, ThreadResult};
+use totals::{ClassTotals, TargetTotals};
 
-/// Where something counts.
+/// The counters that an operation belongs to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    /// The place of the target.
+pub(crate) struct CountPosition {
+    /// Index of the target within the run.
     pub(crate) target: usize,
     /// The part of the run in which it was due; the first where there are no phases.
     pub(crate) part: usize,
 }
 
-/// The clock's readings around one operation.
+/// The clock readings around one operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Timing {
     pub(crate) due_ns: u64,
@@ -35,37 +36,37 @@ pub(crate) struct Timing {
     pub(crate) ended_ns: u64,
 }
 
-/// What the sessions of one thread have done.
 #[derive(Debug)]
-pub(crate) struct Counts {
+pub(crate) struct ThreadCounts {
     classes: usize,
-    targets: Vec<OfTarget>,
-    /// When the parts of a run end that has phases.
+    targets: Vec<TargetTotals>,
+    /// When the parts of a run with phases end.
     ends_ns: Option<Arc<[u64]>>,
     under_way: UnderWay,
 }
 
-impl Counts {
-    /// For sessions on so many targets whose operations are of so many classes, with a series of intervals of `interval_ns`. They
-    /// go to `full`, and may come back empty. `ends_ns` are the ends of the parts of a run that has phases.
+impl ThreadCounts {
+    /// For sessions on this many targets, with operations of this many classes and intervals of
+    /// `interval_ns`. Full intervals go to `full` and may come back empty. `ends_ns` are the ends of the
+    /// parts of a run with phases.
     pub(crate) fn new(
         (targets, classes): (usize, usize),
         ends_ns: Option<Arc<[u64]>>,
         interval_ns: u64,
-        full: Sender<Box<Interval>>,
-        empty: Receiver<Box<Interval>>,
+        full: Sender<Box<IntervalCounts>>,
+        empty: Receiver<Box<IntervalCounts>>,
     ) -> Self {
         let parts = ends_ns.as_ref().map_or(1, |ends_ns| ends_ns.len());
         Self {
             classes,
-            targets: (0..targets).map(|_| OfTarget::new(parts)).collect(),
+            targets: (0..targets).map(|_| TargetTotals::new(parts)).collect(),
             ends_ns,
             under_way: UnderWay::new((targets, classes), interval_ns, full, empty),
         }
     }
 
     #[inline]
-    fn totals(&mut self, place: Place, class: ClassId) -> &mut ClassTotals {
+    fn totals(&mut self, place: CountPosition, class: ClassId) -> &mut ClassTotals {
         let target = &mut self.targets[place.target];
         if target.parts[place.part].totals.is_empty() {
             target.open(place.part, self.classes);
@@ -73,13 +74,13 @@ impl Counts {
         &mut target.parts[place.part].totals[class.index()]
     }
 
-    /// Times of the sessions on a target.
+    /// The times of the sessions on a target.
     #[inline]
-    pub(crate) fn times(&mut self, place: Place) -> &mut Times {
+    pub(crate) fn times(&mut self, place: CountPosition) -> &mut SessionTimes {
         &mut self.targets[place.target].times
     }
 
-    /// The window has begun at `origin_ns`.
+    /// Begins to count: the window began at `origin_ns`.
     pub(crate) fn open(&mut self, origin_ns: u64) {
         self.under_way.open(origin_ns);
     }
@@ -89,11 +90,11 @@ impl Counts {
         self.under_way.end_ns(at_ns)
     }
 
-    /// Counts an operation, of which so much time lies in the window.
+    /// Counts an operation, of which `busy_ns` lies in the window.
     #[inline]
     pub(crate) fn op(
         &mut self,
-        place: Place,
+        place: CountPosition,
         class: ClassId,
         timing: Timing,
         (effect, busy_ns): (&Effect, u64),
@@ -109,7 +110,7 @@ impl Counts {
         totals.empty_writes += u64::from(effect.empty_writes);
         totals.time(timing.ended_ns - timing.began_ns);
         if open_loop {
-            totals.response.get_or_insert_with(Tally::precise).record(response_ns);
+            totals.response.get_or_insert_with(LatencyTally::precise).record(response_ns);
         }
         let times = self.times(place);
         times.busy_ns += busy_ns;
@@ -122,9 +123,15 @@ impl Counts {
         });
     }
 
-    /// Counts something that is no operation, or that happened within one, and took so long, if that is known.
+    /// Counts a step of an operation, or something that is not an operation, with its time if known.
     #[inline]
-    pub(crate) fn beside(&mut self, place: Place, class: ClassId, count: u64, latency_ns: Option<u64>) {
+    pub(crate) fn add_step(
+        &mut self,
+        place: CountPosition,
+        class: ClassId,
+        count: u64,
+        latency_ns: Option<u64>,
+    ) {
         let totals = self.totals(place, class);
         totals.count += count;
         if let Some(latency_ns) = latency_ns {
@@ -132,14 +139,20 @@ impl Counts {
         }
     }
 
-    /// Counts a poll that found nothing, of which so much time lies in the window.
-    pub(crate) fn empty_poll(&mut self, place: Place, class: ClassId, busy_ns: u64) {
+    /// Counts a poll that found nothing, of which `busy_ns` lies in the window.
+    pub(crate) fn empty_poll(&mut self, place: CountPosition, class: ClassId, busy_ns: u64) {
         self.totals(place, class).empty_polls += 1;
         self.times(place).polling_ns += busy_ns;
     }
 
-    /// Counts operations of a slice that ended at `ended_ns`, which have no time of their own.
-    pub(crate) fn of_slice(&mut self, place: Place, class: ClassId, ended_ns: u64, (ops, rows): (u64, u64)) {
+    /// Counts operations of a slice that ended at `ended_ns`; they are not timed individually.
+    pub(crate) fn of_slice(
+        &mut self,
+        place: CountPosition,
+        class: ClassId,
+        ended_ns: u64,
+        (ops, rows): (u64, u64),
+    ) {
         let totals = self.totals(place, class);
         totals.count += ops;
         totals.rows += rows;
@@ -147,36 +160,38 @@ impl Counts {
     }
 
     /// Counts an operation that failed at `now_ns`.
-    pub(crate) fn failed(&mut self, place: Place, class: ClassId, now_ns: u64) {
+    pub(crate) fn failed(&mut self, place: CountPosition, class: ClassId, now_ns: u64) {
         self.totals(place, class).errors += 1;
         self.under_way.note(place.target, now_ns, |interval| interval.errors += 1);
     }
 
-    /// Counts an attempt of an operation that the database took back and that begins again.
-    pub(crate) fn retried(&mut self, place: Place, class: ClassId) {
+    /// Counts an attempt that the database rolled back and that is retried.
+    pub(crate) fn retried(&mut self, place: CountPosition, class: ClassId) {
         self.totals(place, class).retries += 1;
     }
 
     /// Counts an operation whose commit is in doubt.
-    pub(crate) fn in_doubt(&mut self, place: Place, class: ClassId) {
+    pub(crate) fn in_doubt(&mut self, place: CountPosition, class: ClassId) {
         self.totals(place, class).in_doubt += 1;
     }
 
-    /// Notes that operations of a class, with rows, were under way when the window began, by the share of them that lies before.
-    pub(crate) fn before(&mut self, place: Place, class: ClassId, (ops, rows): (f64, f64)) {
+    /// Notes operations in progress when the window began, with their rows, by the share of their time before
+    /// it.
+    pub(crate) fn before(&mut self, place: CountPosition, class: ClassId, (ops, rows): (f64, f64)) {
         let before = &mut self.totals(place, class).before;
         *before = (before.0 + ops, before.1 + rows);
     }
 
-    /// Counts where an operation of the classic method went.
+    /// Counts the hot-spot and schema choices of a block operation.
     #[inline]
-    pub(crate) fn drawn(&mut self, place: Place, task: Task) {
-        let keyed = matches!(task.op, Op::Select { .. } | Op::Lookup { .. } | Op::Update { .. });
+    pub(crate) fn drawn(&mut self, place: CountPosition, task: DrawnOperation) {
+        let keyed =
+            matches!(task.op, BlockOp::Select { .. } | BlockOp::Lookup { .. } | BlockOp::Update { .. });
         let hot = &mut self.targets[place.target].hot;
         hot.spot += u64::from(task.hot);
         hot.keyed += u64::from(keyed);
         hot.schema += u64::from(task.place == Schema::First);
-        hot.movable += u64::from(!matches!(task.op, Op::Insert { .. } | Op::Delete { .. }));
+        hot.movable += u64::from(!matches!(task.op, BlockOp::Insert { .. } | BlockOp::Delete { .. }));
     }
 
     /// Whether the run has phases.
@@ -185,12 +200,13 @@ impl Counts {
         self.ends_ns.is_some()
     }
 
-    /// An operation begins at `now_ns` that was due at `due_ns`, after the gate: the part of the run in which it is due. `passed`
-    /// is where its session was before, which owes the schedule something if it `leads`.
+    /// Assigns an operation to the part of the run in which it is due. It begins at `now_ns` and was due at
+    /// `due_ns` after the gate. `passed` is its session's position before, which counts its backlog if it
+    /// `leads`.
     pub(crate) fn begins(
         &mut self,
         target: usize,
-        passed: &mut Passed,
+        passed: &mut PhaseCursor,
         leads: bool,
         (due_ns, now_ns): (u64, u64),
     ) -> usize {
@@ -208,24 +224,25 @@ impl Counts {
         passed.due_in
     }
 
-    /// An operation was due at `due_ns` after the gate, and never began in the window.
+    /// Counts an operation that was due at `due_ns` after the gate and never began in the window.
     pub(crate) fn never_begun(&mut self, target: usize, due_ns: u64) {
         let Some(ends_ns) = &self.ends_ns else { return };
         let part = part_of(ends_ns, 0, due_ns);
         self.targets[target].parts[part].packed.never_begun(1);
     }
 
-    /// What was due from where `schedule` was left until `end_ns` after the gate was never begun.
-    pub(crate) fn leave_undone(&mut self, target: usize, end_ns: u64, schedule: &mut Schedule) {
+    /// Counts the operations that were due between the present position of `schedule` and `end_ns` after the
+    /// gate, and never began.
+    pub(crate) fn leave_undone(&mut self, target: usize, end_ns: u64, schedule: &mut ArrivalSchedule) {
         let Some(ends_ns) = &self.ends_ns else { return };
-        // Nothing is due behind the last phase.
+        // Nothing is due after the last phase.
         for (part, part_end_ns) in ends_ns[..ends_ns.len() - 1].iter().enumerate() {
             let passed = schedule.pass(end_ns.min(*part_end_ns));
             self.targets[target].parts[part].packed.never_begun(passed);
         }
     }
 
-    /// What was measured so far, of each target; nothing is left of it.
+    /// Takes the results so far, target by target, and leaves none.
     pub(crate) fn take(&mut self) -> Vec<ThreadResult> {
         self.under_way.flush();
         let is_phased = self.is_phased();
@@ -262,17 +279,17 @@ mod tests {
     use super::*;
 
     /// Counts of one target in a run with a warm-up until 10, and phases until 20, 30 and 40.
-    fn phased() -> Counts {
+    fn phased() -> ThreadCounts {
         let (full, _) = channel();
         let (_, empty) = channel();
-        Counts::new((1, 1), Some([10, 20, 30, 40, u64::MAX].into()), 1_000, full, empty)
+        ThreadCounts::new((1, 1), Some([10, 20, 30, 40, u64::MAX].into()), 1_000, full, empty)
     }
 
     #[test]
     fn who_is_behind_at_the_end_of_a_phase_is_known_to_the_operation() {
-        let (mut counts, mut passed) = (phased(), Passed::default());
-        let begun = [(5, 5), (9, 12), (11, 13), (12, 25), (13, 35), (21, 36), (39, 39)];
-        let due_in = begun.map(|moments| counts.begins(0, &mut passed, true, moments));
+        let (mut counts, mut passed) = (phased(), PhaseCursor::default());
+        let operations = [(5, 5), (9, 12), (11, 13), (12, 25), (13, 35), (21, 36), (39, 39)];
+        let due_in = operations.map(|moments| counts.begins(0, &mut passed, true, moments));
         assert_eq!(due_in, [0, 0, 1, 1, 1, 2, 3]);
         counts.never_begun(0, 38);
         counts.never_begun(0, 31);
@@ -287,7 +304,7 @@ mod tests {
 
     #[test]
     fn who_works_beside_the_schedule_owes_it_nothing() {
-        let (mut counts, mut passed) = (phased(), Passed::default());
+        let (mut counts, mut passed) = (phased(), PhaseCursor::default());
         let due_in =
             [(5, 5), (12, 25), (22, 29)].map(|moments| counts.begins(0, &mut passed, false, moments));
         assert_eq!(due_in, [0, 1, 2]);

@@ -1,16 +1,17 @@
-//! The time that a counter's movement covers, where sessions make their work visible at the window's edges.
+//! Computes the time that a counter's delta covers, where sessions publish their work at the window
+//! boundaries.
 //!
-//! The begin snapshot holds the operation that was under way at the window's begin, which the window counts. So the
-//! database's counters moved by a little less than what the window's rates are of: by one operation of each session, however
-//! long it stood. What the client itself did between the snapshots and in the window is known to the unit, so each counter is
-//! held against the part of that work which moves it: its rate is its movement per unit of that work times the window's rate
-//! of such work.
+//! The begin snapshot includes the operation in progress at the window's begin, which the window counts too.
+//! So the database's counters moved by slightly less than the window's work: by one operation of each
+//! session, however long it took. The client knows exactly what it did between the snapshots and in the
+//! window. Each counter is therefore compared with the work that moves it: its rate is its delta per unit of
+//! that work, times the window's rate of that work.
 
 use std::collections::BTreeMap;
 
-use dyno_record::{Class, Counter, OpStats, Touch, Window};
+use dyno_record::{Class, Counter, OpStats, RowEffect, Window};
 
-/// Seconds to divide movements by.
+/// The seconds by which deltas are divided.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cover {
     ops_s: f64,
@@ -24,7 +25,7 @@ impl Cover {
         Self { ops_s: seconds, rows_s: seconds, writes_s: seconds }
     }
 
-    /// Of counters that hold what `window` says they hold, where the window's operations are `ops`.
+    /// For counters that include what `window` says they include, where the window's operations are `ops`.
     pub(crate) fn of(window: &Window, ops: &BTreeMap<String, OpStats>, classes: &[Class]) -> Self {
         let work_s = window.work_seconds();
         let Some(counted) = &window.counted else { return Self::all(work_s) };
@@ -37,11 +38,11 @@ impl Cover {
             classes.filter_map(|class| ops.get(&class.name)).map(of).sum::<f64>()
         };
         let is_op = |_: &Class| true;
-        let is_write = |class: &Class| class.rows != Touch::Read;
+        let is_write = |class: &Class| class.rows != RowEffect::Read;
         let counts = |stats: &OpStats| stats.count as f64 - stats.before;
         let rows = |stats: &OpStats| stats.rows as f64 - stats.rows_before;
         let ops_s = covered(counted.operations(), sum(counts, is_op));
-        // Where operations do several things to rows, nobody knows how many of a class's rows in the window were written.
+        // With mixed operations, it is unknown how many of a class's rows in the window were written.
         let (written, written_in_window) = match classes.iter().any(|class| class.mixed) {
             true => {
                 let writing = classes.iter().filter(|class| is_write(class));
@@ -58,7 +59,7 @@ impl Cover {
         }
     }
 
-    /// What to divide the movement of `counter` by.
+    /// The seconds by which the delta of `counter` is divided.
     pub(crate) fn seconds(&self, counter: Counter) -> f64 {
         match counter {
             Counter::LogicalReads
@@ -89,8 +90,8 @@ impl Cover {
 mod tests {
     use super::*;
     use crate::testing;
-    use dyno_plan::Workload;
-    use dyno_record::window::Counted;
+    use dyno_plan::WorkloadSettings;
+    use dyno_record::window::WorkCounts;
     use dyno_workload::blocks;
 
     fn select(count: u64, before: f64) -> BTreeMap<String, OpStats> {
@@ -100,22 +101,22 @@ mod tests {
     }
 
     fn of(window: &Window, ops: &BTreeMap<String, OpStats>) -> Cover {
-        let classes = blocks::classes(&Workload::default(), &testing::spec(1_000));
+        let classes = blocks::classes(&WorkloadSettings::default(), &testing::spec(1_000));
         Cover::of(window, ops, classes.of_operations())
     }
 
     fn window(ops: u64) -> Window {
-        let counted = Counted {
+        let counted = WorkCounts {
             ops: BTreeMap::from([("select".to_owned(), ops)]),
             rows_read: ops * 10,
-            ..Counted::default()
+            ..WorkCounts::default()
         };
         Window { seconds: 4.0, work_s: Some(4.0), counted: Some(counted), ..Window::default() }
     }
 
     #[test]
     fn counters_of_a_window_that_began_in_a_stall_speak_of_the_whole_window() {
-        // Two sessions stood for 1.3 s of 4 s: the snapshot could only be read when they came back.
+        // Two sessions were blocked for 1.3 s of 4 s: the snapshot could only be read when they continued.
         let cover = of(&window(2_518), &select(2_520, 0.7));
         let per_s = 2_518.0 / cover.seconds(Counter::Commits);
         assert!((per_s - 2_519.3 / 4.0).abs() < 1e-9, "{per_s}");
@@ -123,7 +124,8 @@ mod tests {
 
     #[test]
     fn long_operations_do_not_bend_the_rates_of_counters() {
-        // Each takes a second; the window begins in the middle of one, and its end waits for another.
+        // Each operation takes a second; the window begins in the middle of one, and its end waits for
+        // another.
         let window = Window { work_s: Some(4.5), ..window(4) };
         let cover = of(&window, &select(5, 0.5));
         assert!((40.0 / cover.seconds(Counter::LogicalReads) - 10.0).abs() < 1e-9);

@@ -1,7 +1,7 @@
-//! Whoever does the work of a run, as the conductor leads them: threads of this process, or agents on other hosts.
+//! The workers of a run, as the conductor leads them: threads of this process, or agents on other hosts.
 //!
-//! All moments are on the run's own clock; a crew whose hosts have clocks of their own maps them. The database is observed by the
-//! conductor alone.
+//! All times are on the run's clock; a pool whose hosts have their own clocks converts them. Only the
+//! conductor observes the database.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -9,89 +9,89 @@ use std::time::Duration;
 
 use dyno_engine::target::Stuck;
 use dyno_engine::{Clock, TargetError};
-use dyno_record::{Fleet, Placed};
+use dyno_record::{Fleet, ThreadPlacement};
 
-use crate::interval::Interval;
-use crate::job::Job;
+use crate::interval::IntervalCounts;
+use crate::job::DriveJob;
 use crate::results::Results;
 
-/// How many there are.
+/// The numbers of sessions and threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    /// Sessions of the run.
+pub struct WorkerPoolSize {
+    /// Number of sessions in the run.
     pub sessions: u32,
-    /// Those of the first workload, whose operations say when a window of so many operations is over.
+    /// Sessions of the first workload; their operations decide when a window measured in operations ends.
     pub leading: u32,
-    /// Threads that lead them.
+    /// Number of threads that lead them.
     pub threads: u32,
 }
 
-/// Those who do a run's sessions. There are no default methods: who wraps another one passes on all of them.
-pub trait Crew {
-    /// How many there are.
-    fn size(&self) -> Size;
+/// The workers that drive a run's sessions. There are no default methods, so that a wrapper must forward
+/// every call.
+pub trait WorkerPool {
+    fn size(&self) -> WorkerPoolSize;
 
-    /// How long before a moment they have to be told of it, ns.
-    fn lead_ns(&self) -> u64;
+    /// How long before a moment it must be announced, ns.
+    fn lead_time_ns(&self) -> u64;
 
-    /// Sessions connect from now on, where they do not yet: the counters before that are read.
+    /// Lets sessions connect, where they have not yet; the counters before that have been read.
     fn connect(&mut self);
 
-    /// Takes in what they report, for up to `patience` or until something has come.
+    /// Receives the sessions' reports, for up to `patience` or until one has arrived.
     fn listen(&mut self, patience: Duration);
 
     /// Why the run has failed, if it has.
     fn failure(&self) -> Option<String>;
 
-    /// Numbers of the processes on this machine, beside this one, that drive sessions of the run.
+    /// Process numbers on this machine, besides this process, that drive sessions of the run.
     fn local_clients(&self) -> Vec<u32>;
 
-    /// Sessions that are connected and prepared.
+    /// Number of sessions that are connected and prepared.
     fn ready(&self) -> u32;
 
-    /// Sessions that have reached the begin (0) or the end (1) of the window.
-    fn at_edge(&self, edge: usize) -> u32;
+    /// Number of sessions that have reached the begin (0) or the end (1) of the window.
+    fn at_boundary(&self, edge: usize) -> u32;
 
-    /// Sessions that have ended.
     fn ended(&self) -> u32;
 
     /// Sessions of the first workload that have done the operations that the plan asks of each.
     fn reached_ops(&self) -> u32;
 
-    /// Whether every session has made visible what it had done at `since_ns`.
-    fn all_shown(&self, since_ns: u64) -> bool;
+    /// Whether every session has published its work up to `since_ns`.
+    fn all_visible_since(&self, since_ns: u64) -> bool;
 
-    /// When sessions made visible what they had done, on average.
-    fn shown_ns_mean(&self) -> u64;
+    /// The mean of the times at which sessions last published their work.
+    fn mean_visible_ns(&self) -> u64;
 
-    /// Transactions of the sessions of a target, so far, that were no operations.
+    /// Overhead transactions of a target's sessions so far: those that are not operations.
     fn overhead(&self, target: usize) -> i64;
 
-    /// A moment for all is chosen next: what has to be known for that is learned now, however long it takes.
+    /// Prepares for the choice of a common start: measures what that needs, however long it takes.
     fn prepare_gate(&mut self);
 
-    /// Every session starts at `opens_ns`.
+    /// Lets every session start at `opens_ns`.
     fn open_gate(&mut self, opens_ns: u64);
 
-    /// What ends from `origin_ns` on counts; the window ends at `ends_ns`, where that is known. Returns how much too late the last of
-    /// them heard of it, ns.
+    /// Begins the window: work that ends after `origin_ns` counts, until `ends_ns` if that is known. Returns
+    /// how late the last session learned of it, ns.
     fn open_window(&mut self, origin_ns: u64, ends_ns: Option<u64>) -> u64;
 
-    /// The window's begin is read.
+    /// Notes that the counters of the window's begin were read.
     fn enter_window(&mut self);
 
-    /// The window is over, at the moment that was announced or as soon as it can be; returns when.
+    /// Ends the window, at the announced time or as soon as possible; returns the time.
     fn close_window(&mut self) -> u64;
 
-    /// The counters of these targets at an edge of the window are read next: returns when all know it.
-    fn looking(&mut self, edge: usize, targets: &[usize]);
+    /// Announces that the counters of these targets at a window boundary are read next; returns when all
+    /// sessions know.
+    fn announce_snapshot(&mut self, edge: usize, targets: &[usize]);
 
-    /// The counters of a target at an edge are there since `answered_ns`.
-    fn looked(&mut self, edge: usize, target: usize, answered_ns: u64);
+    /// Notes that the counters of a target at a boundary arrived at `answered_ns`.
+    fn snapshot_taken(&mut self, edge: usize, target: usize, answered_ns: u64);
 
-    /// Stops every session: waits `drain` for operations under way, or until the user is `impatient`, then breaks off what is
-    /// left. Returns the numbers of sessions that had to be broken off; `hang` is told of them before they are, unless the user
-    /// is impatient.
+    /// Stops every session: waits up to `drain` for operations in progress, or until the user is `impatient`,
+    /// then interrupts the rest. Returns the numbers of interrupted sessions. `hang` receives them before the
+    /// interruption, unless the user is impatient.
     fn stop(
         &mut self,
         drain: Duration,
@@ -100,31 +100,36 @@ pub trait Crew {
         hang: &mut dyn FnMut(&[u32]),
     ) -> Vec<u32>;
 
-    /// Where threads that lead several sessions were kept; nothing where there are none, or they are on other hosts.
-    fn placement(&self) -> Option<Placed>;
+    /// Where threads that lead several sessions were pinned; `None` if there are none, or they are on other
+    /// hosts.
+    fn placement(&self) -> Option<ThreadPlacement>;
 
-    /// What the sessions measured, with those who did it where they are on hosts of their own; what never answered is missing.
+    /// The sessions' results, and the agents if they are on other hosts; results that never arrived are
+    /// missing.
     fn into_results(self: Box<Self>) -> (Results, Option<Fleet>);
 
-    /// What servers said of sessions that hung, where it was not `hang` that asked them.
+    /// The servers' reports on hanging sessions, where the pool asked them and not `hang`.
     fn stuck(&self) -> Vec<Stuck>;
 }
 
-/// A crew, and where its sessions' intervals come from.
-pub type Mustered = (Box<dyn Crew>, Receiver<Box<Interval>>);
+/// A worker pool, and the receiver of its sessions' intervals.
+pub type StartedWorkerPool = (Box<dyn WorkerPool>, Receiver<Box<IntervalCounts>>);
 
-/// Gets a crew together.
-pub trait Muster: Send + Sync {
-    /// The clock of its runs.
+pub trait WorkerPoolFactory: Send + Sync {
+    /// The clock of the runs of its pools.
     fn clock(&self) -> Arc<dyn Clock>;
 
-    /// The record of a run is safe: nobody has to keep what it was made of.
+    /// Notes that the record of a run is stored; its source data is no longer needed.
     fn stored(&self, run_id: &str);
 
-    /// Gets those together who do the sessions of `job`, which connect when [`Crew::connect`] says so. Their intervals come by the
-    /// channel. Where somebody has to be waited for, `tell` hears how many are there, and of how many.
+    /// Starts a pool for the sessions of `job`, which connect on [`WorkerPool::connect`]. Their intervals arrive
+    /// through the channel. While agents are awaited, `tell` receives how many have joined, and of how many.
     ///
     /// # Errors
-    /// There is no crew.
-    fn start(&self, job: &Job<'_>, tell: &dyn Fn(usize, usize)) -> Result<Mustered, TargetError>;
+    /// No pool could be started.
+    fn start(
+        &self,
+        job: &DriveJob<'_>,
+        tell: &dyn Fn(usize, usize),
+    ) -> Result<StartedWorkerPool, TargetError>;
 }

@@ -1,6 +1,6 @@
-//! Files and connections that the system lets this process have open at once.
+//! Checks the limit on files and connections that this process may have open at once.
 //!
-//! Errors about them come as words in other errors: "no server can be reached" sends people to their firewall.
+//! Other errors hide this cause: "no server can be reached" makes users check their firewall.
 
 use std::error::Error;
 use std::fs::File;
@@ -9,16 +9,16 @@ use std::io;
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Each session has a connection; on some engines a second handle by which it can be broken off, or another file.
+/// Each session has a connection; on some engines also a second handle that interrupts it, or another file.
 const PER_SESSION: &str = "1 or 2";
-/// The repository, the observer, the sampler of waits, the files of the machine's counters, and room for connecting.
+/// The repository, the observer, the sampler, the files of the machine's counters, and room for connecting.
 const BESIDE: u32 = 40;
-/// What is asked for at most. Programs started by hooks may walk through all numbers up to the limit.
+/// The most that is requested: programs started by hooks may loop over all numbers up to the limit.
 const RAISED_MAX: u64 = 65_536;
-/// Opening a database's file takes as many: with fewer left it fails, and does not say why.
+/// Descriptors needed to open a database file; with fewer left it fails without a reason.
 const OPENING: usize = 4;
 
-/// Raises the limit to what the system allows this user; nothing happens where it refuses.
+/// Raises the limit to what the system allows this user; does nothing where it refuses.
 pub fn raise_limit() {
     let limit = getrlimit(Resource::Nofile);
     let allowed = limit.maximum.unwrap_or(RAISED_MAX).min(RAISED_MAX);
@@ -27,14 +27,14 @@ pub fn raise_limit() {
     }
 }
 
-/// The way out, if `error` says that this process has too many files and connections open.
+/// The hint, if `error` says that this process has too many files and connections open.
 pub fn too_few(error: &(dyn Error + 'static)) -> Option<String> {
     let words = io::Error::from(Errno::MFILE).to_string();
     let mut chain = std::iter::successors(Some(error), |&error| error.source());
     chain.any(|error| error.to_string().contains(&words)).then(way_out)
 }
 
-/// The way out, if there is no room to open a file at this moment.
+/// The hint, if this process cannot open another file now.
 pub(crate) fn used_up() -> Option<String> {
     let open: io::Result<Vec<File>> = (0..OPENING).map(|_| File::open("/dev/null")).collect();
     let is_out = open.is_err_and(|error| error.raw_os_error() == Some(Errno::MFILE.raw_os_error()));
@@ -44,7 +44,7 @@ pub(crate) fn used_up() -> Option<String> {
 fn way_out() -> String {
     let limit = getrlimit(Resource::Nofile).current;
     let limit = limit.map_or_else(|| "any number of".to_owned(), |files| files.to_string());
-    // The way out first: lists cut long reasons.
+    // The hint comes first, because lists truncate long reasons.
     format!(
         "`ulimit -n 65536`, or fewer sessions: {limit} files and connections are allowed, {PER_SESSION} for each session and {BESIDE} beside \
          are needed"
@@ -60,11 +60,11 @@ mod tests {
     #[test]
     fn few_descriptors_are_named_as_such() {
         let few = io::Error::from(Errno::MFILE);
-        let told =
+        let message_only =
             TargetError::new(TargetErrorKind::Unreachable, format!("no server can be reached ({few})"));
         let caused =
             TargetError::new(TargetErrorKind::Unreachable, "the server cannot be reached").cause(few);
-        for error in [&told, &caused] {
+        for error in [&message_only, &caused] {
             let hint = too_few(error).expect("it is told");
             assert!(hint.contains("ulimit -n") && hint.contains("1 or 2 for each session"), "{hint}");
         }

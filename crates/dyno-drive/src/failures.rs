@@ -1,37 +1,41 @@
-//! What went wrong in one session, by kind.
+//! Counts what went wrong in one session, by kind.
 
 use dyno_engine::{ErrorClass, OpError};
 use dyno_record::ErrorTally;
 
-/// Failures of one session, in the order in which their kinds came.
+/// The failures of one session, in the order in which their kinds appeared.
 #[derive(Debug, Default)]
-pub(crate) struct Failures(Vec<Tallied>);
+pub(crate) struct Failures(Vec<FailureTally>);
 
-/// Failures of one kind.
 #[derive(Debug)]
-pub(crate) struct Tallied {
+pub(crate) struct FailureTally {
     error: OpError,
-    /// Operations that failed.
     pub(crate) count: u64,
-    /// Transactions that were begun anew.
+    /// Transactions that were retried after this failure.
     pub(crate) retried: u64,
-    /// Operations that lost their connection while a commit was under way.
+    /// Operations that lost their connection while a commit was in progress.
     pub(crate) in_doubt: u64,
     reconnects: u64,
 }
 
 impl Failures {
-    /// Those of the kind of `error`.
-    pub(crate) fn of(&mut self, error: &OpError) -> &mut Tallied {
-        let same = |known: &Tallied| known.error.code == error.code && known.error.class == error.class;
+    /// The failures of the kind of `error`.
+    pub(crate) fn of(&mut self, error: &OpError) -> &mut FailureTally {
+        let same = |known: &FailureTally| known.error.code == error.code && known.error.class == error.class;
         let place = self.0.iter().position(same).unwrap_or_else(|| {
-            self.0.push(Tallied { error: error.clone(), count: 0, retried: 0, in_doubt: 0, reconnects: 0 });
+            self.0.push(FailureTally {
+                error: error.clone(),
+                count: 0,
+                retried: 0,
+                in_doubt: 0,
+                reconnects: 0,
+            });
             self.0.len() - 1
         });
         &mut self.0[place]
     }
 
-    /// A connection was opened anew, after the last kind of failure that costs one.
+    /// Counts a reconnection after the last kind of failure that breaks the connection.
     pub(crate) fn reconnected(&mut self) {
         let lost = self.0.iter_mut().rev().find(|known| known.error.class == ErrorClass::Connection);
         if let Some(known) = lost {
@@ -39,9 +43,8 @@ impl Failures {
         }
     }
 
-    /// As records have them.
     pub(crate) fn into_tallies(self) -> Vec<ErrorTally> {
-        let tally = |Tallied { error, count, retried, in_doubt, reconnects }: Tallied| ErrorTally {
+        let tally = |FailureTally { error, count, retried, in_doubt, reconnects }: FailureTally| ErrorTally {
             class: error.class.name().to_owned(),
             code: error.code,
             message: error.message,

@@ -1,7 +1,7 @@
-//! Another machine whose counters belong to a target: reached before the run, read at the moments of the target's own counters.
+//! Reads another machine's counters for a target, at the times of the target's own counters.
 //!
-//! It is asked by a thread of its own. Whatever it does, the database's counters are read when they are due, and an answer that
-//! comes late is dropped: what it does not tell in time is absent.
+//! A thread of its own queries the machine. The database's counters are read on time whatever the machine
+//! does. A late answer is dropped, and its figures are absent.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,66 +9,71 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dyno_engine::Clock;
 use dyno_host::far::{
-    self, ClockTrack, Described, Moment, Place, Reading, Source, SourceError, SourceErrorKind, Way,
+    self, ClockTrack, HostAccess, HostDescription, HostPlace, HostReadTime, HostSource, SourceError,
+    SourceErrorKind, TimedHostSnapshot,
 };
 
-/// How long it may take to let us in and to say what it is.
+/// Time limit for connecting and for the machine's description.
 const REACH: Duration = Duration::from_secs(30);
-/// How long one look at its clock may take, and how many there are before the run.
+/// Time limit of one clock reading; and the number of readings before the run.
 const CLOCK: Duration = Duration::from_secs(5);
 const CLOCKS: usize = 5;
-/// What is added to the time of an answer before nobody waits for it any more.
+/// Added to an answer's time limit before the wait for it ends.
 const GRACE: Duration = Duration::from_millis(50);
-/// How long an answer may be owed before nobody asks any more.
+/// Overdue answers after which the machine is no longer queried.
 const OWED_MAX: u32 = 60;
 
-/// A machine that has been reached.
-pub struct FarHost {
-    /// How it is reached.
+/// A machine that was reached.
+pub struct RemoteHost {
+    /// The URL that it was reached by.
     pub url: String,
-    /// What it is.
-    pub described: Described,
-    /// Whether it is the machine that drives.
+    /// The description of the machine.
+    pub described: HostDescription,
+    /// Whether it is the driver host.
     pub is_driver: bool,
-    /// How long a look at its counters takes, s.
+    /// How long a reading of its counters takes, s.
     pub answers_in_s: f64,
-    source: Mutex<Option<Box<dyn Source>>>,
-    kept: Mutex<Kept>,
-    /// The time of day when the clock of the run said 0, ns since 1970.
+    source: Mutex<Option<Box<dyn HostSource>>>,
+    status: Mutex<RemoteHostStatus>,
+    /// The time of day when the run's clock was 0, ns since 1970.
     epoch_ns: u64,
 }
 
-/// What is noted of its answers.
+/// The state of its answers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Kept {
+pub(crate) struct RemoteHostStatus {
     pub(crate) clock: ClockTrack,
-    /// How often it was asked, and how often it did not answer in time.
+    /// Number of readings requested, and of those not answered in time.
     pub(crate) readings: (u64, u64),
-    /// Why it is asked no more.
+    /// Why it is no longer queried.
     pub(crate) lost: Option<String>,
 }
 
-/// Counters of a machine, and when they were read.
+/// Counters of a machine, and the time of their reading.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct FarTaken {
-    pub(crate) reading: Reading,
-    pub(crate) moment: Moment,
+pub(crate) struct RemoteHostReading {
+    pub(crate) reading: TimedHostSnapshot,
+    pub(crate) moment: HostReadTime,
 }
 
-impl FarHost {
-    /// Reaches the machine at the end of `way`, with these places on it; takes a fraction of a second.
+impl RemoteHost {
+    /// Connects to the machine of `way`, with these places on it; takes a fraction of a second.
     ///
     /// # Errors
-    /// It cannot be reached, or says nothing that can be used; the hint is the way out.
-    pub fn reach(way: &Way, places: &[Place], clock: &Arc<dyn Clock>) -> Result<Self, SourceError> {
+    /// The machine cannot be reached, or its answer cannot be used; the error has a hint.
+    pub fn reach(
+        way: &HostAccess,
+        places: &[HostPlace],
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Self, SourceError> {
         let ours = Arc::clone(clock);
         let mut source = far::open(way, &(Arc::new(move || ours.now_ns()) as far::Now))?;
         let described = source.describe(places, REACH)?;
-        let mut kept = Kept::default();
+        let mut status = RemoteHostStatus::default();
         for _ in 0..CLOCKS {
-            kept.clock.note(&source.clock(CLOCK)?);
+            status.clock.note(&source.clock(CLOCK)?);
         }
-        // What cannot be read now cannot be read later either.
+        // Counters that cannot be read now cannot be read later either.
         let first = source.read(CLOCK)?;
         let wall_ns = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
         Ok(Self {
@@ -77,62 +82,62 @@ impl FarHost {
             answers_in_s: first.answered_ns.saturating_sub(first.asked_ns) as f64 / 1e9,
             described,
             source: Mutex::new(Some(source)),
-            kept: Mutex::new(kept),
+            status: Mutex::new(status),
             epoch_ns: wall_ns.saturating_sub(clock.now_ns()),
         })
     }
 
-    pub(crate) fn kept(&self) -> MutexGuard<'_, Kept> {
-        // Counts, which stay usable whoever panicked.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn status(&self) -> MutexGuard<'_, RemoteHostStatus> {
+        // Plain counts stay usable after a panic.
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Its clock less the clock of day here, and how far that may be wrong, s.
+    /// Its clock minus this host's time of day, and the bound of that difference, s.
     pub fn ahead_s(&self) -> Option<(f64, f64)> {
-        self.kept().clock.offset_s(self.epoch_ns)
+        self.status().clock.offset_s(self.epoch_ns)
     }
 }
 
-/// The thread that asks it, seen from the one that reads the database's counters.
-pub(crate) struct FarThread {
-    host: Arc<FarHost>,
+/// The thread that queries it, as the thread of the database's counters sees it.
+pub(crate) struct RemoteHostThread {
+    host: Arc<RemoteHost>,
     ask: Sender<Duration>,
-    answers: Receiver<Result<Reading, SourceError>>,
-    /// How often an answer was awaited in vain since the last one.
-    owed: u32,
-    asked: Option<Duration>,
+    answers: Receiver<Result<TimedHostSnapshot, SourceError>>,
+    /// Consecutive answers that did not arrive in time.
+    pending_answers: u32,
+    pending_patience: Option<Duration>,
 }
 
-impl FarThread {
-    /// Starts it. A machine is read by one thread only.
-    pub(crate) fn start(host: &Arc<FarHost>) -> std::io::Result<Self> {
+impl RemoteHostThread {
+    /// Starts the thread. Only one thread reads a machine.
+    pub(crate) fn start(host: &Arc<RemoteHost>) -> std::io::Result<Self> {
         let source = host.source.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let (ask, asked) = channel::<Duration>();
+        let (ask, requests) = channel::<Duration>();
         let (answer, answers) = channel();
         std::thread::Builder::new().name("dyno-far".into()).spawn(move || {
             let Some(mut source) = source else { return };
-            while let Ok(patience) = asked.recv() {
+            while let Ok(patience) = requests.recv() {
                 if answer.send(source.read(patience)).is_err() {
                     return;
                 }
             }
         })?;
-        Ok(Self { host: Arc::clone(host), ask, answers, owed: 0, asked: None })
+        Ok(Self { host: Arc::clone(host), ask, answers, pending_answers: 0, pending_patience: None })
     }
 
-    /// Asks for its counters, to be there within `patience`. One that still owes an answer is not asked.
+    /// Requests its counters within `patience`; does nothing while an earlier answer is overdue.
     pub(crate) fn ask(&mut self, patience: Duration) {
-        self.asked = None;
-        if self.host.kept().lost.is_some() {
+        self.pending_patience = None;
+        if self.host.status().lost.is_some() {
             return;
         }
-        self.host.kept().readings.0 += 1;
-        if self.owed > 0 {
+        self.host.status().readings.0 += 1;
+        if self.pending_answers > 0 {
             match self.answers.try_recv() {
-                // Of another moment than this one.
+                // This answer belongs to an earlier request.
                 Ok(Err(error)) if error.is_final() => return self.lose(&error),
-                Ok(_) => self.owed = 0,
-                Err(TryRecvError::Empty) if self.owed < OWED_MAX => self.owed += 1,
+                Ok(_) => self.pending_answers = 0,
+                Err(TryRecvError::Empty) if self.pending_answers < OWED_MAX => self.pending_answers += 1,
                 Err(_) => {
                     let words = format!("{}: nothing more was heard of it", self.host.url);
                     return self.lose(&SourceError {
@@ -143,26 +148,26 @@ impl FarThread {
                 }
             }
         }
-        if self.owed == 0 && self.ask.send(patience).is_ok() {
-            self.asked = Some(patience);
+        if self.pending_answers == 0 && self.ask.send(patience).is_ok() {
+            self.pending_patience = Some(patience);
         }
     }
 
-    /// Its counters, or why they are not there.
-    pub(crate) fn answer(&mut self) -> Result<FarTaken, String> {
-        let outcome = match self.asked.take() {
+    /// Its counters, or why they are missing.
+    pub(crate) fn answer(&mut self) -> Result<RemoteHostReading, String> {
+        let outcome = match self.pending_patience.take() {
             Some(patience) => self.answers.recv_timeout(patience + GRACE),
             None => Err(RecvTimeoutError::Timeout),
         };
         match outcome {
             Ok(Ok(reading)) => {
-                let mut kept = self.host.kept();
-                kept.clock.note(&reading);
-                let moment = kept.clock.moment(&reading);
-                Ok(FarTaken { reading, moment })
+                let mut status = self.host.status();
+                status.clock.note(&reading);
+                let moment = status.clock.moment(&reading);
+                Ok(RemoteHostReading { reading, moment })
             }
             Ok(Err(error)) if !error.is_final() => {
-                self.host.kept().readings.1 += 1;
+                self.host.status().readings.1 += 1;
                 Err(error.to_string())
             }
             Ok(Err(error)) => {
@@ -170,18 +175,18 @@ impl FarThread {
                 Err(error.to_string())
             }
             Err(_) => {
-                let mut kept = self.host.kept();
-                kept.readings.1 += 1;
-                if let Some(lost) = &kept.lost {
+                let mut host_status = self.host.status();
+                host_status.readings.1 += 1;
+                if let Some(lost) = &host_status.lost {
                     return Err(lost.clone());
                 }
-                self.owed = self.owed.max(1);
+                self.pending_answers = self.pending_answers.max(1);
                 Err(format!("{}: its counters were not there in time", self.host.url))
             }
         }
     }
 
     fn lose(&mut self, error: &SourceError) {
-        self.host.kept().lost = Some(error.to_string());
+        self.host.status().lost = Some(error.to_string());
     }
 }

@@ -1,21 +1,20 @@
-//! Results of many sessions added up to one of each target: what a host hands in does not grow with its sessions, and a record says the
-//! same.
-//!
-//! Everything that a record says of sessions is a sum, a first or a last moment. Of the marks only sessions count that have one at
-//! each edge; so the sum of these marks, and what may lie beyond them, stand for all of them.
+//! Adds up the results of many sessions to one per target. What a host hands in then does not grow with its
+//! sessions, and the record stays the same.
+//! A record only uses sums and first or last times of sessions. Only sessions with a mark at each boundary
+//! count for marks, so the sum of these marks and of their uncertainty represents them all.
 
 use std::collections::BTreeMap;
 
 use dyno_record::ErrorTally;
 
-use crate::life::Life;
-use crate::marks::{Mark, Marks};
+use crate::life::LifetimeCounts;
+use crate::marks::{SessionMark, SessionMarkBounds};
 use crate::results::Results;
-use crate::session::{Many, Moments, SessionResult};
-use crate::thread_result::{HotCounts, PhaseResult, ThreadResult, Times};
+use crate::session::{FoldedSessions, Moments, SessionResult};
+use crate::thread_result::{HotCounts, PhaseResult, SessionTimes, ThreadResult};
 
 impl Results {
-    /// Adds the sessions of each target up to one, and what threads have counted.
+    /// Adds up the sessions of each target, and the threads' counts.
     pub fn fold(&mut self) {
         let mut sessions: BTreeMap<usize, SessionResult> = BTreeMap::new();
         for session in std::mem::take(&mut self.sessions) {
@@ -32,16 +31,16 @@ impl Results {
     }
 }
 
-/// No session, of the target and the classes of `like`.
+/// An empty result, with the target and the classes of `like`.
 fn none(like: &SessionResult) -> SessionResult {
     none_of(like.target, like.life.ops.len())
 }
 
-/// No session of this target, in a run with so many classes.
+/// An empty result for this target, in a run with this many classes.
 pub(crate) fn none_of(target: usize, classes: usize) -> SessionResult {
     SessionResult {
         target,
-        life: Life::new(classes),
+        life: LifetimeCounts::new(classes),
         errors: Vec::new(),
         answers: None,
         moments: Moments::default(),
@@ -50,34 +49,34 @@ pub(crate) fn none_of(target: usize, classes: usize) -> SessionResult {
     }
 }
 
-fn add_session(sum: &mut SessionResult, one: &SessionResult) {
-    sum.many.get_or_insert_with(|| Box::new(Many::default())).add(&one.many());
-    sum.life.add(&one.life);
-    add_errors(&mut sum.errors, &one.errors);
-    match (&mut sum.answers, &one.answers) {
-        (Some(sum), Some(one)) => sum.add(one),
-        (sum @ None, one) => sum.clone_from(one),
+fn add_session(sum: &mut SessionResult, other: &SessionResult) {
+    sum.many.get_or_insert_with(|| Box::new(FoldedSessions::default())).add(&other.many());
+    sum.life.add(&other.life);
+    add_errors(&mut sum.errors, &other.errors);
+    match (&mut sum.answers, &other.answers) {
+        (Some(sum), Some(other_answers)) => sum.add(other_answers),
+        (sum @ None, answer_times) => sum.clone_from(answer_times),
         (Some(_), None) => {}
     }
-    sum.moments.last_ns = sum.moments.last_ns.max(one.moments.last_ns);
-    sum.moments.start_ns = [sum.moments.start_ns, one.moments.start_ns].into_iter().flatten().min();
+    sum.moments.last_ns = sum.moments.last_ns.max(other.moments.last_ns);
+    sum.moments.start_ns = [sum.moments.start_ns, other.moments.start_ns].into_iter().flatten().min();
     for edge in [0, 1] {
-        sum.moments.edge_ns[edge] = sum.moments.edge_ns[edge].max(one.moments.edge_ns[edge]);
+        sum.moments.edge_ns[edge] = sum.moments.edge_ns[edge].max(other.moments.edge_ns[edge]);
     }
-    let [begin, end] = &one.marks;
+    let [begin, end] = &other.marks;
     if let (Some(_), Some(_)) = (&begin.low, &end.low) {
         add_marks(&mut sum.marks[0], begin);
         add_marks(&mut sum.marks[1], end);
     }
 }
 
-/// Adds marks, of which the lower one is there.
-fn add_marks(sum: &mut Marks, one: &Marks) {
-    let Some(low) = &one.low else { return };
-    let zero = || Mark { at_ns: 0, life: Life::new(low.life.ops.len()) };
-    // Where it may be more, it is that much more than the lower sum.
-    let high = one.high.as_ref().unwrap_or(low);
-    if one.high.is_some() && sum.high.is_none() {
+/// Adds marks, if `other` has a lower bound.
+fn add_marks(sum: &mut SessionMarkBounds, other: &SessionMarkBounds) {
+    let Some(low) = &other.low else { return };
+    let zero = || SessionMark { at_ns: 0, life: LifetimeCounts::new(low.life.ops.len()) };
+    // The upper bound exceeds the lower sum by each session's uncertainty.
+    let high = other.high.as_ref().unwrap_or(low);
+    if other.high.is_some() && sum.high.is_none() {
         sum.high = Some(sum.low.clone().unwrap_or_else(zero));
     }
     if let Some(sum) = &mut sum.high {
@@ -103,16 +102,24 @@ fn add_errors(sum: &mut Vec<ErrorTally>, more: &[ErrorTally]) {
     }
 }
 
-fn add_thread(sum: &mut ThreadResult, one: &ThreadResult) {
-    add_each(&mut sum.classes, &one.classes, crate::thread_result::ClassResult::add);
-    add_each(&mut sum.phases, &one.phases, |sum: &mut PhaseResult, one: &PhaseResult| {
-        sum.due += one.due;
-        sum.behind += one.behind;
-        add_each(&mut sum.classes, &one.classes, crate::thread_result::ClassResult::add);
+fn add_thread(sum: &mut ThreadResult, other: &ThreadResult) {
+    add_each(&mut sum.classes, &other.classes, crate::thread_result::ClassResult::add);
+    add_each(&mut sum.phases, &other.phases, |sum: &mut PhaseResult, phase: &PhaseResult| {
+        sum.due += phase.due;
+        sum.behind += phase.behind;
+        add_each(&mut sum.classes, &phase.classes, crate::thread_result::ClassResult::add);
     });
-    let Times { late_ns_max, overdue, busy_ns, before_ns, closing_ns, polling_ns, thought_ns, thoughts } =
-        one.times;
-    sum.times = Times {
+    let SessionTimes {
+        late_ns_max,
+        overdue,
+        busy_ns,
+        before_ns,
+        closing_ns,
+        polling_ns,
+        thought_ns,
+        thoughts,
+    } = other.times;
+    sum.times = SessionTimes {
         late_ns_max: sum.times.late_ns_max.max(late_ns_max),
         overdue: (sum.times.overdue.0 + overdue.0, sum.times.overdue.1 + overdue.1),
         busy_ns: sum.times.busy_ns + busy_ns,
@@ -122,7 +129,7 @@ fn add_thread(sum: &mut ThreadResult, one: &ThreadResult) {
         thought_ns: sum.times.thought_ns + thought_ns,
         thoughts: sum.times.thoughts + thoughts,
     };
-    let HotCounts { spot, keyed, schema, movable } = one.hot;
+    let HotCounts { spot, keyed, schema, movable } = other.hot;
     sum.hot = HotCounts {
         spot: sum.hot.spot + spot,
         keyed: sum.hot.keyed + keyed,
@@ -131,7 +138,7 @@ fn add_thread(sum: &mut ThreadResult, one: &ThreadResult) {
     };
 }
 
-/// Adds each to the one at its place.
+/// Adds each element to the one at its index.
 fn add_each<T: Default + Clone>(sum: &mut Vec<T>, more: &[T], add: impl Fn(&mut T, &T)) {
     if sum.len() < more.len() {
         sum.resize(more.len(), T::default());

@@ -1,47 +1,53 @@
-//! Which machine's figures are whose: of a target whose machine is looked at elsewhere they are that machine's, else this one's.
+//! Decides whose machine figures a target has: those of its own machine if that is observed, else those of
+//! this one.
 
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
 use dyno_record::{Host, HostClock, HostReading, Observed, Role, place_of_target};
 
-use crate::far::{FarHost, FarTaken};
-use crate::job::{Aim, Job};
-use crate::measured::Measured;
-use crate::metrics::{self, Metrics};
-use crate::observe::Taken;
+use crate::far::{RemoteHost, RemoteHostReading};
+use crate::job::{DriveJob, TargetContext};
+use crate::measured::RunMeasurement;
+use crate::metrics::{self, MetricMap};
+use crate::observe::TargetSnapshot;
 
-/// Why there are no figures of a block device.
+/// Why a block device has no figures.
 const ELSEWHERE: &str = "the database runs on another host";
-/// Why there is one figure of each target and none of all.
+/// Why there are figures of each target and none of all.
 const APART: &str = "the databases run on several hosts: see each target's own";
 
-/// The machine of a target's database between two moments: what it did, or why nobody knows.
+/// What the machine of a target's database did between two moments, or why that is unknown.
 pub(crate) enum Machine<'a> {
-    /// It is this one, as far as anybody was told.
+    /// This machine, as far as is known.
     Here(&'a HostDelta),
-    /// It is another one.
+    /// Another machine, whose figures may be missing.
     Far(Result<Box<HostDelta>, String>),
 }
 
 impl<'a> Machine<'a> {
-    /// Of the database of `aim` between two of its snapshots; `here` is what this machine did.
-    pub(crate) fn of(aim: &Aim, begin: &Taken, end: &Taken, here: &'a HostDelta) -> Self {
-        match &aim.far {
-            None => Self::Here(here),
+    /// The machine of the database of `context` between two of its snapshots; `local_delta` is what this machine did.
+    pub(crate) fn of(
+        context: &TargetContext,
+        begin: &TargetSnapshot,
+        end: &TargetSnapshot,
+        local_delta: &'a HostDelta,
+    ) -> Self {
+        match &context.remote_host {
+            None => Self::Here(local_delta),
             Some(host) => Self::Far(far_delta(host, begin, end).map(Box::new)),
         }
     }
 
-    /// Enters the figures of its processors.
-    pub(crate) fn put_processors(&self, figures: &mut Metrics) {
+    /// Enters the figures of the machine's processors.
+    pub(crate) fn put_processors(&self, figures: &mut MetricMap) {
         metrics::of_processors(figures, self.whole());
     }
 
     /// Enters the figures of the device that holds the data.
-    pub(crate) fn put_device(&self, figures: &mut Metrics, aim: &Aim) {
+    pub(crate) fn put_device(&self, figures: &mut MetricMap, context: &TargetContext) {
         match self {
-            Self::Here(_) if !aim.identity.same_host => metrics::of_device(figures, Err(ELSEWHERE)),
+            Self::Here(_) if !context.identity.same_host => metrics::of_device(figures, Err(ELSEWHERE)),
             _ => metrics::of_device(figures, self.whole()),
         }
     }
@@ -55,104 +61,113 @@ impl<'a> Machine<'a> {
 }
 
 /// What another machine did between two snapshots of its target.
-pub(crate) fn far_delta(host: &FarHost, begin: &Taken, end: &Taken) -> Result<HostDelta, String> {
-    let taken = |taken: &Taken| -> Result<FarTaken, String> {
+pub(crate) fn far_delta(
+    host: &RemoteHost,
+    begin: &TargetSnapshot,
+    end: &TargetSnapshot,
+) -> Result<HostDelta, String> {
+    let remote_reading = |taken: &TargetSnapshot| -> Result<RemoteHostReading, String> {
         let unasked = || Err(format!("{}: it was not asked", host.url));
-        taken.far.clone().unwrap_or_else(unasked)
+        taken.remote.clone().unwrap_or_else(unasked)
     };
-    let (begin, end) = (taken(begin)?, taken(end)?);
+    let (begin, end) = (remote_reading(begin)?, remote_reading(end)?);
     let seconds = end.moment.at_ns.saturating_sub(begin.moment.at_ns) as f64 / 1e9;
     Ok(HostDelta::between(&begin.reading.snapshot, &end.reading.snapshot, seconds))
 }
 
-/// Enters the figures of the machine of all targets, where it is one; `here` is what this machine did, and `each` target's two
-/// snapshots.
+/// Enters the machine figures of all targets, if they share one. `here` is what this machine did; `each`
+/// yields the two snapshots of each target.
 pub(crate) fn of_all<'t>(
-    figures: &mut Metrics,
-    job: &Job<'_>,
+    figures: &mut MetricMap,
+    job: &DriveJob<'_>,
     here: &HostDelta,
-    each: impl Iterator<Item = (&'t Taken, &'t Taken)>,
+    each: impl Iterator<Item = (&'t TargetSnapshot, &'t TargetSnapshot)>,
 ) {
     let first = &job.targets[0];
-    let url = |aim: &Aim| aim.far.as_ref().map(|host| host.url.clone());
-    if job.targets.iter().any(|aim| url(aim) != url(first)) {
+    let url = |context: &TargetContext| context.remote_host.as_ref().map(|host| host.url.clone());
+    if job.targets.iter().any(|target_context| url(target_context) != url(first)) {
         metrics::of_processors(figures, Err(APART));
         return metrics::of_device(figures, Err(APART));
     }
     let Some((begin, end)) = each.into_iter().next() else { return };
     let machine = Machine::of(first, begin, end, here);
     machine.put_processors(figures);
-    match job.targets.iter().find(|aim| !aim.identity.same_host) {
+    match job.targets.iter().find(|first_context| !first_context.identity.same_host) {
         Some(elsewhere) => machine.put_device(figures, elsewhere),
         None => machine.put_device(figures, first),
     }
 }
 
-/// The machines of the record beside the driving one, each with its targets: what they are, and what they counted in the window.
-pub(crate) fn of_record(job: &Job<'_>, measured: &Measured) -> Vec<Host> {
+/// The record's machines besides the driver host, each with its targets, facts and counters of the window.
+pub(crate) fn of_record(job: &DriveJob<'_>, measured: &RunMeasurement) -> Vec<Host> {
     let mut all: Vec<Host> = Vec::new();
-    for (at, (aim, target)) in job.targets.iter().zip(&measured.targets).enumerate() {
-        let Some(far) = &aim.far else { continue };
-        let known = |known: &Host| known.observed.as_ref().is_some_and(|seen| seen.url == far.url);
-        let place = all.iter().position(known).unwrap_or_else(|| {
-            all.push(host_of(far, target.begin.as_ref(), target.end.as_ref()));
+    for (at, (context, target)) in job.targets.iter().zip(&measured.targets).enumerate() {
+        let Some(remote) = &context.remote_host else { continue };
+        let is_known = |known: &Host| known.observed.as_ref().is_some_and(|seen| seen.url == remote.url);
+        let place = all.iter().position(is_known).unwrap_or_else(|| {
+            all.push(host_of(remote, target.begin.as_ref(), target.end.as_ref()));
             all.len() - 1
         });
-        named_for(&mut all[place], far, at + 1, job.is_several());
+        named_for(&mut all[place], remote, at + 1, job.has_several_targets());
     }
     all
 }
 
-/// A machine, and what it counted between two snapshots of its target.
-pub(crate) fn host_of(far: &FarHost, begin: Option<&Taken>, end: Option<&Taken>) -> Host {
-    let kept = far.kept().clone();
-    let ahead = far.ahead_s();
-    let (steps, step_s_max) = kept.clock.steps();
+/// The record of a machine, with its counters between two snapshots of its target.
+pub(crate) fn host_of(
+    remote: &RemoteHost,
+    begin: Option<&TargetSnapshot>,
+    end: Option<&TargetSnapshot>,
+) -> Host {
+    let status = remote.status().clone();
+    let ahead = remote.ahead_s();
+    let (steps, step_s_max) = status.clock.steps();
     let counters = match (begin, end) {
         (Some(begin), Some(end)) => {
-            far_delta(far, begin, end).map(|delta| delta.counters()).unwrap_or_default()
+            far_delta(remote, begin, end).map(|delta| delta.counters()).unwrap_or_default()
         }
         _ => BTreeMap::new(),
     };
     let observed = Observed {
-        url: far.url.clone(),
+        url: remote.url.clone(),
         targets: Default::default(),
-        is_driver: far.is_driver,
-        missing: far.described.missing.iter().cloned().collect(),
+        is_driver: remote.is_driver,
+        missing: remote.described.missing.iter().cloned().collect(),
         clock: ahead.map(|(ahead_s, bound_s)| HostClock { ahead_s, bound_s, steps, step_s_max }),
         begin: begin.and_then(reading),
         end: end.and_then(reading),
-        readings: kept.readings,
-        lost: kept.lost,
+        readings: status.readings,
+        lost: status.lost,
     };
-    let own = far.described.host.clone();
-    // Places are entered with the targets that they are of.
-    let facts = own.facts.into_iter().filter(|(name, _)| !name.starts_with(PLACE)).collect();
+    let described_host = remote.described.host.clone();
+    // Places are entered together with their targets.
+    let facts = described_host.facts.into_iter().filter(|(name, _)| !name.starts_with(PLACE)).collect();
     Host {
         roles: [Role::Database].into(),
         facts,
         mounts: BTreeMap::new(),
         counters,
         observed: Some(observed),
-        ..own
+        ..described_host
     }
 }
 
-/// What names of facts about a place begin with.
+/// Prefix of the names of facts about a place.
 const PLACE: &str = "place.";
 
-/// Enters that a target is on the machine, and its places.
-pub(crate) fn named_for(host: &mut Host, far: &FarHost, number: usize, several: bool) {
+/// Enters a target and its places in the machine's record.
+pub(crate) fn named_for(host: &mut Host, remote: &RemoteHost, number: usize, several: bool) {
     let name = |place: &str| match several {
         true => place_of_target(number, place),
         false => place.to_owned(),
     };
-    let own = &far.described.host;
-    for (fact, value) in own.facts.iter().filter_map(|(name, value)| Some((name.strip_prefix(PLACE)?, value)))
+    let described_host = &remote.described.host;
+    for (fact, value) in
+        described_host.facts.iter().filter_map(|(name, value)| Some((name.strip_prefix(PLACE)?, value)))
     {
         host.facts.insert(format!("{PLACE}{}", name(fact)), value.clone());
     }
-    for (place, mount) in &own.mounts {
+    for (place, mount) in &described_host.mounts {
         host.mounts.insert(name(place), mount.clone());
     }
     if let Some(observed) = &mut host.observed {
@@ -160,13 +175,13 @@ pub(crate) fn named_for(host: &mut Host, far: &FarHost, number: usize, several: 
     }
 }
 
-/// When the machine was read, against the database's own counters.
-fn reading(taken: &Taken) -> Option<HostReading> {
-    let far = taken.far.as_ref()?.as_ref().ok()?;
+/// The time of the machine's reading, relative to the database's counters.
+fn reading(snapshot: &TargetSnapshot) -> Option<HostReading> {
+    let remote = snapshot.remote.as_ref()?.as_ref().ok()?;
     let seconds = |ns: u64| ns as f64 / 1e9;
     Some(HostReading {
-        after_s: (far.moment.at_ns as f64 - taken.at_ns() as f64) / 1e9,
-        bound_s: seconds(far.moment.bound_ns),
-        took_s: seconds(far.reading.answered_ns.saturating_sub(far.reading.asked_ns)),
+        after_s: (remote.moment.at_ns as f64 - snapshot.at_ns() as f64) / 1e9,
+        bound_s: seconds(remote.moment.bound_ns),
+        took_s: seconds(remote.reading.answered_ns.saturating_sub(remote.reading.asked_ns)),
     })
 }

@@ -1,4 +1,5 @@
-//! What the sessions of one thread did in the interval of the series that is under way, on its way to the collector.
+//! Collects what the sessions of one thread do in the current interval of the series, and sends it to the
+//! collector.
 
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -7,49 +8,57 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::count_max::COUNT_MAX;
 use crate::packed::Packed;
-use crate::results::Shape;
-use crate::tally::Tally;
+use crate::results::ResultShape;
+use crate::tally::LatencyTally;
 
-/// What the sessions of one thread did on one target in one interval of the series, or a part of that; as bytes it takes no more
-/// than its latencies do, so that it may come from anywhere.
+/// What the sessions of one thread did on one target in one interval of the series, or in part of it. It
+/// serializes to little more than its latencies, so it may come from another host.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Interval {
-    /// The place of the target.
+pub struct IntervalCounts {
+    /// Index of the target within the run.
     pub(crate) target: usize,
     pub(crate) index: u64,
     pub(crate) ops: u64,
     pub(crate) errors: u64,
-    /// Operations by number of their class.
+    /// Number of operations by class number.
     #[serde(default)]
     pub(crate) classes: Vec<u64>,
     #[serde(serialize_with = "pack", deserialize_with = "unpack")]
-    pub(crate) latency: Tally,
+    pub(crate) latency: LatencyTally,
 }
 
-fn pack<S: Serializer>(latency: &Tally, serializer: S) -> Result<S::Ok, S::Error> {
+fn pack<S: Serializer>(latency: &LatencyTally, serializer: S) -> Result<S::Ok, S::Error> {
     Packed::of(latency).serialize(serializer)
 }
 
-fn unpack<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tally, D::Error> {
+fn unpack<'de, D: Deserializer<'de>>(deserializer: D) -> Result<LatencyTally, D::Error> {
     let packed = Packed::deserialize(deserializer)?;
     packed.to_coarse().ok_or_else(|| serde::de::Error::custom("these are no latencies of an interval"))
 }
 
-impl Interval {
-    /// An empty one of sessions on `target` whose operations are of so many classes.
+impl IntervalCounts {
+    /// An empty interval for sessions on `target` with operations of this many classes.
     pub(crate) fn new(target: usize, classes: usize) -> Self {
-        Self { target, index: 0, ops: 0, errors: 0, classes: vec![0; classes], latency: Tally::coarse() }
+        Self {
+            target,
+            index: 0,
+            ops: 0,
+            errors: 0,
+            classes: vec![0; classes],
+            latency: LatencyTally::coarse(),
+        }
     }
 
-    /// Counts so many operations of a class.
+    /// Counts `ops` operations of a class.
     #[inline]
     pub(crate) fn count(&mut self, class: ClassId, ops: u64) {
         self.ops += ops;
         self.classes[class.index()] += ops;
     }
 
-    /// Whether this can be of a run of this shape whose window is so old, whoever it came from.
-    pub fn is_of(&self, shape: &Shape, age_ns: u64) -> bool {
+    /// Whether it is plausible for a run of this shape and a window of this age; it may come from another
+    /// host.
+    pub fn is_of(&self, shape: &ResultShape, age_ns: u64) -> bool {
         self.target < shape.targets
             && self.index <= age_ns / shape.interval_ns + 1
             && self.classes.len() == shape.classes.count()
@@ -58,7 +67,7 @@ impl Interval {
             && self.classes.iter().all(|ops| *ops <= COUNT_MAX)
     }
 
-    /// Adds what others did on the same target in the same interval.
+    /// Adds another thread's part of this interval on this target.
     pub(crate) fn add(&mut self, other: &Self) {
         self.ops += other.ops;
         self.errors += other.errors;
@@ -80,7 +89,7 @@ impl Interval {
     }
 }
 
-/// The interval under way, target by target.
+/// The current interval, target by target.
 #[derive(Debug)]
 pub(crate) struct UnderWay {
     length_ns: u64,
@@ -89,24 +98,25 @@ pub(crate) struct UnderWay {
     begin_ns: u64,
     classes: usize,
     #[expect(clippy::vec_box, reason = "each changes places with one that comes back")]
-    by_target: Vec<Box<Interval>>,
-    full: Sender<Box<Interval>>,
-    empty: Receiver<Box<Interval>>,
+    by_target: Vec<Box<IntervalCounts>>,
+    full: Sender<Box<IntervalCounts>>,
+    empty: Receiver<Box<IntervalCounts>>,
 }
 
 impl UnderWay {
-    /// Of intervals of so many ns, for so many targets and classes. They go to `full`, and may come back empty.
+    /// For intervals of this length in ns, and this many targets and classes. Full ones go to `full` and may
+    /// come back empty.
     pub(crate) fn new(
         (targets, classes): (usize, usize),
         length_ns: u64,
-        full: Sender<Box<Interval>>,
-        empty: Receiver<Box<Interval>>,
+        full: Sender<Box<IntervalCounts>>,
+        empty: Receiver<Box<IntervalCounts>>,
     ) -> Self {
-        let by_target = (0..targets).map(|target| Box::new(Interval::new(target, classes))).collect();
+        let by_target = (0..targets).map(|target| Box::new(IntervalCounts::new(target, classes))).collect();
         Self { length_ns, origin_ns: 0, index: 0, begin_ns: 0, classes, by_target, full, empty }
     }
 
-    /// The window has begun at `origin_ns`; each session notices it by itself.
+    /// Begins the series: the window began at `origin_ns`. Each session notices this on its own.
     pub(crate) fn open(&mut self, origin_ns: u64) {
         if self.origin_ns != origin_ns {
             self.origin_ns = origin_ns;
@@ -114,7 +124,7 @@ impl UnderWay {
         }
     }
 
-    /// The end of the interval that `at_ns` lies in.
+    /// The end of the interval that contains `at_ns`.
     pub(crate) fn end_ns(&self, at_ns: u64) -> u64 {
         self.origin_ns + (self.number(at_ns) + 1) * self.length_ns
     }
@@ -129,9 +139,9 @@ impl UnderWay {
         self.by_target.iter_mut().for_each(|interval| interval.index = self.index);
     }
 
-    /// Lets `note` count in the interval of `target` what has ended at `ended_ns`.
+    /// Lets `note` count work that ended at `ended_ns` in the interval of `target`.
     #[inline]
-    pub(crate) fn note(&mut self, target: usize, ended_ns: u64, note: impl FnOnce(&mut Interval)) {
+    pub(crate) fn note(&mut self, target: usize, ended_ns: u64, note: impl FnOnce(&mut IntervalCounts)) {
         if ended_ns.wrapping_sub(self.begin_ns) >= self.length_ns {
             if ended_ns < self.begin_ns {
                 let mut late = self.empty(target);
@@ -150,7 +160,7 @@ impl UnderWay {
         self.aim(ended_ns);
     }
 
-    /// Sends what there is of the current interval on its way.
+    /// Sends the current interval to the collector.
     pub(crate) fn flush(&mut self) {
         for target in 0..self.by_target.len() {
             if !self.by_target[target].is_empty() {
@@ -162,16 +172,16 @@ impl UnderWay {
         }
     }
 
-    /// An empty one, a used one if there is: that may have been another target's.
-    fn empty(&self, target: usize) -> Box<Interval> {
-        let new = || Box::new(Interval::new(target, self.classes));
+    /// An empty interval, reused if possible; it may have belonged to another target.
+    fn empty(&self, target: usize) -> Box<IntervalCounts> {
+        let new = || Box::new(IntervalCounts::new(target, self.classes));
         let mut next = self.empty.try_recv().unwrap_or_else(|_| new());
         next.target = target;
         next
     }
 
-    fn send(&self, full: Box<Interval>) {
-        // The collector is gone only when the run is over; nobody reads the series then.
+    fn send(&self, full: Box<IntervalCounts>) {
+        // The collector is gone only after the run; then nobody reads the series.
         let _ = self.full.send(full);
     }
 }
@@ -185,15 +195,15 @@ mod tests {
     #[test]
     fn what_is_noted_late_goes_to_the_interval_in_which_it_ended() {
         let ((full, filled), (back, empty)) = (channel(), channel());
-        back.send(Box::new(Interval::new(0, 1))).unwrap();
+        back.send(Box::new(IntervalCounts::new(0, 1))).unwrap();
         let mut under_way = UnderWay::new((2, 1), 100, full, empty);
         under_way.open(1_000);
-        let op = |interval: &mut Interval| interval.ops += 1;
+        let op = |interval: &mut IntervalCounts| interval.ops += 1;
         for (target, ended_ns) in [(0, 1_001), (1, 1_099), (0, 1_100), (0, 1_350), (1, 1_099), (1, 1_399)] {
             under_way.note(target, ended_ns, op);
         }
         assert_eq!((under_way.end_ns(1_099), under_way.end_ns(1_100)), (1_100, 1_200));
-        // Another session notices only now that the window has begun.
+        // Another session notices the begin of the window only now.
         under_way.open(1_000);
         under_way.flush();
         let sent: Vec<_> = filled.try_iter().map(|one| (one.target, one.index, one.ops)).collect();

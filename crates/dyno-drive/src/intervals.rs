@@ -1,4 +1,4 @@
-//! Figures of one interval of the series.
+//! Computes the figures of one interval of the series.
 
 use std::collections::BTreeMap;
 
@@ -7,56 +7,58 @@ use dyno_record::Counters;
 
 use crate::cover::Cover;
 use crate::hosts::{self, Machine};
-use crate::job::Job;
-use crate::metrics::{Metrics, between, of_database};
-use crate::observe::Taken;
+use crate::job::DriveJob;
+use crate::metrics::{MetricMap, between, of_database};
+use crate::observe::TargetSnapshot;
 use crate::totals;
 
-/// Rates of one interval of the series by metric name: of all targets, then of each where there are several. Sessions that
-/// make their work visible at the end of each interval have counted over its `length_s`; everything else is counted between
-/// the two moments at which it was read. While such sessions are still on their way to the window's begin the run is `blind`
-/// to what they do, and an interval has no figures of theirs.
+/// Rates of one interval of the series by metric name: of all targets, then of each if there are several. The
+/// work of sessions that publish it at the end of each interval covers `length_s`. All other counters cover
+/// the time between their two readings. The run is `blind` while such sessions have not reached the window's
+/// begin; an interval then has no figures of theirs.
 pub(crate) fn of_intervals(
-    job: &Job<'_>,
-    begin: &[Taken],
-    end: &[Taken],
+    job: &DriveJob<'_>,
+    begin: &[TargetSnapshot],
+    end: &[TargetSnapshot],
     length_s: f64,
     blind: bool,
 ) -> Vec<BTreeMap<String, f64>> {
-    let seconds = |begin: &Taken, end: &Taken| end.at_ns().saturating_sub(begin.at_ns()) as f64 / 1e9;
+    let seconds =
+        |begin: &TargetSnapshot, end: &TargetSnapshot| end.at_ns().saturating_sub(begin.at_ns()) as f64 / 1e9;
     let pairs = || begin.iter().zip(end);
     let counters: Vec<Counters> = pairs().map(|(begin, end)| between(begin, end)).collect();
-    let mut each: Vec<Metrics> = pairs()
+    let mut target_metrics: Vec<MetricMap> = pairs()
         .zip(&counters)
         .zip(&job.targets)
-        .map(|(((begin, end), counters), aim)| match aim.identity.counting.at_edges {
-            true if blind => Metrics::new(),
+        .map(|(((begin, end), counters), context)| match context.identity.counting.at_edges {
+            true if blind => MetricMap::new(),
             true => of_database(counters, &Cover::all(length_s)),
             false => of_database(counters, &Cover::all(seconds(begin, end))),
         })
         .collect();
-    let mut total = match each.as_slice() {
-        [_] => each.remove(0),
+    let mut total = match target_metrics.as_slice() {
+        [_] => target_metrics.remove(0),
         several => {
-            let parts: Vec<&Metrics> = several.iter().collect();
+            let parts: Vec<&MetricMap> = several.iter().collect();
             let counters: Vec<&Counters> = counters.iter().collect();
             totals::metrics(&totals::counters(job, &counters), &parts)
         }
     };
     if let (Some(begin), Some(end)) = (begin.first(), end.first()) {
-        let here = HostDelta::between(&begin.host, &end.host, seconds(begin, end));
-        hosts::of_all(&mut total, job, &here, pairs());
+        let local_delta = HostDelta::between(&begin.host, &end.host, seconds(begin, end));
+        hosts::of_all(&mut total, job, &local_delta, pairs());
     }
-    for ((own, (begin, end)), aim) in each.iter_mut().zip(pairs()).zip(&job.targets) {
-        let here = HostDelta::between(&begin.host, &end.host, seconds(begin, end));
-        let machine = Machine::of(aim, begin, end, &here);
-        machine.put_device(own, aim);
-        if aim.far.is_some() {
-            machine.put_processors(own);
+    for ((figures, (begin, end)), target_context) in target_metrics.iter_mut().zip(pairs()).zip(&job.targets)
+    {
+        let host_delta = HostDelta::between(&begin.host, &end.host, seconds(begin, end));
+        let machine = Machine::of(target_context, begin, end, &host_delta);
+        machine.put_device(figures, target_context);
+        if target_context.remote_host.is_some() {
+            machine.put_processors(figures);
         }
     }
-    let known = |metrics: Metrics| {
+    let known_values = |metrics: MetricMap| {
         metrics.into_iter().filter_map(|(name, metric)| Some((name, metric.value()?))).collect()
     };
-    std::iter::once(total).chain(each).map(known).collect()
+    std::iter::once(total).chain(target_metrics).map(known_values).collect()
 }

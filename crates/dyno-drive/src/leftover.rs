@@ -1,19 +1,20 @@
-//! What sessions leave in the tables of a target, and its removal: after the record, which nothing may keep waiting.
+//! Counts and removes rows that sessions leave in a target's tables. The removal follows the record, which
+//! must not wait.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_engine::{Cancel, Target, TargetError, patience};
 use dyno_plan::DataSpec;
-use dyno_record::Touch;
+use dyno_record::RowEffect;
 
-use crate::job::{Aim, Job};
+use crate::job::{DriveJob, TargetContext};
 use crate::results::Results;
 
-/// How long the rows that sessions have left are counted; the count is one check of many.
+/// Time limit for counting the rows that sessions left; the count is only one check of many.
 const COUNT_MAX: Duration = Duration::from_secs(10);
 
-/// Rows that the sessions of a run have inserted on one target and not deleted.
+/// Rows that the sessions of a run inserted on one target and did not delete.
 pub struct Leftover {
     target: Arc<dyn Target>,
     spec: DataSpec,
@@ -21,38 +22,39 @@ pub struct Leftover {
 }
 
 impl Leftover {
-    /// Deletes them: the data is then what was loaded. What is left behind is found and removed before the next run.
-    /// Returns how many.
+    /// Deletes them, which restores the loaded data. Rows that remain are found and removed before the next
+    /// run. Returns the number of deleted rows.
     ///
     /// # Errors
-    /// The database refuses, or cannot be reached. It may wait for somebody's lock without end.
+    /// The database refuses, or cannot be reached. The call may wait for another session's lock without a
+    /// limit.
     pub fn tidy(&self) -> Result<u64, TargetError> {
         if self.deleted > 0 {
-            // Where this fails, the next run looks at more than it need.
+            // If this fails, the next run only reads more than necessary.
             let _ = self.target.note_deletions(self.deleted);
         }
-        self.target.sweep_up(&self.spec)
+        self.target.delete_leftover_rows(&self.spec)
     }
 }
 
-/// What the sessions of a run have left, by target.
-pub(crate) fn of_run(job: &Job<'_>, results: &Results) -> Vec<Leftover> {
-    let written = job.targets.iter().enumerate().filter(|(_, aim)| job.inserts_test_rows(aim));
-    let left = written.map(|(at, aim)| {
-        let own = results.sessions.iter().filter(|result| result.target == at);
+/// The rows that the sessions of a run left, by target.
+pub(crate) fn of_run(job: &DriveJob<'_>, results: &Results) -> Vec<Leftover> {
+    let written = job.targets.iter().enumerate().filter(|(_, context)| job.inserts_test_rows(context));
+    let left = written.map(|(at, target_context)| {
+        let target_sessions = results.sessions.iter().filter(|result| result.target == at);
         Leftover {
-            target: Arc::clone(&aim.target),
-            spec: aim.spec.clone(),
-            deleted: own.map(|result| result.life.rows[Touch::Deleted as usize]).sum(),
+            target: Arc::clone(&target_context.target),
+            spec: target_context.spec.clone(),
+            deleted: target_sessions.map(|result| result.life.rows[RowEffect::Deleted as usize]).sum(),
         }
     });
     left.collect()
 }
 
-/// Rows that sessions have left on a target, if that can be counted soon.
-pub(crate) fn count(aim: &Aim) -> Option<u64> {
-    let (target, spec) = (Arc::clone(&aim.target), aim.spec.clone());
+/// Number of rows that sessions left on a target; `None` if the count fails or takes too long.
+pub(crate) fn count(context: &TargetContext) -> Option<u64> {
+    let (target, spec) = (Arc::clone(&context.target), context.spec.clone());
     let counted =
-        patience::within(COUNT_MAX, &Cancel::default(), "counting rows", move || target.own_rows(&spec));
+        patience::within(COUNT_MAX, &Cancel::default(), "counting rows", move || target.leftover_rows(&spec));
     counted.ok()
 }

@@ -1,8 +1,9 @@
-//! The hot path: sessions that start together, work at their pace, and are measured inside one window.
+//! Drives and measures a run: sessions start together, work at their pace, and are measured inside one
+//! window.
 //!
-//! [`run`] takes a plan and a target and returns a run record. The parts are: the gate and the phases that sessions and
-//! coordinator share, one thread per session ([`dyno_workload`] says what to do next, and when), recorders that count without
-//! a lock, observers that cannot hang the run, and the assembly of the record.
+//! [`run`] takes a plan and a target and returns a run record. Sessions and coordinator share the gate and
+//! the phases. Threads lead the sessions ([`dyno_workload`] decides what to do next, and when). Recorders
+//! count without a lock, observers cannot hang the run, and the last step assembles the record.
 
 mod acknowledged;
 mod affinity;
@@ -73,17 +74,17 @@ mod watcher;
 mod witness;
 mod worker;
 
-pub use complete::{Complete, Cumulative, Latencies, SoFar};
-pub use crew::{Crew, Muster, Mustered, Size};
+pub use complete::{CoarseLatencies, CompletedInterval, CumulativeCounters, RunningTotals};
+pub use crew::{StartedWorkerPool, WorkerPool, WorkerPoolFactory, WorkerPoolSize};
 pub use descriptors::{raise_limit, too_few};
-pub use far::FarHost;
-pub use interval::Interval;
-pub use job::{Aim, Job};
-pub use learn::{Lesson, Stop};
+pub use far::RemoteHost;
+pub use interval::IntervalCounts;
+pub use job::{DriveJob, TargetContext};
+pub use learn::{CostProfiler, CostProfilerStop};
 pub use leftover::Leftover;
 pub use observe::OWN_COMMITS;
-pub use part::{Part, Standing};
-pub use results::{Results, Shape};
+pub use part::{SessionGroup, WorkerStatus};
+pub use results::{ResultShape, Results};
 pub use run::{draft, run, run_by, without_leader};
 pub use stalls::Stalls;
-pub use watch::{Event, Live, Unwatched, Watch};
+pub use watch::{LiveProgress, NoopRunListener, RunEvent, RunListener};

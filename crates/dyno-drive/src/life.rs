@@ -1,29 +1,29 @@
-//! Counts of a session's whole life.
+//! Counts what a session does from its start to its end.
 
-use dyno_record::Touch;
+use dyno_record::RowEffect;
 use dyno_workload::{ClassId, Effect};
 use serde::{Deserialize, Serialize};
 
 use crate::count_max::COUNT_MAX;
 
-/// Counts of a session's whole life.
+/// Counts over the whole life of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
-pub(crate) struct Life {
-    /// Operations that ended well, by number of their class.
+pub(crate) struct LifetimeCounts {
+    /// Operations without an error, by class number.
     pub(crate) ops: Vec<u64>,
-    /// Rows that they touched, by what was done to them.
-    pub(crate) rows: [u64; Touch::KINDS],
+    /// Rows of these operations, by effect: read, updated, and so on.
+    pub(crate) rows: [u64; RowEffect::KINDS],
     pub(crate) commits: u64,
-    /// Transactions, those that only read with them.
+    /// Number of transactions, read-only ones included.
     pub(crate) transactions: u64,
     pub(crate) errors: u64,
     pub(crate) verified: (u64, u64),
     pub(crate) overhead_commits: i64,
 }
 
-impl Life {
-    /// Of a session whose operations are of so many classes.
+impl LifetimeCounts {
+    /// For a session with operations of this many classes.
     pub(crate) fn new(classes: usize) -> Self {
         Self { ops: vec![0; classes], ..Self::default() }
     }
@@ -43,7 +43,7 @@ impl Life {
         self.overhead_commits += other.overhead_commits;
     }
 
-    /// Counts an operation of `class` that had this effect, its commits apart.
+    /// Counts an operation of `class` with this effect, without its commits.
     #[inline]
     pub(crate) fn count_op(&mut self, class: ClassId, effect: &Effect) {
         self.ops[class.index()] += 1;
@@ -53,7 +53,7 @@ impl Life {
         }
     }
 
-    /// Takes an operation off that was counted.
+    /// Subtracts an operation that was counted.
     pub(crate) fn take_off_op(&mut self, class: ClassId, effect: &Effect) {
         self.ops[class.index()] -= 1;
         self.transactions -= effect.transactions;
@@ -62,27 +62,26 @@ impl Life {
         }
     }
 
-    /// Counts operations of `class`.
     #[inline]
-    pub(crate) fn count(&mut self, class: ClassId, touch: Touch, ops: u64, rows: u64) {
+    pub(crate) fn count(&mut self, class: ClassId, touch: RowEffect, ops: u64, rows: u64) {
         self.ops[class.index()] += ops;
         self.rows[touch as usize] += rows;
     }
 
-    /// Takes operations off that were counted.
-    pub(crate) fn take_off(&mut self, class: ClassId, touch: Touch, ops: u64, rows: u64) {
+    /// Subtracts operations that were counted.
+    pub(crate) fn take_off(&mut self, class: ClassId, touch: RowEffect, ops: u64, rows: u64) {
         self.ops[class.index()] -= ops;
         self.rows[touch as usize] -= rows;
     }
 
-    /// Whether sums of many such counts cannot overflow: they may have come from anywhere.
+    /// Whether sums of many such counts cannot overflow; they may come from another host.
     pub(crate) fn is_countable(&self) -> bool {
         let more = [self.commits, self.transactions, self.errors, self.verified.0, self.verified.1];
         let mut counts = self.ops.iter().chain(&self.rows).chain(&more);
         counts.all(|count| *count <= COUNT_MAX) && self.overhead_commits.unsigned_abs() <= COUNT_MAX
     }
 
-    /// Calls of the database that have ended: operations, or slices of them.
+    /// Database calls that have ended: operations, or slices of them.
     pub(crate) fn calls(&self) -> u64 {
         match self.ops.get(ClassId::SLICE.index()) {
             None | Some(0) => self.ops.iter().sum::<u64>() + self.errors,

@@ -1,47 +1,47 @@
-//! One series while it is made: intervals that still change, told once they do not, and an overview of those.
+//! Builds one series: intervals that still change, updates about final ones, and an overview of those.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use dyno_record::{Chunk, Merge, Overview, Part, Series, SeriesPoint};
+use dyno_record::{Merge, Series, SeriesChunk, SeriesOverview, SeriesPart, SeriesPoint};
 
-use crate::complete::Latencies;
-use crate::interval::Interval;
+use crate::complete::CoarseLatencies;
+use crate::interval::IntervalCounts;
 use crate::packed::Packed;
-use crate::tally::Tally;
+use crate::tally::LatencyTally;
 
-/// Intervals that may be open at once where nobody reports for a long time: a server that hangs, a machine that slept.
+/// The most open intervals, where sessions do not report for a long time: a hanging server, a suspended
+/// machine.
 const OPEN_MAX: usize = 4_096;
 
-/// What is told of a series once nothing changes it any more.
+/// The final parts of a series that have not been reported yet.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct SeriesUpdates {
     /// Intervals that have become final.
-    pub(crate) last: Vec<Chunk>,
-    /// What was reported of intervals that were final.
-    pub(crate) late: Vec<Chunk>,
+    pub(crate) final_chunks: Vec<SeriesChunk>,
+    /// Late reports on intervals that were already final.
+    pub(crate) late_chunks: Vec<SeriesChunk>,
 }
 
 /// The intervals of one series.
-pub(crate) struct Line {
-    part: Part,
+pub(crate) struct IntervalSeries {
+    part: SeriesPart,
     interval_s: f64,
-    open: VecDeque<Open>,
-    /// The number of the first that is open.
+    open: VecDeque<OpenInterval>,
+    /// The number of the first open interval.
     open_from: u64,
-    spare: Vec<Tally>,
-    closed: Overview<Closed>,
-    /// Closed ones that nobody has asked for, and the number of the first.
-    untold: Vec<SeriesPoint>,
-    untold_from: u64,
-    /// What was reported of closed ones.
+    spare: Vec<LatencyTally>,
+    closed: SeriesOverview<ClosedInterval>,
+    /// Closed intervals that are not reported yet, and the number of the first.
+    unreported: Vec<SeriesPoint>,
+    unreported_from: u64,
+    /// Late reports on closed intervals.
     late: BTreeMap<u64, SeriesPoint>,
-    sum: Sum,
+    sum: IntervalTotals,
 }
 
-/// Sums of intervals.
 #[derive(Debug, Default)]
-pub(crate) struct Sum {
-    /// The number behind the last interval that is in it.
+pub(crate) struct IntervalTotals {
+    /// The number after the last interval that is included.
     pub(crate) until: u64,
     pub(crate) ops: u64,
     pub(crate) errors: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Sum {
     pub(crate) latency: Packed,
 }
 
-impl Sum {
+impl IntervalTotals {
     fn add(&mut self, (ops, errors): (u64, u64), classes: &[u64], latency: &Packed) {
         self.ops += ops;
         self.errors += errors;
@@ -58,54 +58,54 @@ impl Sum {
     }
 }
 
-fn add_classes(own: &mut Vec<u64>, classes: &[u64]) {
-    own.resize(own.len().max(classes.len()), 0);
-    own.iter_mut().zip(classes).for_each(|(own, ops)| *own += ops);
+fn add_classes(totals: &mut Vec<u64>, classes: &[u64]) {
+    totals.resize(totals.len().max(classes.len()), 0);
+    totals.iter_mut().zip(classes).for_each(|(total, ops)| *total += ops);
 }
 
 /// One interval of all sessions that may still change.
 #[derive(Default)]
-struct Open {
+struct OpenInterval {
     ops: u64,
     errors: u64,
     classes: Vec<u64>,
-    latency: Option<Tally>,
+    latency: Option<LatencyTally>,
     metrics: BTreeMap<String, f64>,
 }
 
-/// One or several intervals that are over.
+/// One or several closed intervals.
 #[derive(Debug, Clone)]
-struct Closed {
-    /// Its percentiles are those of `latency`.
+struct ClosedInterval {
+    /// Its percentiles are in `latency`.
     point: SeriesPoint,
     latency: Packed,
 }
 
-impl Merge for Closed {
+impl Merge for ClosedInterval {
     fn merge(&mut self, later: Self) {
         self.point.merge(later.point);
         self.latency.add(&later.latency);
     }
 }
 
-impl Line {
-    pub(crate) fn new(part: Part, interval_s: f64, points_max: usize) -> Self {
+impl IntervalSeries {
+    pub(crate) fn new(part: SeriesPart, interval_s: f64, points_max: usize) -> Self {
         Self {
             part,
             interval_s,
             open: VecDeque::new(),
             open_from: 0,
             spare: Vec::new(),
-            closed: Overview::new(points_max),
-            untold: Vec::new(),
-            untold_from: 0,
+            closed: SeriesOverview::new(points_max),
+            unreported: Vec::new(),
+            unreported_from: 0,
             late: BTreeMap::new(),
-            sum: Sum::default(),
+            sum: IntervalTotals::default(),
         }
     }
 
     /// Adds what a session did in an interval.
-    pub(crate) fn add(&mut self, interval: &Interval) {
+    pub(crate) fn add(&mut self, interval: &IntervalCounts) {
         if interval.index < self.sum.until {
             let latency = Packed::of(&interval.latency);
             self.sum.add((interval.ops, interval.errors), &interval.classes, &latency);
@@ -120,13 +120,13 @@ impl Line {
         add_classes(&mut open.classes, &interval.classes);
         let mut spare = spare;
         if interval.latency.len() > 0 {
-            let tally = open.latency.get_or_insert_with(|| spare.take().unwrap_or_else(Tally::coarse));
+            let tally = open.latency.get_or_insert_with(|| spare.take().unwrap_or_else(LatencyTally::coarse));
             tally.add(&interval.latency);
         }
         self.spare.extend(spare);
     }
 
-    fn add_late(&mut self, interval: &Interval) {
+    fn add_late(&mut self, interval: &IntervalCounts) {
         let latency = Packed::of(&interval.latency);
         let [max_us] = latency.quantiles_us([1.0]);
         let (ops, errors) = (interval.ops, interval.errors);
@@ -138,25 +138,25 @@ impl Line {
         self.late.entry(interval.index).or_default().add_late(&late);
     }
 
-    /// Notes rates of database and host in an interval.
+    /// Notes the rates of database and host in an interval.
     pub(crate) fn note(&mut self, index: u64, metrics: BTreeMap<String, f64>) {
         if let Some(open) = self.open_at(index) {
             open.metrics = metrics;
         }
     }
 
-    /// The open interval of this number; nothing where it is closed.
-    fn open_at(&mut self, index: u64) -> Option<&mut Open> {
+    /// The open interval with this number; `None` if it is closed.
+    fn open_at(&mut self, index: u64) -> Option<&mut OpenInterval> {
         while index >= self.open_from + self.open.len() as u64 {
             if self.open.len() >= OPEN_MAX {
                 self.close_first();
             }
-            self.open.push_back(Open::default());
+            self.open.push_back(OpenInterval::default());
         }
         self.open.get_mut(usize::try_from(index.checked_sub(self.open_from)?).ok()?)
     }
 
-    /// What is known so far of an open interval: operations, median and 99th percentile in µs.
+    /// The present state of an open interval: operations, median and 99th percentile in µs.
     pub(crate) fn peek(&self, index: u64) -> (u64, Option<f64>, Option<f64>) {
         let at = index.checked_sub(self.open_from).and_then(|at| usize::try_from(at).ok());
         let Some(open) = at.and_then(|at| self.open.get(at)) else { return (0, None, None) };
@@ -164,9 +164,9 @@ impl Line {
         (open.ops, us(0.5), us(0.99))
     }
 
-    /// The point of the open interval of this number as it is known by now, with its response times; it and all before it are in the
-    /// sum from now on. Nothing where it is closed.
-    pub(crate) fn complete(&mut self, index: u64) -> Option<(SeriesPoint, Latencies)> {
+    /// The present point of the open interval with this number, with its response times. It and all earlier
+    /// ones are included in the sum from now on. `None` if it is closed.
+    pub(crate) fn complete(&mut self, index: u64) -> Option<(SeriesPoint, CoarseLatencies)> {
         while self.sum.until <= index {
             let until = self.sum.until;
             if let Some(at) = until.checked_sub(self.open_from)
@@ -179,15 +179,15 @@ impl Line {
         let at_s = index as f64 * self.interval_s;
         let open = self.open.get(usize::try_from(index.checked_sub(self.open_from)?).ok()?)?;
         let latency = open.packed();
-        Some((open.point(at_s, self.interval_s, &latency), Latencies(latency)))
+        Some((open.point(at_s, self.interval_s, &latency), CoarseLatencies(latency)))
     }
 
-    /// Sums of the intervals that are complete.
-    pub(crate) fn sum(&self) -> &Sum {
+    /// Sums of the complete intervals.
+    pub(crate) fn sum(&self) -> &IntervalTotals {
         &self.sum
     }
 
-    /// Closes all intervals before the one of this number.
+    /// Closes all intervals before the one with this number.
     pub(crate) fn close_until(&mut self, until: u64) {
         while self.open_from < until && !self.open.is_empty() {
             self.close_first();
@@ -200,8 +200,8 @@ impl Line {
         self.closed.push(closed);
     }
 
-    /// Takes the first open interval, which was so long, out.
-    fn close_as(&mut self, seconds: f64) -> Option<Closed> {
+    /// Removes the first open interval, which lasted this many seconds.
+    fn close_as(&mut self, seconds: f64) -> Option<ClosedInterval> {
         let open = self.open.pop_front()?;
         let latency = open.packed();
         if self.open_from >= self.sum.until {
@@ -214,25 +214,30 @@ impl Line {
             self.spare.push(tally);
         }
         self.open_from += 1;
-        self.untold.push(point.clone());
-        Some(Closed { point, latency })
+        self.unreported.push(point.clone());
+        Some(ClosedInterval { point, latency })
     }
 
-    /// Tells what nobody has been told yet.
-    pub(crate) fn tell(&mut self, told: &mut Told) {
-        if !self.untold.is_empty() {
-            let points = std::mem::take(&mut self.untold);
-            let first = std::mem::replace(&mut self.untold_from, self.open_from);
-            told.last.push(Chunk { part: self.part, first, points });
+    /// Moves everything that is not reported yet to `updates`.
+    pub(crate) fn drain_updates(&mut self, updates: &mut SeriesUpdates) {
+        if !self.unreported.is_empty() {
+            let points = std::mem::take(&mut self.unreported);
+            let first = std::mem::replace(&mut self.unreported_from, self.open_from);
+            updates.final_chunks.push(SeriesChunk { part: self.part, first, points });
         }
         let late = std::mem::take(&mut self.late).into_iter();
-        told.late.extend(late.map(|(first, point)| Chunk { part: self.part, first, points: vec![point] }));
+        updates.late_chunks.extend(late.map(|(first, point)| SeriesChunk {
+            part: self.part,
+            first,
+            points: vec![point],
+        }));
     }
 
-    /// Closes every interval of a window of `wanted` that was `seconds` long.
+    /// Closes every interval of a window of `wanted` intervals that was `seconds` long.
     pub(crate) fn end(&mut self, wanted: u64, seconds: f64) {
         self.open_at(wanted.saturating_sub(1));
-        // What ended a moment after the last full interval belongs to the last point: sessions cross the edge one by one.
+        // Work that ended just after the last full interval belongs to the last point: sessions cross the
+        // boundary one by one.
         while self.open_from + self.open.len() as u64 > wanted && self.open.len() > 1 {
             let Some(extra) = self.open.pop_back() else { break };
             if let Some(last) = self.open.back_mut() {
@@ -248,13 +253,13 @@ impl Line {
         }
     }
 
-    /// The series, every interval of which is closed.
+    /// The series; all its intervals must be closed.
     pub(crate) fn into_series(self) -> Series {
         let (each, intervals) = (self.closed.each(), self.closed.intervals());
         if intervals == 0 {
             return Series::default();
         }
-        let point = |closed: Closed| {
+        let point = |closed: ClosedInterval| {
             let [p50_us, p99_us, max_us] = closed.latency.quantiles_us([0.5, 0.99, 1.0]);
             SeriesPoint { p50_us, p99_us, max_us, bands: closed.latency.bands(), ..closed.point }
         };
@@ -262,19 +267,19 @@ impl Line {
         Series::thinned(points, self.interval_s, each, intervals)
     }
 
-    /// Points that it holds, of whatever kind.
+    /// Number of points that it holds, of any kind.
     #[cfg(test)]
     pub(crate) fn in_memory(&self) -> usize {
-        self.open.len() + self.untold.len() + self.late.len() + self.closed.points().len()
+        self.open.len() + self.unreported.len() + self.late.len() + self.closed.points().len()
     }
 }
 
-impl Open {
+impl OpenInterval {
     fn packed(&self) -> Packed {
         self.latency.as_ref().map(Packed::of).unwrap_or_default()
     }
 
-    /// Its point of the series, which begins at `at_s`.
+    /// The interval's point of the series, which begins at `at_s`.
     fn point(&self, at_s: f64, seconds: f64, latency: &Packed) -> SeriesPoint {
         let [p50_us, p99_us, max_us] = latency.quantiles_us([0.5, 0.99, 1.0]);
         let (ops, errors, metrics) = (self.ops, self.errors, self.metrics.clone());

@@ -1,15 +1,19 @@
-//! What sessions have loaded, and how fast.
+//! Reports what sessions loaded in bulk, and how fast.
 
-use dyno_record::{Counter, Counters, Loaded, Touch, Unit};
-use dyno_workload::own::Own;
+use dyno_record::{BulkLoadResult, Counter, Counters, RowEffect, Unit};
+use dyno_workload::own::CustomWorkload;
 
-use crate::metrics::{Metrics, put, tell};
-use crate::results::Handed;
+use crate::metrics::{MetricMap, put, put_result};
+use crate::results::SelectedResults;
 
-/// What the sessions in `results` have loaded of the table of `own`; nothing where that is not what it does. Whether the engine makes
-/// the primary key with the table is `key_first`.
-pub(crate) fn of(own: &Own, results: &Handed<'_>, key_first: bool) -> Option<Loaded> {
-    let bulk = own.bulk()?;
+/// What the sessions in `results` loaded into the table of `workload`; `None` for workloads that load nothing.
+/// `key_first` if the engine creates the primary key with the table.
+pub(crate) fn of(
+    workload: &CustomWorkload,
+    results: &SelectedResults<'_>,
+    key_first: bool,
+) -> Option<BulkLoadResult> {
+    let bulk = workload.bulk()?;
     let table = bulk.described();
     let sessions = results.sessions.as_slice();
     let began_ns = sessions.iter().filter_map(|session| session.moments.start_ns).min();
@@ -23,12 +27,12 @@ pub(crate) fn of(own: &Own, results: &Handed<'_>, key_first: bool) -> Option<Loa
         (true, _) => indexes,
         (false, has_key) => u32::from(has_key),
     };
-    let not_yet = || Loaded::NOT_YET.to_owned();
-    Some(Loaded {
+    let not_yet = || BulkLoadResult::NOT_YET.to_owned();
+    Some(BulkLoadResult {
         table: table.name().to_owned(),
         wanted: table.rows(),
         part_rows: bulk.part_rows(),
-        rows: sessions.iter().map(|session| session.life.rows[Touch::Inserted as usize]).sum(),
+        rows: sessions.iter().map(|session| session.life.rows[RowEffect::Inserted as usize]).sum(),
         bytes: bulk.bytes(),
         seconds,
         indexes: (before, indexes - before),
@@ -42,16 +46,16 @@ pub(crate) fn of(own: &Own, results: &Handed<'_>, key_first: bool) -> Option<Loa
     })
 }
 
-/// Figures of a load of which all is in the window.
-pub(crate) fn figures(metrics: &mut Metrics, counters: &Counters, loaded: Option<&Loaded>) {
+/// Enters the figures of a load that lies entirely inside the window.
+pub(crate) fn figures(metrics: &mut MetricMap, counters: &Counters, loaded: Option<&BulkLoadResult>) {
     let Some(loaded) = loaded.filter(|loaded| loaded.rows > 0 && loaded.seconds > 0.0) else { return };
-    let Loaded { rows, bytes, seconds, .. } = *loaded;
+    let BulkLoadResult { rows, bytes, seconds, .. } = *loaded;
     if !loaded.is_whole() {
-        // What sessions loaded behind the window's end is not known apart.
+        // Rows that sessions loaded after the window's end are not counted separately.
         return;
     }
     put(metrics, "load_rows_per_s", rows as f64 / seconds, Unit::RowsPerSecond);
     put(metrics, "load_mb_per_s", bytes as f64 / 1e6 / seconds, Unit::MegabytesPerSecond);
     let redo = counters.get(Counter::RedoBytes).map(|redo| redo as f64 / rows as f64);
-    tell(metrics, "load_redo_bytes_per_row", redo, Unit::Bytes);
+    put_result(metrics, "load_redo_bytes_per_row", redo, Unit::Bytes);
 }

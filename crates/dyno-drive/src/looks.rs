@@ -1,51 +1,51 @@
-//! What became of the snapshots that belong to the window's two ends: the observer notes it, sessions ask.
+//! Tracks the snapshots of the two window boundaries: the observer updates their stage, sessions read it.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// What became of the snapshot that belongs to an edge of the window.
+/// The stage of the snapshot of a window boundary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Look {
-    /// Nobody has asked for its counters.
+pub(crate) enum SnapshotStage {
+    /// Its counters have not been requested.
     Before,
-    /// They are being read: what becomes visible now may be in them or not.
+    /// Its counters are being read: work that becomes visible now may or may not be included.
     Asked,
-    /// They are there.
+    /// Its counters have arrived.
     Answered,
 }
 
-/// The looks at one target: at the window's begin (0) and at its end (1).
+/// The snapshots of one target at the window's begin (0) and end (1).
 #[derive(Debug, Default)]
-pub(crate) struct Looks {
-    looks: [AtomicU8; 2],
+pub(crate) struct SnapshotStatus {
+    stages: [AtomicU8; 2],
     answered_ns: [AtomicU64; 2],
 }
 
-impl Looks {
-    /// The counters at an edge are asked for next.
-    pub(crate) fn asked(&self, edge: usize) {
-        self.looks[edge].store(Look::Asked as u8, Ordering::SeqCst);
+impl SnapshotStatus {
+    /// Notes that the counters at a boundary are requested next.
+    pub(crate) fn note_requested(&self, edge: usize) {
+        self.stages[edge].store(SnapshotStage::Asked as u8, Ordering::SeqCst);
     }
 
-    /// The counters at an edge are there, or will never be; only the first word counts.
-    pub(crate) fn answered(&self, edge: usize, now_ns: u64) {
-        if self.at(edge) != Look::Answered {
+    /// Notes that the counters at a boundary have arrived, or never will; only the first call counts.
+    pub(crate) fn note_answered(&self, edge: usize, now_ns: u64) {
+        if self.stage(edge) != SnapshotStage::Answered {
             self.answered_ns[edge].store(now_ns, Ordering::SeqCst);
-            self.looks[edge].store(Look::Answered as u8, Ordering::SeqCst);
+            self.stages[edge].store(SnapshotStage::Answered as u8, Ordering::SeqCst);
         }
     }
 
-    /// When the counters at an edge were there.
+    /// When the counters at a boundary arrived.
     pub(crate) fn answered_ns(&self, edge: usize) -> u64 {
         self.answered_ns[edge].load(Ordering::SeqCst)
     }
 
-    /// What became of the snapshot of an edge.
-    pub(crate) fn at(&self, edge: usize) -> Look {
-        match self.looks[edge].load(Ordering::SeqCst) {
-            0 => Look::Before,
-            1 => Look::Asked,
-            _ => Look::Answered,
+    /// The stage of the snapshot of a boundary.
+    pub(crate) fn stage(&self, edge: usize) -> SnapshotStage {
+        match self.stages[edge].load(Ordering::SeqCst) {
+            0 => SnapshotStage::Before,
+            1 => SnapshotStage::Asked,
+            _ => SnapshotStage::Answered,
         }
     }
 }

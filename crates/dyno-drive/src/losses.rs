@@ -1,8 +1,8 @@
-//! When a session had answers, and when it had lost its connection.
+//! Records when a session had answers, and when it had lost its connection.
 //!
-//! A session notes each loss of its connection, and each longer pause between two answers. Pauses of several sessions are
-//! intersected: what is left are times in which none of them had an answer. An intersection of intersections is that of all, so
-//! a host can hand in one for all of its sessions.
+//! A session notes each loss of its connection, and each longer pause between two answers. The pauses of
+//! several sessions are intersected: the result is the times in which none of them had an answer.
+//! Intersections can be intersected again, so a host hands in one for all of its sessions.
 
 use std::collections::BTreeMap;
 
@@ -13,26 +13,26 @@ use serde::{Deserialize, Serialize};
 /// The end of a time that lasted until the session stopped.
 pub(crate) const OPEN_NS: u64 = u64::MAX;
 
-/// Pauses shorter than this are none, ns; where there are too many, only longer ones are kept.
+/// Shorter pauses are ignored, ns; where there are too many, only longer ones are kept.
 const PAUSE_NS_MIN: u64 = 5_000_000;
-/// Pauses that one session keeps at most.
+/// The most pauses that one session keeps.
 const PAUSES_MAX: usize = 512;
-/// Losses that one session keeps at most, and different errors and classes of one loss.
+/// The most losses that one session keeps, and the most error codes and classes of one loss.
 pub(crate) const LOSSES_MAX: usize = 256;
 const KINDS_MAX: usize = 64;
 
-/// The answers and losses of one session, as it works.
+/// The answers and losses of one session while it works.
 #[derive(Debug, Default)]
 pub(crate) struct AnswerLog {
     number: u32,
-    /// The last answer; 0 before the first.
+    /// The time of the last answer; 0 before the first.
     last_ns: u64,
     pause_ns_min: u64,
     pauses: Vec<(u64, u64)>,
     losses: Vec<Loss>,
     /// The loss from which the session has not recovered yet.
     open: Option<Loss>,
-    /// Commits in doubt of the failure that comes next.
+    /// Commits in doubt that belong to the next failure.
     in_doubt: u64,
 }
 
@@ -40,13 +40,13 @@ pub(crate) struct AnswerLog {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Loss {
     pub(crate) session: u32,
-    /// The last answer before it.
+    /// The time of the last answer before it.
     pub(crate) last_ns: u64,
     /// When the first request failed because of it.
     pub(crate) lost_ns: u64,
-    /// The first answer after it, or [`OPEN_NS`].
+    /// The time of the first answer after it, or [`OPEN_NS`].
     pub(crate) back_ns: u64,
-    /// When the session stopped, where there was none.
+    /// When the session stopped, if there was none.
     pub(crate) stopped_ns: u64,
     /// Failed operations by number of their class, and by code.
     pub(crate) failed: BTreeMap<usize, u64>,
@@ -57,23 +57,23 @@ pub(crate) struct Loss {
     pub(crate) refusal: Option<String>,
 }
 
-/// The answers of one session or of several, as they are handed in.
+/// The answers of one session or of several, as a host hands them in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AnswerTimes {
     pub(crate) losses: Vec<Loss>,
-    /// Times in which none of the sessions had an answer, in their order.
+    /// Times in which none of the sessions had an answer, in ascending order.
     pub(crate) pauses: Vec<(u64, u64)>,
-    /// Shorter pauses are not in `pauses`.
+    /// Shorter pauses than this are not in `pauses`.
     pub(crate) pause_ns_min: u64,
 }
 
 impl AnswerLog {
-    /// Of the session with this number.
+    /// For the session with this number.
     pub(crate) fn new(number: u32) -> Self {
         Self { number, pause_ns_min: PAUSE_NS_MIN, ..Self::default() }
     }
 
-    /// An operation has ended well at `now_ns`, in a session that started at `start_ns`.
+    /// Notes that an operation ended without an error at `now_ns`, in a session that started at `start_ns`.
     #[inline]
     pub(crate) fn answered(&mut self, now_ns: u64, start_ns: Option<u64>) {
         if now_ns.saturating_sub(self.last_ns) >= self.pause_ns_min || self.open.is_some() {
@@ -100,7 +100,7 @@ impl AnswerLog {
         if self.last_ns == 0 { start_ns } else { self.last_ns }
     }
 
-    /// Of more losses than are kept, the later ones are taken for one: no answer is known between them.
+    /// Beyond the limit, later losses are merged into one: no answer between them is known.
     fn keep(&mut self, loss: Loss) {
         let is_full = self.losses.len() >= LOSSES_MAX;
         match self.losses.last_mut() {
@@ -112,12 +112,12 @@ impl AnswerLog {
         }
     }
 
-    /// A commit was under way when the connection was lost that [`AnswerLog::failed`] tells of next.
+    /// Notes that a commit was in progress at the loss that the next call of [`AnswerLog::failed`] reports.
     pub(crate) fn in_doubt(&mut self) {
         self.in_doubt += 1;
     }
 
-    /// A request has failed at `now_ns` that counts for `class`.
+    /// Notes that a request failed at `now_ns`; it counts for `class`.
     #[cold]
     pub(crate) fn failed(&mut self, class: ClassId, error: &OpError, now_ns: u64, start_ns: Option<u64>) {
         let last_ns = self.last(start_ns.unwrap_or(now_ns));
@@ -132,7 +132,7 @@ impl AnswerLog {
         count(&mut loss.errors, &error.code, 1);
     }
 
-    /// An attempt to connect again was refused.
+    /// Notes that an attempt to reconnect was refused.
     #[cold]
     pub(crate) fn refused(&mut self, why: &dyn std::fmt::Display) {
         let Some(loss) = &mut self.open else { return };
@@ -140,19 +140,19 @@ impl AnswerLog {
         loss.refusal = Some(why.to_string());
     }
 
-    /// Whether the session has lost its connection and had no answer since.
+    /// Whether the session lost its connection and has had no answer since.
     pub(crate) fn is_out(&self) -> bool {
         self.open.is_some()
     }
 
-    /// The session stops at `now_ns`.
+    /// Notes that the session stops at `now_ns`.
     pub(crate) fn stop(&mut self, now_ns: u64) {
         if let Some(loss) = &mut self.open {
             loss.stopped_ns = now_ns;
         }
     }
 
-    /// As it is handed in.
+    /// The answers in the form that is handed in.
     pub(crate) fn into_answers(mut self) -> AnswerTimes {
         if let Some(loss) = self.open.take() {
             self.keep(loss);
@@ -174,7 +174,7 @@ impl Loss {
         self.refusal = other.refusal.clone().or(self.refusal.take());
     }
 
-    /// All of its points in time, to map them to another clock.
+    /// All times in it, for conversion to another clock.
     fn moments_mut(&mut self) -> impl Iterator<Item = &mut u64> {
         [&mut self.last_ns, &mut self.lost_ns, &mut self.back_ns, &mut self.stopped_ns].into_iter()
     }
@@ -188,32 +188,32 @@ impl Loss {
     }
 }
 
-/// Counts a code; of too many different ones the rest is counted together.
+/// Counts an error code; beyond the limit, all other codes share one count.
 fn count(errors: &mut BTreeMap<String, u64>, code: &str, times: u64) {
     let code = if errors.len() < KINDS_MAX - 1 || errors.contains_key(code) { code } else { "other" };
     *errors.entry(code.to_owned()).or_default() += times;
 }
 
 impl AnswerTimes {
-    /// Adds those of other sessions.
+    /// Adds the answers of other sessions.
     pub(crate) fn add(&mut self, other: &Self) {
         self.losses.extend(other.losses.iter().cloned());
         self.pauses = intersection(&self.pauses, &other.pauses);
         self.pause_ns_min = self.pause_ns_min.max(other.pause_ns_min);
     }
 
-    /// Puts all moments on another clock.
+    /// Converts all times to another clock.
     pub(crate) fn on_clock(&mut self, map: &dyn Fn(u64) -> u64) {
         let pauses = self.pauses.iter_mut().flat_map(|(from_ns, to_ns)| [from_ns, to_ns]);
         for at_ns in self.losses.iter_mut().flat_map(Loss::moments_mut).chain(pauses) {
-            // What is 0 or open is no moment.
+            // 0 and [`OPEN_NS`] are not times.
             if *at_ns != OPEN_NS && *at_ns != 0 {
                 *at_ns = map(*at_ns);
             }
         }
     }
 
-    /// Whether so many sessions of a run with so many classes can have handed it in.
+    /// Whether it is plausible for this many sessions in a run with this many classes.
     pub(crate) fn is_sound(&self, sessions: usize, classes: usize) -> bool {
         self.losses.len() <= sessions.saturating_mul(LOSSES_MAX)
             && self.pauses.len() <= sessions.saturating_mul(PAUSES_MAX + LOSSES_MAX)
@@ -221,7 +221,7 @@ impl AnswerTimes {
     }
 }
 
-/// The times that are in both lists, each of which is in order and without overlaps.
+/// The times that are in both lists; each list is sorted and has no overlaps.
 fn intersection(pauses: &[(u64, u64)], other: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let (mut left, mut right, mut common) = (0, 0, Vec::new());
     while let (Some(&(from, to)), Some(&(other_from, other_to))) = (pauses.get(left), other.get(right)) {
@@ -257,7 +257,7 @@ mod tests {
         log.in_doubt();
         log.failed(ClassId::operation(1), &lost(), 1_500 * MS, None);
         log.refused(&"not yet");
-        // The first operation after it fails too: the session is still out.
+        // The first operation after it fails too: the session is still disconnected.
         log.failed(ClassId::operation(0), &OpError { class: ErrorClass::Fatal, ..lost() }, 1_800 * MS, None);
         assert!(log.is_out());
         log.answered(2_000 * MS, None);

@@ -1,36 +1,36 @@
-//! What the coordinator has measured, before it is a record.
+//! Holds what the coordinator has measured, before it becomes a record.
 
 use dyno_engine::target::Stuck;
-use dyno_record::{Fleet, Placed, Profile, Series, UnreadIntervals, Waits};
+use dyno_record::{Fleet, Profile, Series, ThreadPlacement, UnreadIntervals, Waits};
 
-use crate::job::Outcome;
-use crate::observe::Taken;
+use crate::job::DriveOutcome;
+use crate::observe::TargetSnapshot;
 use crate::processors::Processors;
 use crate::results::Results;
 use crate::stalls::Stalls;
-use crate::vigil::Vigil;
+use crate::vigil::CounterWatchdog;
 
-/// All that a record is made of.
+/// Everything that a record is built from.
 pub(crate) struct Finished {
-    pub(crate) measured: Measured,
-    /// What sessions and their threads handed in.
+    pub(crate) measured: RunMeasurement,
+    /// The results of sessions and their threads.
     pub(crate) results: Results,
-    /// Of all targets, then of each where there are several.
+    /// The series of all targets, then of each if there are several.
     pub(crate) series: Vec<Series>,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: DriveOutcome,
 }
 
 /// What the coordinator has measured.
 #[derive(Default)]
-pub(crate) struct Measured {
+pub(crate) struct RunMeasurement {
     pub(crate) sessions: u32,
-    /// Threads that led them.
+    /// Number of threads that led the sessions.
     pub(crate) threads: u32,
-    /// Where they and the server's processes were.
-    pub(crate) placement: Option<Placed>,
-    /// Those who did it, where they are on hosts of their own.
+    /// Where threads and the server's processes ran.
+    pub(crate) placement: Option<ThreadPlacement>,
+    /// The agents, if they drove the sessions.
     pub(crate) fleet: Option<Fleet>,
-    /// What the server says of sessions that had to be broken off.
+    /// The servers' reports on sessions that had to be interrupted.
     pub(crate) stuck: Vec<Stuck>,
     pub(crate) gate_opened_ns: Option<u64>,
     pub(crate) connect_s: f64,
@@ -39,35 +39,36 @@ pub(crate) struct Measured {
     pub(crate) end_at: String,
     pub(crate) stalls: Stalls,
     pub(crate) broken_off: Vec<u32>,
-    /// Who had the processors in the window.
+    /// Who used the processors in the window.
     pub(crate) processors: Processors,
-    /// Where their time went.
+    /// The functions that used the processors.
     pub(crate) profile: Option<Profile>,
-    /// What was read of each target, in their order.
+    /// The measurements of each target, in target order.
     pub(crate) targets: Vec<MeasuredTarget>,
 }
 
-/// What was read of one target.
+/// The measurements of one target.
 #[derive(Default)]
 pub(crate) struct MeasuredTarget {
-    pub(crate) begin: Option<Taken>,
-    /// When the database's counters in it were read, where that was later than the machine's.
+    pub(crate) begin: Option<TargetSnapshot>,
+    /// When the database's counters in it were read, if later than the machine's.
     pub(crate) begin_counts_ns: Option<u64>,
-    pub(crate) end: Option<Taken>,
+    pub(crate) end: Option<TargetSnapshot>,
     pub(crate) no_end: Option<String>,
-    pub(crate) whole_begin: Option<Taken>,
-    pub(crate) whole_end: Option<Taken>,
-    /// Intervals inside the window at whose end its counters could not be read.
+    pub(crate) whole_begin: Option<TargetSnapshot>,
+    pub(crate) whole_end: Option<TargetSnapshot>,
+    /// Intervals of the window at whose end its counters could not be read.
     pub(crate) unread: Option<UnreadIntervals>,
-    /// What changed from one snapshot to the next.
-    pub(crate) vigil: Vigil,
+    /// What changed between consecutive snapshots.
+    pub(crate) watchdog: CounterWatchdog,
     pub(crate) waits: Option<Waits>,
-    /// Rows beyond the loaded ones, as the database counted them afterwards.
+    /// Rows beyond the loaded ones, as the database counted them after the run.
     pub(crate) rows_left: Option<u64>,
 }
 
 impl MeasuredTarget {
-    /// Notes that the counters could not be read at the end of an interval, so many s after the window's begin.
+    /// Notes that the counters could not be read at the end of an interval, `at_s` seconds after the window's
+    /// begin.
     pub(crate) fn note_unread(&mut self, at_s: f64, reason: &str) {
         let first = || UnreadIntervals { count: 0, first_s: at_s, reason: reason.to_owned() };
         self.unread.get_or_insert_with(first).count += 1;

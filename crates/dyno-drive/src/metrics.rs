@@ -1,8 +1,8 @@
-//! Figures of an interval from the counters of database and host at its two ends.
+//! Computes the figures of an interval from the counters of database and host at its two ends.
 //!
-//! Every rate divides by the time that its own counts cover: operations, and counters that sessions publish between two of
-//! them, by what the sessions worked; everything else by the time between the snapshots. What has no counter is absent with
-//! the counter's own reason.
+//! Every rate is divided by the time that its counts cover. For operations, and for counters that sessions
+//! publish between two of them, that is the sessions' working time. For everything else it is the time
+//! between the snapshots. A figure without its counter is absent, with the counter's reason.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use dyno_host::{CpuShare, DeviceRates, HostDelta};
 use dyno_record::{Counter, Counters, Metric, OpStats, Unit, Waits, Window};
 
 use crate::cover::Cover;
-use crate::observe::Taken;
-use crate::vigil::leave_out_fallen;
+use crate::observe::TargetSnapshot;
+use crate::vigil::withhold_reset_counters;
 
-/// Bytes in a megabyte of a rate (10⁶, as storage is sold and as networks count).
+/// Bytes in a megabyte of a rate (10⁶, as for storage and networks).
 const MEGABYTE: f64 = 1e6;
 
-pub(crate) type Metrics = BTreeMap<String, Metric>;
+pub(crate) type MetricMap = BTreeMap<String, Metric>;
 
-pub(crate) fn put(metrics: &mut Metrics, name: &str, value: f64, unit: Unit) {
+pub(crate) fn put(metrics: &mut MetricMap, name: &str, value: f64, unit: Unit) {
     let metric = match value.is_finite() {
         true => Metric::Value { value, unit },
         false => Metric::Absent { absent: "it would be a division by zero".into() },
@@ -26,19 +26,19 @@ pub(crate) fn put(metrics: &mut Metrics, name: &str, value: f64, unit: Unit) {
     metrics.insert(name.to_owned(), metric);
 }
 
-pub(crate) fn absent(metrics: &mut Metrics, name: &str, reason: &str) {
+pub(crate) fn absent(metrics: &mut MetricMap, name: &str, reason: &str) {
     metrics.insert(name.to_owned(), Metric::Absent { absent: reason.to_owned() });
 }
 
-/// Puts a figure, or why there is none.
-pub(crate) fn tell(metrics: &mut Metrics, name: &str, figure: Result<f64, &str>, unit: Unit) {
+/// Enters a figure, or the reason why there is none.
+pub(crate) fn put_result(metrics: &mut MetricMap, name: &str, figure: Result<f64, &str>, unit: Unit) {
     match figure {
         Ok(value) => put(metrics, name, value, unit),
         Err(reason) => absent(metrics, name, reason),
     }
 }
 
-/// Name and unit of the rate of a counter, and what to divide its sum by beside the seconds.
+/// Name and unit of a counter's rate, and the divisor of its sum besides the seconds.
 fn rate_of(counter: Counter) -> Option<(&'static str, Unit, f64)> {
     let rate = match counter {
         Counter::LogicalReads => ("logical_reads_per_s", Unit::BlocksPerSecond, 1.0),
@@ -63,38 +63,40 @@ fn rate_of(counter: Counter) -> Option<(&'static str, Unit, f64)> {
     Some(rate)
 }
 
-/// The counter that the rate called `name` is of.
+/// The counter of the rate called `name`.
 pub(crate) fn counter_of(name: &str) -> Option<Counter> {
     Counter::ALL.into_iter().find(|counter| rate_of(*counter).is_some_and(|(of, ..)| of == name))
 }
 
 /// Figures of the database over an interval that its counters `cover`.
-pub(crate) fn of_database(counters: &Counters, cover: &Cover) -> Metrics {
-    let mut metrics = Metrics::new();
+pub(crate) fn of_database(counters: &Counters, cover: &Cover) -> MetricMap {
+    let mut metrics = MetricMap::new();
     for counter in Counter::ALL {
         let Some((name, unit, divisor)) = rate_of(counter) else { continue };
         let seconds = cover.seconds(counter);
-        let own = |delta| if counter == Counter::Commits { without_own(delta, counters) } else { delta };
-        let rate = counters.without_observer(counter).map(|delta| own(delta) as f64 / divisor / seconds);
-        tell(&mut metrics, name, rate, unit);
+        let adjusted = |delta| {
+            if counter == Counter::Commits { exclude_overhead_commits(delta, counters) } else { delta }
+        };
+        let rate = counters.without_observer(counter).map(|delta| adjusted(delta) as f64 / divisor / seconds);
+        put_result(&mut metrics, name, rate, unit);
     }
     let redo = counters.get(Counter::RedoBytes);
     let redo = redo.map(|bytes| bytes as f64 / MEGABYTE / cover.seconds(Counter::RedoBytes));
-    tell(&mut metrics, "redo_mb_per_s", redo, Unit::MegabytesPerSecond);
+    put_result(&mut metrics, "redo_mb_per_s", redo, Unit::MegabytesPerSecond);
     for (name, time, requests) in [
         ("physical_read_latency_us", Counter::PhysicalReadTime, Counter::PhysicalReadRequests),
         ("physical_write_latency_us", Counter::PhysicalWriteTime, Counter::PhysicalWriteRequests),
         ("redo_sync_latency_us", Counter::RedoSyncTime, Counter::RedoSyncs),
     ] {
-        tell(&mut metrics, name, latency_us(counters, time, requests), Unit::Microseconds);
+        put_result(&mut metrics, name, latency_us(counters, time, requests), Unit::Microseconds);
     }
-    tell(&mut metrics, "buffer_hit_pct", hit_pct(counters), Unit::Percent);
+    put_result(&mut metrics, "buffer_hit_pct", hit_pct(counters), Unit::Percent);
     metrics
 }
 
-/// Leaves out the rates of counters of which nobody knows how much of the window's work they hold: sessions went on while
-/// these were read. Ratios of two counters, which were read together, stay.
-pub(crate) fn withhold_unsure(metrics: &mut Metrics, window: &Window) {
+/// Removes the rates of counters whose share of the window's work is unknown, because sessions worked on
+/// while the counters were read. Ratios of two counters that were read together stay.
+pub(crate) fn withhold_unsure(metrics: &mut MetricMap, window: &Window) {
     let unsure = window.unsure_share();
     if unsure <= Window::UNSURE_SHARE_MAX {
         return;
@@ -112,14 +114,14 @@ pub(crate) fn withhold_unsure(metrics: &mut Metrics, window: &Window) {
     }
 }
 
-/// Commits without the transactions that connect, observe and sample, which are no part of the work.
-fn without_own(commits: i64, counters: &Counters) -> i64 {
-    let own = counters.native.get(crate::observe::OWN_COMMITS).copied().unwrap_or(0.0);
-    // Those of an interval may have been noted a moment before the database counts them.
-    (commits - own as i64).max(0)
+/// Commits without the transactions that connect, observe and sample: these are not part of the work.
+fn exclude_overhead_commits(commits: i64, counters: &Counters) -> i64 {
+    let overhead_commits = counters.native.get(crate::observe::OWN_COMMITS).copied().unwrap_or(0.0);
+    // In an interval, an overhead transaction may be noted a moment before the database counts it.
+    (commits - overhead_commits as i64).max(0)
 }
 
-/// Mean time of one request, where both time and requests are known.
+/// Mean time of one request, if both time and requests are known.
 fn latency_us(counters: &Counters, time: Counter, requests: Counter) -> Result<f64, &str> {
     match (counters.get(time)?, counters.get(requests)?) {
         (_, 0) => Err("there were no requests"),
@@ -127,7 +129,7 @@ fn latency_us(counters: &Counters, time: Counter, requests: Counter) -> Result<f
     }
 }
 
-/// Share of the logical reads that the cache answered.
+/// Share of the logical reads that the cache served, %.
 fn hit_pct(counters: &Counters) -> Result<f64, &str> {
     let without_observer = |counter| counters.without_observer(counter);
     match (without_observer(Counter::LogicalReads)?, without_observer(Counter::PhysicalReads)?) {
@@ -136,14 +138,14 @@ fn hit_pct(counters: &Counters) -> Result<f64, &str> {
     }
 }
 
-/// Figures of what was done: operations and rows.
-pub(crate) fn of_work(metrics: &mut Metrics, all: &OpStats, leading: &OpStats, seconds: f64) {
+/// Figures of the work done: operations and rows.
+pub(crate) fn of_work(metrics: &mut MetricMap, all: &OpStats, leading: &OpStats, seconds: f64) {
     put(metrics, "ops_per_s", leading.rate_per_s, Unit::PerSecond);
     put(metrics, "rows_per_s", (all.rows as f64 - all.rows_before) / seconds, Unit::RowsPerSecond);
 }
 
-/// Figures of full scans: how many, the blocks that they read (a row fills one), and the same in MB.
-pub(crate) fn of_scans(metrics: &mut Metrics, scans: &OpStats, block_size: u64, seconds: f64) {
+/// Figures of full scans: their number, the blocks they read (a row fills one), and the MB.
+pub(crate) fn of_scans(metrics: &mut MetricMap, scans: &OpStats, block_size: u64, seconds: f64) {
     let blocks = scans.rows as f64 - scans.rows_before;
     put(metrics, "scans_per_s", scans.rate_per_s, Unit::PerSecond);
     put(metrics, "scan_blocks_per_s", blocks / seconds, Unit::BlocksPerSecond);
@@ -151,13 +153,13 @@ pub(crate) fn of_scans(metrics: &mut Metrics, scans: &OpStats, block_size: u64, 
     put(metrics, "scan_mb_per_s", megabytes / seconds, Unit::MegabytesPerSecond);
 }
 
-/// Share of the time that `sessions` sessions slept.
-pub(crate) fn of_think(metrics: &mut Metrics, think_s: f64, sessions: u32, seconds: f64) {
+/// Share of the time that `sessions` sessions spent in think time, %.
+pub(crate) fn of_think(metrics: &mut MetricMap, think_s: f64, sessions: u32, seconds: f64) {
     put(metrics, "think_pct", 100.0 * think_s / (f64::from(sessions) * seconds), Unit::Percent);
 }
 
 /// Average active sessions, from samples.
-pub(crate) fn of_waits(metrics: &mut Metrics, waits: &Waits) {
+pub(crate) fn of_waits(metrics: &mut MetricMap, waits: &Waits) {
     match waits {
         Waits::Sampled { average_active_sessions, .. } => {
             put(metrics, "average_active_sessions", *average_active_sessions, Unit::Sessions);
@@ -166,44 +168,44 @@ pub(crate) fn of_waits(metrics: &mut Metrics, waits: &Waits) {
     }
 }
 
-/// Figures of a machine's processors, or why there are none.
-pub(crate) fn of_processors(metrics: &mut Metrics, host: Result<&HostDelta, &str>) {
+/// Figures of a machine's processors, or the reason why there are none.
+pub(crate) fn of_processors(metrics: &mut MetricMap, host: Result<&HostDelta, &str>) {
     for (name, of) in CPU_SHARES {
         let share = host.and_then(|host| host.cpu.as_ref().map(of).ok_or(UNREAD));
-        tell(metrics, name, share, Unit::Percent);
+        put_result(metrics, name, share, Unit::Percent);
     }
     let switches = host.and_then(|host| host.context_switches_per_s.ok_or(UNREAD));
-    tell(metrics, "context_switches_per_s", switches, Unit::PerSecond);
+    put_result(metrics, "context_switches_per_s", switches, Unit::PerSecond);
 }
 
-/// Why a machine has no figure.
+/// Why a machine lacks a figure.
 const UNREAD: &str = "this host does not tell";
 
-/// What this program itself cost; `ops_per_s` is for its cost per operation.
-pub(crate) fn of_client(metrics: &mut Metrics, host: &HostDelta, ops_per_s: f64) {
+/// The cost of this program itself; `ops_per_s` is used for the cost per operation.
+pub(crate) fn of_client(metrics: &mut MetricMap, host: &HostDelta, ops_per_s: f64) {
     let client = match &host.process {
-        // Rate by rate: operations and processor time may cover slightly different times.
+        // Divides rate by rate: operations and processor time may cover slightly different times.
         Some(process) if ops_per_s > 0.0 => {
             Ok((process.user_s + process.system_s) * 1e6 / host.seconds / ops_per_s)
         }
         Some(_) => Err("there were no operations"),
         None => Err(UNREAD),
     };
-    tell(metrics, CLIENT, client, Unit::Microseconds);
+    put_result(metrics, CLIENT, client, Unit::Microseconds);
 }
 
-/// The processor time of an operation where sessions were led from several hosts, which took so many processors together; nothing
-/// where one of them does not tell.
-pub(crate) fn of_fleet(metrics: &mut Metrics, client_cpus: Option<f64>, ops_per_s: f64) {
+/// The processor time of an operation in a distributed run, whose hosts used `client_cpus` processors
+/// together; absent if a host does not report it.
+pub(crate) fn of_fleet(metrics: &mut MetricMap, client_cpus: Option<f64>, ops_per_s: f64) {
     let client = match client_cpus {
         Some(cpus) if ops_per_s > 0.0 => Ok(cpus * 1e6 / ops_per_s),
         Some(_) => Err("there were no operations"),
         None => Err("a driver host does not tell"),
     };
-    tell(metrics, "client_cpu_us_per_op", client, Unit::Microseconds);
+    put_result(metrics, "client_cpu_us_per_op", client, Unit::Microseconds);
 }
 
-/// A share of the processors' time: its name, and where it is.
+/// A share of the processors' time: its name and its accessor.
 type ShareFigure = (&'static str, fn(&CpuShare) -> f64);
 
 const CPU_SHARES: [ShareFigure; 6] = [
@@ -215,7 +217,7 @@ const CPU_SHARES: [ShareFigure; 6] = [
     ("cpu_idle_pct", |cpu| cpu.idle_pct),
 ];
 
-/// A figure of a block device: its name, its unit, and where it is.
+/// A figure of a block device: its name, its unit and its accessor.
 type DeviceFigure = (&'static str, Unit, fn(&DeviceRates) -> Option<f64>);
 
 const DEVICE_FIGURES: [DeviceFigure; 7] = [
@@ -239,34 +241,34 @@ pub(crate) fn unit_of_machine(name: &str) -> Unit {
     device.unwrap_or(if name == "context_switches_per_s" { Unit::PerSecond } else { Unit::Percent })
 }
 
-/// The cost of this program per operation.
+/// The name of this program's cost per operation.
 pub(crate) const CLIENT: &str = "client_cpu_us_per_op";
 
-/// Names of the figures of the whole machine and of this program.
+/// Names of the figures of the machine and of this program.
 pub(crate) fn cpu_names() -> impl Iterator<Item = &'static str> {
     CPU_SHARES.into_iter().map(|(name, _)| name).chain(["context_switches_per_s", CLIENT])
 }
 
-/// Figures of the block device of a machine that holds the data, or why there are none.
-pub(crate) fn of_device(metrics: &mut Metrics, host: Result<&HostDelta, &str>) {
+/// Figures of a machine's block device that holds the data, or the reason why there are none.
+pub(crate) fn of_device(metrics: &mut MetricMap, host: Result<&HostDelta, &str>) {
     let device = host.and_then(|host| host.data_device().ok_or("the data is on no block device of its host"));
     for (name, unit, of) in DEVICE_FIGURES {
         let figure = device.and_then(|device| of(device).ok_or("the device did nothing of the kind"));
-        tell(metrics, name, figure, unit);
+        put_result(metrics, name, figure, unit);
     }
 }
 
-/// Whether nothing moved between two looks but what looking itself adds.
-pub(crate) fn stands_still(moved: &Counters) -> bool {
+/// Whether nothing moved between two readings except what reading itself adds.
+pub(crate) fn is_unchanged(moved: &Counters) -> bool {
     let own_commits = moved.native.get(crate::observe::OWN_COMMITS).copied().unwrap_or(0.0) as i64;
     let delta = |counter| moved.get(counter).unwrap_or(0);
     delta(Counter::Commits) <= own_commits && delta(Counter::RowsWritten) == 0
 }
 
-/// What counters moved by between two looks; transactions of sessions that were no operations are among Dyno's own.
-pub(crate) fn between(begin: &Taken, end: &Taken) -> Counters {
+/// The counters' deltas between two readings; overhead transactions of sessions count as Dyno's own.
+pub(crate) fn between(begin: &TargetSnapshot, end: &TargetSnapshot) -> Counters {
     let mut counters = Counters::between(&begin.database, &end.database);
-    leave_out_fallen(&mut counters, &end.database);
+    withhold_reset_counters(&mut counters, &end.database);
     let overhead = end.overhead - begin.overhead;
     crate::observe::add_overhead(&mut counters.native, overhead);
     counters
@@ -275,20 +277,20 @@ pub(crate) fn between(begin: &Taken, end: &Taken) -> Counters {
 #[cfg(test)]
 mod tests {
     use dyno_record::Snapshot;
-    use dyno_record::window::Counted;
+    use dyno_record::window::WorkCounts;
 
     use super::*;
 
     #[test]
     fn rates_that_nobody_can_know_are_left_out_and_ratios_stay() {
         let counted =
-            |ops| Counted { ops: BTreeMap::from([("select".to_owned(), ops)]), ..Counted::default() };
+            |ops| WorkCounts { ops: BTreeMap::from([("select".to_owned(), ops)]), ..WorkCounts::default() };
         let window = |unsure| Window {
             counted: Some(counted(1_000)),
-            unsure: Some((counted(unsure), Counted::default())),
+            unsure: Some((counted(unsure), WorkCounts::default())),
             ..Window::default()
         };
-        let mut figures = Metrics::new();
+        let mut figures = MetricMap::new();
         put(&mut figures, "logical_reads_per_s", 8.0, Unit::BlocksPerSecond);
         put(&mut figures, "buffer_hit_pct", 99.0, Unit::Percent);
         withhold_unsure(&mut figures, &window(20));

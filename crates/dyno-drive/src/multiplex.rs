@@ -1,10 +1,12 @@
-//! Several sessions on one thread.
+//! Leads several sessions on one thread.
 //!
-//! With more sessions than processors, most of what a client costs is putting threads to sleep and waking them. The thread
-//! sends for one session after the other and sleeps once for all of them. Whatever can take long happens on other threads,
-//! so no session waits for the trouble of another one on its thread: connecting, connecting anew, and ending.
+//! With more sessions than processors, a client mostly pays for putting threads to sleep and waking them.
+//! This thread sends for one session after the other and sleeps once for all of them. Connecting,
+//! reconnecting and closing can take long, so other threads do that and no session waits for another one's
+//! trouble.
 //!
-//! An answer that arrives while the thread is busy with others waits until its turn comes, as a thread would for a processor.
+//! An answer that arrives while the thread is busy with others waits for its turn, as a thread would wait for
+//! a processor.
 
 mod ends;
 mod trouble;
@@ -20,70 +22,79 @@ use std::time::Duration;
 use dyno_engine::Clock;
 
 use crate::affinity::ThreadAffinity;
-use crate::counts::Counts;
+use crate::counts::ThreadCounts;
 use crate::panics::caught;
-use crate::poll::{Bell, Poll};
-use crate::shared::{Phase, Shared, Sleeper};
-use crate::state::{Next, SessionState};
-use crate::worker::{Ended, Message, Worker};
+use crate::poll::{Poll, PollWaker};
+use crate::shared::{DrivePhase, SharedRunState, Sleeper};
+use crate::state::{SessionAction, SessionState};
+use crate::worker::{SessionWorker, WorkerExit, WorkerMessage};
 
-/// Time before the gate opens from which on a thread is awake: while a processor is idle, server processes go there.
+/// Time before the gate opens from which a thread stays awake: server processes would move to an idle
+/// processor.
 const AWAKE_NS: u64 = 500_000;
-/// Sessions have been assigned to threads this long before the gate opens, or go on where they are: that never delays the start.
+/// Sessions are assigned to threads this long before the gate opens, or stay where they are; the assignment
+/// never delays the start.
 const ASSIGNED_NS: u64 = 15_000_000;
-/// With a rate, sessions of a thread that cross an edge of the window at the same time: all at once would make arrivals wait
-/// for Dyno's own questions. Whichever is more: this many, or one of so many of the thread's sessions.
+/// With a rate, the most sessions of a thread that cross a window boundary at the same time; arrivals would
+/// wait for Dyno's own requests otherwise. The larger applies: this many, or one in this many of the thread's
+/// sessions.
 const CROSSING: (usize, usize) = (4, 16);
 
-/// Sessions that have something at the same time from which on it pays to look ahead.
+/// Number of ready sessions from which prefetching pays off.
 const LOOK_AHEAD: usize = 8;
 
-/// A session that comes back with a new connection, or without.
-type Returned = (usize, Box<SessionState>, Result<(), Ended>);
+/// A session that returns with a new connection, or without one.
+type ReturnedSession = (usize, Box<SessionState>, Result<(), WorkerExit>);
 
-/// The sessions of one thread.
+/// Leads the sessions of one thread.
 pub(crate) struct Multiplexer {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRunState>,
     clock: Arc<dyn Clock>,
-    bell: Arc<Bell>,
+    waker: Arc<PollWaker>,
     poll: Poll,
     states: Vec<Option<Box<SessionState>>>,
-    /// What they have done in the window, and whether that was handed in.
-    counts: Counts,
+    /// What the sessions did in the window, and whether that was handed in.
+    counts: ThreadCounts,
     handed_in: bool,
-    messages: Sender<Message>,
-    /// Sessions that have not left.
-    left: usize,
-    /// The session that has the thread.
-    turn: usize,
-    paced: bool,
-    /// When sessions that do nothing are due.
+    messages: Sender<WorkerMessage>,
+    /// Sessions that have not left yet.
+    remaining: usize,
+    /// The session whose turn it is.
+    current_index: usize,
+    is_paced: bool,
+    /// When idle sessions are due.
     due: BinaryHeap<Reverse<(u64, usize)>>,
-    phase: Phase,
-    /// Sessions that may have an edge before them, and how many are in the middle of one.
+    phase: DrivePhase,
+    /// Sessions that may have a boundary to cross, and how many are crossing one.
     to_cross: VecDeque<usize>,
     crossing: usize,
-    returns: (Sender<Returned>, Receiver<Returned>),
+    returns: (Sender<ReturnedSession>, Receiver<ReturnedSession>),
     leavers: Sender<SessionState>,
 }
 
-/// Makes the thread's body for `workers`.
+/// Prepares the thread's body for `workers`.
 ///
 /// # Errors
-/// The system gives no more descriptors.
+/// The system provides no more descriptors.
 pub(crate) fn prepare(
-    workers: Vec<Worker>,
-    counts: Counts,
+    workers: Vec<SessionWorker>,
+    counts: ThreadCounts,
     affinity: ThreadAffinity,
-    shared: &Arc<Shared>,
+    shared: &Arc<SharedRunState>,
 ) -> io::Result<impl FnOnce() + Send + use<>> {
-    let bell = Arc::new(Bell::new()?);
-    let poll = Poll::new(&bell)?;
-    shared.enlist(Sleeper::Bell(Arc::clone(&bell)));
-    Ok(move || run(workers, counts, &affinity, bell, poll))
+    let waker = Arc::new(PollWaker::new()?);
+    let poll = Poll::new(&waker)?;
+    shared.add_sleeper(Sleeper::SessionWaker(Arc::clone(&waker)));
+    Ok(move || run(workers, counts, &affinity, waker, poll))
 }
 
-fn run(workers: Vec<Worker>, counts: Counts, affinity: &ThreadAffinity, bell: Arc<Bell>, poll: Poll) {
+fn run(
+    workers: Vec<SessionWorker>,
+    counts: ThreadCounts,
+    affinity: &ThreadAffinity,
+    waker: Arc<PollWaker>,
+    poll: Poll,
+) {
     let Some(first) = workers.first() else { return };
     let (shared, clock) = (Arc::clone(&first.shared), Arc::clone(&first.clock));
     let messages = first.messages.clone();
@@ -91,39 +102,39 @@ fn run(workers: Vec<Worker>, counts: Counts, affinity: &ThreadAffinity, bell: Ar
     first.wake_sharply();
     let states = ends::connect(workers);
     let (leavers, leaving) = channel();
-    // Before this thread is kept on one processor, which those that it starts would be, too.
+    // This happens before the thread is pinned to a processor: threads that it starts would be pinned too.
     ends::end_in_background(states.len(), leaving);
     let gate = shared.wait_gate();
-    // Threads stay where they are until the run has ended: what they talk to stays beside them only if they do.
+    // Threads stay pinned until the run has ended, because server processes stay near only then.
     let (states, _pinned) = match gate {
         Some(opens_ns) => affinity.settle(states, &|| clock.now_ns() + ASSIGNED_NS >= opens_ns),
         None => (states, None),
     };
     let states: Vec<_> = states.into_iter().map(Some).collect();
     let mut multiplexer = Multiplexer {
-        left: states.len(),
-        turn: 0,
+        remaining: states.len(),
+        current_index: 0,
         due: BinaryHeap::with_capacity(2 * states.len()),
         to_cross: VecDeque::with_capacity(states.len()),
         crossing: 0,
-        phase: Phase::Warmup,
+        phase: DrivePhase::Warmup,
         returns: channel(),
         shared,
         clock,
-        bell,
+        waker,
         poll,
         states,
         counts,
         handed_in: false,
         messages,
-        paced,
+        is_paced: paced,
         leavers,
     };
-    let ended = match gate {
+    let outcome = match gate {
         Some(opens_ns) => caught(|| multiplexer.lead(opens_ns)),
         None => Ok(Ok(())),
     };
-    match ended {
+    match outcome {
         Ok(Ok(())) => {}
         Ok(Err(error)) => {
             multiplexer.shared.fail(format!("the sessions' sockets cannot be waited for: {error}"));
@@ -133,11 +144,11 @@ fn run(workers: Vec<Worker>, counts: Counts, affinity: &ThreadAffinity, bell: Ar
     for index in 0..multiplexer.states.len() {
         multiplexer.leave(index, Ok(()));
     }
-    multiplexer.hand_in();
+    multiplexer.submit_results();
 }
 
 impl Multiplexer {
-    /// From the gate until every session has left.
+    /// Runs from the gate until every session has left.
     fn lead(&mut self, opens_ns: u64) -> io::Result<()> {
         for (index, state) in self.states.iter_mut().enumerate() {
             let Some(state) = state else { continue };
@@ -151,83 +162,84 @@ impl Multiplexer {
         }
         for index in 0..self.states.len() {
             let Some(state) = &mut self.states[index] else { continue };
-            self.turn = index;
+            self.current_index = index;
             state.opens(opens_ns);
             if !state.is_ready() {
                 continue;
             }
             state.start();
-            let next = state.go_on(&mut self.counts, self.phase);
-            self.crossing += usize::from(state.at_edge());
-            self.follow(index, next);
+            let next = state.next_action(&mut self.counts, self.phase);
+            self.crossing += usize::from(state.is_at_boundary());
+            self.apply(index, next);
         }
         let mut ready = Vec::with_capacity(self.states.len());
-        while self.left > 0 {
+        while self.remaining > 0 {
             self.look_at_phase();
             let patience = self
                 .due
                 .peek()
                 .map(|Reverse((due_ns, _))| Duration::from_nanos(due_ns.saturating_sub(self.clock.now_ns())));
-            self.poll.wait(&self.bell, patience, &mut ready)?;
-            self.look_ahead(&ready);
+            self.poll.wait(&self.waker, patience, &mut ready)?;
+            self.prefetch_ready(&ready);
             for &index in &ready {
-                self.heard(index);
+                self.receive_reply(index);
             }
-            self.welcome()?;
+            self.take_returned_sessions()?;
             self.start_due();
         }
         Ok(())
     }
 
-    /// Looks at what the operations of sessions need that have something. With many of them that has left the processor's cache since
-    /// their last turn: here it is fetched for several sessions at once, and in their turns it would be for one after the other.
+    /// Prefetches the data that the operations of ready sessions need. With many sessions, it has left the
+    /// processor's cache since their last turn. Loading it here overlaps for several sessions; in their turns
+    /// it would happen one by one.
     #[inline]
-    fn look_ahead(&self, ready: &[usize]) {
+    fn prefetch_ready(&self, ready: &[usize]) {
         if ready.len() > LOOK_AHEAD {
             let states = ready.iter().filter_map(|&index| self.states[index].as_ref());
-            std::hint::black_box(states.fold(0, |seen, state| seen ^ state.glance()));
+            std::hint::black_box(states.fold(0, |seen, state| seen ^ state.prefetch()));
         }
     }
 
-    /// What a session does next has been decided.
+    /// Carries out the decision about what a session does next.
     #[inline]
-    fn follow(&mut self, index: usize, next: Next) {
+    fn apply(&mut self, index: usize, next: SessionAction) {
         match next {
-            Next::Waits => {}
-            Next::Sleeps(due_ns) => self.due.push(Reverse((due_ns, index))),
-            Next::Leaves => self.leave(index, Ok(())),
-            Next::Failed(error) => self.failed(index, error),
+            SessionAction::Waits => {}
+            SessionAction::Sleeps(due_ns) => self.due.push(Reverse((due_ns, index))),
+            SessionAction::Leaves => self.leave(index, Ok(())),
+            SessionAction::Failed(error) => self.failed(index, error),
         }
     }
 
-    /// A session has nothing under way: it crosses what lies before it, or does its next operation.
+    /// Continues an idle session: it crosses the boundary before it, or starts its next operation.
     #[inline]
-    fn go_on(&mut self, index: usize) {
+    fn advance(&mut self, index: usize) {
         let phase = self.shared.phase();
         let crowded = self.is_crowded(phase);
         let Some(state) = &mut self.states[index] else { return };
-        self.turn = index;
-        let next = if crowded && state.owes_edge(phase) {
-            state.notice(&mut self.counts, phase);
+        self.current_index = index;
+        let next = if crowded && state.needs_boundary(phase) {
+            state.note_window_begin(&mut self.counts, phase);
             self.to_cross.push_back(index);
             state.next_op(&mut self.counts)
         } else {
-            state.go_on(&mut self.counts, phase)
+            state.next_action(&mut self.counts, phase)
         };
-        // Asked of what it does, and not of what it owed: time has passed since, and it may owe more now.
-        self.crossing += usize::from(state.at_edge());
-        self.follow(index, next);
+        // Counts what the session is doing, not what it owed: time has passed, and it may owe more now.
+        self.crossing += usize::from(state.is_at_boundary());
+        self.apply(index, next);
     }
 
     #[inline]
-    fn heard(&mut self, index: usize) {
+    fn receive_reply(&mut self, index: usize) {
         let Some(state) = &mut self.states[index] else { return };
-        self.turn = index;
-        let (idle, edge) = (state.is_idle(), state.at_edge());
-        match state.heard(&mut self.counts) {
+        self.current_index = index;
+        let (idle, edge) = (state.is_idle(), state.is_at_boundary());
+        match state.receive_reply(&mut self.counts) {
             Ok(true) => {
                 self.crossing -= usize::from(edge);
-                self.go_on(index);
+                self.advance(index);
             }
             Ok(false) => self.note_rest(index),
             Err(error) if idle => {
@@ -239,21 +251,22 @@ impl Multiplexer {
         }
     }
 
-    /// Hands in what the sessions have done: when none is left, or when nobody waits any more for those that are.
-    fn hand_in(&mut self) {
+    /// Hands in the sessions' results: when no session is left, or when the coordinator no longer waits for
+    /// the rest.
+    fn submit_results(&mut self) {
         if !std::mem::replace(&mut self.handed_in, true) {
-            // The coordinator has gone only when it no longer waits for anybody.
-            let _ = self.messages.send(Message::Counted(self.counts.take()));
+            // The coordinator is gone only when it no longer waits.
+            let _ = self.messages.send(WorkerMessage::Counted(self.counts.take()));
         }
     }
 
-    /// A session's work is over.
-    fn leave(&mut self, index: usize, ended: Result<(), Ended>) {
+    /// Removes a session whose work is over.
+    fn leave(&mut self, index: usize, outcome: Result<(), WorkerExit>) {
         let Some(mut state) = self.states[index].take() else { return };
-        self.left -= 1;
+        self.remaining -= 1;
         self.poll.remove(state.socket());
-        state.worker.note_end(&mut self.counts, ended);
-        // The threads that end sessions are there until this thread has gone.
+        state.worker.note_end(&mut self.counts, outcome);
+        // The threads that close sessions live until this thread ends.
         let _ = self.leavers.send(*state);
     }
 }

@@ -1,7 +1,7 @@
-//! The observing side: one thread that reads counters of database and host, one that samples waits.
+//! Observes a target on two threads: one reads the counters of database and host, one samples waits.
 //!
-//! Both talk to a server that may hang or die, so the coordinator never calls them itself: it asks, waits for a bounded
-//! time, and goes on without an answer.
+//! Both communicate with a server that may hang or die. The coordinator therefore never calls them directly:
+//! it sends a request, waits for a limited time, and continues without an answer if necessary.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,40 +14,40 @@ use dyno_engine::{Clock, Counting, Observer, Sampler, TargetError, TargetErrorKi
 use dyno_host::{HostObserver, HostSnapshot};
 use dyno_record::{Counter, Snapshot, Waits, now_rfc3339};
 
-use crate::far::{FarHost, FarTaken, FarThread};
-use crate::looks::Looks;
+use crate::far::{RemoteHost, RemoteHostReading, RemoteHostThread};
+use crate::looks::SnapshotStatus;
 use crate::panics::caught;
-use crate::samples::{Counted, Samples};
+use crate::samples::{SessionSamples, WaitCounts};
 
-/// Transactions of observer and sampler, beside the native counters.
+/// Transactions of observer and sampler; the name under which they join the native counters.
 pub const OWN_COMMITS: &str = "dyno.own_commits";
 
-/// Those of them that the database counts for sessions beside their operations.
+/// The part of them that the database counts for sessions besides operations.
 pub(crate) const SESSION_COMMITS: &str = "dyno.session_commits";
 
-/// Adds to `native` counters what sessions did beside their operations.
+/// Adds the sessions' overhead transactions to the `native` counters.
 pub(crate) fn add_overhead(native: &mut BTreeMap<String, f64>, overhead: i64) {
     for name in [OWN_COMMITS, SESSION_COMMITS] {
         *native.entry(name.to_owned()).or_default() += overhead as f64;
     }
 }
 
-/// What observers have caused of each counter: each begins at 0 when it is opened.
+/// What observers themselves added to each counter; each observer starts at 0.
 #[derive(Debug, Default)]
 struct ObserverParts {
-    /// That of the observers that were lost.
+    /// The sum of the observers that were lost.
     before: BTreeMap<Counter, u64>,
-    /// That of all of them, as last told.
+    /// The sum of all observers, as last reported.
     so_far: BTreeMap<Counter, u64>,
 }
 
 impl ObserverParts {
-    /// The observer was lost: what it told stays counted.
+    /// Keeps the count of an observer that was lost.
     fn keep(&mut self) {
         self.before.clone_from(&self.so_far);
     }
 
-    /// Adds what lost observers caused.
+    /// Adds the counts of lost observers to a snapshot.
     fn fill(&mut self, snapshot: &mut Snapshot) {
         for (counter, caused) in &mut snapshot.observer {
             *caused += self.before.get(counter).copied().unwrap_or(0);
@@ -58,82 +58,84 @@ impl ObserverParts {
 
 /// Counters of database and host, read at one moment.
 #[derive(Debug, Clone)]
-pub(crate) struct Taken {
+pub(crate) struct TargetSnapshot {
     pub(crate) database: Snapshot,
     pub(crate) host: HostSnapshot,
-    /// Counters of the database's host, where that is looked at and is not this one, or why they are not there.
-    pub(crate) far: Option<Result<FarTaken, String>>,
-    /// When those counters were asked for that are held against what sessions did, and when they were there.
+    /// Counters of the database's host, if that is observed and is not this one, or why they are missing.
+    pub(crate) remote: Option<Result<RemoteHostReading, String>>,
+    /// When the counters that are compared with the sessions' own counts were requested, and when they
+    /// arrived.
     pub(crate) began_ns: u64,
     pub(crate) ended_ns: u64,
-    /// The time of day then, RFC 3339 in UTC.
+    /// The time of day of the snapshot, RFC 3339 in UTC.
     pub(crate) at: String,
-    /// Transactions of sessions, so far, that were no operations; filled in by the coordinator for intervals.
+    /// Overhead transactions of the sessions so far; the coordinator sets it for intervals.
     pub(crate) overhead: i64,
 }
 
-impl Taken {
-    /// The snapshot's own timestamp: the middle of the time that reading its counters took.
+impl TargetSnapshot {
+    /// The time of the snapshot: the middle of the reading of its counters.
     pub(crate) fn at_ns(&self) -> u64 {
         self.began_ns + (self.ended_ns - self.began_ns) / 2
     }
 }
 
-/// What counters are asked for.
+/// What a request for counters asks for.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Asked {
-    /// The edge of the window whose snapshot it is, if it is one's.
+pub(crate) struct SnapshotRequest {
+    /// The window boundary whose snapshot it is; absent inside the window.
     pub(crate) edge: Option<usize>,
-    /// How long a machine elsewhere may take; it is left out where nothing is said.
-    pub(crate) far: Option<Duration>,
-    /// The number of the question, which its answer repeats.
+    /// How long another machine may take to answer; absent to leave it out.
+    pub(crate) remote_patience: Option<Duration>,
+    /// The number of the request, which its answer repeats.
     pub(crate) number: u64,
 }
 
-/// Opens an observer again whose connection was lost.
+/// Opens an observer again after its connection was lost.
 pub(crate) type Reopen = Box<dyn FnMut() -> Result<Box<dyn Observer>, TargetError> + Send>;
 
-/// Opens a sampler again whose connection was lost.
+/// Opens a sampler again after its connection was lost.
 pub(crate) type ReopenSampler = Box<dyn FnMut() -> Result<Box<dyn Sampler>, TargetError> + Send>;
 
-/// Pause of a sampler between two attempts to connect again.
+/// A sampler's pause between two attempts to reconnect.
 const REOPEN_PAUSE_NS: u64 = 250_000_000;
 
-/// The thread that reads counters, seen from the coordinator.
+/// The thread that reads counters, as the coordinator sees it.
 pub(crate) struct ObserverThread {
-    ask: Sender<Asked>,
-    answers: Receiver<(u64, Result<Taken, TargetError>)>,
-    looks: Arc<Looks>,
+    ask: Sender<SnapshotRequest>,
+    answers: Receiver<(u64, Result<TargetSnapshot, TargetError>)>,
+    snapshot_status: Arc<SnapshotStatus>,
 }
 
 impl ObserverThread {
-    /// Starts it. `sampler_commits` is what the sampler adds to the target's transactions. After a failure the observer is opened
-    /// again where `reopen` says how.
+    /// Starts the thread. `sampler_commits` counts the sampler's transactions on the target. After a failure,
+    /// `reopen` opens a new observer, if present.
     pub(crate) fn start(
         mut observer: Box<dyn Observer>,
-        (host_paths, far): (Vec<(String, PathBuf)>, Option<&Arc<FarHost>>),
+        (host_paths, far): (Vec<(String, PathBuf)>, Option<&Arc<RemoteHost>>),
         clock: Arc<dyn Clock>,
         sampler_commits: Arc<AtomicU64>,
         mut reopen: Option<Reopen>,
     ) -> std::io::Result<Self> {
-        let mut far = far.map(FarThread::start).transpose()?;
-        let (ask, asked) = channel::<Asked>();
-        let looks = Arc::new(Looks::default());
-        let noted = Arc::clone(&looks);
+        let mut remote = far.map(RemoteHostThread::start).transpose()?;
+        let (ask, asked) = channel::<SnapshotRequest>();
+        let snapshot_status = Arc::new(SnapshotStatus::default());
+        let noted = Arc::clone(&snapshot_status);
         let (answer, answers) = channel();
         std::thread::Builder::new().name("dyno-observer".into()).spawn(move || {
             let paths: Vec<_> =
                 host_paths.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect();
             let mut host = HostObserver::new(&paths);
-            // Transactions of observers that were lost, whether the last one is, and the question that it has left.
+            // Transactions of lost observers, whether the last observer is lost, and the request that it left
+            // unanswered.
             let (mut commits_before, mut is_lost, mut left) = (0, false, None);
             let mut parts = ObserverParts::default();
             while let Some(mut latest) = left.take().or_else(|| asked.recv().ok()) {
-                // Nobody waits any more for answers to earlier questions.
+                // Nobody waits for the answers to earlier requests any more.
                 while let Ok(later) = asked.try_recv() {
                     latest = later;
                 }
-                let Asked { edge, far: patience, number } = latest;
+                let SnapshotRequest { edge, remote_patience: patience, number } = latest;
                 let is_new = is_lost && reopen.is_some();
                 if let (true, Some(reopen)) = (is_lost, &mut reopen) {
                     match caught(reopen).unwrap_or_else(|reason| Err(panicked(reason))) {
@@ -143,7 +145,7 @@ impl ObserverThread {
                             observer = opened;
                         }
                         Err(error) => {
-                            edge.into_iter().for_each(|edge| noted.answered(edge, clock.now_ns()));
+                            edge.into_iter().for_each(|edge| noted.note_answered(edge, clock.now_ns()));
                             if answer.send((number, Err(error))).is_err() {
                                 return;
                             }
@@ -151,11 +153,12 @@ impl ObserverThread {
                         }
                     }
                 }
-                let mut elsewhere = far.as_mut().zip(patience);
+                let mut elsewhere = remote.as_mut().zip(patience);
                 let mut is_far_asked = false;
-                let answered = || edge.into_iter().for_each(|edge| noted.answered(edge, clock.now_ns()));
-                // Before the database is asked: what is noted has been booked by then, so a sample that is still under way can
-                // only be one of the database's that is not noted, and never one that the database seems to miss.
+                let answered = || edge.into_iter().for_each(|edge| noted.note_answered(edge, clock.now_ns()));
+                // Read before the database's counters: a noted transaction has been counted by then. A sample
+                // in progress can then only be an extra transaction of the database, and never seem to be
+                // missing.
                 let of_sampler = sampler_commits.load(Ordering::Acquire);
                 let mut began_ns = clock.now_ns();
                 let read = || {
@@ -163,11 +166,12 @@ impl ObserverThread {
                     let mut database = observer.read(&mut |counting| match counting {
                         Counting::Asked => {
                             began_ns = clock.now_ns();
-                            edge.into_iter().for_each(|edge| noted.asked(edge));
+                            edge.into_iter().for_each(|edge| noted.note_requested(edge));
                         }
                         Counting::Answered => {
                             answered();
-                            // At the same moment; it has until all else is read to answer, and then some.
+                            // Requested at the same time; the answer may take as long as the rest of the
+                            // reading, plus a short grace time.
                             if let Some((far, patience)) = &mut elsewhere {
                                 far.ask(*patience);
                                 is_far_asked = true;
@@ -175,87 +179,97 @@ impl ObserverThread {
                             then = Some((clock.now_ns(), now_rfc3339(), host.snapshot()));
                         }
                     })?;
-                    let own = commits_before + observer.own_commits() + of_sampler;
-                    database.native.insert(OWN_COMMITS.to_owned(), own as f64);
+                    let dyno_commits = commits_before + observer.own_commits() + of_sampler;
+                    database.native.insert(OWN_COMMITS.to_owned(), dyno_commits as f64);
                     parts.fill(&mut database);
-                    // What tells nothing of sessions is of the moment at which all of it is there.
+                    // Counters that are not compared with sessions have the time at which everything has
+                    // arrived.
                     let (ended_ns, at, host) =
                         then.unwrap_or_else(|| (clock.now_ns(), now_rfc3339(), host.snapshot()));
-                    let far = elsewhere.as_mut().map(|(far, patience)| {
+                    let remote_host = elsewhere.as_mut().map(|(far, patience)| {
                         if !is_far_asked {
                             far.ask(*patience);
                         }
                         far.answer()
                     });
-                    Ok(Taken { database, host, far, began_ns, ended_ns, at, overhead: 0 })
+                    Ok(TargetSnapshot {
+                        database,
+                        host,
+                        remote: remote_host,
+                        began_ns,
+                        ended_ns,
+                        at,
+                        overhead: 0,
+                    })
                 };
                 let outcome = caught(read).unwrap_or_else(|reason| Err(panicked(reason)));
                 is_lost = outcome.is_err();
-                // That a connection was lost shows at the next question: it is asked again on a new one.
+                // A lost connection shows at the next request, which is repeated on a new connection.
                 if is_lost && reopen.is_some() && !is_new {
                     left = Some(latest);
                     continue;
                 }
-                // Whatever came of it, nobody reads any more.
+                // Whatever the outcome, reading has ended.
                 answered();
-                // A failed observer is asked no more.
+                // A failed observer is not used again.
                 if answer.send((number, outcome)).is_err() {
                     return;
                 }
             }
         })?;
-        Ok(Self { ask, answers, looks })
+        Ok(Self { ask, answers, snapshot_status })
     }
 
-    /// Asks for a snapshot; [`ObserverThread::answer`] gets it.
-    pub(crate) fn request(&self, asked: Asked) {
-        // A thread that is gone shows in the answer.
-        let _ = self.ask.send(asked);
+    /// Requests a snapshot; [`ObserverThread::answer`] returns it.
+    pub(crate) fn request(&self, snapshot_request: SnapshotRequest) {
+        // If the thread is gone, the answer shows that.
+        let _ = self.ask.send(snapshot_request);
     }
 
-    /// What became of the snapshots of the window's edges.
-    pub(crate) fn looks(&self) -> &Arc<Looks> {
-        &self.looks
+    /// The state of the boundary snapshots.
+    pub(crate) fn snapshot_status(&self) -> &Arc<SnapshotStatus> {
+        &self.snapshot_status
     }
 
-    /// The answer to the question with this number, if it comes within `patience`.
-    pub(crate) fn answer(&self, number: u64, patience: Duration) -> Answer {
+    /// The answer to the request with this number, if it arrives within `patience`.
+    pub(crate) fn answer(&self, number: u64, patience: Duration) -> SnapshotReply {
         match self.answers.recv_timeout(patience) {
-            // It is too late for the question that it answers.
-            Ok((answered, _)) if answered != number => Answer::NotYet,
-            Ok((_, Ok(taken))) => Answer::Taken(Box::new(taken)),
-            Ok((_, Err(error))) => Answer::Failed(error.to_string()),
-            Err(RecvTimeoutError::Timeout) => Answer::NotYet,
-            Err(RecvTimeoutError::Disconnected) => Answer::Failed("the observer's thread has ended".into()),
+            // The answer belongs to an earlier request.
+            Ok((answered, _)) if answered != number => SnapshotReply::NotYet,
+            Ok((_, Ok(taken))) => SnapshotReply::Taken(Box::new(taken)),
+            Ok((_, Err(error))) => SnapshotReply::Failed(error.to_string()),
+            Err(RecvTimeoutError::Timeout) => SnapshotReply::NotYet,
+            Err(RecvTimeoutError::Disconnected) => {
+                SnapshotReply::Failed("the observer's thread has ended".into())
+            }
         }
     }
 }
 
-/// A panic as an error.
+/// Converts a panic to an error.
 pub(crate) fn panicked(reason: String) -> TargetError {
     TargetError::new(TargetErrorKind::Database, reason)
 }
 
-/// What came of asking for a snapshot.
-pub(crate) enum Answer {
-    /// A snapshot.
-    Taken(Box<Taken>),
-    /// Nothing so far.
+/// The outcome of a request for a snapshot.
+pub(crate) enum SnapshotReply {
+    Taken(Box<TargetSnapshot>),
+    /// No answer has arrived yet.
     NotYet,
-    /// An error in words.
+    /// The reading failed; a description of the error.
     Failed(String),
 }
 
-/// The thread that samples waits, seen from the coordinator.
+/// The thread that samples waits, as the coordinator sees it.
 pub(crate) struct SamplerThread {
     switches: Arc<Switches>,
-    seen: Arc<Mutex<Samples>>,
-    done: Receiver<()>,
+    samples: Arc<Mutex<SessionSamples>>,
+    finished: Receiver<()>,
     asked_per_s: f64,
     thread: std::thread::Thread,
 }
 
-/// How the coordinator tells the sampler's thread what to do, and sees whether it has obeyed.
+/// The flags through which the coordinator controls the sampler's thread.
 #[derive(Debug, Default)]
 struct Switches {
     on: AtomicBool,
@@ -264,7 +278,7 @@ struct Switches {
 }
 
 impl SamplerThread {
-    /// Starts it; it samples `per_s` times a second while it is switched on.
+    /// Starts the thread; it samples `per_s` times per second while it is switched on.
     pub(crate) fn start(
         sampler: Box<dyn Sampler>,
         per_s: f64,
@@ -274,24 +288,24 @@ impl SamplerThread {
     ) -> std::io::Result<Self> {
         let switches = Arc::new(Switches::default());
         let (send, done) = channel();
-        let seen = Arc::new(Mutex::new(Samples::default()));
-        let (its_switches, its_seen) = (Arc::clone(&switches), Arc::clone(&seen));
+        let samples = Arc::new(Mutex::new(SessionSamples::default()));
+        let (its_switches, its_samples) = (Arc::clone(&switches), Arc::clone(&samples));
         let handle = std::thread::Builder::new().name("dyno-sampler".into()).spawn(move || {
-            sample_loop((sampler, reopen), per_s, clock.as_ref(), &commits, &its_switches, &its_seen);
+            sample_loop((sampler, reopen), per_s, clock.as_ref(), &commits, &its_switches, &its_samples);
             // The coordinator may have stopped waiting.
             let _ = send.send(());
         })?;
-        Ok(Self { switches, seen, done, asked_per_s: per_s, thread: handle.thread().clone() })
+        Ok(Self { switches, samples, finished: done, asked_per_s: per_s, thread: handle.thread().clone() })
     }
 
-    /// Lets it sample.
+    /// Switches sampling on.
     pub(crate) fn resume(&self) {
         self.switches.on.store(true, Ordering::SeqCst);
         self.thread.unpark();
     }
 
-    /// Keeps it from sampling, and waits for a sample under way, so that a snapshot finds its transactions booked; not
-    /// longer than `patience`.
+    /// Switches sampling off and waits for a sample in progress, at most for `patience`, so that a snapshot
+    /// includes its transactions.
     pub(crate) fn pause(&self, patience: Duration) {
         self.switches.on.store(false, Ordering::SeqCst);
         let until = Instant::now() + patience;
@@ -300,22 +314,22 @@ impl SamplerThread {
         }
     }
 
-    /// What it has seen so far.
-    pub(crate) fn so_far(&self) -> Waits {
-        locked(&self.seen).clone().into_waits(self.asked_per_s)
+    /// The samples taken so far.
+    pub(crate) fn waits_so_far(&self) -> Waits {
+        locked(&self.samples).clone().into_waits(self.asked_per_s)
     }
 
-    /// The same, wait by wait.
-    pub(crate) fn counted(&self) -> Counted {
-        locked(&self.seen).counted()
+    /// The samples taken so far, as counts per wait.
+    pub(crate) fn wait_counts(&self) -> WaitCounts {
+        locked(&self.samples).counted()
     }
 
-    /// Ends it and says what it saw.
+    /// Ends the thread and returns what it sampled.
     pub(crate) fn finish(self, patience: Duration) -> Waits {
         self.switches.stop.store(true, Ordering::SeqCst);
         self.thread.unpark();
-        match self.done.recv_timeout(patience) {
-            Ok(()) => self.so_far(),
+        match self.finished.recv_timeout(patience) {
+            Ok(()) => self.waits_so_far(),
             Err(_) => {
                 Waits::Absent { absent: "the sampler of waits did not answer at the end of the run".into() }
             }
@@ -329,10 +343,10 @@ fn sample_loop(
     clock: &dyn Clock,
     commits: &AtomicU64,
     switches: &Switches,
-    samples: &Mutex<Samples>,
+    samples: &Mutex<SessionSamples>,
 ) {
     let gap_ns = (1e9 / per_s) as u64;
-    locked(samples).blind = sampler.sees_others().err();
+    locked(samples).blind = sampler.can_see_others().err();
     let (mut seen, mut others) = (Vec::new(), Vec::new());
     let mut commits_before = 0;
     let mut next_ns = clock.now_ns();
@@ -343,9 +357,10 @@ fn sample_loop(
             clock.park_until(next_ns);
             continue;
         }
-        // A sample that comes late is taken once, not made up for: samples are of moments, not of work.
+        // A late sample is taken once and not made up for: samples represent moments, not work.
         next_ns = now_ns + gap_ns;
-        // Said before looking at the switch: whoever switches off and then sees no sample under way is right.
+        // Set before checking the switch: after switching it off, the coordinator can trust that no sample is
+        // in progress.
         switches.sampling.store(true, Ordering::SeqCst);
         let outcome = switches.on.load(Ordering::SeqCst).then(|| {
             seen.clear();
@@ -369,12 +384,12 @@ fn sample_loop(
             locked(samples).error = Some(error.to_string());
             break;
         }
-        locked(samples).take(&mut seen, &mut others);
+        locked(samples).add_sample(&mut seen, &mut others);
     }
 }
 
-fn locked(samples: &Mutex<Samples>) -> MutexGuard<'_, Samples> {
-    // Counts, which stay usable whoever panicked.
+fn locked(samples: &Mutex<SessionSamples>) -> MutexGuard<'_, SessionSamples> {
+    // Plain counts stay usable after a panic.
     samples.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

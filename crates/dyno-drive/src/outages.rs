@@ -1,4 +1,4 @@
-//! From the losses of sessions to the outages of a record.
+//! Combines the losses of sessions to the outages of a record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use dyno_workload::{ClassId, Classes};
 use crate::losses::{AnswerTimes, Loss, OPEN_NS};
 use crate::session::SessionResult;
 
-/// Intervals over which the throughput before and after an outage is measured, at most.
+/// The most intervals over which the throughput before and after an outage is measured.
 const INTERVALS: usize = 10;
-/// Share of the throughput before from which on it counts as back.
+/// Share of the throughput before the outage from which it counts as recovered.
 const RECOVERED_SHARE: f64 = 0.9;
-/// Shorter times without an answer are left out where there is a longer one, ns.
+/// Shorter times without an answer are left out if there is a longer one, ns.
 const PAUSE_NS_MIN: u64 = 100_000_000;
-/// Times without an answer that an outage names at most.
+/// The most times without an answer that an outage lists.
 const SILENCES_MAX: usize = 100;
 
-/// The outages of one target, in whose `series` is what its sessions did; the window began at `origin_ns`.
+/// The outages of one target, whose sessions' work is in `series`; the window began at `origin_ns`.
 pub(crate) fn outages(
     sessions: &[&SessionResult],
     classes: &Classes,
@@ -33,7 +33,7 @@ pub(crate) fn outages(
     clusters.iter().map(|losses| outage(losses, &all, classes, series, origin_ns)).collect()
 }
 
-/// Losses whose times overlap, together.
+/// Groups losses that overlap in time.
 fn clusters(mut losses: Vec<Loss>) -> Vec<Vec<Loss>> {
     losses.sort_by_key(|loss| loss.lost_ns);
     let (mut clusters, mut end_ns): (Vec<Vec<Loss>>, u64) = (Vec::new(), 0);
@@ -81,7 +81,8 @@ fn outage(losses: &[Loss], all: &AnswerTimes, classes: &Classes, series: &Series
     outage.failed = classes.all().filter_map(named).collect();
     let within = |&&(from_ns, to_ns): &&(u64, u64)| from_ns < back_ns && to_ns > lost_ns;
     let length_ns = |&(from_ns, to_ns): &(u64, u64)| to_ns.saturating_sub(from_ns);
-    // Short common pauses around a long one are no outages of their own: sessions work slowly while others are still out.
+    // Short common pauses near a long one are not outages of their own: sessions work slowly while others are
+    // still disconnected.
     let has_long = all.pauses.iter().filter(within).any(|pause| length_ns(pause) >= PAUSE_NS_MIN);
     let counts = |pause: &&(u64, u64)| !has_long || length_ns(pause) >= PAUSE_NS_MIN;
     let silence = |&(from_ns, to_ns): &(u64, u64)| Silence {
@@ -100,13 +101,13 @@ fn outage(losses: &[Loss], all: &AnswerTimes, classes: &Classes, series: &Series
 }
 
 impl Loss {
-    /// Its end, or when the session stopped.
+    /// Its end, or the time at which the session stopped.
     fn ended_ns(&self) -> u64 {
         if self.back_ns == OPEN_NS { self.stopped_ns.max(self.lost_ns) } else { self.back_ns }
     }
 }
 
-/// Fills in what was done per second before and after.
+/// Enters the throughput before and after the outage.
 fn put_throughput(outage: &mut Outage, points: &[SeriesPoint]) {
     let begin_s =
         outage.silences.first().map_or(outage.lost_s, |first| first.last_answer_s.min(outage.lost_s));
@@ -149,7 +150,7 @@ mod tests {
         SessionResult { answers: Some(Box::new(answers)), ..crate::fold::none_of(0, 4) }
     }
 
-    /// A session with these losses, and pauses beside them.
+    /// A session with these losses, and these other pauses.
     fn lost(losses: Vec<Loss>, pauses_beside: &[(u64, u64)]) -> SessionResult {
         let of_losses = losses.iter().map(|loss| (loss.last_ns, loss.back_ns));
         let mut pauses: Vec<_> = of_losses.chain(pauses_beside.iter().copied()).collect();
@@ -168,7 +169,7 @@ mod tests {
     }
 
     fn of(sessions: &[SessionResult], ops: &[u64]) -> Vec<Outage> {
-        let workload = dyno_plan::Workload::default();
+        let workload = dyno_plan::WorkloadSettings::default();
         let classes = dyno_workload::blocks::classes(&workload, &crate::testing::spec(1_000));
         outages(&sessions.iter().collect::<Vec<_>>(), &classes, &series(ops), Some(10 * S))
     }
@@ -202,7 +203,7 @@ mod tests {
         let out = || lost(vec![loss(0, (12 * S, 13 * S, 17 * S))], &[]);
         let all = of(&[out(), lost(Vec::new(), &[])], &[9; 10]);
         assert!(all[0].silences.is_empty() && all[0].session_s_max == 5.0, "{all:?}");
-        // A lock held it up for a part of the time only.
+        // A lock blocked it only for part of the time.
         let all = of(&[out(), lost(Vec::new(), &[(11 * S, 12 * S + S / 2), (15 * S, 25 * S)])], &[9; 10]);
         let lengths: Vec<_> = all[0].silences.iter().map(|silence| silence.length_s).collect();
         assert_eq!(lengths, [2.0], "what ended before the loss was noticed is no part of it: {all:?}");

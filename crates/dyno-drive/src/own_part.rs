@@ -1,40 +1,41 @@
-//! From what was measured of one target to its part of the record.
+//! Builds one target's part of the record from the measurements.
 //!
-//! Adds up the results of its sessions and puts its own counters beside them.
+//! It adds up the results of the target's sessions and adds the target's counters.
 
 use std::collections::BTreeMap;
 
 use dyno_host::HostDelta;
 use dyno_record::{
-    ALL, Counter, CounterDelta, Counters, ErrorTally, Gate, OwnPart, Series, Touch, Waits, Window,
-    window::{Counted, HotOps, ThinkTime, Whole},
+    ALL, Counter, CounterDelta, Counters, ErrorTally, RowEffect, Series, StartGate, TargetFigures, Waits,
+    Window,
+    window::{HotOps, LifetimeTotals, ThinkTime, WorkCounts},
 };
 use dyno_workload::Classes;
 
 use crate::cover::Cover;
 use crate::hosts::Machine;
-use crate::job::{Aim, Job};
-use crate::life::Life;
-use crate::marks::{Mark, Marks};
-use crate::measured::{Measured, MeasuredTarget};
+use crate::job::{DriveJob, TargetContext};
+use crate::life::LifetimeCounts;
+use crate::marks::{SessionMark, SessionMarkBounds};
+use crate::measured::{MeasuredTarget, RunMeasurement};
 use crate::metrics;
-use crate::observe::{Taken, add_overhead};
-use crate::results::Handed;
-use crate::session::{Many, SessionResult};
+use crate::observe::{TargetSnapshot, add_overhead};
+use crate::results::SelectedResults;
+use crate::session::{FoldedSessions, SessionResult};
 use crate::summed::{of_workload, op_stats};
-use crate::thread_result::{HotCounts, Times};
+use crate::thread_result::{HotCounts, SessionTimes};
 
-/// Why figures of the whole machine are in no target's own part.
+/// Why a target's own part lacks the figures of the whole machine.
 const OF_ALL: &str = "it is of all targets together: see the total";
 
-/// What the sessions in `results` did on the target at `at`, and what it counted meanwhile.
+/// What the sessions in `results` did on the target at `at`, and what its counters show.
 pub(crate) fn own_part(
-    job: &Job<'_>,
+    job: &DriveJob<'_>,
     at: usize,
-    measured: &Measured,
-    results: &Handed<'_>,
+    measured: &RunMeasurement,
+    results: &SelectedResults<'_>,
     series: Series,
-) -> OwnPart {
+) -> TargetFigures {
     let (aim, target) = (&job.targets[at], &measured.targets[at]);
     let window = window(job, measured, target, results);
     let seconds = window.as_ref().map_or(0.0, |window| window.seconds);
@@ -56,33 +57,33 @@ pub(crate) fn own_part(
         if let Some(window) = &window {
             metrics::withhold_unsure(&mut figures, window);
         }
-        let leading = (job.owns.len() > 1).then(|| of_workload(job, results, 0, work_s));
+        let leading = (job.custom_workloads.len() > 1).then(|| of_workload(job, results, 0, work_s));
         metrics::of_work(&mut figures, all, leading.as_ref().unwrap_or(all), work_s);
         let scanning = classes.of_operations().iter().filter(|class| class.scans);
         if let Some(scans) = scanning.filter_map(|class| ops.get(&class.name)).next() {
             metrics::of_scans(&mut figures, scans, aim.spec.block_size, work_s);
         }
         if let Some(think) = window.as_ref().and_then(|window| window.think) {
-            metrics::of_think(&mut figures, think.seconds, Many::of(sessions).sessions, work_s);
+            metrics::of_think(&mut figures, think.seconds, FoldedSessions::of(sessions).sessions, work_s);
         }
         metrics::of_waits(&mut figures, &waits);
         if let Some(delta) = &host {
-            let machine = machine(aim, target, delta);
+            let machine = target_machine(aim, target, delta);
             if let Some(machine) = &machine {
                 machine.put_processors(&mut figures);
                 machine.put_device(&mut figures, aim);
             }
-            match job.is_several() {
-                true => of_all_alone(&mut figures, aim.far.is_some()),
+            match job.has_several_targets() {
+                true => remove_target_only_figures(&mut figures, aim.remote_host.is_some()),
                 false => metrics::of_client(&mut figures, delta, all.rate_per_s),
             }
         }
     }
     let mut host_counters = host.map(|delta| delta.counters()).unwrap_or_default();
-    if job.is_several() {
+    if job.has_several_targets() {
         host_counters.retain(|name, _| aim.identity.same_host && name.starts_with("device."));
     }
-    OwnPart {
+    TargetFigures {
         sessions: job.plan.sessions_of(at),
         reads_only: aim.reads_only.clone(),
         gate: gate(measured, sessions),
@@ -103,9 +104,9 @@ pub(crate) fn own_part(
     }
 }
 
-/// Takes out of `counters` what is told of Dyno's own test data, where sessions worked on data of the user's own.
-fn withhold_of_test_data(job: &Job<'_>, counters: &mut Counters) {
-    if !job.is_own() {
+/// Removes the counters of Dyno's test data, if sessions worked on the user's own data.
+fn withhold_of_test_data(job: &DriveJob<'_>, counters: &mut Counters) {
+    if !job.is_custom() {
         return;
     }
     counters.own.clear();
@@ -118,59 +119,64 @@ pub(crate) fn host_delta(target: &MeasuredTarget, seconds: f64) -> Option<HostDe
     Some(HostDelta::between(&begin.host, &end.host, seconds))
 }
 
-/// The machine of a target's database in the window; `here` is what this machine did.
-fn machine<'a>(aim: &Aim, target: &MeasuredTarget, here: &'a HostDelta) -> Option<Machine<'a>> {
-    Some(Machine::of(aim, target.begin.as_ref()?, target.end.as_ref()?, here))
+/// The machine of a target's database in the window; `local_delta` is what this machine did.
+fn target_machine<'a>(
+    context: &TargetContext,
+    target: &MeasuredTarget,
+    local_delta: &'a HostDelta,
+) -> Option<Machine<'a>> {
+    Some(Machine::of(context, target.begin.as_ref()?, target.end.as_ref()?, local_delta))
 }
 
-/// Takes out what is of all targets together: this program, and its machine where that is not one target's own.
-fn of_all_alone(figures: &mut metrics::Metrics, is_own: bool) {
+/// Removes figures that belong to all targets together: those of this program, and of its machine unless the
+/// target is alone on it.
+fn remove_target_only_figures(figures: &mut metrics::MetricMap, is_own: bool) {
     let of_all = metrics::cpu_names().filter(|name| !is_own || *name == metrics::CLIENT);
     of_all.for_each(|name| metrics::absent(figures, name, OF_ALL));
 }
 
-/// Sessions of which nobody knows what the snapshot at an edge holds.
+/// Number of sessions whose work in the snapshot of a boundary is unknown.
 fn sessions_late(results: &[&SessionResult], edge: usize) -> u32 {
-    Many::of(results).late[edge]
+    FoldedSessions::of(results).late[edge]
 }
 
-/// Largest distance in µs of the moments up to which the snapshot at `at_ns` holds sessions' work.
+/// Largest distance in µs between `at_ns` and the times up to which the snapshot includes sessions' work.
 fn distance_us(results: &[&SessionResult], edge: usize, at_ns: u64) -> f64 {
-    let ends = Many::of(results).most_ns[edge].map(|(first_ns, last_ns)| [first_ns, last_ns]);
+    let ends = FoldedSessions::of(results).most_ns[edge].map(|(first_ns, last_ns)| [first_ns, last_ns]);
     ends.into_iter().flatten().map(|end_ns| end_ns.abs_diff(at_ns)).max().unwrap_or(0) as f64 / 1_000.0
 }
 
-/// What `from` lacks of what sessions had done by `to`.
-fn done_between(job: &Job<'_>, from: &Mark, to: &Mark, classes: &Classes) -> Counted {
+/// The work between two marks of a session.
+fn done_between(job: &DriveJob<'_>, from: &SessionMark, to: &SessionMark, classes: &Classes) -> WorkCounts {
     let (from, to) = (&from.life, &to.life);
     let ops = to.ops.iter().zip(&from.ops).map(|(to, from)| to.saturating_sub(*from)).collect::<Vec<_>>();
-    let rows = |touch: Touch| to.rows[touch as usize].saturating_sub(from.rows[touch as usize]);
-    Counted {
+    let rows = |touch: RowEffect| to.rows[touch as usize].saturating_sub(from.rows[touch as usize]);
+    WorkCounts {
         ops: by_name(classes, &ops),
-        rows_read: rows(Touch::Read),
-        rows_updated: rows(Touch::Updated),
-        rows_inserted: rows(Touch::Inserted),
-        rows_deleted: rows(Touch::Deleted),
+        rows_read: rows(RowEffect::Read),
+        rows_updated: rows(RowEffect::Updated),
+        rows_inserted: rows(RowEffect::Inserted),
+        rows_deleted: rows(RowEffect::Deleted),
         commits: to.commits.saturating_sub(from.commits),
-        transactions: job.is_own().then(|| to.transactions.saturating_sub(from.transactions)),
+        transactions: job.is_custom().then(|| to.transactions.saturating_sub(from.transactions)),
         errors: to.errors.saturating_sub(from.errors),
         beside: (to.overhead_commits - from.overhead_commits).max(0).cast_unsigned(),
     }
 }
 
-/// What there is of each class, of those of which there is some.
+/// The counts by class name, without classes that have none.
 fn by_name(classes: &Classes, ops: &[u64]) -> BTreeMap<String, u64> {
     let named = classes.all().map(|class| (classes.name(class).to_owned(), ops[class.index()]));
     named.filter(|(_, ops)| *ops > 0).collect()
 }
 
-/// What the two snapshots have between them of the sessions' work, and how much of it may lie beyond the begin or the end.
+/// The sessions' work between the two snapshots, and how much of it may lie outside.
 fn counted(
-    job: &Job<'_>,
+    job: &DriveJob<'_>,
     results: &[&SessionResult],
     classes: &Classes,
-) -> (Counted, Option<(Counted, Counted)>) {
-    let (mut all, mut unsure) = (Counted::default(), (Counted::default(), Counted::default()));
+) -> (WorkCounts, Option<(WorkCounts, WorkCounts)>) {
+    let (mut all, mut unsure) = (WorkCounts::default(), (WorkCounts::default(), WorkCounts::default()));
     for result in results {
         let [begin, end] = &result.marks;
         let (Some(first), Some(last)) = (&begin.low, &end.low) else { continue };
@@ -185,27 +191,27 @@ fn counted(
     (all, (!is_sure).then_some(unsure))
 }
 
-/// Mean seconds from the window's begin to a session's last counted moment.
+/// Mean seconds from the window's begin to a session's last counted operation.
 pub(crate) fn mean_work_s(results: &[&SessionResult]) -> Option<f64> {
-    let (sum_s, sessions) = Many::of(results).spans;
+    let (sum_s, sessions) = FoldedSessions::of(results).spans;
     (sessions > 0).then(|| sum_s / f64::from(sessions))
 }
 
-/// The last moment at which any session counted.
+/// The last time at which any session counted.
 pub(crate) fn last_edge_ns(results: &[&SessionResult]) -> Option<u64> {
     results.iter().filter_map(|r| r.moments.edge_ns[1]).max()
 }
 
 fn window(
-    job: &Job<'_>,
-    measured: &Measured,
+    job: &DriveJob<'_>,
+    measured: &RunMeasurement,
     target: &MeasuredTarget,
-    results: &Handed<'_>,
+    results: &SelectedResults<'_>,
 ) -> Option<Window> {
     let begin = target.begin.as_ref()?;
     let (sessions, times) = (results.sessions.as_slice(), results.times());
-    let end_ns = target.end.as_ref().map(Taken::at_ns).or_else(|| last_edge_ns(sessions))?;
-    let reading_us = |taken: &Taken| (taken.ended_ns - taken.began_ns) as f64 / 1_000.0;
+    let end_ns = target.end.as_ref().map(TargetSnapshot::at_ns).or_else(|| last_edge_ns(sessions))?;
+    let reading_us = |taken: &TargetSnapshot| (taken.ended_ns - taken.began_ns) as f64 / 1_000.0;
     let late = times.late_ns_max;
     let (counted, unsure) = counted(job, sessions, &job.classes());
     Some(Window {
@@ -227,7 +233,7 @@ fn window(
         polling_s: times.polling_ns as f64 / 1e9,
         unread: target.unread.clone(),
         stall_us_max: measured.stalls.max_ns as f64 / 1_000.0,
-        // Of a leader whose sessions are on other hosts it is told how late it was: what it waited for is theirs.
+        // For a controller of agents only its own delay is reported: stalls belong to the agents' processes.
         stall_s: measured.fleet.is_none().then_some(measured.stalls.sum_ns as f64 / 1e9),
         suspended_s: measured.fleet.is_none().then_some(measured.stalls.suspended_ns as f64 / 1e9),
         late_us_max: (late > 0).then_some(late as f64 / 1_000.0),
@@ -238,19 +244,19 @@ fn window(
     })
 }
 
-pub(crate) fn think(times: &Times) -> ThinkTime {
+pub(crate) fn think(times: &SessionTimes) -> ThinkTime {
     ThinkTime { seconds: times.thought_ns as f64 / 1e9, sleeps: times.thoughts }
 }
 
-pub(crate) fn hot(results: &Handed<'_>) -> HotOps {
+pub(crate) fn hot(results: &SelectedResults<'_>) -> HotOps {
     let HotCounts { spot, keyed, schema, movable } = results.hot();
     HotOps { spot, keyed, schema, movable }
 }
 
-pub(crate) fn gate(measured: &Measured, results: &[&SessionResult]) -> Gate {
-    let many = Many::of(results);
+pub(crate) fn gate(measured: &RunMeasurement, results: &[&SessionResult]) -> StartGate {
+    let many = FoldedSessions::of(results);
     let skew_ns = many.starts_ns.map_or(0, |(first_ns, last_ns)| last_ns.saturating_sub(first_ns));
-    Gate {
+    StartGate {
         sessions: many.started,
         skew_us_max: skew_ns as f64 / 1_000.0,
         connect_s: measured.connect_s,
@@ -264,10 +270,10 @@ fn window_counters(target: &MeasuredTarget, results: &[&SessionResult]) -> Count
         return Counters::default();
     };
     let mut counters = Counters::between(&begin.database, &end.database);
-    target.vigil.tell_window(&mut counters);
+    target.watchdog.write_window(&mut counters);
     withhold_restarted(results, &mut counters);
     let overhead = |result: &&SessionResult| match &result.marks {
-        [Marks { low: Some(begin), .. }, Marks { low: Some(end), .. }] => {
+        [SessionMarkBounds { low: Some(begin), .. }, SessionMarkBounds { low: Some(end), .. }] => {
             end.life.overhead_commits - begin.life.overhead_commits
         }
         _ => 0,
@@ -278,35 +284,35 @@ fn window_counters(target: &MeasuredTarget, results: &[&SessionResult]) -> Count
 }
 
 fn whole(
-    job: &Job<'_>,
+    job: &DriveJob<'_>,
     target: &MeasuredTarget,
     results: &[&SessionResult],
     classes: &Classes,
-) -> Option<Whole> {
+) -> Option<LifetimeTotals> {
     let (begin, end) = (target.whole_begin.as_ref()?, target.whole_end.as_ref()?);
-    let mut life = Life::new(classes.count());
+    let mut life = LifetimeCounts::new(classes.count());
     results.iter().for_each(|result| life.add(&result.life));
     let mut counters = Counters::between(&begin.database, &end.database);
-    target.vigil.tell_whole(&mut counters);
+    target.watchdog.write_whole(&mut counters);
     withhold_restarted(results, &mut counters);
     add_overhead(&mut counters.native, life.overhead_commits);
-    Some(Whole {
+    Some(LifetimeTotals {
         ops: by_name(classes, &life.ops),
-        rows_read: life.rows[Touch::Read as usize],
-        rows_updated: life.rows[Touch::Updated as usize],
-        rows_inserted: life.rows[Touch::Inserted as usize],
-        rows_deleted: life.rows[Touch::Deleted as usize],
+        rows_read: life.rows[RowEffect::Read as usize],
+        rows_updated: life.rows[RowEffect::Updated as usize],
+        rows_inserted: life.rows[RowEffect::Inserted as usize],
+        rows_deleted: life.rows[RowEffect::Deleted as usize],
         rows_left: target.rows_left,
         commits: life.commits,
-        transactions: job.is_own().then_some(life.transactions),
+        transactions: job.is_custom().then_some(life.transactions),
         errors: life.errors,
         verified_rows: life.verified,
         counters,
     })
 }
 
-/// Takes out all counters where the server was restarted while sessions had lost it, in a run that measures outages: they began
-/// again, so their difference is of nothing. What changed stays.
+/// Removes all counters if the server was restarted while sessions had lost it, in a run that measures
+/// outages. The counters began again at 0, so their deltas are meaningless. Changes of settings stay.
 fn withhold_restarted(results: &[&SessionResult], counters: &mut Counters) {
     let has_outage = results
         .iter()

@@ -1,29 +1,30 @@
-//! Latencies of which no more come, in a few bytes for each bucket in use: of an interval that is over, of a session that has
+//! Stores finished latencies in a few bytes per used bucket: those of a closed interval, or of a session that
 //! ended.
 //!
-//! Percentiles of two intervals do not follow from theirs, so a series that is thinned merges the distributions. A tally takes
-//! pages of memory; the points of hours and the results of thousands of sessions take this.
+//! Percentiles of two intervals cannot be computed from theirs, so thinning a series merges the
+//! distributions. A tally takes pages of memory; this form is used for the points of hours and the results of
+//! thousands of sessions.
 
 use dyno_record::{Histogram, band_of_us};
 use serde::{Deserialize, Serialize};
 
-use crate::tally::{BUCKET_MAX, Tally, coarse_value, precise_value};
+use crate::tally::{BUCKET_MAX, LatencyTally, coarse_value, precise_value};
 
-/// What a tally has counted: for each bucket in use its distance from the one before and its count, each in base 128 with the
-/// least digit first.
+/// The counts of a tally: for each used bucket its distance from the one before and its count, each in base
+/// 128, least significant digit first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<u8>")]
 pub(crate) struct Packed(Box<[u8]>);
 
 impl Packed {
-    /// What a tally has counted.
-    pub(crate) fn of(tally: &Tally) -> Self {
+    /// Packs the counts of a tally.
+    pub(crate) fn of(tally: &LatencyTally) -> Self {
         Self::pack(tally.buckets())
     }
 
-    /// What a coarse tally has counted that packs to this; nothing where none does.
-    pub(crate) fn to_coarse(&self) -> Option<Tally> {
-        Tally::of_coarse(self.buckets())
+    /// The coarse tally that packs to this; `None` if no tally does.
+    pub(crate) fn to_coarse(&self) -> Option<LatencyTally> {
+        LatencyTally::of_coarse(self.buckets())
     }
 
     fn pack(buckets: impl Iterator<Item = (u64, u64)>) -> Self {
@@ -37,7 +38,7 @@ impl Packed {
         Self(bytes.into_boxed_slice())
     }
 
-    /// Bucket by bucket: its number and its count.
+    /// The buckets in order: number and count.
     fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (mut rest, mut last) = (&*self.0, 0);
         std::iter::from_fn(move || {
@@ -46,12 +47,12 @@ impl Packed {
         })
     }
 
-    /// Of a coarse tally: bucket by bucket the lowest value and the count.
+    /// For a coarse tally: the lowest value and the count of each bucket.
     pub(crate) fn values_ns(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.buckets().map(|(bucket, count)| (coarse_value(bucket), count))
     }
 
-    /// The same with the middle of each bucket.
+    /// For a coarse tally: the middle and the count of each bucket.
     pub(crate) fn middles_ns(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         let middle = |bucket| (coarse_value(bucket) + coarse_value(bucket + 1) - 1) as f64 / 2.0;
         self.buckets().map(move |(bucket, count)| (middle(bucket), count))
@@ -65,44 +66,45 @@ impl Packed {
     }
 
     fn with(&self, other: &Self) -> Self {
-        let (mut own, mut others) = (self.buckets().peekable(), other.buckets().peekable());
-        let both = std::iter::from_fn(|| match (own.peek().copied(), others.peek().copied()) {
+        let (mut left, mut right) = (self.buckets().peekable(), other.buckets().peekable());
+        let merged = std::iter::from_fn(|| match (left.peek().copied(), right.peek().copied()) {
             (Some((bucket, count)), Some((same, more))) if bucket == same => {
-                own.next();
-                others.next();
+                left.next();
+                right.next();
                 Some((bucket, count.saturating_add(more)))
             }
-            (Some(first), Some(second)) if first.0 < second.0 => own.next(),
-            (Some(_), None) => own.next(),
-            _ => others.next(),
+            (Some(first), Some(second)) if first.0 < second.0 => left.next(),
+            (Some(_), None) => left.next(),
+            _ => right.next(),
         });
-        Self::pack(both)
+        Self::pack(merged)
     }
 
-    /// Adds all counts of a precise tally to a record's histogram.
+    /// Adds all counts, which are those of a precise tally, to a record's histogram.
     pub(crate) fn add_to(&self, histogram: &mut Histogram) {
         for (bucket, count) in self.buckets() {
             histogram.record_n_ns(precise_value(bucket), count);
         }
     }
 
-    /// Of a coarse tally: the smallest latencies in µs that at least these shares of all counts do not exceed; nothing where nothing was counted.
+    /// For a coarse tally and each quantile: the smallest latency in µs that this share of all counts does
+    /// not exceed; absent if there are none.
     pub(crate) fn quantiles_us<const N: usize>(&self, quantiles: [f64; N]) -> [Option<f64>; N] {
         let all: u64 = self.buckets().map(|(_, count)| count).sum();
         quantiles.map(|quantile| {
             let rank = ((all as f64 * quantile).ceil() as u64).max(1);
-            let mut seen = 0u64;
-            let found = self.buckets().find(|(_, count)| {
-                seen = seen.saturating_add(*count);
-                seen >= rank
+            let mut running_count = 0u64;
+            let quantile_bucket = self.buckets().find(|(_, count)| {
+                running_count = running_count.saturating_add(*count);
+                running_count >= rank
             });
-            found.map(|(bucket, _)| coarse_value(bucket) as f64 / 1_000.0)
+            quantile_bucket.map(|(bucket, _)| coarse_value(bucket) as f64 / 1_000.0)
         })
     }
 }
 
 impl Packed {
-    /// Of a coarse tally: how many lie in each band of response time that has any, rising.
+    /// For a coarse tally: the count of each non-empty band of response time, ascending.
     pub(crate) fn bands(&self) -> Vec<(i16, u64)> {
         let mut bands: Vec<(i16, u64)> = Vec::new();
         for (bucket, count) in self.buckets() {
@@ -121,9 +123,9 @@ impl TryFrom<Vec<u8>> for Packed {
 
     fn try_from(bytes: Vec<u8>) -> Result<Self, Self::Error> {
         let packed = Self(bytes.into_boxed_slice());
-        let known = packed.buckets().all(|(bucket, _)| bucket <= BUCKET_MAX);
-        // Reading stops at what is no bucket, so what is cut or no number does not come out as it went in.
-        let whole = known && Self::pack(packed.buckets()) == packed;
+        let has_valid_buckets = packed.buckets().all(|(bucket, _)| bucket <= BUCKET_MAX);
+        // Reading stops at an invalid bucket, so truncated or invalid data does not pack to itself again.
+        let whole = has_valid_buckets && Self::pack(packed.buckets()) == packed;
         if whole { Ok(packed) } else { Err("these bytes are no distribution of latencies") }
     }
 }
@@ -159,8 +161,8 @@ mod tests {
 
     use super::*;
 
-    fn tally(values: &[u64]) -> Tally {
-        let mut tally = Tally::coarse();
+    fn tally(values: &[u64]) -> LatencyTally {
+        let mut tally = LatencyTally::coarse();
         values.iter().for_each(|&value| tally.record(value));
         tally
     }
@@ -168,7 +170,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_record_histogram_says_what_the_tally_says(values in prop::collection::vec(1u64..1_000_000_000_000, 1..200)) {
-            let mut tally = Tally::precise();
+            let mut tally = LatencyTally::precise();
             let mut exact = Histogram::new();
             for &value in &values {
                 tally.record(value);
@@ -188,18 +190,18 @@ mod tests {
             b in prop::collection::vec(1u64..1_000_000_000_000, 0..80),
         ) {
             let (first, second) = (tally(&a), tally(&b));
-            let mut both = first.clone();
-            both.add(&second);
+            let mut combined = first.clone();
+            combined.add(&second);
             let mut packed = Packed::of(&first);
             packed.add(&Packed::of(&second));
-            prop_assert_eq!(&packed, &Packed::of(&both));
+            prop_assert_eq!(&packed, &Packed::of(&combined));
             let unpacked = packed.to_coarse().unwrap();
-            prop_assert_eq!(unpacked.iter().collect::<Vec<_>>(), both.iter().collect::<Vec<_>>());
-            prop_assert_eq!((unpacked.len(), Packed::of(&unpacked)), (both.len(), packed.clone()));
-            let us = |quantile| both.quantile(quantile).map(|ns| ns as f64 / 1_000.0);
+            prop_assert_eq!(unpacked.iter().collect::<Vec<_>>(), combined.iter().collect::<Vec<_>>());
+            prop_assert_eq!((unpacked.len(), Packed::of(&unpacked)), (combined.len(), packed.clone()));
+            let us = |quantile| combined.quantile(quantile).map(|ns| ns as f64 / 1_000.0);
             let bands = packed.bands();
             prop_assert!(bands.windows(2).all(|pair| pair[0].0 < pair[1].0), "{:?}", bands);
-            prop_assert_eq!(bands.iter().map(|(_, count)| count).sum::<u64>(), both.len());
+            prop_assert_eq!(bands.iter().map(|(_, count)| count).sum::<u64>(), combined.len());
             prop_assert_eq!(packed.quantiles_us([0.5, 0.99, 1.0]), [us(0.5), us(0.99), us(1.0)]);
         }
     }
@@ -212,7 +214,7 @@ mod tests {
         for broken in [&packed.0[..packed.0.len() - 1], &[0xFF; 11], &[0xFF, 0xFF, 0xFF, 0x7F, 1]] {
             assert!(Packed::try_from(broken.to_vec()).is_err(), "{broken:?}");
         }
-        let mut precise = Tally::precise();
+        let mut precise = LatencyTally::precise();
         precise.record(LATENCY_NS_MAX);
         assert!(Packed::of(&precise).to_coarse().is_none(), "a coarse tally has no such bucket");
     }

@@ -1,23 +1,23 @@
-//! A panic while a session, an observer or a sampler works: told as an error of theirs, so that the run ends as failed with
-//! what was measured, and nobody waits for a thread that is gone.
+//! Turns a panic of a session, an observer or a sampler into an error. The run then ends as failed with its
+//! measurements, and nobody waits for a thread that is gone.
 //!
-//! Nobody is to panic, but a driver that is not ours may, on data that it does not expect. What it worked on is not used
-//! any more afterwards, but for what was counted before.
+//! Nothing should panic, but a third-party driver may, on data that it does not expect. The object in use is
+//! then dropped; only earlier counts are kept.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dyno_engine::{ErrorClass, OpError};
 
-/// What `body` gives, or what its panic said.
+/// The result of `body`, or its panic message.
 pub(crate) fn caught<T>(body: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
-        let said = words(payload.as_ref());
-        format!("the engine or its driver panicked, which is a fault in it: {said}")
+        let message = words(payload.as_ref());
+        format!("the engine or its driver panicked, which is a fault in it: {message}")
     })
 }
 
-/// The panic's own words on one line.
+/// The panic's message on one line.
 fn words(payload: &(dyn Any + Send)) -> String {
     let text = payload
         .downcast_ref::<&str>()
@@ -27,7 +27,7 @@ fn words(payload: &(dyn Any + Send)) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// The same as the error of an operation.
+/// The panic as the error of an operation.
 pub(crate) fn as_error(reason: &str) -> OpError {
     OpError { class: ErrorClass::Fatal, code: "panic".to_owned(), message: reason.to_owned() }
 }

@@ -1,5 +1,5 @@
-//! A part of a run's sessions, as an agent leads them for a conductor that is elsewhere: what that says is applied here, and what is
-//! here to see is told as plain values. All moments are on this host's clock.
+//! Leads an agent's part of a run's sessions. It applies the remote conductor's commands here and reports the
+//! state as plain values. All times are on this host's clock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,65 +9,65 @@ use dyno_engine::Clock;
 use dyno_engine::target::Stuck;
 use serde::{Deserialize, Serialize};
 
-use crate::crew::Crew;
-use crate::interval::Interval;
-use crate::job::Job;
-use crate::looks::Looks;
+use crate::crew::WorkerPool;
+use crate::interval::IntervalCounts;
+use crate::job::DriveJob;
+use crate::looks::SnapshotStatus;
 use crate::results::Results;
-use crate::shared::Phase;
+use crate::shared::DrivePhase;
 use crate::stalls::{StallMeter, Stalls};
 use crate::stuck;
-use crate::threads::{Feed, Threads};
+use crate::threads::{IntervalChannels, Threads};
 
-/// Where the sessions of a part stand.
+/// The state of the sessions of a part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
-    /// Sessions that are connected and prepared.
+pub struct WorkerStatus {
+    /// Number of sessions that are connected and prepared.
     pub ready: u32,
-    /// Sessions that have reached the begin and the end of the window.
+    /// Number of sessions that have reached the begin and the end of the window.
     pub at_edge: [u32; 2],
-    /// Sessions that have ended.
     pub ended: u32,
     /// Sessions of the first workload that have done the operations that the plan asks of each.
     pub reached_ops: u32,
-    /// Until when all of them have made visible what they did; nothing where that shows by itself.
+    /// Until when all of them have published their work; absent where work is visible at once.
     pub shown_ns: Option<u64>,
-    /// The same on average.
+    /// The mean over these sessions.
     pub shown_mean_ns: Option<u64>,
-    /// Transactions that were no operations, target by target.
+    /// Overhead transactions so far, target by target.
     pub overhead: Vec<i64>,
-    /// Why the run has failed.
+    /// Why the run has failed; absent while it has not.
     pub failure: Option<String>,
 }
 
-/// A part of a run's sessions.
-pub struct Part {
+/// The sessions of a run that this agent leads.
+pub struct SessionGroup {
     threads: Threads,
-    feed: Feed,
+    feed: IntervalChannels,
     next_empty: usize,
-    looks: Vec<Arc<Looks>>,
+    snapshot_statuses: Vec<Arc<SnapshotStatus>>,
     targets: usize,
     clock: Arc<dyn Clock>,
-    /// When the window is to end.
+    /// When the window is to end; absent while unknown.
     closes_ns: Option<u64>,
-    /// When it did.
+    /// When the window ended here.
     closed_ns: Option<u64>,
-    /// When the window begins.
+    /// When the window begins, on this host's clock.
     origin_ns: Option<u64>,
     stalls: StallMeter,
 }
 
-impl Part {
-    /// Starts the sessions of `job` that have these `numbers`: they connect, prepare and wait at the gate.
-    pub fn start(job: &Job<'_>, numbers: Vec<u32>) -> Self {
-        let looks: Vec<Arc<Looks>> = job.targets.iter().map(|_| Arc::default()).collect();
-        let (threads, feed) = Threads::start(job, &looks, numbers);
+impl SessionGroup {
+    /// Starts the sessions of `job` with these `numbers`: they connect, prepare and wait at the gate.
+    pub fn start(job: &DriveJob<'_>, numbers: Vec<u32>) -> Self {
+        let snapshot_statuses: Vec<Arc<SnapshotStatus>> =
+            job.targets.iter().map(|_| Arc::default()).collect();
+        let (threads, feed) = Threads::start(job, &snapshot_statuses, numbers);
         let (targets, clock) = (job.targets.len(), Arc::clone(&job.clock));
         Self {
             threads,
             feed,
             next_empty: 0,
-            looks,
+            snapshot_statuses,
             targets,
             clock,
             closes_ns: None,
@@ -87,27 +87,28 @@ impl Part {
         self.threads.size().threads
     }
 
-    /// Opens the gate; returns how much too late, ns.
+    /// Opens the gate; returns how late this call is, ns.
     pub fn open_gate(&mut self, opens_ns: u64) -> u64 {
         self.threads.open_gate(opens_ns);
         self.clock.now_ns().saturating_sub(opens_ns)
     }
 
-    /// What ends from `origin_ns` on counts, until `ends_ns` where that is known; returns how much too late this comes, ns.
+    /// Begins the window: work that ends after `origin_ns` counts, until `ends_ns` if that is known. Returns
+    /// how late this call is, ns.
     pub fn open_window(&mut self, origin_ns: u64, ends_ns: Option<u64>) -> u64 {
         (self.origin_ns, self.closes_ns) = (Some(origin_ns), ends_ns);
         self.threads.open_window(origin_ns, ends_ns)
     }
 
-    /// The window's begin is read.
+    /// Notes that the counters of the window's begin were read.
     pub fn enter_window(&mut self) {
         self.threads.enter_window();
     }
 
-    /// The window ends at `at_ns`, unless it has; returns how much too late this comes, ns.
+    /// Ends the window at `at_ns`, unless it has ended; returns how late this call is, ns.
     pub fn close_window(&mut self, at_ns: u64) -> u64 {
         self.closes_ns = Some(at_ns);
-        self.beat();
+        self.poll();
         self.closed_ns.map_or(0, |closed_ns| closed_ns.saturating_sub(at_ns))
     }
 
@@ -116,23 +117,26 @@ impl Part {
         self.closed_ns
     }
 
-    /// The counters of these targets at an edge of the window are read next.
-    pub fn looking(&self, edge: usize, targets: &[usize]) {
-        targets.iter().filter_map(|at| self.looks.get(*at)).for_each(|looks| looks.asked(edge));
+    /// Announces that the counters of these targets at a window boundary are read next.
+    pub fn announce_snapshot(&self, edge: usize, targets: &[usize]) {
+        targets
+            .iter()
+            .filter_map(|at| self.snapshot_statuses.get(*at))
+            .for_each(|looks| looks.note_requested(edge));
     }
 
-    /// The counters of a target at an edge are there since `answered_ns`.
-    pub fn looked(&self, edge: usize, target: usize, answered_ns: u64) {
-        if let Some(looks) = self.looks.get(target) {
-            looks.answered(edge, answered_ns);
+    /// Notes that the counters of a target at a boundary arrived at `answered_ns`.
+    pub fn snapshot_taken(&self, edge: usize, target: usize, answered_ns: u64) {
+        if let Some(status) = self.snapshot_statuses.get(target) {
+            status.note_answered(edge, answered_ns);
         }
     }
 
-    /// Does what is due: takes in what sessions report, and ends the window when its time has come. Returns how long nothing more
-    /// is due, ns; nothing where that is not known.
+    /// Does the work that is due: receives the sessions' reports, and ends the window at its time. Returns
+    /// the time until more work is due, ns; `None` if that is unknown.
     ///
-    /// While the window is open, a call that comes later than [`Part::PAUSE`] after the one before is a stall.
-    pub fn beat(&mut self) -> Option<u64> {
+    /// While the window is open, a call that comes later than [`SessionGroup::PAUSE`] after the one before is a stall.
+    pub fn poll(&mut self) -> Option<u64> {
         self.note_stall();
         self.threads.listen(Duration::ZERO);
         let closes_ns = self.closes_ns.filter(|_| self.closed_ns.is_none())?;
@@ -143,7 +147,7 @@ impl Part {
         Some(left_ns)
     }
 
-    /// How often this has to be called while the window is open.
+    /// How often [`SessionGroup::poll`] must be called while the window is open.
     pub const PAUSE: Duration = Duration::from_millis(5);
 
     /// Stalls of this process in the window.
@@ -163,22 +167,24 @@ impl Part {
         self.stalls.look(now_ns, Self::PAUSE.as_nanos() as u64);
     }
 
-    /// Whether sessions are on their way to an edge of the window, where a moment matters.
-    pub fn is_at_an_edge(&self) -> bool {
+    /// Whether sessions are about to reach a window boundary, so that time is critical.
+    pub fn is_at_boundary(&self) -> bool {
         match self.threads.shared.phase() {
-            Phase::Opening => true,
-            Phase::Closing => self.threads.at_edge(1) + self.threads.ended() < self.threads.size().sessions,
-            Phase::Warmup | Phase::Window | Phase::Stop => false,
+            DrivePhase::Opening => true,
+            DrivePhase::Closing => {
+                self.threads.at_boundary(1) + self.threads.ended() < self.threads.size().sessions
+            }
+            DrivePhase::Warmup | DrivePhase::Window | DrivePhase::Stop => false,
         }
     }
 
-    /// Where its sessions stand.
-    pub fn standing(&self) -> Standing {
+    /// The present state of its sessions.
+    pub fn status(&self) -> WorkerStatus {
         let shown_ns = self.threads.shared.shown_ns_min();
         let shown_mean_ns = self.threads.shared.shown_mean_of_part_ns();
-        Standing {
+        WorkerStatus {
             ready: self.threads.ready(),
-            at_edge: [self.threads.at_edge(0), self.threads.at_edge(1)],
+            at_edge: [self.threads.at_boundary(0), self.threads.at_boundary(1)],
             ended: self.threads.ended(),
             reached_ops: self.threads.reached_ops(),
             shown_ns: (shown_ns < u64::MAX).then_some(shown_ns),
@@ -188,9 +194,9 @@ impl Part {
         }
     }
 
-    /// What sessions did in intervals of which they have reported since this was last asked, one of each target and number.
-    pub fn intervals(&mut self) -> Vec<Interval> {
-        let mut all: BTreeMap<(u64, usize), Box<Interval>> = BTreeMap::new();
+    /// The intervals that sessions have reported since the last call, one per target and number.
+    pub fn intervals(&mut self) -> Vec<IntervalCounts> {
+        let mut all: BTreeMap<(u64, usize), Box<IntervalCounts>> = BTreeMap::new();
         while let Ok(mut interval) = self.feed.filled.try_recv() {
             let key = (interval.index, interval.target);
             let Some(sum) = all.get_mut(&key) else {
@@ -199,19 +205,19 @@ impl Part {
             };
             sum.add(&interval);
             interval.clear();
-            if !self.feed.empties.is_empty() {
-                self.next_empty = (self.next_empty + 1) % self.feed.empties.len();
+            if !self.feed.recycled.is_empty() {
+                self.next_empty = (self.next_empty + 1) % self.feed.recycled.len();
                 // A thread that has ended takes none back.
-                let _ = self.feed.empties[self.next_empty].send(interval);
+                let _ = self.feed.recycled[self.next_empty].send(interval);
             }
         }
         all.into_values().map(|interval| *interval).collect()
     }
 
-    /// Ends all sessions, as [`Crew::stop`] says; returns those that had to be broken off, and what their servers say of them.
+    /// Ends all sessions, as [`WorkerPool::stop`]; returns the interrupted ones, and their servers' reports.
     pub fn stop(
         &mut self,
-        job: &Job<'_>,
+        job: &DriveJob<'_>,
         drain: Duration,
         impatient: &dyn Fn() -> bool,
     ) -> (Vec<u32>, Vec<Stuck>) {
@@ -228,7 +234,7 @@ impl Part {
         (if has_begun { broken_off } else { Vec::new() }, stuck)
     }
 
-    /// What its sessions measured; those that never answered are missing.
+    /// The results of its sessions; results that never arrived are missing.
     pub fn into_results(self) -> Results {
         Box::new(self.threads).into_results().0
     }
@@ -242,11 +248,11 @@ mod tests {
     use dyno_plan::Plan;
 
     use super::*;
-    use crate::job::Aim;
-    use crate::scripted::{Act, Script, ScriptedTarget};
+    use crate::job::TargetContext;
+    use crate::scripted::{Act, OperationScript, ScriptedTarget};
     use crate::testing;
 
-    type Done = BTreeMap<u32, Vec<String>>;
+    type OperationsBySession = BTreeMap<u32, Vec<String>>;
 
     fn plan() -> Plan {
         serde_json::from_value(serde_json::json!({
@@ -262,41 +268,41 @@ mod tests {
         .unwrap()
     }
 
-    /// The first 50 operations of each session of a run that hosts with these sessions do together.
-    fn done_by(hosts: &[Vec<u32>]) -> Done {
-        let (plan, done) = (plan(), Arc::new(Mutex::new(Done::new())));
+    /// The first 50 operations of each session of a run, whose sessions are distributed over these hosts.
+    fn run_on_hosts(hosts: &[Vec<u32>]) -> OperationsBySession {
+        let (plan, recorded) = (plan(), Arc::new(Mutex::new(OperationsBySession::new())));
         let mut parts = Vec::new();
         for numbers in hosts {
-            let noted = Arc::clone(&done);
-            let script: Arc<Script> = Arc::new(move |session, _, op| {
-                let mut done = noted.lock().unwrap();
-                let own: &mut Vec<String> = done.entry(session).or_default();
-                own.push(format!("{op:?}"));
+            let noted = Arc::clone(&recorded);
+            let script: Arc<OperationScript> = Arc::new(move |session, _, op| {
+                let mut operations_by_session = noted.lock().unwrap();
+                let session_operations: &mut Vec<String> = operations_by_session.entry(session).or_default();
+                session_operations.push(format!("{op:?}"));
                 Act::Take(0)
             });
             let target = ScriptedTarget::new(script, Arc::new(|_| std::thread::yield_now()));
             let identity = target.identify().unwrap();
-            let job = Job {
+            let job = DriveJob {
                 run_id: "test".into(),
                 started_at: "2026-01-01T00:00:00Z".into(),
                 run_stamp: 7,
                 plan: &plan,
-                targets: vec![Aim::new(Arc::new(target), identity, testing::spec(1_000))],
-                owns: Vec::new(),
+                targets: vec![TargetContext::new(Arc::new(target), identity, testing::spec(1_000))],
+                custom_workloads: Vec::new(),
                 clock: Arc::new(MonotonicClock::default()),
                 cancel: dyno_engine::Cancel::default(),
                 dyno_version: "test".into(),
                 series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
             };
-            let mut part = Part::start(&job, numbers.clone());
+            let mut part = SessionGroup::start(&job, numbers.clone());
             part.open_gate(job.clock.now_ns());
             part.open_window(job.clock.now_ns(), None);
             part.enter_window();
             parts.push((part, job));
         }
         for (mut part, job) in parts {
-            while (part.standing().reached_ops as usize) < part.numbers().len() {
-                part.beat();
+            while (part.status().reached_ops as usize) < part.numbers().len() {
+                part.poll();
                 std::thread::yield_now();
             }
             part.close_window(job.clock.now_ns());
@@ -304,17 +310,17 @@ mod tests {
             assert_eq!(broken_off, [0; 0]);
             assert!(!part.intervals().is_empty());
         }
-        let mut done = std::mem::take(&mut *done.lock().unwrap());
-        done.values_mut().for_each(|own| own.truncate(50));
-        done
+        let mut result = std::mem::take(&mut *recorded.lock().unwrap());
+        result.values_mut().for_each(|operations| operations.truncate(50));
+        result
     }
 
     #[test]
     fn one_host_two_and_six_do_the_same_operations() {
-        let one = done_by(&[(0..6).collect()]);
-        assert_eq!((one.len(), one[&5].len()), (6, 50));
-        assert_ne!(one[&0], one[&1], "sessions differ");
-        assert_eq!(done_by(&[vec![0, 1, 2], vec![3, 4, 5]]), one);
-        assert_eq!(done_by(&[vec![0], vec![1], vec![2], vec![3], vec![4], vec![5]]), one);
+        let single_host = run_on_hosts(&[(0..6).collect()]);
+        assert_eq!((single_host.len(), single_host[&5].len()), (6, 50));
+        assert_ne!(single_host[&0], single_host[&1], "sessions differ");
+        assert_eq!(run_on_hosts(&[vec![0, 1, 2], vec![3, 4, 5]]), single_host);
+        assert_eq!(run_on_hosts(&[vec![0], vec![1], vec![2], vec![3], vec![4], vec![5]]), single_host);
     }
 }

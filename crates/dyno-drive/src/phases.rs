@@ -1,17 +1,17 @@
-//! What was done in each phase of a schedule: the record's part of it.
+//! Builds the record's part on the phases of a schedule.
 
 use std::collections::BTreeMap;
 
 use dyno_plan::Stage;
 use dyno_record::{PhaseStats, Series};
 
-use crate::job::Job;
-use crate::measured::Measured;
+use crate::job::DriveJob;
+use crate::measured::RunMeasurement;
 use crate::own_part::last_edge_ns;
-use crate::results::Handed;
+use crate::results::SelectedResults;
 use crate::summed::phase_stats;
 
-/// Rates of counters that a phase tells where its ends are those of intervals.
+/// Counter rates that a phase reports if its ends coincide with those of intervals.
 const METRICS: [&str; 6] = [
     "commits_per_s",
     "logical_reads_per_s",
@@ -21,15 +21,16 @@ const METRICS: [&str; 6] = [
     "redo_mb_per_s",
 ];
 
-/// How far an interval's end may be from a phase's for both to be the same: this share of the phase, and so many seconds at
-/// most. A window begins some tenths of a millisecond late, and counters are read some milliseconds behind an interval's end.
+/// How far apart the ends of an interval and a phase may be to count as equal: this share of the phase, and
+/// at most this many seconds. A window begins some tenths of a millisecond late, and counters are read some
+/// milliseconds after an interval's end.
 const SAME: (f64, f64) = (0.01, 0.005);
 
-/// Every phase that had begun when the window ended, one after the other; nothing where the plan has none.
+/// Every phase that had begun when the window ended, in order; empty where the plan has none.
 pub(crate) fn phases(
-    job: &Job<'_>,
-    measured: &Measured,
-    results: &Handed<'_>,
+    job: &DriveJob<'_>,
+    measured: &RunMeasurement,
+    results: &SelectedResults<'_>,
     series: &Series,
 ) -> Vec<PhaseStats> {
     let lead = job.plan.run.warmup.0;
@@ -45,12 +46,12 @@ pub(crate) fn phases(
     let seconds = |from_ns: u64, to_ns: u64| to_ns.saturating_sub(from_ns) as f64 / 1e9;
     let (late_s, end_s) = (seconds(first_ns, origin_ns), seconds(first_ns, end_ns));
     let mut behind = results.phase(0).iter().map(|part| part.behind).sum::<i64>();
-    let begun = curve.stages().iter().enumerate().filter(|(_, stage)| stage.begin_s < end_s);
-    begun
+    let started_stages = curve.stages().iter().enumerate().filter(|(_, stage)| stage.begin_s < end_s);
+    started_stages
         .map(|(at, stage)| {
             let parts = results.phase(at + 1);
             let until_s = stage.end_s.min(end_s);
-            let asked = |s: f64| curve.arrivals(lead.as_secs_f64() + s);
+            let arrivals_until = |s: f64| curve.arrivals(lead.as_secs_f64() + s);
             behind += parts.iter().map(|part| part.behind).sum::<i64>();
             let stretch = Stage { begin_s: stage.begin_s - late_s, end_s: until_s - late_s, ..stage.clone() };
             let (metrics, no_metrics) = match counters(series, &stretch) {
@@ -62,7 +63,7 @@ pub(crate) fn phases(
                 name: stage.name.clone(),
                 begin_s: stretch.begin_s,
                 end_s: stretch.end_s,
-                asked: asked(until_s) - asked(stage.begin_s),
+                asked: arrivals_until(until_s) - arrivals_until(stage.begin_s),
                 due: parts.iter().map(|part| part.due).sum(),
                 behind: behind.max(0) as u64,
                 ops,
@@ -74,7 +75,7 @@ pub(crate) fn phases(
         .collect()
 }
 
-/// Rates of the database's counters in a stretch of the window, if intervals of the series begin and end with it.
+/// Rates of the database's counters in a phase, if intervals of the series begin and end with it.
 fn counters(series: &Series, stretch: &Stage) -> Result<BTreeMap<String, f64>, &'static str> {
     let same_s = ((stretch.end_s - stretch.begin_s) * SAME.0).min(SAME.1);
     let inside = |at_s: f64| stretch.begin_s - same_s <= at_s && at_s < stretch.end_s - same_s;
@@ -84,7 +85,7 @@ fn counters(series: &Series, stretch: &Stage) -> Result<BTreeMap<String, f64>, &
     };
     let is_last = series.points.last().is_some_and(|point| point.at_s == last.at_s);
     let end_s = last.at_s + last.seconds;
-    // The window's last interval is as long as the window is, which is a moment more than planned.
+    // The window's last interval ends with the window, which is slightly longer than planned.
     let ends = (end_s - stretch.end_s).abs() <= same_s || (is_last && end_s > stretch.end_s);
     if (first.at_s - stretch.begin_s).abs() > same_s || !ends {
         return Err(
@@ -120,14 +121,15 @@ mod tests {
     #[test]
     fn counters_of_a_phase_are_those_of_its_intervals_or_absent() {
         let series = series(&[10.0, 20.0, 40.0, 80.0]);
-        let of = |begin_s: f64, end_s: f64| counters(&series, &Stage { name: String::new(), begin_s, end_s });
-        let commits = |begin_s, end_s| of(begin_s, end_s).unwrap()["commits_per_s"];
+        let phase_counters =
+            |begin_s: f64, end_s: f64| counters(&series, &Stage { name: String::new(), begin_s, end_s });
+        let commits = |begin_s, end_s| phase_counters(begin_s, end_s).unwrap()["commits_per_s"];
         assert_eq!((commits(0.0, 2.0), commits(1.0, 3.0)), (15.0, 30.0));
         assert_eq!((commits(-0.001, 1.999), commits(0.996, 2.996)), (15.0, 30.0), "a window that began late");
         assert!((commits(2.0, 4.0) - 60.0).abs() < 0.2, "the last interval ends with the window");
-        assert_eq!(of(0.0, 2.0).unwrap().len(), 1, "of the database only");
+        assert_eq!(phase_counters(0.0, 2.0).unwrap().len(), 1, "of the database only");
         for (begin_s, end_s) in [(0.5, 2.0), (0.0, 1.5), (1.2, 1.8), (-0.2, 1.0), (0.98, 2.98)] {
-            assert!(of(begin_s, end_s).unwrap_err().contains("interval"), "{begin_s} {end_s}");
+            assert!(phase_counters(begin_s, end_s).unwrap_err().contains("interval"), "{begin_s} {end_s}");
         }
     }
 }

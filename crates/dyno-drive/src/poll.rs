@@ -1,4 +1,4 @@
-//! What a thread that leads several sessions sleeps on: their sockets, a timer, and a bell that other threads ring.
+//! Lets a thread of several sessions sleep on their sockets, a timer, and a waker for other threads.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -13,75 +13,76 @@ use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
 
-/// Marks of what is no session.
+/// Event keys that do not belong to a session.
 const BELL: u64 = u64::MAX;
 const TIMER: u64 = u64::MAX - 1;
-/// Events taken at once; more are there the next time.
+/// Events taken at once; the rest follows at the next call.
 const EVENTS: usize = 64;
 
 /// Wakes a sleeping [`Poll`] from another thread.
 #[derive(Debug)]
-pub(crate) struct Bell(OwnedFd);
+pub(crate) struct PollWaker(OwnedFd);
 
-impl Bell {
+impl PollWaker {
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Self(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?))
     }
 
-    /// Wakes; if nobody sleeps, the next sleep ends at once.
-    pub(crate) fn ring(&self) {
-        // It fails only when it has been rung 2^64 times and nobody has heard it.
+    /// Wakes the thread; if it does not sleep, its next sleep ends at once.
+    pub(crate) fn wake(&self) {
+        // It fails only after 2^64 wakes without a sleep.
         let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
     }
 
-    fn hush(&self) {
+    fn clear(&self) {
         let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
     }
 }
 
-/// Whether `socket` has something, at once or within `patience`.
+/// Whether `socket` is readable, at once or within `patience`.
 pub(crate) fn is_readable(socket: BorrowedFd<'_>, patience: Duration) -> bool {
     let patience =
         Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: i64::from(patience.subsec_nanos()) };
     let mut sockets = [PollFd::from_borrowed_fd(socket, PollFlags::IN)];
-    // A signal is no reason to give up: the caller looks at the clock and asks again.
+    // A signal is no reason to give up: the caller reads the clock and asks again.
     poll(&mut sockets, Some(&patience)).is_ok_and(|ready| ready > 0)
 }
 
-/// Sleep until a socket has something, a moment has come, or the bell rings.
+/// Sleeps until a socket is readable, a time has come, or the waker is used.
 #[derive(Debug)]
 pub(crate) struct Poll {
     epoll: OwnedFd,
-    /// `epoll_wait` itself counts in milliseconds; its successor that does not is missing before Linux 5.11.
+    /// `epoll_wait` itself counts milliseconds; its more precise successor needs Linux 5.11.
     timer: OwnedFd,
     timer_set: bool,
 }
 
 impl Poll {
-    pub(crate) fn new(bell: &Bell) -> io::Result<Self> {
+    pub(crate) fn new(waker: &PollWaker) -> io::Result<Self> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-        epoll::add(&epoll, &bell.0, EventData::new_u64(BELL), EventFlags::IN)?;
+        epoll::add(&epoll, &waker.0, EventData::new_u64(BELL), EventFlags::IN)?;
         epoll::add(&epoll, &timer, EventData::new_u64(TIMER), EventFlags::IN)?;
         Ok(Self { epoll, timer, timer_set: false })
     }
 
-    /// From now on `socket` wakes, as session `index`.
+    /// Adds `socket`, which from now on ends a sleep as session `index`.
     pub(crate) fn add(&self, socket: BorrowedFd<'_>, index: usize) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(index as u64), EventFlags::IN)?)
     }
 
-    /// `socket` wakes no more. To be called before it is closed: others may hold a second handle on it.
+    /// Removes `socket`. Call it before the socket is closed: others may hold a second handle on it.
     pub(crate) fn remove(&self, socket: BorrowedFd<'_>) {
-        // It fails only where the socket is not there, which is what is wanted.
+        // It fails only if the socket was not added, which is the wanted state.
         let _ = epoll::delete(&self.epoll, socket);
     }
 
-    /// Sleeps, for up to `patience` if there is one, and puts the sessions that have something into `ready`.
+    /// Sleeps, at most for `patience` if there is one, and puts the sessions with readable sockets into
+    /// `ready`.
     pub(crate) fn wait(
         &mut self,
-        bell: &Bell,
+        waker: &PollWaker,
         patience: Option<Duration>,
         ready: &mut Vec<usize>,
     ) -> io::Result<()> {
@@ -95,8 +96,8 @@ impl Poll {
         ready.clear();
         for event in events {
             match event.data.u64() {
-                BELL => bell.hush(),
-                // Setting it anew takes back that it has run out.
+                BELL => waker.clear(),
+                // Setting the timer again clears its expiration.
                 TIMER => {}
                 index => ready.push(index as usize),
             }
@@ -109,7 +110,7 @@ impl Poll {
             return Ok(());
         }
         self.timer_set = patience.is_some();
-        // All zero would switch it off.
+        // A duration of zero would switch the timer off.
         let patience = patience.map_or(Duration::ZERO, |time| time.max(Duration::from_nanos(1)));
         let it_value = Timespec {
             tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
@@ -131,23 +132,23 @@ mod tests {
 
     #[test]
     fn a_socket_the_bell_and_the_timer_each_end_a_sleep() {
-        let bell = Bell::new().unwrap();
-        let mut poll = Poll::new(&bell).unwrap();
+        let waker = PollWaker::new().unwrap();
+        let mut poll = Poll::new(&waker).unwrap();
         let (mut near, far) = UnixStream::pair().unwrap();
         poll.add(far.as_fd(), 7).unwrap();
         let mut ready: Vec<usize> = Vec::new();
 
-        poll.wait(&bell, Some(Duration::from_micros(50)), &mut ready).unwrap();
+        poll.wait(&waker, Some(Duration::from_micros(50)), &mut ready).unwrap();
         assert!(ready.is_empty());
         near.write_all(b"x").unwrap();
-        poll.wait(&bell, None, &mut ready).unwrap();
+        poll.wait(&waker, None, &mut ready).unwrap();
         assert_eq!(ready, [7]);
         poll.remove(far.as_fd());
-        bell.ring();
-        poll.wait(&bell, None, &mut ready).unwrap();
+        waker.wake();
+        poll.wait(&waker, None, &mut ready).unwrap();
         assert!(ready.is_empty());
-        // It was heard, so the next sleep ends by the timer alone.
-        poll.wait(&bell, Some(Duration::ZERO), &mut ready).unwrap();
+        // The wake was consumed, so only the timer ends the next sleep.
+        poll.wait(&waker, Some(Duration::ZERO), &mut ready).unwrap();
         assert!(ready.is_empty());
     }
 }

@@ -1,17 +1,18 @@
-//! Who had the processors in the window.
+//! Measures who used the processors in the window.
 //!
-//! Read right after either snapshot and not with it: looking at every process of the machine takes milliseconds. The two
-//! readings hold the machine's own times too, so the shares are exact for the time between them.
+//! The processes are read right after each snapshot and not with it, since reading every process of the
+//! machine takes milliseconds. The two readings include the machine's own times, so the shares are exact for
+//! the time between them.
 
 use std::collections::BTreeMap;
 
 use dyno_host::{ProcessTimes, ProcessorShares};
 use dyno_record::{Metric, ServerProcesses, Unit};
 
-use crate::job::Job;
-use crate::metrics::{self, Metrics};
+use crate::job::DriveJob;
+use crate::metrics::{self, MetricMap};
 
-/// The metric.
+/// The name of the metric of other programs' CPU time.
 const OTHERS_PCT: &str = "others_cpu_pct";
 
 /// Readings at both ends of the window.
@@ -22,21 +23,21 @@ pub(crate) struct Processors {
 }
 
 impl Processors {
-    pub(crate) fn begin(&mut self, job: &Job<'_>, clients: &[u32]) {
+    pub(crate) fn begin(&mut self, job: &DriveJob<'_>, clients: &[u32]) {
         self.begin = read(job, clients);
     }
 
-    pub(crate) fn end(&mut self, job: &Job<'_>, clients: &[u32]) {
+    pub(crate) fn end(&mut self, job: &DriveJob<'_>, clients: &[u32]) {
         self.end = read(job, clients);
     }
 
-    /// What was read, the last first.
+    /// The readings, the latest first.
     pub(crate) fn readings(&self) -> Vec<&ProcessTimes> {
         self.end.iter().chain(&self.begin).collect()
     }
 
-    /// Enters what the readings tell into the figures of a run that has some.
-    pub(crate) fn note(&self, metrics: &mut Metrics, host_counters: &mut BTreeMap<String, f64>) {
+    /// Enters the shares into the figures of a run, if both readings exist.
+    pub(crate) fn note(&self, metrics: &mut MetricMap, host_counters: &mut BTreeMap<String, f64>) {
         if metrics.is_empty() {
             return;
         }
@@ -51,7 +52,7 @@ impl Processors {
         match &shares.others_s {
             Ok(others_s) => {
                 let value = 100.0 * others_s / shares.capacity_s;
-                // Both are read over slightly different times, and a part never exceeds its whole.
+                // Both cover slightly different times, and a part must not exceed its whole.
                 let busy_pct = metrics.get("cpu_busy_pct").and_then(Metric::value);
                 let value = busy_pct.map_or(value, |busy_pct| value.min(busy_pct));
                 metrics.insert(OTHERS_PCT.to_owned(), Metric::Value { value, unit: Unit::Percent });
@@ -61,8 +62,8 @@ impl Processors {
     }
 }
 
-fn read(job: &Job<'_>, clients: &[u32]) -> Option<ProcessTimes> {
+fn read(job: &DriveJob<'_>, clients: &[u32]) -> Option<ProcessTimes> {
     let servers: Vec<ServerProcesses> =
-        job.targets.iter().map(|aim| aim.identity.processes.clone()).collect();
+        job.targets.iter().map(|context| context.identity.processes.clone()).collect();
     ProcessTimes::read(&servers, clients)
 }

@@ -1,32 +1,32 @@
-//! The profile of the window: `perf` is started before the sessions connect, switched on shortly before the window, and its
-//! samples are cut to the time between the snapshots of the machine's counters.
+//! Profiles the window: `perf` starts before the sessions connect and is switched on shortly before the
+//! window. Its samples are cut to the time between the snapshots of the machine's counters.
 //!
-//! Whatever goes wrong with it, the run goes on: a profile that cannot be taken is absent and says why.
+//! A failure never affects the run: a missing profile is absent, with the reason.
 
 use std::time::Duration;
 
-use dyno_host::profile::{Cut, Perf, cpus_online, frequency_hz, monotonic_ns};
+use dyno_host::profile::{Perf, ProfileWindow, cpus_online, frequency_hz, monotonic_ns};
 use dyno_plan::Length;
 use dyno_record::{CpuKind, CpuProfile, DatabaseIn, Profile, ServerProcesses};
 
-use crate::job::Job;
-use crate::measured::Measured;
+use crate::job::DriveJob;
+use crate::measured::RunMeasurement;
 
-/// How long before the window samples begin, so that a busy machine has switched them on by then.
+/// How long before the window sampling is switched on, so that it works in time on a busy machine.
 const LEAD: Duration = Duration::from_millis(500);
-/// For how long a run by operations is taken, whose time nobody knows, s.
+/// Assumed length of a run that is limited by operations, s.
 const UNKNOWN_S: f64 = 600.0;
 
 /// The profiler of one run.
 pub(crate) struct Profiler {
-    /// Absent where the plan does not ask for one.
+    /// Absent if the plan does not ask for one.
     perf: Option<Result<Perf, String>>,
     is_on: bool,
 }
 
 impl Profiler {
-    /// Starts it if the plan says so; takes a fraction of a second.
-    pub(crate) fn start(job: &Job<'_>) -> Self {
+    /// Starts it if the plan asks for it; takes a fraction of a second.
+    pub(crate) fn start(job: &DriveJob<'_>) -> Self {
         let perf = job.plan.observe.perf.then(|| {
             let cpus = cpus_online().ok_or(
                 "perf is a program of Linux, and this host does not tell how many processors it has",
@@ -51,22 +51,23 @@ impl Profiler {
         }
     }
 
-    /// Switches it off, when the window has ended.
+    /// Switches it off after the window has ended.
     pub(crate) fn close(&mut self) {
         if let Some(Ok(perf)) = &mut self.perf {
             perf.disable();
         }
     }
 
-    /// Ends it and reads what it sampled in the window; takes as long as there are samples, and no longer than the user waits.
-    pub(crate) fn finish(&mut self, job: &Job<'_>, measured: &Measured) -> Option<Profile> {
+    /// Ends it and reads its samples of the window; takes as long as the number of samples requires, unless
+    /// the user stops it.
+    pub(crate) fn finish(&mut self, job: &DriveJob<'_>, measured: &RunMeasurement) -> Option<Profile> {
         let profile = self.perf.take()?.and_then(|perf| {
             let target = measured.targets.first();
             let edges = target.and_then(|target| target.begin.as_ref().zip(target.end.as_ref()));
             let (begin, end) = edges.ok_or("the run has no whole window")?;
-            // Both clocks are the machine's monotonic one; ours has an origin of its own.
+            // Both clocks are the machine's monotonic one; ours has its own origin.
             let origin_ns = monotonic_ns().saturating_sub(job.clock.now_ns());
-            let cut = Cut { begin_ns: origin_ns + begin.at_ns(), end_ns: origin_ns + end.at_ns() };
+            let cut = ProfileWindow { begin_ns: origin_ns + begin.at_ns(), end_ns: origin_ns + end.at_ns() };
             perf.finish(cut, &measured.processors.readings(), &|| job.cancel.is_cancelled())
         });
         Some(match profile {
@@ -79,9 +80,9 @@ impl Profiler {
     }
 }
 
-/// Where in the profile the databases' time is.
-fn database_in(job: &Job<'_>, profile: &CpuProfile) -> DatabaseIn {
-    let mut identities = job.targets.iter().map(|aim| &aim.identity);
+/// Where in the profile the databases' time appears.
+fn database_in(job: &DriveJob<'_>, profile: &CpuProfile) -> DatabaseIn {
+    let mut identities = job.targets.iter().map(|context| &context.identity);
     if profile.processes.iter().any(|process| process.kind == CpuKind::Database) {
         DatabaseIn::Processes
     } else if identities.clone().any(|identity| identity.processes == ServerProcesses::This) {

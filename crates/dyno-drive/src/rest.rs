@@ -1,24 +1,25 @@
-//! How a session goes on whose operations fail one after the other: it rests, longer each time, and where nothing else ends the
+//! Slows down a session whose operations keep failing: it pauses, longer each time. If nothing else ends the
 //! run, it gives up.
 
-/// Failures in a row before a session rests: the victim of a deadlock or two tries again at once, as an application does.
+/// Consecutive failures before a session pauses. The victim of a deadlock or two retries at once, as an
+/// application would.
 const AT_ONCE: u32 = 4;
-/// The first rest and the longest, ns; each is twice the one before.
+/// The first and the longest pause, ns; each is twice the previous one.
 const REST_NS: (u64, u64) = (1_000_000, 250_000_000);
-/// Failures in a row, and the time that they take at least, after which a session does not hope any more.
+/// Consecutive failures, and the least time that they take, after which a session gives up.
 const HOPELESS: u32 = 50;
 const HOPELESS_NS: u64 = 10_000_000_000;
 
-/// Failures in a row of one session.
+/// The consecutive failures of one session.
 #[derive(Debug, Default)]
-pub(crate) struct Rest {
+pub(crate) struct RetryBackoff {
     failures: u32,
     since_ns: u64,
     until_ns: Option<u64>,
 }
 
-impl Rest {
-    /// An operation has failed at `now_ns`.
+impl RetryBackoff {
+    /// Notes that an operation failed at `now_ns`.
     #[cold]
     pub(crate) fn failed(&mut self, now_ns: u64) {
         if self.failures == 0 {
@@ -31,21 +32,21 @@ impl Rest {
         }
     }
 
-    /// Whether it may rest.
+    /// Whether the session has failed often enough to pause.
     #[inline]
-    pub(crate) fn rests(&self) -> bool {
+    pub(crate) fn is_backing_off(&self) -> bool {
         self.until_ns.is_some()
     }
 
-    /// An operation has ended well.
+    /// Notes that an operation ended without an error.
     #[inline]
-    pub(crate) fn ended_well(&mut self) {
+    pub(crate) fn note_success(&mut self) {
         if self.failures > 0 {
             *self = Self::default();
         }
     }
 
-    /// Until when the session rests, if it still does at `now_ns`.
+    /// Until when the session pauses, if it still does at `now_ns`.
     #[inline]
     pub(crate) fn until(&mut self, now_ns: impl Fn() -> u64) -> Option<u64> {
         let until_ns = self.until_ns?;
@@ -55,8 +56,8 @@ impl Rest {
         self.until_ns
     }
 
-    /// Why there is no hope any more at `now_ns`, if that is so.
-    pub(crate) fn hopeless(&self, now_ns: u64) -> Option<String> {
+    /// Why the session gives up at `now_ns`, if it does.
+    pub(crate) fn failure_reason(&self, now_ns: u64) -> Option<String> {
         let for_ns = now_ns.saturating_sub(self.since_ns);
         (self.failures >= HOPELESS && for_ns >= HOPELESS_NS).then(|| {
             format!("{} operations in a row have failed within {:.0} s", self.failures, for_ns as f64 / 1e9)
@@ -70,7 +71,7 @@ mod tests {
 
     #[test]
     fn rests_grow_from_the_fifth_failure_on_and_end_with_success() {
-        let mut rest = Rest::default();
+        let mut rest = RetryBackoff::default();
         let mut now_ns = 1_000;
         let mut rests = Vec::new();
         for _ in 0..16 {
@@ -82,23 +83,23 @@ mod tests {
         }
         assert_eq!(rests, [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 250, 250, 250, 250]);
         rest.failed(now_ns);
-        rest.ended_well();
+        rest.note_success();
         assert_eq!(rest.until(|| now_ns), None);
         rest.failed(now_ns);
-        assert_eq!(rest.until(|| now_ns), None, "it begins anew");
+        assert_eq!(rest.until(|| now_ns), None, "the count starts again");
     }
 
     #[test]
     fn many_failures_in_a_long_time_are_hopeless() {
-        let (mut rest, mut now_ns) = (Rest::default(), 5);
+        let (mut rest, mut now_ns) = (RetryBackoff::default(), 5);
         let mut failures = 0;
-        while rest.hopeless(now_ns).is_none() {
+        while rest.failure_reason(now_ns).is_none() {
             rest.failed(now_ns);
             failures += 1;
             now_ns = rest.until(|| now_ns).unwrap_or(now_ns);
         }
         assert!(failures >= HOPELESS && now_ns - 5 >= HOPELESS_NS, "{failures} failures in {now_ns} ns");
-        rest.ended_well();
-        assert_eq!(rest.hopeless(now_ns), None);
+        rest.note_success();
+        assert_eq!(rest.failure_reason(now_ns), None);
     }
 }

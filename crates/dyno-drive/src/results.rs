@@ -1,41 +1,41 @@
-//! All that was handed in of a run, and what of it is one target's.
+//! Collects the results of a run, and selects those of one target.
 
 use dyno_workload::Classes;
 use serde::{Deserialize, Serialize};
 
-use crate::job::Job;
-use crate::session::{Many, SessionResult};
-use crate::thread_result::{HotCounts, PhaseResult, ThreadResult, Times};
+use crate::job::DriveJob;
+use crate::session::{FoldedSessions, SessionResult};
+use crate::thread_result::{HotCounts, PhaseResult, SessionTimes, ThreadResult};
 
-/// Kinds of errors of one session at most, from wherever its results come.
+/// The most kinds of errors in one session's results, from any host.
 const ERRORS_MAX: usize = 1_000;
 
-/// What the sessions of a run have measured, and what their threads have added up.
+/// The measurements of a run's sessions, and the counts of their threads.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     pub(crate) sessions: Vec<SessionResult>,
     pub(crate) threads: Vec<ThreadResult>,
 }
 
-/// A part of that, or all.
-pub(crate) struct Handed<'a> {
+/// All results, or a selection of them.
+pub(crate) struct SelectedResults<'a> {
     pub(crate) sessions: Vec<&'a SessionResult>,
     pub(crate) threads: Vec<&'a ThreadResult>,
 }
 
-/// How many of what there are in a run: what came from elsewhere is held against it.
+/// The dimensions of a run; results from other hosts are checked against them.
 #[derive(Debug, Clone)]
-pub struct Shape {
+pub struct ResultShape {
     pub(crate) targets: usize,
     pub(crate) classes: Classes,
-    /// Parts of a run that has phases.
+    /// Number of parts of a run with phases.
     pub(crate) parts: usize,
     pub(crate) interval_ns: u64,
 }
 
-impl Shape {
-    /// That of `job`.
-    pub fn of(job: &Job<'_>) -> Self {
+impl ResultShape {
+    /// The dimensions of `job`.
+    pub fn of(job: &DriveJob<'_>) -> Self {
         Self {
             targets: job.targets.len(),
             classes: job.classes(),
@@ -46,13 +46,13 @@ impl Shape {
 }
 
 impl Results {
-    /// Adds what others have handed in.
+    /// Adds results of other sessions.
     pub fn add(&mut self, other: Self) {
         self.sessions.extend(other.sessions);
         self.threads.extend(other.threads);
     }
 
-    /// The same with all moments on another clock.
+    /// Converts all times to another clock.
     pub fn on_clock(&mut self, map: &dyn Fn(u64) -> u64) {
         for session in &mut self.sessions {
             let moments = &mut session.moments;
@@ -70,35 +70,39 @@ impl Results {
         }
     }
 
-    /// The first and the last moment at which sessions began their first operation.
+    /// The first and the last time at which a session began its first operation.
     pub fn started_ns(&self) -> Option<(u64, u64)> {
-        Many::of(&self.sessions.iter().collect::<Vec<_>>()).starts_ns
+        FoldedSessions::of(&self.sessions.iter().collect::<Vec<_>>()).starts_ns
     }
 
-    /// Operations in the window.
-    pub fn operations(&self, shape: &Shape) -> u64 {
-        let of = |thread: &ThreadResult| -> u64 {
+    /// Operations in the window, of all classes.
+    pub fn operations(&self, shape: &ResultShape) -> u64 {
+        let operations_of = |thread: &ThreadResult| -> u64 {
             let counts = shape.classes.operations().filter_map(|class| thread.classes.get(class.index()));
             counts.map(|class| class.count).sum()
         };
-        self.threads.iter().map(of).sum()
+        self.threads.iter().map(operations_of).sum()
     }
 
-    /// Whether this can be what `sessions` sessions of a run of this shape hand in, whoever it came from.
+    /// Whether these can be the results of `sessions` sessions of a run with this shape; they may come from
+    /// another host.
     ///
     /// # Errors
-    /// What of it cannot be.
-    pub fn check(&self, shape: &Shape, sessions: usize) -> Result<(), String> {
+    /// A description of the implausible part.
+    pub fn check(&self, shape: &ResultShape, sessions: usize) -> Result<(), String> {
         let (targets, classes, parts) = (shape.targets, shape.classes.count(), shape.parts);
-        let not = |is: bool, what: &str| if is { Err(what.to_owned()) } else { Ok(()) };
+        let not = |is: bool, problem: &str| if is { Err(problem.to_owned()) } else { Ok(()) };
         let counted =
             |session: &SessionResult| session.many.as_ref().map_or(1, |many| many.sessions as usize);
-        let there: usize = self.sessions.iter().map(counted).sum();
-        not(there > sessions || self.sessions.len() > sessions, "results of more sessions than it has")?;
+        let session_count: usize = self.sessions.iter().map(counted).sum();
+        not(
+            session_count > sessions || self.sessions.len() > sessions,
+            "results of more sessions than it has",
+        )?;
         not(self.threads.len() > targets * (sessions + 1), "results of more threads than it has")?;
         for session in &self.sessions {
             not(session.target >= targets, "results of a target that there is not")?;
-            let is_apart = |many: &Many| {
+            let is_apart = |many: &FoldedSessions| {
                 let most = u32::try_from(sessions).unwrap_or(u32::MAX);
                 let counts = [many.started, many.spans.1, many.late[0], many.late[1]];
                 counts.iter().all(|count| *count <= most) && many.spans.0.is_finite()
@@ -128,26 +132,26 @@ impl Results {
         Ok(())
     }
 
-    /// Of all targets.
-    pub(crate) fn all(&self) -> Handed<'_> {
-        Handed { sessions: self.sessions.iter().collect(), threads: self.threads.iter().collect() }
+    /// The results of all targets.
+    pub(crate) fn all(&self) -> SelectedResults<'_> {
+        SelectedResults { sessions: self.sessions.iter().collect(), threads: self.threads.iter().collect() }
     }
 
-    /// Of the target at `at`.
-    pub(crate) fn of_target(&self, at: usize) -> Handed<'_> {
-        Handed {
+    /// The results of the target at `at`.
+    pub(crate) fn of_target(&self, at: usize) -> SelectedResults<'_> {
+        SelectedResults {
             sessions: self.sessions.iter().filter(|one| one.target == at).collect(),
             threads: self.threads.iter().filter(|one| one.target == at).collect(),
         }
     }
 }
 
-impl Handed<'_> {
-    /// Times of all sessions.
-    pub(crate) fn times(&self) -> Times {
-        let mut sum = Times::default();
+impl SelectedResults<'_> {
+    /// The times of all sessions, added up.
+    pub(crate) fn times(&self) -> SessionTimes {
+        let mut sum = SessionTimes::default();
         for one in &self.threads {
-            let Times {
+            let SessionTimes {
                 late_ns_max,
                 overdue,
                 busy_ns,
@@ -169,7 +173,7 @@ impl Handed<'_> {
         sum
     }
 
-    /// Where all operations went.
+    /// The hot-spot and schema choices of all operations.
     pub(crate) fn hot(&self) -> HotCounts {
         let mut sum = HotCounts::default();
         for HotCounts { spot, keyed, schema, movable } in self.threads.iter().map(|one| one.hot) {
@@ -181,7 +185,7 @@ impl Handed<'_> {
         sum
     }
 
-    /// What was due in a part of the run, thread by thread.
+    /// The operations due in a part of the run, thread by thread.
     pub(crate) fn phase(&self, part: usize) -> Vec<&PhaseResult> {
         self.threads.iter().filter_map(|one| one.phases.get(part)).collect()
     }
@@ -194,12 +198,12 @@ mod tests {
 
     use super::*;
     use crate::packed::Packed;
-    use crate::tally::Tally;
+    use crate::tally::LatencyTally;
     use crate::thread_result::ClassResult;
 
-    /// What one thread of a host hands in that has seen these latencies.
+    /// The results of one thread of a host with these latencies.
     fn thread(latencies_ns: &[u64]) -> ThreadResult {
-        let mut tally = Tally::precise();
+        let mut tally = LatencyTally::precise();
         latencies_ns.iter().for_each(|&latency| tally.record(latency));
         let class = ClassResult {
             count: latencies_ns.len() as u64,
@@ -218,7 +222,7 @@ mod tests {
             let (mut merged, mut exact) = (Results::default(), Histogram::new());
             for host in &hosts {
                 let handed = Results { sessions: Vec::new(), threads: host.iter().map(|one| thread(one)).collect() };
-                // As it travels.
+                // In serialized form, as sent between hosts.
                 merged.add(serde_json::from_slice(&serde_json::to_vec(&handed).unwrap()).unwrap());
                 host.iter().flatten().for_each(|&latency| exact.record_ns(latency));
             }

@@ -1,29 +1,29 @@
-//! What samples of sessions have shown, in bounded memory.
+//! Aggregates samples of sessions in bounded memory.
 
 use std::collections::BTreeMap;
 
 use dyno_engine::{OtherSession, WaitSample};
-use dyno_record::{Company, OtherSessions, SAMPLED_ACTIVE, WAITING, WaitTime, Waits};
+use dyno_record::{ForeignActivity, OtherSessions, SAMPLED_ACTIVE, WAITING, WaitTime, Waits};
 
-/// Different waits, and different others, that samples tell apart at most: programs may have the number of their process in
-/// their name, and a run may last for weeks.
+/// The most waits, and the most other sessions, that samples count separately. Program names may contain
+/// process numbers, and a run may last for weeks.
 const NAMES_MAX: usize = 1_000;
-/// What all beyond that are called.
+/// The name for everything beyond that limit.
 const THE_REST: &str = "(the rest)";
 
-/// What a sampler saw.
+/// The aggregated samples of a sampler.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Samples {
+pub(crate) struct SessionSamples {
     pub(crate) count: u64,
     pub(crate) active: u64,
     pub(crate) events: BTreeMap<WaitSample, u64>,
     pub(crate) others: BTreeMap<OtherSession, u64>,
-    /// Why others cannot be seen, if so.
+    /// Why other sessions cannot be seen, if so.
     pub(crate) blind: Option<String>,
     pub(crate) error: Option<String>,
 }
 
-/// Counts so many of a name; as of the rest where there are too many names already.
+/// Counts `times` occurrences of a name; under the rest if there are too many names already.
 fn count<K: Ord>(counts: &mut BTreeMap<K, u64>, name: K, times: u64, rest: impl FnOnce(&K) -> K) {
     let name = match counts.len() < NAMES_MAX || counts.contains_key(&name) {
         true => name,
@@ -33,21 +33,25 @@ fn count<K: Ord>(counts: &mut BTreeMap<K, u64>, name: K, times: u64, rest: impl 
 }
 
 fn rest_of(other: &OtherSession) -> OtherSession {
-    OtherSession { database: THE_REST.into(), program: THE_REST.into(), here: other.here }
+    OtherSession {
+        database: THE_REST.into(),
+        program: THE_REST.into(),
+        is_target_database: other.is_target_database,
+    }
 }
 
-/// Waits that an interval tells apart at most; what is rarer is the rest.
+/// The most waits of an interval that are listed; rarer ones are added up.
 const OF_INTERVAL_MAX: usize = 12;
 
-/// Samples, and how many sessions they found in each wait.
+/// Number of samples, and the sessions found in each wait.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Counted {
+pub(crate) struct WaitCounts {
     samples: u64,
     waits: BTreeMap<WaitSample, u64>,
 }
 
-impl Counted {
-    /// The same of several targets, whose sessions are added.
+impl WaitCounts {
+    /// Adds the counts of another target, whose sessions are added.
     pub(crate) fn add(&mut self, other: &Self) {
         self.samples = self.samples.max(other.samples);
         for (wait, seen) in &other.waits {
@@ -55,51 +59,52 @@ impl Counted {
         }
     }
 
-    /// Sessions at work and in each wait on average over the samples since `earlier`, by the metric's name; nothing where there
-    /// was no sample.
+    /// Average sessions active and in each wait since `earlier`, by metric name; empty if there was no
+    /// sample.
     pub(crate) fn since(&self, earlier: &Self) -> BTreeMap<String, f64> {
         let samples = self.samples.saturating_sub(earlier.samples);
         if samples == 0 {
             return BTreeMap::new();
         }
-        let seen = self
+        let wait_counts = self
             .waits
             .iter()
             .map(|(wait, seen)| (wait, seen.saturating_sub(earlier.waits.get(wait).copied().unwrap_or(0))));
-        let mut seen: Vec<(&WaitSample, u64)> = seen.filter(|(_, seen)| *seen > 0).collect();
-        seen.sort_by_key(|(_, seen)| std::cmp::Reverse(*seen));
+        let mut new_waits: Vec<(&WaitSample, u64)> = wait_counts.filter(|(_, seen)| *seen > 0).collect();
+        new_waits.sort_by_key(|(_, seen)| std::cmp::Reverse(*seen));
         let mean = |seen: u64| seen as f64 / samples as f64;
-        let all: u64 = seen.iter().map(|(_, seen)| seen).sum();
-        let rest: u64 = seen.iter().skip(OF_INTERVAL_MAX).map(|(_, seen)| seen).sum();
+        let all: u64 = new_waits.iter().map(|(_, seen)| seen).sum();
+        let rest: u64 = new_waits.iter().skip(OF_INTERVAL_MAX).map(|(_, seen)| seen).sum();
         let name = |wait: &WaitSample| format!("{WAITING}{}:{}", wait.class, wait.event);
-        let told = seen.iter().take(OF_INTERVAL_MAX).map(|(wait, seen)| (name(wait), mean(*seen)));
+        let named_means =
+            new_waits.iter().take(OF_INTERVAL_MAX).map(|(wait, seen)| (name(wait), mean(*seen)));
         let rest = (rest > 0).then(|| (format!("{WAITING}Other:{THE_REST}"), mean(rest)));
-        told.chain(rest).chain([(SAMPLED_ACTIVE.to_owned(), mean(all))]).collect()
+        named_means.chain(rest).chain([(SAMPLED_ACTIVE.to_owned(), mean(all))]).collect()
     }
 }
 
-impl Samples {
-    /// What was counted so far.
-    pub(crate) fn counted(&self) -> Counted {
-        Counted { samples: self.count, waits: self.events.clone() }
+impl SessionSamples {
+    /// The counts so far.
+    pub(crate) fn counted(&self) -> WaitCounts {
+        WaitCounts { samples: self.count, waits: self.events.clone() }
     }
 
-    /// Takes in one sample, and leaves its two lists empty.
-    pub(crate) fn take(&mut self, seen: &mut Vec<WaitSample>, others: &mut Vec<OtherSession>) {
+    /// Adds one sample, and leaves its two lists empty.
+    pub(crate) fn add_sample(&mut self, waits: &mut Vec<WaitSample>, other_sessions: &mut Vec<OtherSession>) {
         self.count += 1;
-        self.active += seen.len() as u64;
-        for wait in seen.drain(..) {
+        self.active += waits.len() as u64;
+        for wait in waits.drain(..) {
             count(&mut self.events, wait, 1, |_| WaitSample {
                 class: "Other".into(),
                 event: THE_REST.into(),
             });
         }
-        for other in others.drain(..) {
+        for other in other_sessions.drain(..) {
             count(&mut self.others, other, 1, rest_of);
         }
     }
 
-    /// Takes in what another has seen.
+    /// Adds the samples of another sampler.
     pub(crate) fn add(&mut self, later: Self) {
         self.count += later.count;
         self.active += later.active;
@@ -123,8 +128,8 @@ impl Samples {
         }
         let samples = self.count as f64;
         let company = match self.blind {
-            Some(absent) => Company::Absent { absent },
-            None => company(self.others, samples),
+            Some(absent) => ForeignActivity::Absent { absent },
+            None => foreign_activity(self.others, samples),
         };
         let active = self.active.max(1) as f64;
         let mut events: Vec<_> = self
@@ -150,21 +155,21 @@ impl Samples {
     }
 }
 
-/// Other sessions, as often as they were seen in so many samples.
-fn company(others: BTreeMap<OtherSession, u64>, samples: f64) -> Company {
-    let mut seen: Vec<OtherSessions> = others
+/// Other sessions, by how often they were seen in this many samples.
+fn foreign_activity(session_counts: BTreeMap<OtherSession, u64>, samples: f64) -> ForeignActivity {
+    let mut sessions: Vec<OtherSessions> = session_counts
         .into_iter()
-        .map(|(OtherSession { database, program, here }, times)| OtherSessions {
+        .map(|(OtherSession { database, program, is_target_database: here }, times)| OtherSessions {
             database,
             program,
             here,
             average_sessions: times as f64 / samples,
         })
         .collect();
-    seen.sort_by(|a, b| b.average_sessions.total_cmp(&a.average_sessions));
-    Company::Sampled {
-        average_active_sessions: seen.iter().fold(0.0, |sum, one| sum + one.average_sessions),
-        seen,
+    sessions.sort_by(|a, b| b.average_sessions.total_cmp(&a.average_sessions));
+    ForeignActivity::Sampled {
+        average_active_sessions: sessions.iter().fold(0.0, |sum, session| sum + session.average_sessions),
+        seen: sessions,
     }
 }
 
@@ -172,24 +177,24 @@ fn company(others: BTreeMap<OtherSession, u64>, samples: f64) -> Company {
 mod tests {
     use super::*;
 
-    fn counted(samples: u64, waits: &[(&str, &str, u64)]) -> Counted {
+    fn counted(samples: u64, waits: &[(&str, &str, u64)]) -> WaitCounts {
         let wait = |(class, event, seen): &(&str, &str, u64)| {
             (WaitSample { class: (*class).into(), event: (*event).into() }, *seen)
         };
-        Counted { samples, waits: waits.iter().map(wait).collect() }
+        WaitCounts { samples, waits: waits.iter().map(wait).collect() }
     }
 
     #[test]
     fn an_interval_has_the_waits_of_its_own_samples() {
         let before = counted(10, &[("CPU", "CPU", 20), ("IO", "WalSync", 5)]);
         let now = counted(20, &[("CPU", "CPU", 50), ("IO", "WalSync", 5), ("Lock", "tuple", 10)]);
-        let told = now.since(&before);
+        let waits = now.since(&before);
         let expected =
             [("sampled_active_sessions", 4.0), ("waiting.CPU:CPU", 3.0), ("waiting.Lock:tuple", 1.0)];
-        assert_eq!(told, expected.map(|(name, mean)| (name.to_owned(), mean)).into());
+        assert_eq!(waits, expected.map(|(name, mean)| (name.to_owned(), mean)).into());
         assert!(now.since(&now).is_empty(), "no sample tells nothing, which is not 0");
         assert_eq!(
-            counted(1, &[]).since(&Counted::default()),
+            counted(1, &[]).since(&WaitCounts::default()),
             [("sampled_active_sessions".into(), 0.0)].into()
         );
     }
@@ -199,9 +204,9 @@ mod tests {
         let many: Vec<(String, u64)> = (1..=20).map(|seen| (format!("e{seen:02}"), seen)).collect();
         let waits: Vec<(&str, &str, u64)> =
             many.iter().map(|(name, seen)| ("IO", name.as_str(), *seen)).collect();
-        let told = counted(1, &waits).since(&Counted::default());
-        assert_eq!(told.len(), OF_INTERVAL_MAX + 2);
-        let sum: f64 = told.iter().filter(|(name, _)| name.starts_with(WAITING)).map(|(_, mean)| mean).sum();
-        assert_eq!((sum, told["waiting.Other:(the rest)"]), (210.0, 36.0));
+        let rates = counted(1, &waits).since(&WaitCounts::default());
+        assert_eq!(rates.len(), OF_INTERVAL_MAX + 2);
+        let sum: f64 = rates.iter().filter(|(name, _)| name.starts_with(WAITING)).map(|(_, mean)| mean).sum();
+        assert_eq!((sum, rates["waiting.Other:(the rest)"]), (210.0, 36.0));
     }
 }

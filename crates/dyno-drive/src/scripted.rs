@@ -1,7 +1,8 @@
 //! A scripted database in memory: every operation's time and every counter is known beforehand.
 //!
-//! It is how gate, pacing, window, series and audit are proved right without a database, on a clock that the script moves.
-//! Like real servers, it shows what a session did only when the session publishes it (at its edges and its end).
+//! It proves gate, pacing, window, series and audit without a real database, on a clock that the script
+//! advances. Like real servers, it shows a session's work only after the session publishes it, at its
+//! boundaries and its end.
 
 mod books;
 mod ledger;
@@ -10,18 +11,18 @@ mod target;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dyno_engine::{Clock, Op, OpError};
+use dyno_engine::{BlockOp, Clock, OpError};
 
 pub use books::REDO_BYTES_PER_ROW;
-pub use ledger::{Account, ClassAccount, Ledger, NOTICED_NS, Span};
+pub use ledger::{Ledger, LedgerSpan, NOTICED_NS, ScriptedClassTotals, ScriptedTotals};
 pub use target::ScriptedTarget;
 
-/// A clock that moves only when a script moves it, or when somebody sleeps on it.
+/// A clock that only a script advances, or a thread that sleeps on it.
 #[derive(Debug, Default)]
 pub struct ScriptedClock(AtomicU64);
 
 impl ScriptedClock {
-    /// Moves time on by `ns`.
+    /// Advances the time by `ns`.
     pub fn advance(&self, ns: u64) {
         self.0.fetch_add(ns, Ordering::AcqRel);
     }
@@ -37,21 +38,22 @@ impl Clock for ScriptedClock {
     }
 }
 
-/// What the next operation of a session will do: its number (from 0 over the session's life) and itself come in.
-pub type Script = dyn Fn(u32, u64, Op) -> Act + Send + Sync;
+/// Decides what a session's next operation does, from the session, the operation's number (from 0 over the
+/// session's life) and the operation.
+pub type OperationScript = dyn Fn(u32, u64, BlockOp) -> Act + Send + Sync;
 
-/// Lets so many nanoseconds go by.
+/// Lets this many nanoseconds pass.
 pub type Pass = dyn Fn(u64) + Send + Sync;
 
-/// How one operation ends.
+/// The outcome of one operation.
 #[derive(Debug, Clone)]
 pub enum Act {
-    /// Well, after so many nanoseconds.
+    /// It succeeds after this many nanoseconds.
     Take(u64),
-    /// With an error.
+    /// It fails with this error.
     Fail(OpError),
-    /// Never, until it is broken off.
+    /// It never ends until it is interrupted.
     Hang,
-    /// With a panic of the engine.
+    /// It panics inside the engine.
     Panic,
 }

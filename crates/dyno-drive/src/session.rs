@@ -1,60 +1,60 @@
-//! What one session has measured, as it hands it in: a plain value, so that it can come from anywhere.
+//! The results of one session: a plain value, so that it can come from another host.
 //!
-//! All that a record says of sessions is made of these and of what their threads have added up, but for the intervals of the
-//! series, which come while they work.
+//! A record's facts about sessions come from these results and from the counts of their threads. Only the
+//! intervals of the series arrive while sessions work.
 
 use dyno_record::ErrorTally;
 use serde::{Deserialize, Serialize};
 
-use crate::life::Life;
+use crate::life::LifetimeCounts;
 use crate::losses::AnswerTimes;
-use crate::marks::Marks;
+use crate::marks::SessionMarkBounds;
 
-/// What one session has measured by itself.
+/// The measurements of one session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SessionResult {
-    /// The place of the session's target.
+    /// The index of the session's target.
     pub(crate) target: usize,
-    pub(crate) life: Life,
+    pub(crate) life: LifetimeCounts,
     pub(crate) errors: Vec<ErrorTally>,
-    /// When it had answers, where outages are measured.
+    /// When it had answers; only if outages are measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answers: Option<Box<AnswerTimes>>,
     pub(crate) moments: Moments,
-    /// What the snapshots at the window's two ends hold of this session.
-    pub(crate) marks: [Marks; 2],
-    /// Where this is several sessions added up (`fold`): what of them lies apart.
+    /// What the two boundary snapshots include of this session.
+    pub(crate) marks: [SessionMarkBounds; 2],
+    /// For several sessions added up (`fold`): values that cannot be added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) many: Option<Box<Many>>,
+    pub(crate) many: Option<Box<FoldedSessions>>,
 }
 
-/// What of one session or of several lies apart: how many, and first and last moments.
+/// Values of one session or several that cannot be added: numbers of sessions, and first and last times.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Many {
+pub(crate) struct FoldedSessions {
     pub(crate) sessions: u32,
-    /// Those that began, and when the first and the last of them did.
+    /// Number of sessions that began, and when the first and the last of them did.
     pub(crate) started: u32,
     pub(crate) starts_ns: Option<(u64, u64)>,
-    /// Seconds from the window's begin to the last counted moment, added up, and of how many.
+    /// Seconds from the window's begin to the last counted operation, summed, and number of sessions.
     pub(crate) spans: (f64, u32),
-    /// Those of which nobody knows what the snapshot at each edge holds.
+    /// Sessions whose work in the snapshot of each boundary is unknown.
     pub(crate) late: [u32; 2],
-    /// The first and the last moment up to which the snapshot at each edge may hold their work.
+    /// The first and the last time up to which the snapshot of each boundary may include their work.
     pub(crate) most_ns: [Option<(u64, u64)>; 2],
 }
 
 impl SessionResult {
-    /// What of it lies apart.
-    pub(crate) fn many(&self) -> Many {
+    /// The values of this result that cannot be added.
+    pub(crate) fn many(&self) -> FoldedSessions {
         if let Some(many) = &self.many {
-            return Many::clone(many);
+            return FoldedSessions::clone(many);
         }
         let span_s = match self.moments.edge_ns {
             [Some(began_ns), Some(ended_ns)] => Some(ended_ns.saturating_sub(began_ns) as f64 / 1e9),
             _ => None,
         };
-        let most = |edge: usize| self.marks[edge].most().map(|mark| (mark.at_ns, mark.at_ns));
-        Many {
+        let most = |edge: usize| self.marks[edge].upper().map(|mark| (mark.at_ns, mark.at_ns));
+        FoldedSessions {
             sessions: 1,
             started: u32::from(self.moments.start_ns.is_some()),
             starts_ns: self.moments.start_ns.map(|start_ns| (start_ns, start_ns)),
@@ -65,49 +65,49 @@ impl SessionResult {
     }
 }
 
-impl Many {
-    /// Adds others.
+impl FoldedSessions {
+    /// Adds the values of other sessions.
     pub(crate) fn add(&mut self, other: &Self) {
         self.sessions += other.sessions;
         self.started += other.started;
-        self.starts_ns = around(self.starts_ns, other.starts_ns);
+        self.starts_ns = enclosing_span(self.starts_ns, other.starts_ns);
         self.spans = (self.spans.0 + other.spans.0, self.spans.1 + other.spans.1);
         for edge in [0, 1] {
             self.late[edge] += other.late[edge];
-            self.most_ns[edge] = around(self.most_ns[edge], other.most_ns[edge]);
+            self.most_ns[edge] = enclosing_span(self.most_ns[edge], other.most_ns[edge]);
         }
     }
 
-    /// All of `results` together.
+    /// The values of all `results` together.
     pub(crate) fn of(results: &[&SessionResult]) -> Self {
         let mut all = Self::default();
         results.iter().for_each(|result| all.add(&result.many()));
         all
     }
 
-    /// Its moments.
+    /// All times in it, for conversion to another clock.
     pub(crate) fn moments_mut(&mut self) -> impl Iterator<Item = &mut u64> {
         let most = self.most_ns.iter_mut().flatten();
         self.starts_ns.iter_mut().chain(most).flat_map(|(first_ns, last_ns)| [first_ns, last_ns])
     }
 }
 
-/// The stretch that holds both.
-fn around(one: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
-        (one, other) => one.or(other),
+/// The period that contains both.
+fn enclosing_span(first: Option<(u64, u64)>, other: Option<(u64, u64)>) -> Option<(u64, u64)> {
+    match (first, other) {
+        (Some(span), Some(other)) => Some((span.0.min(other.0), span.1.max(other.1))),
+        (left, other) => left.or(other),
     }
 }
 
-/// The session's own moments, on the run's clock.
+/// The session's own times, on the run's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
 pub(crate) struct Moments {
-    /// End of the last operation that counted.
+    /// The end of the last operation that counted.
     pub(crate) last_ns: u64,
-    /// Just before the first operation (closed loop), or when the schedule began (open loop).
+    /// Just before the first operation (closed loop), or the start of the schedule (open loop).
     pub(crate) start_ns: Option<u64>,
-    /// Since when what it does counts, and until when it did.
+    /// The time from which its work counts, and the time until which it does.
     pub(crate) edge_ns: [Option<u64>; 2],
 }

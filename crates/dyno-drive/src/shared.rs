@@ -1,34 +1,33 @@
-//! What the sessions and their coordinator share: the phase, the gate, the edges of the window, and failure.
+//! The state that sessions and coordinator share: phase, gate, window boundaries, and failure.
 //!
-//! Sessions look at one atomic per operation and at nothing else until it changes.
+//! Sessions read one atomic per operation, and nothing else until it changes.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Thread;
 
-use crate::poll::Bell;
+use crate::poll::PollWaker;
 
-/// Where a run is. Only ever moves forward.
+/// The phase of a run. It only moves forward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(crate) enum Phase {
-    /// Sessions work, and nothing counts.
+pub(crate) enum DrivePhase {
+    /// Sessions work, but nothing counts.
     Warmup,
-    /// The window has begun, and its begin snapshot is not there yet: what ends from now on counts, and sessions keep what
-    /// they have done visible to the database's counters.
+    /// The window has begun, but its begin snapshot has not arrived: work that ends from now on counts, and
+    /// sessions keep their work visible to the database's counters.
     Opening,
-    /// The window: what is done counts.
+    /// The window is open: all work counts.
     Window,
-    /// The window is over, and its end snapshot is not there yet: sessions go on working, nothing counts, and what they have
-    /// done is kept visible.
+    /// The window is over, but its end snapshot has not arrived: sessions work on and keep their work
+    /// visible, but nothing counts.
     Closing,
-    /// Sessions end after the operation they are in.
+    /// Sessions end after their current operation.
     Stop,
 }
 
-/// One run's shared state.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedRunState {
     phase: AtomicU8,
     gate: Mutex<Gate>,
     gate_moved: Condvar,
@@ -36,22 +35,22 @@ pub(crate) struct Shared {
     at_edge: [AtomicU32; 2],
     reached_ops: AtomicU32,
     origin_ns: AtomicU64,
-    /// Transactions of sessions that were no operations, target by target.
+    /// Overhead transactions of the sessions, target by target.
     overhead: Vec<AtomicI64>,
-    /// When each session last made its work visible; for ever where it always is.
+    /// When each session last published its work; the maximum for sessions whose work is always visible.
     shown_ns: Vec<AtomicU64>,
     called_in: AtomicBool,
     failure: Mutex<Option<String>>,
     sleepers: Mutex<Vec<Sleeper>>,
 }
 
-/// What sleeps until something is due, and has to be woken when the phase changes.
+/// A sleeping thread that must be woken when the phase changes.
 #[derive(Debug)]
 pub(crate) enum Sleeper {
-    /// One session's thread.
+    /// The thread of one session.
     Thread(Thread),
     /// A thread that leads several sessions.
-    Bell(Arc<Bell>),
+    SessionWaker(Arc<PollWaker>),
 }
 
 #[derive(Debug, Default)]
@@ -63,19 +62,20 @@ struct Gate {
     closed: bool,
 }
 
-/// Sessions that connect at the same time; more would measure the listen queue.
+/// The most sessions that connect at the same time; with more, the listen queue would be measured.
 const CONNECTING_MAX: u32 = 32;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A thread that panicked while it held one of these locks left plain counters behind, which stay usable.
+    // A thread that panicked while it held one of these locks left only counters, which stay usable.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shared {
-    /// For so many `targets`, and sessions of which each `publishes` what it has done when it is asked to, or shows it at once.
+impl SharedRunState {
+    /// For this many `targets`, and sessions that publish their work on request where `publishes`, or show it
+    /// at once.
     pub(crate) fn new(targets: usize, publishes: &[bool]) -> Self {
         Self {
-            phase: AtomicU8::new(Phase::Warmup as u8),
+            phase: AtomicU8::new(DrivePhase::Warmup as u8),
             gate: Mutex::default(),
             gate_moved: Condvar::new(),
             started: AtomicU32::new(0),
@@ -90,24 +90,23 @@ impl Shared {
         }
     }
 
-    /// The phase now.
+    /// The present phase of the run.
     #[inline]
-    pub(crate) fn phase(&self) -> Phase {
+    pub(crate) fn phase(&self) -> DrivePhase {
         match self.phase.load(Ordering::Acquire) {
-            0 => Phase::Warmup,
-            1 => Phase::Opening,
-            2 => Phase::Window,
-            3 => Phase::Closing,
-            _ => Phase::Stop,
+            0 => DrivePhase::Warmup,
+            1 => DrivePhase::Opening,
+            2 => DrivePhase::Window,
+            3 => DrivePhase::Closing,
+            _ => DrivePhase::Stop,
         }
     }
 
-    /// Moves on to `phase`.
-    pub(crate) fn enter(&self, phase: Phase) {
+    pub(crate) fn enter(&self, phase: DrivePhase) {
         self.phase.fetch_max(phase as u8, Ordering::AcqRel);
     }
 
-    /// Opens the window's time scale at `now_ns`, just before the phase moves to [`Phase::Opening`].
+    /// Opens the window's time scale at `now_ns`, just before the phase moves to [`DrivePhase::Opening`].
     pub(crate) fn set_origin(&self, now_ns: u64) {
         self.origin_ns.store(now_ns, Ordering::Release);
     }
@@ -117,7 +116,7 @@ impl Shared {
         self.origin_ns.load(Ordering::Acquire)
     }
 
-    /// A session waits for its turn to connect; false if the run has ended meanwhile.
+    /// Waits for a session's turn to connect; false if the run has ended meanwhile.
     pub(crate) fn begin_connect(&self) -> bool {
         let mut gate = lock(&self.gate);
         while gate.connecting >= CONNECTING_MAX && !gate.closed {
@@ -127,7 +126,7 @@ impl Shared {
         !gate.closed
     }
 
-    /// A session has connected and prepared, or failed to.
+    /// Notes that a session has connected and prepared, or failed to.
     pub(crate) fn end_connect(&self, ready: bool) {
         let mut gate = lock(&self.gate);
         gate.connecting -= 1;
@@ -139,7 +138,7 @@ impl Shared {
         self.gate_moved.notify_all();
     }
 
-    /// Sessions that are ready, and sessions that failed to be.
+    /// Number of sessions that are ready, and of those that failed.
     pub(crate) fn readiness(&self) -> (u32, u32) {
         let gate = lock(&self.gate);
         (gate.ready, gate.gone)
@@ -157,7 +156,7 @@ impl Shared {
         self.gate_moved.notify_all();
     }
 
-    /// A session waits at the gate; returns the common start, or `None` if the run ended before it.
+    /// Waits at the gate; returns the common start, or `None` if the run ended before it.
     pub(crate) fn wait_gate(&self) -> Option<u64> {
         let mut gate = lock(&self.gate);
         loop {
@@ -171,56 +170,54 @@ impl Shared {
         }
     }
 
-    /// When the gate opens, if that is known yet.
+    /// When the gate opens, if that is already decided.
     pub(crate) fn opens_ns(&self) -> Option<u64> {
         lock(&self.gate).opens_ns
     }
 
-    /// A session has started.
     pub(crate) fn note_started(&self) {
         self.started.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Sessions that have started.
     pub(crate) fn started(&self) -> u32 {
         self.started.load(Ordering::Acquire)
     }
 
-    /// A session has reached the begin (0) or the end (1) of the window.
-    pub(crate) fn note_edge(&self, edge: usize) {
+    /// Notes that a session has reached the begin (0) or the end (1) of the window.
+    pub(crate) fn note_boundary(&self, edge: usize) {
         self.at_edge[edge].fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Sessions that have reached the begin (0) or the end (1) of the window.
-    pub(crate) fn at_edge(&self, edge: usize) -> u32 {
+    /// Number of sessions that have reached the begin (0) or the end (1) of the window.
+    pub(crate) fn at_boundary(&self, edge: usize) -> u32 {
         self.at_edge[edge].load(Ordering::Acquire)
     }
 
-    /// A session of the target at `target` has run so many transactions that were no operations.
+    /// Adds overhead transactions of a session of the target at `target`.
     pub(crate) fn add_overhead(&self, target: usize, commits: i64) {
         if let Some(sum) = self.overhead.get(target) {
             sum.fetch_add(commits, Ordering::AcqRel);
         }
     }
 
-    /// What session `number` has done is visible at `now_ns`.
-    pub(crate) fn note_shown(&self, number: u32, now_ns: u64) {
+    /// Notes that the work of session `number` is visible at `now_ns`.
+    pub(crate) fn note_visible(&self, number: u32, now_ns: u64) {
         if let Some(shown_ns) = self.shown_ns.get(number as usize) {
             shown_ns.fetch_max(now_ns, Ordering::AcqRel);
         }
     }
 
-    /// Whether every session has made visible what it had done at `since_ns`.
-    pub(crate) fn all_shown(&self, since_ns: u64) -> bool {
+    /// Whether every session has published its work up to `since_ns`.
+    pub(crate) fn all_visible_since(&self, since_ns: u64) -> bool {
         self.shown_ns.iter().all(|shown_ns| shown_ns.load(Ordering::Acquire) >= since_ns)
     }
 
-    /// When the last session that has to make its work visible did, at the earliest; the largest number where none has to.
+    /// The earliest of the times at which publishing sessions last did so; the maximum if none publishes.
     pub(crate) fn shown_ns_min(&self) -> u64 {
         self.shown_ns.iter().map(|shown_ns| shown_ns.load(Ordering::Acquire)).min().unwrap_or(u64::MAX)
     }
 
-    /// When those that have to make their work visible did, on average; nothing where none has to.
+    /// The mean of the times at which publishing sessions last did so; `None` if none publishes.
     pub(crate) fn shown_mean_of_part_ns(&self) -> Option<u64> {
         let shown = || self.shown_ns.iter().map(|shown_ns| shown_ns.load(Ordering::Acquire));
         let (sum, count) = shown()
@@ -229,61 +226,62 @@ impl Shared {
         (count > 0).then(|| (sum / count) as u64)
     }
 
-    /// When sessions made visible what they had done, on average.
-    pub(crate) fn shown_ns_mean(&self) -> u64 {
+    /// The mean of the times at which sessions last published their work.
+    pub(crate) fn mean_visible_ns(&self) -> u64 {
         let sum: u128 =
             self.shown_ns.iter().map(|shown_ns| u128::from(shown_ns.load(Ordering::Acquire))).sum();
         (sum / self.shown_ns.len().max(1) as u128) as u64
     }
 
-    /// Transactions of the sessions of a target, so far, that were no operations.
+    /// Overhead transactions of a target's sessions so far.
     pub(crate) fn overhead(&self, target: usize) -> i64 {
         self.overhead.get(target).map_or(0, |sum| sum.load(Ordering::Acquire))
     }
 
-    /// A session has done the operations that the plan asks of each.
+    /// Notes that a session has done the operations that the plan asks of each.
     pub(crate) fn note_reached_ops(&self) {
         self.reached_ops.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Sessions that have done the operations that the plan asks of each.
+    /// Number of sessions that have done the operations that the plan asks of each.
     pub(crate) fn reached_ops(&self) -> u32 {
         self.reached_ops.load(Ordering::Acquire)
     }
 
-    /// Nobody waits any more for sessions that have not ended: threads hand in what all of theirs have done so far.
-    pub(crate) fn call_in(&self) {
+    /// Asks threads to hand in the results of all their sessions: nobody waits any longer for those that have
+    /// not ended.
+    pub(crate) fn request_early_results(&self) {
         self.called_in.store(true, Ordering::Release);
     }
 
-    /// Whether threads are to hand in what they have.
-    pub(crate) fn is_called_in(&self) -> bool {
+    /// Whether threads shall hand in their results now.
+    pub(crate) fn early_results_requested(&self) -> bool {
         self.called_in.load(Ordering::Acquire)
     }
 
-    /// From now on [`Shared::wake`] wakes `sleeper`.
-    pub(crate) fn enlist(&self, sleeper: Sleeper) {
+    /// Registers `sleeper`, which [`SharedRunState::wake`] wakes from now on.
+    pub(crate) fn add_sleeper(&self, sleeper: Sleeper) {
         lock(&self.sleepers).push(sleeper);
     }
 
-    /// Ends what the calling thread enlisted.
-    pub(crate) fn discharge(&self) {
-        let here = std::thread::current().id();
+    /// Removes the registration of the calling thread.
+    pub(crate) fn remove_sleeper(&self) {
+        let current_thread = std::thread::current().id();
         lock(&self.sleepers)
-            .retain(|sleeper| !matches!(sleeper, Sleeper::Thread(thread) if thread.id() == here));
+            .retain(|sleeper| !matches!(sleeper, Sleeper::Thread(thread) if thread.id() == current_thread));
     }
 
-    /// Wakes everything that sleeps until its next operation is due.
+    /// Wakes all threads that sleep until their next operation is due.
     pub(crate) fn wake(&self) {
         for sleeper in lock(&self.sleepers).iter() {
             match sleeper {
                 Sleeper::Thread(thread) => thread.unpark(),
-                Sleeper::Bell(bell) => bell.ring(),
+                Sleeper::SessionWaker(bell) => bell.wake(),
             }
         }
     }
 
-    /// Ends the run as failed; the first reason is kept.
+    /// Ends the run as failed; only the first reason is kept.
     pub(crate) fn fail(&self, reason: String) {
         lock(&self.failure).get_or_insert(reason);
     }
@@ -300,15 +298,15 @@ mod tests {
 
     #[test]
     fn phases_only_move_forward() {
-        let shared = Shared::new(1, &[]);
-        shared.enter(Phase::Stop);
-        shared.enter(Phase::Window);
-        assert_eq!(shared.phase(), Phase::Stop);
+        let shared = SharedRunState::new(1, &[]);
+        shared.enter(DrivePhase::Stop);
+        shared.enter(DrivePhase::Window);
+        assert_eq!(shared.phase(), DrivePhase::Stop);
     }
 
     #[test]
     fn the_first_failure_is_the_reason() {
-        let shared = Shared::new(1, &[]);
+        let shared = SharedRunState::new(1, &[]);
         shared.fail("first".into());
         shared.fail("second".into());
         assert_eq!(shared.failure().as_deref(), Some("first"));
@@ -316,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_closed_gate_lets_nobody_through() {
-        let shared = Shared::new(1, &[]);
+        let shared = SharedRunState::new(1, &[]);
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| shared.wait_gate());
             shared.close_gate();
@@ -326,7 +324,7 @@ mod tests {
 
     #[test]
     fn an_open_gate_tells_everyone_the_same_start() {
-        let shared = Shared::new(1, &[]);
+        let shared = SharedRunState::new(1, &[]);
         std::thread::scope(|scope| {
             let waiters: Vec<_> = (0..8).map(|_| scope.spawn(|| shared.wait_gate())).collect();
             shared.open_gate(77);

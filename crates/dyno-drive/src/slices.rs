@@ -1,31 +1,31 @@
-//! Server drive: operations travel in slices, and the loop over them runs inside the database.
+//! The server drive: sends operations in slices, and the loop over them runs inside the database.
 //!
-//! The operations are drawn here, by the same stream of draws as on the client drive, so both drives do the same work. A
-//! slice's length aims at a fixed time: long enough to make the call's cost vanish, short enough that the window's edges
-//! and the database's counters, which move between slices, stay sharp.
+//! Operations are drawn here, from the same random stream as on the client drive, so both drives do the same
+//! work. The length of a slice is adapted to a fixed time. It is long enough to make the cost of the call
+//! negligible, and short enough for precise window boundaries: the database's counters move between slices.
 
-use dyno_engine::{Clock, Op, OpError, Place, Session, SliceDone};
-use dyno_workload::{ClassId, Think, blocks};
+use dyno_engine::{BlockOp, BlockOpSchema, Clock, OpError, Session, SliceDone};
+use dyno_workload::{ClassId, SessionThinkTime, blocks};
 
-use crate::counts::{Counts, Timing};
+use crate::counts::{ThreadCounts, Timing};
 use crate::recorder::{PartOfSlice, Recorder};
 
-/// The time that a slice aims at.
+/// The target duration of a slice.
 const SLICE_NS: u64 = 40_000_000;
 /// Operations in the first slice, and in the longest.
 const SLICE_OPS: (usize, usize) = (16, 16_384);
 
-/// Where a slice is counted: by its session, and by its thread.
-pub(crate) struct Recorded<'a> {
+/// The recorders of a slice: that of its session, and that of its thread.
+pub(crate) struct RecordingContext<'a> {
     pub(crate) recorder: &'a mut Recorder,
-    pub(crate) counts: &'a mut Counts,
+    pub(crate) counts: &'a mut ThreadCounts,
 }
 
-/// One session's slices.
+/// Draws and executes the slices of one session.
 pub(crate) struct SliceLoop {
-    ops: Vec<Op>,
-    /// Those of the slice that go to schema 1.
-    hot: Vec<Op>,
+    ops: Vec<BlockOp>,
+    /// The slice's operations on schema 1.
+    hot: Vec<BlockOp>,
     len: usize,
 }
 
@@ -34,18 +34,18 @@ impl SliceLoop {
         Self { ops: Vec::with_capacity(SLICE_OPS.1), hot: Vec::new(), len: SLICE_OPS.0 }
     }
 
-    /// Draws and does one slice. Operations that go to schema 1 are a call of their own; a slice ends with an operation
-    /// that is followed by a sleep.
-    pub(crate) fn one(
+    /// Draws and executes one slice. Operations on schema 1 need a call of their own. A slice ends with an
+    /// operation that is followed by a sleep.
+    pub(crate) fn run_slice(
         &mut self,
         session: &mut dyn Session,
-        actor: &mut blocks::Actor,
-        think: &mut Think,
-        recorded: Recorded<'_>,
+        actor: &mut blocks::BlockActor,
+        think: &mut SessionThinkTime,
+        recorded: RecordingContext<'_>,
         clock: &dyn Clock,
     ) -> Result<(), Box<OpError>> {
-        let Recorded { recorder, counts } = recorded;
-        let blocks::Actor { draws: draw, operator, .. } = actor;
+        let RecordingContext { recorder, counts } = recorded;
+        let blocks::BlockActor { draws: draw, operator, .. } = actor;
         self.ops.clear();
         self.hot.clear();
         let mut sleep_ns = None;
@@ -54,24 +54,25 @@ impl SliceLoop {
             let task = draw.next_task();
             recorder.drawn(counts, task);
             match task.place {
-                Place::Own => self.ops.push(task.op),
-                Place::First => self.hot.push(task.op),
+                BlockOpSchema::Own => self.ops.push(task.op),
+                BlockOpSchema::First => self.hot.push(task.op),
             }
             drawn += 1;
             sleep_ns = think.draw();
         }
         let began_ns = clock.now_ns();
-        // What was done of a slice that failed is unknown, whatever the error says of its last operation.
-        let own = || operator.slice(session, &self.ops, Place::Own);
-        call(&self.ops, own, (&mut *recorder, &mut *counts), clock).inspect_err(|_| draw.doubt(&self.ops))?;
+        // The completed work of a failed slice is unknown, whatever the error says about its last operation.
+        let own_slice = || operator.slice(session, &self.ops, BlockOpSchema::Own);
+        call(&self.ops, own_slice, (&mut *recorder, &mut *counts), clock)
+            .inspect_err(|_| draw.mark_in_doubt(&self.ops))?;
         call(
             &self.hot,
-            || operator.slice(session, &self.hot, Place::First),
+            || operator.slice(session, &self.hot, BlockOpSchema::First),
             (&mut *recorder, &mut *counts),
             clock,
         )?;
         let ended_ns = clock.now_ns();
-        // A slice that a sleep has cut short says nothing about how long one should be.
+        // The time of a slice that a sleep has shortened is not used to adapt the length.
         if sleep_ns.is_none() {
             self.len = next_len(self.len, ended_ns - began_ns);
         }
@@ -82,11 +83,11 @@ impl SliceLoop {
     }
 }
 
-/// Does `ops` in one call, `slice`, and counts them.
+/// Executes `ops` in one call, `slice`, and counts them.
 fn call(
-    ops: &[Op],
+    ops: &[BlockOp],
     slice: impl FnOnce() -> Result<SliceDone, Box<OpError>>,
-    (recorder, counts): (&mut Recorder, &mut Counts),
+    (recorder, counts): (&mut Recorder, &mut ThreadCounts),
     clock: &dyn Clock,
 ) -> Result<(), Box<OpError>> {
     if ops.is_empty() {
@@ -105,18 +106,19 @@ fn call(
         (ClassId::INSERT, churned.0),
         (ClassId::DELETE, churned.1),
     ];
-    let mut each = vec![0; recorder.classes().count()];
+    let mut ops_by_class = vec![0; recorder.classes().count()];
     for op in ops {
-        each[ClassId::of(*op).index()] += 1;
+        ops_by_class[ClassId::of(*op).index()] += 1;
     }
     let parts: Vec<PartOfSlice> =
-        parts.into_iter().map(|(class, rows)| (class, each[class.index()], rows)).collect();
+        parts.into_iter().map(|(class, rows)| (class, ops_by_class[class.index()], rows)).collect();
     recorder.slice(counts, Timing { due_ns: began_ns, began_ns, ended_ns }, &parts, commits);
     Ok(())
 }
 
-/// The next slice's length after one of `len` operations took `took_ns`: towards [`SLICE_NS`], at most doubling, so that one
-/// quick slice does not decide; where operations have become slow, the next slice is as short as it has to be.
+/// The next slice's length after one of `len` operations took `took_ns`: closer to [`SLICE_NS`], but at most
+/// doubled, so that one quick slice does not decide. If operations have become slow, the length drops at
+/// once.
 fn next_len(len: usize, took_ns: u64) -> usize {
     let ideal = (len as f64 * SLICE_NS as f64 / took_ns.max(1) as f64) as usize;
     ideal.min(len * 2).clamp(1, SLICE_OPS.1)

@@ -1,61 +1,64 @@
-//! Stalls of a driving process: how long, and for how much of the window, nothing of it ran.
+//! Measures stalls of a driving process: how long, and for how much of the window, none of it ran.
 //!
-//! Whoever leads sessions looks up every few milliseconds. A look that comes late is a stall. Its time is counted in the sum only
-//! if the process used no processor meanwhile: else threads of sessions ran, and only the one that looks waited for its turn. What
-//! of it the thread did not wait in the queue of a processor, the process was suspended.
+//! The thread that leads sessions checks the clock every few milliseconds; a late check is a stall. The stall
+//! only counts in the sum if the process used no processor meanwhile. Otherwise sessions' threads ran, and
+//! only the checking thread waited for its turn. Time that this thread did not wait for a processor is time
+//! in which the process was suspended.
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// A delay below this is no stall: what a scheduler's queue costs.
+/// A shorter delay is no stall, ns: it is the normal cost of a scheduler's queue.
 const FREE_NS: u64 = 10_000_000;
-/// Share of a stall in which the process may have used a processor: what ran just before and just after it.
+/// Largest share of a stall in which the process may have used a processor: work just before and just after
+/// it.
 const USED_SHARE_MAX: f64 = 0.2;
 
 /// Stalls of a driving process in the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stalls {
-    /// The longest delay of a look, ns.
+    /// The longest delay of a check, ns.
     pub max_ns: u64,
-    /// The sum of the delays in which the process stood still, ns.
+    /// The sum of the delays in which the process did not run, ns.
     pub sum_ns: u64,
-    /// As much of that as the process was suspended, ns; 0 where the kernel does not tell how long threads wait for a processor.
+    /// The part of that sum in which the process was suspended, ns; 0 if the kernel does not report waiting
+    /// times of threads.
     pub suspended_ns: u64,
 }
 
-/// What is known at a look.
+/// The state at a check.
 #[derive(Debug, Clone, Copy)]
-struct Look {
+struct StallCheck {
     at_ns: u64,
-    /// Processor time that the process has used.
+    /// Processor time that the process has used, ns.
     cpu_ns: u64,
-    /// Time that the thread has waited for a processor, where the kernel tells.
+    /// Time that the thread has waited for a processor, ns; absent if the kernel does not report it.
     queued_ns: Option<u64>,
 }
 
 /// Measures stalls between its begin and its end.
 #[derive(Debug, Default)]
 pub(crate) struct StallMeter {
-    last: Option<Look>,
+    last: Option<StallCheck>,
     stalls: Stalls,
 }
 
 impl StallMeter {
-    /// Starts to measure at `now_ns`.
+    /// Starts measuring at `now_ns`.
     pub(crate) fn begin(&mut self, now_ns: u64) {
-        self.last = Some(Look { at_ns: now_ns, cpu_ns: process_cpu_ns(), queued_ns: queued_ns() });
+        self.last = Some(StallCheck { at_ns: now_ns, cpu_ns: process_cpu_ns(), queued_ns: queued_ns() });
     }
 
     pub(crate) fn is_measuring(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Notes a look at `now_ns`; a look is due every `pause_ns`.
+    /// Records a check at `now_ns`; a check is due every `pause_ns`.
     pub(crate) fn look(&mut self, now_ns: u64, pause_ns: u64) {
-        self.note(Look { at_ns: now_ns, cpu_ns: process_cpu_ns(), queued_ns: queued_ns() }, pause_ns);
+        self.note(StallCheck { at_ns: now_ns, cpu_ns: process_cpu_ns(), queued_ns: queued_ns() }, pause_ns);
     }
 
-    fn note(&mut self, look: Look, pause_ns: u64) {
+    fn note(&mut self, look: StallCheck, pause_ns: u64) {
         let Some(last) = self.last else { return };
         self.last = Some(look);
         let delay_ns = look.at_ns.saturating_sub(last.at_ns).saturating_sub(pause_ns);
@@ -69,7 +72,7 @@ impl StallMeter {
         }
     }
 
-    /// A delay that was measured by other means.
+    /// Records a delay that was measured by other means.
     pub(crate) fn delayed(&mut self, delay_ns: u64) {
         self.stalls.max_ns = self.stalls.max_ns.max(delay_ns);
     }
@@ -83,7 +86,8 @@ impl StallMeter {
     }
 }
 
-/// How long this thread has waited for a processor, ns: the second figure of `schedstat` (Documentation/scheduler/sched-stats).
+/// Time that this thread has waited for a processor, ns: the second figure of `schedstat`
+/// (Documentation/scheduler/sched-stats).
 fn queued_ns() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_ascii_whitespace().nth(1)?.parse().ok()
@@ -101,11 +105,12 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn look(at: u64, cpu: u64, queued: u64) -> Look {
-        Look { at_ns: at * MS, cpu_ns: cpu * MS, queued_ns: Some(queued * MS) }
+    fn look(at: u64, cpu: u64, queued: u64) -> StallCheck {
+        StallCheck { at_ns: at * MS, cpu_ns: cpu * MS, queued_ns: Some(queued * MS) }
     }
 
-    /// Looks at these moments, ms, with the processor time used by then, ms, in a queue for `queued` ms of each.
+    /// Stalls from checks at these times, ms, with the processor time used by then, ms, and `queued` ms of
+    /// waiting in each.
     fn measured(looks: &[(u64, u64)], queued: u64) -> Stalls {
         let mut meter = StallMeter { last: Some(look(0, 0, 0)), ..StallMeter::default() };
         for (number, (now, cpu)) in (1..).zip(looks) {

@@ -1,4 +1,4 @@
-//! Why sessions hang: their servers are asked before they are broken off, for nobody knows it afterwards.
+//! Asks the servers why sessions hang, before these are interrupted: the reason is not visible afterwards.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use dyno_engine::target::Stuck;
 
-use crate::job::Job;
+use crate::job::DriveJob;
 
-/// The longest wait for all answers: a server that lets sessions hang may let this question hang, too.
+/// The longest wait for all answers: a server with hanging sessions may not answer this question either.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What the targets of the sessions `hanging` say of them.
-pub(crate) fn ask(job: &Job<'_>, hanging: &[u32]) -> Vec<Stuck> {
+/// The targets' reports on the `hanging` sessions.
+pub(crate) fn ask(job: &DriveJob<'_>, hanging: &[u32]) -> Vec<Stuck> {
     let target_of = job.plan.target.assign(job.plan.sessions());
     let mut targets: Vec<usize> = hanging.iter().map(|number| target_of[*number as usize]).collect();
     targets.sort_unstable();
@@ -21,10 +21,10 @@ pub(crate) fn ask(job: &Job<'_>, hanging: &[u32]) -> Vec<Stuck> {
     for &at in &targets {
         let (target, tell) = (Arc::clone(&job.targets[at].target), tell.clone());
         let ask = move || {
-            // Without an answer the sessions are broken off all the same.
+            // Without an answer, the sessions are interrupted anyway.
             let _ = tell.send((at, target.stuck().ok().flatten()));
         };
-        // A thread that nobody waits for: it ends with the server's answer, or with the program.
+        // Nobody joins this thread: it ends with the server's answer, or with the program.
         let _ = std::thread::Builder::new().name("dyno-stuck".to_owned()).spawn(ask);
     }
     drop(tell);

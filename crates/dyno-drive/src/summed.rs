@@ -1,27 +1,31 @@
-//! Operations of all threads added up, class by class.
+//! Adds up the operations of all threads, class by class.
 //!
 //! Histograms are added, never percentiles.
 
 use std::collections::BTreeMap;
 
-use dyno_plan::Drive;
+use dyno_plan::DriveMode;
 use dyno_record::{ALL, Histogram, OpStats};
 use dyno_workload::ClassId;
 
-use crate::job::Job;
-use crate::results::Handed;
+use crate::job::DriveJob;
+use crate::results::SelectedResults;
 use crate::thread_result::{ClassResult, PhaseResult};
 
-/// Why operations have no time of their own on the server drive.
+/// Why operations of the server drive are not timed individually.
 const UNTIMED: &str = "server drive: operations run inside the database, and only slices are timed";
 /// Why some commits have no time.
 const UNSEEN: &str =
     "where the end of the update and of its commit arrived together, the commit has no time of its own";
 
-/// Figures of every class that did something, and of `all`.
-pub(crate) fn op_stats(job: &Job<'_>, results: &Handed<'_>, seconds: f64) -> BTreeMap<String, OpStats> {
-    let open: Vec<bool> = job.plan.sides().map(|side| side.is_open()).collect();
-    let server = job.plan.workload.drive == Drive::Server;
+/// Figures of every class with operations, and of `all`.
+pub(crate) fn op_stats(
+    job: &DriveJob<'_>,
+    results: &SelectedResults<'_>,
+    seconds: f64,
+) -> BTreeMap<String, OpStats> {
+    let open: Vec<bool> = job.plan.workload_shares().map(|side| side.is_open()).collect();
+    let server = job.plan.workload.drive == DriveMode::Server;
     let mut by_name = BTreeMap::new();
     let classes = job.classes();
     let mut all = Summed::default();
@@ -53,14 +57,19 @@ pub(crate) fn op_stats(job: &Job<'_>, results: &Handed<'_>, seconds: f64) -> BTr
     by_name
 }
 
-/// What the classes of the workload at `place` did together.
-pub(crate) fn of_workload(job: &Job<'_>, results: &Handed<'_>, place: usize, seconds: f64) -> OpStats {
+/// The sum over the classes of the workload at `place`.
+pub(crate) fn of_workload(
+    job: &DriveJob<'_>,
+    results: &SelectedResults<'_>,
+    place: usize,
+    seconds: f64,
+) -> OpStats {
     let classes: Vec<&[ClassResult]> = results.threads.iter().map(|result| &result.classes[..]).collect();
     workload_stats(job, &classes, place, seconds)
 }
 
-fn workload_stats(job: &Job<'_>, results: &[&[ClassResult]], place: usize, seconds: f64) -> OpStats {
-    let is_open = job.plan.sides().nth(place).is_some_and(|side| side.is_open());
+fn workload_stats(job: &DriveJob<'_>, results: &[&[ClassResult]], place: usize, seconds: f64) -> OpStats {
+    let is_open = job.plan.workload_shares().nth(place).is_some_and(|side| side.is_open());
     let mut all = Summed::default();
     for class in job.classes().of_workload(place) {
         all.add(&Summed::of(results.iter().filter_map(|classes| classes.get(class.index()))), is_open);
@@ -68,29 +77,30 @@ fn workload_stats(job: &Job<'_>, results: &[&[ClassResult]], place: usize, secon
     all.stats(seconds, is_open)
 }
 
-/// The operations that were due in one part of a schedule, over its own seconds: of each class and of all, and of each workload
-/// where there are several.
+/// The operations that were due in one part of a schedule, over its own length: of each class, of all, and of
+/// each workload if there are several.
 pub(crate) fn phase_stats(
-    job: &Job<'_>,
+    job: &DriveJob<'_>,
     parts: &[&PhaseResult],
     seconds: f64,
 ) -> (BTreeMap<String, OpStats>, Vec<OpStats>) {
-    let (classes, open) = (job.classes(), job.plan.sides().map(|side| side.is_open()).collect::<Vec<_>>());
+    let (classes, open) =
+        (job.classes(), job.plan.workload_shares().map(|side| side.is_open()).collect::<Vec<_>>());
     let (mut all, mut by_name) = (Summed::default(), BTreeMap::new());
-    for (class, of) in classes.operations().zip(classes.of_operations()) {
+    for (class, description) in classes.operations().zip(classes.of_operations()) {
         let summed = Summed::of(parts.iter().filter_map(|part| part.classes.get(class.index())));
-        all.add(&summed, open[of.workload]);
+        all.add(&summed, open[description.workload]);
         if summed.is_any() {
-            by_name.insert(of.name.clone(), summed.stats(seconds, open[of.workload]));
+            by_name.insert(description.name.clone(), summed.stats(seconds, open[description.workload]));
         }
     }
     by_name.insert(ALL.to_owned(), all.stats(seconds, true));
     let results = parts.iter().map(|part| &part.classes[..]).collect::<Vec<_>>();
-    let each = (0..job.owns.len()).filter(|_| job.owns.len() > 1);
-    (by_name, each.map(|place| workload_stats(job, &results, place, seconds)).collect())
+    let workload_places = (0..job.custom_workloads.len()).filter(|_| job.custom_workloads.len() > 1);
+    (by_name, workload_places.map(|place| workload_stats(job, &results, place, seconds)).collect())
 }
 
-/// One class over all threads.
+/// One class, summed over all threads.
 #[derive(Default)]
 struct Summed {
     count: u64,
@@ -109,7 +119,7 @@ struct Summed {
 }
 
 impl Summed {
-    fn of_class(results: &Handed<'_>, class: ClassId) -> Self {
+    fn of_class(results: &SelectedResults<'_>, class: ClassId) -> Self {
         Self::of(results.threads.iter().filter_map(|result| result.classes.get(class.index())))
     }
 
@@ -133,12 +143,13 @@ impl Summed {
         sum
     }
 
-    /// Whether anything of the class was begun.
+    /// Whether any operation of the class was begun.
     fn is_any(&self) -> bool {
         self.count + self.errors + self.retries + self.in_doubt + self.empty_polls > 0
     }
 
-    /// Adds those of another class, which is due by a schedule or, in a closed loop, when it is sent.
+    /// Adds another class. `is_open` if it follows a schedule; in a closed loop an operation is due when it
+    /// is sent.
     fn add(&mut self, other: &Self, is_open: bool) {
         self.count += other.count;
         self.errors += other.errors;

@@ -1,24 +1,24 @@
-//! Counting latencies on the hot path.
+//! Counts latencies on the hot path.
 //!
-//! The buckets are those of an HDR histogram with two or three significant digits, so nothing is lost when a tally goes
-//! into one. What differs is the cost: counters are 32 bits wide and their pages are untouched until used, so a session's
-//! tallies take a few pages of memory instead of 300 KiB each, and a reset clears only what was used.
+//! The buckets are those of an HDR histogram with two or three significant digits, so the conversion to one
+//! loses nothing. The difference is the cost. Counters have 32 bits and their pages are unmapped until used.
+//! A session's tallies take a few pages instead of 300 KiB each, and a reset clears only used pages.
 
 use dyno_record::latency::LATENCY_NS_MAX;
 
-/// What three significant digits need, and two.
+/// Bits for three significant digits, and for two.
 const PRECISE_BITS: u32 = 10;
 const COARSE_BITS: u32 = 7;
 
-/// The highest number of a bucket of a precise tally; one of a coarse tally has fewer.
+/// The highest bucket number of a precise tally; coarse tallies have fewer buckets.
 pub(crate) const BUCKET_MAX: u64 = index(PRECISE_BITS, LATENCY_NS_MAX);
 
-/// The lowest value that a precise tally counts in its bucket of this number.
+/// The lowest value in the bucket with this number of a precise tally.
 pub(crate) fn precise_value(bucket: u64) -> u64 {
     value(PRECISE_BITS, bucket)
 }
 
-/// The lowest value that a coarse tally counts in its bucket of this number.
+/// The lowest value in the bucket with this number of a coarse tally.
 pub(crate) fn coarse_value(bucket: u64) -> u64 {
     value(COARSE_BITS, bucket)
 }
@@ -38,21 +38,21 @@ const fn index(bits: u32, value: u64) -> u64 {
 
 /// A distribution of latencies in nanoseconds with bounded relative error.
 #[derive(Debug, Clone)]
-pub(crate) struct Tally {
-    /// Bits of a value that are kept below its leading bit.
+pub(crate) struct LatencyTally {
+    /// Number of bits kept below a value's leading bit.
     precision_bits: u32,
     counts: Vec<u32>,
     used: std::ops::Range<usize>,
     len: u64,
 }
 
-impl Tally {
-    /// Three significant digits, as in records.
+impl LatencyTally {
+    /// A tally with three significant digits, as in records.
     pub(crate) fn precise() -> Self {
         Self::with_bits(PRECISE_BITS)
     }
 
-    /// Two significant digits, for the points of a series.
+    /// A tally with two significant digits, for the points of a series.
     pub(crate) fn coarse() -> Self {
         Self::with_bits(COARSE_BITS)
     }
@@ -69,17 +69,17 @@ impl Tally {
         index(self.precision_bits, value) as usize
     }
 
-    /// The lowest value counted at `index`.
+    /// The lowest value in the bucket at `index`.
     fn value(&self, index: usize) -> u64 {
         value(self.precision_bits, index as u64)
     }
 
-    /// Every bucket in use: its number and its count.
+    /// Every used bucket: its number and its count.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.used.clone().filter(|&i| self.counts[i] > 0).map(|i| (i as u64, u64::from(self.counts[i])))
     }
 
-    /// The coarse one that has counted so much in each of these buckets; nothing where there is no such bucket.
+    /// A coarse tally with these counts by bucket number; `None` if a bucket does not exist.
     pub(crate) fn of_coarse(buckets: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let mut tally = Self::coarse();
         for (bucket, count) in buckets {
@@ -91,7 +91,7 @@ impl Tally {
         Some(tally)
     }
 
-    /// Counts one latency; above 24 h counts as 24 h.
+    /// Counts one latency in ns; values above 24 h count as 24 h.
     #[inline]
     pub(crate) fn record(&mut self, latency_ns: u64) {
         let index = self.index(latency_ns.clamp(1, LATENCY_NS_MAX));
@@ -107,12 +107,12 @@ impl Tally {
         }
     }
 
-    /// How many were counted.
+    /// Number of latencies counted.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Every bucket in use: its lowest value and its count.
+    /// Every used bucket: its lowest value and its count.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.used.clone().filter(|&i| self.counts[i] > 0).map(|i| (self.value(i), u64::from(self.counts[i])))
     }
@@ -133,20 +133,19 @@ impl Tally {
         };
     }
 
-    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.counts[self.used.clone()].fill(0);
         self.used = 0..0;
         self.len = 0;
     }
 
-    /// The smallest value that at least `quantile` of all counts do not exceed, or nothing if there are none.
+    /// The smallest value that at least `quantile` of all counts do not exceed; `None` if there are none.
     pub(crate) fn quantile(&self, quantile: f64) -> Option<u64> {
         let rank = ((self.len as f64 * quantile).ceil() as u64).max(1);
-        let mut seen = 0;
+        let mut running_count = 0;
         self.iter().find_map(|(value, count)| {
-            seen += count;
-            (seen >= rank).then_some(value)
+            running_count += count;
+            (running_count >= rank).then_some(value)
         })
     }
 }
@@ -159,7 +158,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_bucket_is_never_wider_than_its_digits_allow(value in 1u64..LATENCY_NS_MAX) {
-            for (tally, error) in [(Tally::precise(), 1.0 / 1024.0), (Tally::coarse(), 1.0 / 128.0)] {
+            for (tally, error) in [(LatencyTally::precise(), 1.0 / 1024.0), (LatencyTally::coarse(), 1.0 / 128.0)] {
                 let lowest = tally.value(tally.index(value));
                 prop_assert!(lowest <= value);
                 prop_assert!((value - lowest) as f64 <= value as f64 * error);
@@ -168,7 +167,7 @@ mod tests {
 
         #[test]
         fn adding_is_counting_both(a in prop::collection::vec(1u64..1_000_000, 0..50), b in prop::collection::vec(1u64..1_000_000_000, 0..50)) {
-            let (mut left, mut right, mut both) = (Tally::coarse(), Tally::coarse(), Tally::coarse());
+            let (mut left, mut right, mut both) = (LatencyTally::coarse(), LatencyTally::coarse(), LatencyTally::coarse());
             for &v in &a { left.record(v); both.record(v); }
             for &v in &b { right.record(v); both.record(v); }
             left.add(&right);
@@ -179,7 +178,7 @@ mod tests {
 
     #[test]
     fn clearing_forgets() {
-        let mut tally = Tally::coarse();
+        let mut tally = LatencyTally::coarse();
         tally.record(5);
         tally.record(1_000_000);
         tally.clear();
@@ -188,7 +187,7 @@ mod tests {
 
     #[test]
     fn quantiles_are_those_of_the_ranks() {
-        let mut tally = Tally::precise();
+        let mut tally = LatencyTally::precise();
         for value in 1..=100 {
             tally.record(value);
         }

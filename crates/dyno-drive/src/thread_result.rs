@@ -1,53 +1,53 @@
-//! What the sessions of one thread have done on one target, added up, as it is handed in: a plain value, so that it can come
-//! from anywhere.
+//! The results of one thread's sessions on one target, added up: a plain value, so that it can come from
+//! another host.
 
 use serde::{Deserialize, Serialize};
 
 use crate::count_max::COUNT_MAX;
 use crate::packed::Packed;
 
-/// What the sessions of one thread have done in the window on one target.
+/// What the sessions of one thread did in the window on one target.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ThreadResult {
-    /// The place of the target.
+    /// The index of the target.
     pub(crate) target: usize,
-    /// By number of the class.
+    /// Results of operations by class number.
     pub(crate) classes: Vec<ClassResult>,
-    /// The same by phase of a schedule: the warm-up, each phase, and what came behind them; empty where there is none.
+    /// The same by phase of a schedule: the warm-up, each phase, and the rest; empty without phases.
     #[serde(default)]
     pub(crate) phases: Vec<PhaseResult>,
-    pub(crate) times: Times,
+    pub(crate) times: SessionTimes,
     pub(crate) hot: HotCounts,
 }
 
-/// One class's figures.
+/// The figures of one class.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ClassResult {
     pub(crate) count: u64,
     pub(crate) errors: u64,
     pub(crate) rows: u64,
     pub(crate) rolled_back: u64,
-    /// Polls that found nothing, which are no operations.
+    /// Polls that found nothing; they are not operations.
     #[serde(default)]
     pub(crate) empty_polls: u64,
     pub(crate) tallied: u64,
-    /// Attempts that the database took back and that began again.
+    /// Attempts that the database rolled back and that were retried.
     pub(crate) retries: u64,
-    /// Statements that write, and those of them that changed no row.
+    /// Statements that write, and how many of them changed no row.
     pub(crate) write_statements: u64,
     pub(crate) empty_writes: u64,
-    /// Operations that lost their connection while a commit was under way.
+    /// Operations that lost their connection while a commit was in progress.
     pub(crate) in_doubt: u64,
-    /// Three significant digits each.
+    /// Service times and response times, with three significant digits.
     pub(crate) service: Packed,
     pub(crate) response: Packed,
-    /// Operations under way when the window began, by the share of their time that lies before it; and the same share of
-    /// their rows.
+    /// Operations in progress when the window began, by the share of their time before it; and the same share
+    /// of their rows.
     pub(crate) before: (f64, f64),
 }
 
 impl ClassResult {
-    /// Whether sums of many such counts cannot overflow: they may have come from anywhere.
+    /// Whether sums of many such counts cannot overflow; they may come from another host.
     pub(crate) fn is_countable(&self) -> bool {
         let counts = [
             self.count,
@@ -66,7 +66,7 @@ impl ClassResult {
             && shares.iter().all(|share| share.is_finite() && share.abs() <= COUNT_MAX as f64)
     }
 
-    /// Adds what was done besides.
+    /// Adds the results of another thread.
     pub(crate) fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.errors += other.errors;
@@ -84,51 +84,52 @@ impl ClassResult {
     }
 }
 
-/// Times of sessions in the window, added up.
+/// Times of sessions in the window, added up, ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Times {
-    /// The latest begin of an operation, after it was due.
+pub(crate) struct SessionTimes {
+    /// The longest delay between an operation's due time and its begin.
     pub(crate) late_ns_max: u64,
-    /// Operations that were due at the window's begin and had not begun then, and the same at its end; open loop only.
+    /// Operations that were due at the window's begin and had not begun, and the same at its end; open loop
+    /// only.
     pub(crate) overdue: (u64, u64),
-    /// In operations inside the window.
+    /// Time in operations inside the window.
     pub(crate) busy_ns: u64,
-    /// That operations under way at the window's begin had taken before it.
+    /// Time before the window of operations in progress at its begin.
     pub(crate) before_ns: u64,
-    /// In which connections were closed behind operations.
+    /// Time for closing connections after operations.
     pub(crate) closing_ns: u64,
-    /// In polls that found nothing.
+    /// Time in polls that found nothing.
     #[serde(default)]
     pub(crate) polling_ns: u64,
-    /// Slept between operations, and sleeps begun.
+    /// Think time between operations, and number of sleeps.
     pub(crate) thought_ns: u64,
     pub(crate) thoughts: u64,
 }
 
-/// Operations in the window by where they went.
+/// Choices of block operations in the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HotCounts {
-    /// Started in the hot spot because it was their turn; of how many that start at a key.
+    /// Operations that began in the hot spot by their share; and those that begin at a key.
     pub(crate) spot: u64,
     pub(crate) keyed: u64,
-    /// Went to schema 1 because it was their turn; of how many that may.
+    /// Operations that went to schema 1 by their share; and those that may.
     pub(crate) schema: u64,
     pub(crate) movable: u64,
 }
 
-/// What was done of the operations that were due in one part of a run.
+/// The results of operations that were due in one part of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PhaseResult {
-    /// Operations that were due in it.
+    /// Number of operations that were due in it.
     pub(crate) due: u64,
-    /// By how many more operations sessions were behind at its end than at the end of the part before.
+    /// Increase of the sessions' backlog during the part, in operations.
     pub(crate) behind: i64,
-    /// By number of the class; empty where nothing of it counted.
+    /// Results by class number; empty if nothing of it counted.
     pub(crate) classes: Vec<ClassResult>,
 }
 
 impl PhaseResult {
-    /// So many more operations were due in it, and never began.
+    /// Adds operations that were due in it and never began.
     pub(crate) fn never_begun(&mut self, operations: u64) {
         self.due += operations;
         self.behind += operations as i64;

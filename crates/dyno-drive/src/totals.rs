@@ -1,36 +1,36 @@
-//! Totals over several targets: what adds up is added, and what does not is absent with the reason.
+//! Computes totals over several targets: figures that cannot be added are absent, with the reason.
 //!
-//! Counters are added; a rate is the sum of the targets' rates, each of which divides by the time that its own counts cover;
-//! a share or a mean comes from the added counters, never from other shares and means. What one target does not tell, nobody
-//! can tell of all.
+//! Counters are added. A rate is the sum of the targets' rates, each divided by the time that its counts
+//! cover. A share or a mean comes from the added counters, never from other shares and means. A figure that
+//! one target lacks is absent in the totals.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dyno_record::window::Whole;
+use dyno_record::window::LifetimeTotals;
 use dyno_record::{
-    Change, Company, Counter, CounterDelta, Counters, Fall, Histogram, Metric, OtherSessions, Unit, WaitTime,
-    Waits,
+    Counter, CounterDelta, CounterReset, Counters, ForeignActivity, Histogram, MarkChange, Metric,
+    OtherSessions, Unit, WaitTime, Waits,
 };
 
 use crate::cover::Cover;
-use crate::job::Job;
-use crate::metrics::{self, Metrics};
+use crate::job::DriveJob;
+use crate::metrics::{self, MetricMap};
 
-/// The sum of the targets' counters, which stand in their order.
-pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {
+/// The sum of the targets' counters, which are in target order.
+pub(crate) fn counters(job: &DriveJob<'_>, parts: &[&Counters]) -> Counters {
     let mut total = Counters::default();
     for counter in Counter::ALL {
         if parts.iter().any(|part| part.portable.contains_key(&counter)) {
             total.portable.insert(counter, sum(job, counter, parts));
         }
     }
-    total.own = added(parts, |part| &part.own);
-    total.observer = added(parts, |part| &part.observer);
-    // Of two targets on one server each is elsewhere to the other.
+    total.own = sum_deltas(parts, |part| &part.own);
+    total.observer = sum_deltas(parts, |part| &part.observer);
+    // If two targets are on one server, each would appear as foreign to the other.
     if shared_by(job, None).is_none() {
-        total.elsewhere = added(parts, |part| &part.elsewhere);
+        total.elsewhere = sum_deltas(parts, |part| &part.elsewhere);
     }
-    // Figures of one server under one name would count twice where two targets are on it.
+    // Figures of one server under one name would count twice if two targets are on it.
     if shared_by(job, None).is_none() {
         for (name, moved) in parts.iter().flat_map(|part| &part.native) {
             *total.native.entry(name.clone()).or_default() += moved;
@@ -41,7 +41,7 @@ pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {
         let mut merged = Histogram::new();
         let texts = parts.iter().filter_map(|part| part.latencies.get(name)?.histogram.as_deref());
         for text in texts {
-            // A histogram of our own making can be read.
+            // A histogram that Dyno encoded can always be decoded.
             let _ = merged.add_encoded(text);
         }
         total.latencies.insert(name.clone(), merged.summary());
@@ -49,26 +49,32 @@ pub(crate) fn counters(job: &Job<'_>, parts: &[&Counters]) -> Counters {
     for (at, part) in parts.iter().enumerate() {
         let named = |name: &String| format!("{}{name}", job.label(at));
         let changes =
-            part.changes.iter().map(|change| Change { name: named(&change.name), ..change.clone() });
+            part.changes.iter().map(|change| MarkChange { name: named(&change.name), ..change.clone() });
         total.changes.extend(changes);
         let unread = part.unread.iter().map(|(source, reason)| (named(source), reason.clone()));
         total.unread.extend(unread);
-        total.falls.extend(part.falls.iter().map(|fall| Fall { name: named(&fall.name), ..fall.clone() }));
+        total
+            .falls
+            .extend(part.falls.iter().map(|fall| CounterReset { name: named(&fall.name), ..fall.clone() }));
     }
     total
 }
 
-/// The sums of the counters that each part has.
-fn added(parts: &[&Counters], of: fn(&Counters) -> &BTreeMap<Counter, i64>) -> BTreeMap<Counter, i64> {
+/// The sums of the counters that all parts have.
+fn sum_deltas(
+    parts: &[&Counters],
+    deltas_of: fn(&Counters) -> &BTreeMap<Counter, i64>,
+) -> BTreeMap<Counter, i64> {
     let sum = |&counter: &Counter| {
-        let each = parts.iter().map(|part| of(part).get(&counter).copied()).collect::<Option<Vec<_>>>()?;
-        Some((counter, each.into_iter().fold(0i64, i64::saturating_add)))
+        let deltas =
+            parts.iter().map(|part| deltas_of(part).get(&counter).copied()).collect::<Option<Vec<_>>>()?;
+        Some((counter, deltas.into_iter().fold(0i64, i64::saturating_add)))
     };
     if parts.is_empty() { BTreeMap::new() } else { Counter::ALL.iter().filter_map(sum).collect() }
 }
 
-/// The sum of one counter.
-fn sum(job: &Job<'_>, counter: Counter, parts: &[&Counters]) -> CounterDelta {
+/// The sum of one counter over the targets.
+fn sum(job: &DriveJob<'_>, counter: Counter, parts: &[&Counters]) -> CounterDelta {
     if let Some((first, second)) = shared_by(job, Some(counter)) {
         let absent = format!(
             "targets {} and {} are on one server, which counts it for both together: see each target's own",
@@ -96,12 +102,12 @@ fn sum(job: &Job<'_>, counter: Counter, parts: &[&Counters]) -> CounterDelta {
     CounterDelta::Moved { begin: begin_sum, end: end_sum, delta: delta_sum, unit: counter.unit() }
 }
 
-/// The first two targets on one server that counts `counter` for the whole of it; of any counter for `None`.
-fn shared_by(job: &Job<'_>, counter: Option<Counter>) -> Option<(usize, usize)> {
-    let instances: Vec<_> = job.targets.iter().map(|aim| aim.instance.as_ref()).collect();
+/// The first two targets on one server that counts `counter` for the whole server; any counter for `None`.
+fn shared_by(job: &DriveJob<'_>, counter: Option<Counter>) -> Option<(usize, usize)> {
+    let instances: Vec<_> = job.targets.iter().map(|context| context.instance.as_ref()).collect();
     for (second, own) in instances.iter().enumerate() {
         let Some(own) = own else { continue };
-        let same = |other: &Option<&dyno_engine::Instance>| {
+        let same = |other: &Option<&dyno_engine::CounterScope>| {
             other.is_some_and(|other| {
                 other.shares_server(own) && counter.is_none_or(|counter| own.server_wide.contains(&counter))
             })
@@ -114,8 +120,8 @@ fn shared_by(job: &Job<'_>, counter: Option<Counter>) -> Option<(usize, usize)> 
 }
 
 /// Figures of all targets, from their added `counters` and from their own figures.
-pub(crate) fn metrics(counters: &Counters, parts: &[&Metrics]) -> Metrics {
-    // Only what does not depend on a time is kept of these.
+pub(crate) fn metrics(counters: &Counters, parts: &[&MetricMap]) -> MetricMap {
+    // Only figures that do not depend on a time are kept of these.
     let mut total = metrics::of_database(counters, &Cover::all(1.0));
     let names: BTreeSet<&String> = parts.iter().flat_map(|part| part.keys()).collect();
     for name in names {
@@ -123,19 +129,19 @@ pub(crate) fn metrics(counters: &Counters, parts: &[&Metrics]) -> Metrics {
             Some(Metric::Absent { absent }) => Some(absent.clone()),
             _ => None,
         };
-        let told: Vec<Option<(f64, Unit)>> = parts
+        let figures: Vec<Option<(f64, Unit)>> = parts
             .iter()
             .map(|part| match part.get(name) {
                 Some(Metric::Value { value, unit }) => Some((*value, *unit)),
                 _ => None,
             })
             .collect();
-        let unit = told.iter().flatten().map(|(_, unit)| *unit).next();
+        let unit = figures.iter().flatten().map(|(_, unit)| *unit).next();
         let of_counters = total.contains_key(name);
         let metric = match (unit, reason) {
             (_, Some(absent)) => Metric::Absent { absent },
             (Some(Unit::Percent | Unit::Microseconds), _) if of_counters => continue,
-            (Some(unit), None) => match told.into_iter().collect::<Option<Vec<_>>>() {
+            (Some(unit), None) => match figures.into_iter().collect::<Option<Vec<_>>>() {
                 Some(values) => Metric::Value { value: values.iter().map(|(value, _)| value).sum(), unit },
                 None => Metric::Absent { absent: first_reason(name, parts) },
             },
@@ -147,8 +153,8 @@ pub(crate) fn metrics(counters: &Counters, parts: &[&Metrics]) -> Metrics {
     total
 }
 
-/// Why the first target that does not tell `name` does not.
-fn first_reason(name: &str, parts: &[&Metrics]) -> String {
+/// The reason of the first target that lacks `name`.
+fn first_reason(name: &str, parts: &[&MetricMap]) -> String {
     let reasons = parts.iter().enumerate().filter_map(|(at, part)| match part.get(name) {
         Some(Metric::Value { .. }) => None,
         Some(Metric::Absent { absent }) => Some(format!("target {}: {absent}", at + 1)),
@@ -157,8 +163,8 @@ fn first_reason(name: &str, parts: &[&Metrics]) -> String {
     reasons.into_iter().next().unwrap_or_default()
 }
 
-/// What the sessions of all targets waited for: sessions in each event are added.
-pub(crate) fn waits(job: &Job<'_>, parts: &[&Waits]) -> Waits {
+/// The waits of all targets' sessions; the sessions in each event are added.
+pub(crate) fn waits(job: &DriveJob<'_>, parts: &[&Waits]) -> Waits {
     let mut events: BTreeMap<(String, String), f64> = BTreeMap::new();
     let (mut samples_min, mut rate, mut active) = (u64::MAX, 0.0, 0.0);
     let mut companies = Vec::new();
@@ -192,7 +198,7 @@ pub(crate) fn waits(job: &Job<'_>, parts: &[&Waits]) -> Waits {
     events.sort_by(|a, b| {
         b.average_sessions.total_cmp(&a.average_sessions).then_with(|| a.event.cmp(&b.event))
     });
-    let company = company(job, &companies);
+    let company = foreign_activity(job, &companies);
     Waits::Sampled {
         samples: samples_min,
         asked_per_s: rate,
@@ -202,24 +208,24 @@ pub(crate) fn waits(job: &Job<'_>, parts: &[&Waits]) -> Waits {
     }
 }
 
-/// Others on the servers of all targets. Targets on one server take each other's sessions for others, so there only each
-/// target's own part can tell.
-fn company(job: &Job<'_>, parts: &[&Company]) -> Company {
+/// Foreign sessions on the servers of all targets. Targets on one server count each other's sessions as
+/// foreign, so there only each target's own part is meaningful.
+fn foreign_activity(job: &DriveJob<'_>, parts: &[&ForeignActivity]) -> ForeignActivity {
     if let Some((first, second)) = shared_by(job, None) {
         let absent = format!(
             "targets {} and {} are on one server and see each other's sessions: see each target's own",
             first + 1,
             second + 1
         );
-        return Company::Absent { absent };
+        return ForeignActivity::Absent { absent };
     }
     let (mut active, mut all) = (0.0, Vec::new());
     for (at, part) in parts.iter().enumerate() {
         match part {
-            Company::Absent { absent } => {
-                return Company::Absent { absent: format!("{}{absent}", job.label(at)) };
+            ForeignActivity::Absent { absent } => {
+                return ForeignActivity::Absent { absent: format!("{}{absent}", job.label(at)) };
             }
-            Company::Sampled { average_active_sessions, seen } => {
+            ForeignActivity::Sampled { average_active_sessions, seen } => {
                 active += average_active_sessions;
                 let labelled = |other: &OtherSessions| OtherSessions {
                     database: format!("{}{}", job.label(at), other.database),
@@ -230,13 +236,13 @@ fn company(job: &Job<'_>, parts: &[&Company]) -> Company {
         }
     }
     all.sort_by(|a, b| b.average_sessions.total_cmp(&a.average_sessions));
-    Company::Sampled { average_active_sessions: active, seen: all }
+    ForeignActivity::Sampled { average_active_sessions: active, seen: all }
 }
 
-/// The whole life of the sessions of all targets; nothing where it is not known of each.
-pub(crate) fn whole(job: &Job<'_>, parts: &[Option<&Whole>]) -> Option<Whole> {
-    let parts: Vec<&Whole> = parts.iter().copied().collect::<Option<_>>()?;
-    let mut total = Whole::default();
+/// The whole life of all targets' sessions; `None` if it is unknown for one target.
+pub(crate) fn whole(job: &DriveJob<'_>, parts: &[Option<&LifetimeTotals>]) -> Option<LifetimeTotals> {
+    let parts: Vec<&LifetimeTotals> = parts.iter().copied().collect::<Option<_>>()?;
+    let mut total = LifetimeTotals::default();
     for part in &parts {
         for (class, ops) in &part.ops {
             *total.ops.entry(class.clone()).or_default() += ops;
@@ -251,7 +257,7 @@ pub(crate) fn whole(job: &Job<'_>, parts: &[Option<&Whole>]) -> Option<Whole> {
         total.verified_rows.0 += part.verified_rows.0;
         total.verified_rows.1 += part.verified_rows.1;
     }
-    let own: Vec<&Counters> = parts.iter().map(|part| &part.counters).collect();
-    total.counters = counters(job, &own);
+    let part_counters: Vec<&Counters> = parts.iter().map(|part| &part.counters).collect();
+    total.counters = counters(job, &part_counters);
     Some(total)
 }

@@ -1,106 +1,109 @@
-//! Looks at every snapshot as it is taken: what changed since the one before, and what fell.
+//! Compares every snapshot with the one before: finds changes and counters that went backwards.
 //!
-//! The two ends of a window say nothing of a setting that was changed and changed back, or of a counter that was reset and
-//! grew past its begin again. What a snapshot cannot tell is compared when it can be read again.
+//! The two boundary snapshots of a window cannot show a setting that was changed and changed back. Nor can
+//! they show a counter that was reset and has grown past its begin again. A value missing from a snapshot is
+//! compared when it can be read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dyno_record::{Change, Counter, Counters, Fall, MarkKind, Reading, Snapshot};
+use dyno_record::{Counter, CounterReading, CounterReset, Counters, MarkChange, MarkKind, Snapshot};
 
-use crate::observe::Taken;
+use crate::observe::TargetSnapshot;
 
-/// The most changes, and the most falls, that a record names: a setting that somebody toggles for a day is told by the first.
+/// The most changes, and the most counter resets, in a record: the first ones suffice for a setting that
+/// keeps changing.
 const NAMED_MAX: usize = 200;
 
-/// What was seen of one target.
+/// The changes found on one target.
 #[derive(Debug, Default)]
-pub(crate) struct Vigil {
-    /// The last that is known of each mark and counter.
+pub(crate) struct CounterWatchdog {
+    /// The last known value of each mark and counter.
     last: Option<Snapshot>,
-    /// The first snapshot of all, and the window's.
+    /// When the first snapshot of all, and that of the window, was taken.
     began_ns: Option<u64>,
-    /// Snapshots that were held against the one before.
-    looks: u64,
+    /// Number of snapshots that were compared with the one before.
+    snapshot_count: u64,
     window_ns: Option<u64>,
-    seen: Vec<(u64, Change)>,
-    fallen: Vec<(u64, Fall)>,
-    /// Those found up to the window's begin.
+    changes: Vec<(u64, MarkChange)>,
+    resets: Vec<(u64, CounterReset)>,
+    /// Number of findings up to the window's begin.
     before: (usize, usize),
-    /// The same up to its end.
-    ended: Option<(usize, usize)>,
+    /// Number of findings up to the window's end.
+    end_counts: Option<(usize, usize)>,
 }
 
-impl Vigil {
-    /// The next snapshot.
-    pub(crate) fn see(&mut self, taken: &Taken) {
-        let at_ns = taken.at_ns();
+impl CounterWatchdog {
+    /// Compares the next snapshot.
+    pub(crate) fn check(&mut self, snapshot: &TargetSnapshot) {
+        let at_ns = snapshot.at_ns();
         self.began_ns.get_or_insert(at_ns);
         let Some(last) = &mut self.last else {
-            self.last = Some(what_counts(&taken.database));
+            self.last = Some(watched_part(&snapshot.database));
             return;
         };
-        self.looks += 1;
+        self.snapshot_count += 1;
         let room = |len: usize| NAMED_MAX.saturating_sub(len);
-        let changes = taken.database.changes_since(last).into_iter().take(room(self.seen.len()));
-        self.seen.extend(changes.map(|change| (at_ns, change)));
-        let falls = taken.database.falls_since(last).into_iter().take(room(self.fallen.len()));
-        self.fallen.extend(falls.map(|fall| (at_ns, fall)));
-        remember(last, &taken.database);
+        let changes = snapshot.database.changes_since(last).into_iter().take(room(self.changes.len()));
+        self.changes.extend(changes.map(|change| (at_ns, change)));
+        let resets = snapshot.database.falls_since(last).into_iter().take(room(self.resets.len()));
+        self.resets.extend(resets.map(|fall| (at_ns, fall)));
+        update_last(last, &snapshot.database);
     }
 
-    /// The window's first snapshot.
-    pub(crate) fn begin(&mut self, taken: &Taken) {
-        self.see(taken);
-        self.window_ns = Some(taken.at_ns());
-        self.before = (self.seen.len(), self.fallen.len());
+    /// Compares the window's first snapshot.
+    pub(crate) fn begin(&mut self, snapshot: &TargetSnapshot) {
+        self.check(snapshot);
+        self.window_ns = Some(snapshot.at_ns());
+        self.before = (self.changes.len(), self.resets.len());
     }
 
-    /// The window's last snapshot.
-    pub(crate) fn end(&mut self, taken: &Taken) {
-        self.see(taken);
-        self.ended = Some((self.seen.len(), self.fallen.len()));
+    /// Compares the window's last snapshot.
+    pub(crate) fn end(&mut self, snapshot: &TargetSnapshot) {
+        self.check(snapshot);
+        self.end_counts = Some((self.changes.len(), self.resets.len()));
     }
 
-    /// How many snapshots were held against the one before, and what was seen so far since the window began.
-    pub(crate) fn so_far(&self) -> (u64, Vec<Change>, Vec<Fall>) {
+    /// Number of snapshots compared with the one before, and the findings since the window began.
+    pub(crate) fn findings(&self) -> (u64, Vec<MarkChange>, Vec<CounterReset>) {
         let from_ns = self.window_ns.unwrap_or_default();
-        let changes = dated(&self.seen[self.before.0..], from_ns, |change, s| change.seen_s = s);
-        let falls = dated(&self.fallen[self.before.1..], from_ns, |fall, s| fall.seen_s = s);
-        (self.looks, changes, falls)
+        let changes = dated(&self.changes[self.before.0..], from_ns, |change, s| change.seen_s = s);
+        let resets = dated(&self.resets[self.before.1..], from_ns, |fall, s| fall.seen_s = s);
+        (self.snapshot_count, changes, resets)
     }
 
-    /// Puts what was seen inside the window in the place of what its two ends alone tell.
-    pub(crate) fn tell_window(&self, counters: &mut Counters) {
-        let (changes, falls) = self.ended.unwrap_or((self.seen.len(), self.fallen.len()));
+    /// Replaces the differences of the two boundary snapshots by the findings inside the window.
+    pub(crate) fn write_window(&self, counters: &mut Counters) {
+        let (changes, falls) = self.end_counts.unwrap_or((self.changes.len(), self.resets.len()));
         let from_ns = self.window_ns.unwrap_or_default();
-        counters.changes = dated(&self.seen[self.before.0..changes], from_ns, |change, s| change.seen_s = s);
-        counters.falls = dated(&self.fallen[self.before.1..falls], from_ns, |fall, s| fall.seen_s = s);
+        counters.changes =
+            dated(&self.changes[self.before.0..changes], from_ns, |change, s| change.seen_s = s);
+        counters.falls = dated(&self.resets[self.before.1..falls], from_ns, |fall, s| fall.seen_s = s);
     }
 
-    /// The same of the sessions' whole life.
-    pub(crate) fn tell_whole(&self, counters: &mut Counters) {
+    /// The same for the whole life of the sessions.
+    pub(crate) fn write_whole(&self, counters: &mut Counters) {
         let from_ns = self.began_ns.unwrap_or_default();
-        counters.changes = dated(&self.seen, from_ns, |change, s| change.seen_s = s);
-        counters.falls = dated(&self.fallen, from_ns, |fall, s| fall.seen_s = s);
+        counters.changes = dated(&self.changes, from_ns, |change, s| change.seen_s = s);
+        counters.falls = dated(&self.resets, from_ns, |fall, s| fall.seen_s = s);
     }
 }
 
-/// What was found, with the seconds since `from_ns`.
-fn dated<T: Clone>(found: &[(u64, T)], from_ns: u64, date: impl Fn(&mut T, Option<f64>)) -> Vec<T> {
-    let one = |(at_ns, found): &(u64, T)| {
-        let mut found = found.clone();
-        date(&mut found, Some(at_ns.saturating_sub(from_ns) as f64 / 1e9));
-        found
+/// The findings, with the seconds since `from_ns`.
+fn dated<T: Clone>(entries: &[(u64, T)], from_ns: u64, date: impl Fn(&mut T, Option<f64>)) -> Vec<T> {
+    let dated_entry = |(at_ns, entry): &(u64, T)| {
+        let mut dated_finding = entry.clone();
+        date(&mut dated_finding, Some(at_ns.saturating_sub(from_ns) as f64 / 1e9));
+        dated_finding
     };
-    found.iter().map(one).collect()
+    entries.iter().map(dated_entry).collect()
 }
 
-/// The part of a snapshot that is compared with the next.
-fn what_counts(snapshot: &Snapshot) -> Snapshot {
+/// The part of a snapshot that is compared with the next one.
+fn watched_part(snapshot: &Snapshot) -> Snapshot {
     let parts: BTreeSet<&String> = snapshot.made_of.values().flatten().collect();
     let native = parts.into_iter().filter_map(|name| Some((name.clone(), *snapshot.native.get(name)?)));
     Snapshot {
-        portable: known(&snapshot.portable).collect(),
+        portable: readable(&snapshot.portable).collect(),
         native: native.collect(),
         epochs: snapshot.epochs.clone(),
         settings: snapshot.settings.clone(),
@@ -110,14 +113,16 @@ fn what_counts(snapshot: &Snapshot) -> Snapshot {
     }
 }
 
-fn known(portable: &BTreeMap<Counter, Reading>) -> impl Iterator<Item = (Counter, Reading)> + '_ {
-    let value = |(_, reading): &(&Counter, &Reading)| matches!(reading, Reading::Value(_));
+fn readable(
+    portable: &BTreeMap<Counter, CounterReading>,
+) -> impl Iterator<Item = (Counter, CounterReading)> + '_ {
+    let value = |(_, reading): &(&Counter, &CounterReading)| matches!(reading, CounterReading::Value(_));
     portable.iter().filter(value).map(|(counter, reading)| (*counter, reading.clone()))
 }
 
-/// Takes over what `next` tells; what it does not tell stays as it was last known.
-fn remember(last: &mut Snapshot, next: &Snapshot) {
-    let next = what_counts(next);
+/// Updates the known values from `next`; values that it lacks stay as last known.
+fn update_last(last: &mut Snapshot, next: &Snapshot) {
+    let next = watched_part(next);
     last.portable.extend(next.portable);
     last.native.extend(next.native);
     let unread = |source: &str| next.unread.contains_key(source);
@@ -129,13 +134,13 @@ fn remember(last: &mut Snapshot, next: &Snapshot) {
     }
     last.epochs.retain(|name, _| unread(name.split('.').next().unwrap_or(name)));
     last.epochs.extend(next.epochs);
-    // What could never be read is no change when it can be read at last.
+    // A value that could never be read before is no change when it appears.
     last.unread.retain(|source, _| unread(source));
 }
 
-/// Takes the counters that started anew between two snapshots out of their difference: the rate of such an interval is of
-/// nothing, and may be below 0.
-pub(crate) fn leave_out_fallen(counters: &mut Counters, end: &Snapshot) {
+/// Removes counters that were reset between two snapshots from their difference: the rate would be
+/// meaningless, and could be negative.
+pub(crate) fn withhold_reset_counters(counters: &mut Counters, end: &Snapshot) {
     let restarted = counters.changed(MarkKind::Epoch).next().is_some();
     if counters.falls.is_empty() && !restarted {
         return;
@@ -145,8 +150,8 @@ pub(crate) fn leave_out_fallen(counters: &mut Counters, end: &Snapshot) {
         let parts = end.made_of.get(counter);
         restarted || fell(counter.name()) || parts.is_some_and(|parts| parts.iter().any(|part| fell(part)))
     };
-    let gone: Vec<Counter> = counters.portable.keys().copied().filter(anew).collect();
-    for counter in gone {
+    let reset_counters: Vec<Counter> = counters.portable.keys().copied().filter(anew).collect();
+    for counter in reset_counters {
         let absent = "it was reset inside the interval".to_owned();
         counters.portable.insert(counter, dyno_record::CounterDelta::Absent { absent });
     }
@@ -157,12 +162,12 @@ mod tests {
     use super::*;
     use dyno_host::HostSnapshot;
 
-    fn taken(at_s: u64, fill: impl FnOnce(&mut Snapshot)) -> Taken {
+    fn taken(at_s: u64, fill: impl FnOnce(&mut Snapshot)) -> TargetSnapshot {
         let mut database = Snapshot::default();
         fill(&mut database);
         let at_ns = at_s * 1_000_000_000;
         let (host, at) = (HostSnapshot::default(), String::new());
-        Taken { database, host, far: None, began_ns: at_ns, ended_ns: at_ns, at, overhead: 0 }
+        TargetSnapshot { database, host, remote: None, began_ns: at_ns, ended_ns: at_ns, at, overhead: 0 }
     }
 
     fn setting(value: &str) -> impl FnOnce(&mut Snapshot) {
@@ -174,24 +179,24 @@ mod tests {
 
     #[test]
     fn a_setting_that_goes_there_and_back_gives_two_changes() {
-        let mut vigil = Vigil::default();
-        vigil.see(&taken(0, setting("2")));
-        vigil.begin(&taken(1, setting("1")));
+        let mut watchdog = CounterWatchdog::default();
+        watchdog.check(&taken(0, setting("2")));
+        watchdog.begin(&taken(1, setting("1")));
         for (at_s, value) in [(2, "1"), (3, "0"), (4, "0"), (5, "1")] {
-            vigil.see(&taken(at_s, setting(value)));
+            watchdog.check(&taken(at_s, setting(value)));
         }
-        vigil.end(&taken(6, setting("1")));
-        vigil.see(&taken(7, setting("5")));
+        watchdog.end(&taken(6, setting("1")));
+        watchdog.check(&taken(7, setting("5")));
         let (mut window, mut whole) = (Counters::default(), Counters::default());
-        vigil.tell_window(&mut window);
-        vigil.tell_whole(&mut whole);
-        let told = |counters: &Counters| -> Vec<(String, f64)> {
-            let to = |change: &Change| (change.to.clone().unwrap(), change.seen_s.unwrap());
+        watchdog.write_window(&mut window);
+        watchdog.write_whole(&mut whole);
+        let change_times = |counters: &Counters| -> Vec<(String, f64)> {
+            let to = |change: &MarkChange| (change.to.clone().unwrap(), change.seen_s.unwrap());
             counters.changes.iter().map(to).collect()
         };
-        assert_eq!(told(&window), [("0".into(), 2.0), ("1".into(), 4.0)]);
+        assert_eq!(change_times(&window), [("0".into(), 2.0), ("1".into(), 4.0)]);
         assert_eq!(
-            told(&whole),
+            change_times(&whole),
             [("1".into(), 1.0), ("0".into(), 3.0), ("1".into(), 5.0), ("5".into(), 7.0)]
         );
     }
@@ -205,31 +210,31 @@ mod tests {
                 snapshot.made_of.insert(Counter::RedoSyncs, ["log".to_owned()].into());
             }
         };
-        let mut vigil = Vigil::default();
-        vigil.begin(&taken(0, reads(100)));
-        vigil.see(&taken(1, reads(200)));
-        // A snapshot that tells nothing must not hide the fall.
-        vigil.see(&taken(2, |snapshot| snapshot.set_absent(Counter::RedoSyncs, "no privilege")));
-        vigil.see(&taken(3, reads(5)));
-        vigil.end(&taken(4, reads(900)));
+        let mut watchdog = CounterWatchdog::default();
+        watchdog.begin(&taken(0, reads(100)));
+        watchdog.check(&taken(1, reads(200)));
+        // A snapshot without the value must not hide the reset.
+        watchdog.check(&taken(2, |snapshot| snapshot.set_absent(Counter::RedoSyncs, "no privilege")));
+        watchdog.check(&taken(3, reads(5)));
+        watchdog.end(&taken(4, reads(900)));
         let mut window = Counters::default();
-        vigil.tell_window(&mut window);
-        let falls: Vec<_> =
+        watchdog.write_window(&mut window);
+        let resets: Vec<_> =
             window.falls.iter().map(|fall| (fall.name.as_str(), fall.from, fall.to)).collect();
-        assert_eq!(falls, [("redo_syncs", 1_200.0, 1_005.0), ("log", 200.0, 5.0)]);
+        assert_eq!(resets, [("redo_syncs", 1_200.0, 1_005.0), ("log", 200.0, 5.0)]);
         assert_eq!(window.falls[0].seen_s, Some(3.0));
     }
 
     #[test]
     fn what_could_not_be_read_for_a_while_is_compared_with_what_it_was_before() {
-        let mut vigil = Vigil::default();
-        vigil.begin(&taken(0, setting("1")));
-        vigil.see(&taken(1, |snapshot| {
+        let mut watchdog = CounterWatchdog::default();
+        watchdog.begin(&taken(0, setting("1")));
+        watchdog.check(&taken(1, |snapshot| {
             snapshot.unread.insert("settings".into(), "no privilege".into());
         }));
-        vigil.end(&taken(2, setting("0")));
+        watchdog.end(&taken(2, setting("0")));
         let mut window = Counters::default();
-        vigil.tell_window(&mut window);
+        watchdog.write_window(&mut window);
         assert_eq!(window.changes.len(), 1, "{:?}", window.changes);
         assert_eq!(window.changes[0].seen_s, Some(2.0));
     }
@@ -244,14 +249,14 @@ mod tests {
         };
         let (begin, end) = (taken(0, reads(100)).database, taken(1, reads(19)).database);
         let mut counters = Counters::between(&begin, &end);
-        leave_out_fallen(&mut counters, &end);
+        withhold_reset_counters(&mut counters, &end);
         assert!(counters.get(Counter::RedoSyncs).is_err() && counters.get(Counter::Commits) == Ok(0));
         let (mut anew, mut later) = (begin, end);
         later.set(Counter::RedoSyncs, 200);
         anew.epochs.insert("server.started".into(), "a".into());
         later.epochs.insert("server.started".into(), "b".into());
         let mut counters = Counters::between(&anew, &later);
-        leave_out_fallen(&mut counters, &later);
+        withhold_reset_counters(&mut counters, &later);
         assert!(counters.get(Counter::RedoSyncs).is_err() && counters.get(Counter::Commits).is_err());
     }
 }

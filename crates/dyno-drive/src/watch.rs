@@ -1,68 +1,68 @@
-//! Telling whoever watches how a run goes.
+//! Reports the progress of a run to a listener.
 
-use dyno_record::Chunk;
+use dyno_record::SeriesChunk;
 
-use crate::complete::{Complete, SoFar};
+use crate::complete::{CompletedInterval, RunningTotals};
 
-/// What happens during a run, told on the coordinator's thread.
+/// The events of a run, reported on the coordinator's thread.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// Hosts that are to drive are waited for.
+pub enum RunEvent {
+    /// Agents are awaited before the run.
     Awaiting {
-        /// Hosts that are there.
+        /// Number of hosts that have joined.
         there: usize,
-        /// How many there are to be.
+        /// Number of hosts that are needed.
         of: usize,
     },
-    /// Sessions are being connected: ready so far, of how many.
+    /// Sessions are connecting.
     Connecting {
-        /// Sessions that are ready.
+        /// Number of sessions that are ready.
         ready: u32,
-        /// Sessions in all.
+        /// Number of sessions in all.
         of: u32,
     },
-    /// The gate is open: warm-up of so many seconds.
+    /// The gate is open; the warm-up runs.
     Warmup {
-        /// Length, s.
+        /// Length of the warm-up, s.
         seconds: f64,
     },
-    /// The window begins.
+    /// The window begins; its operations count.
     Window {
-        /// When, on the run's clock.
+        /// The time on the run's clock, ns.
         at_ns: u64,
-        /// How much later sessions could hear of it, where this program lost its processor in the millisecond before; operations
-        /// of that time are in nobody's count.
+        /// How late sessions could learn of it, because this program lost its processor in the millisecond
+        /// before, ns. Operations of that time are not counted.
         late_ns: u64,
     },
-    /// The window is over but for operations that are under way.
+    /// The window is over, except for operations in progress.
     Closing {
-        /// When, on the run's clock.
+        /// The time on the run's clock, ns.
         at_ns: u64,
     },
     /// An interval of the window is over.
-    Interval(Live),
-    /// The last complete interval, with everything that is known up to its end.
-    Complete(Box<Complete>),
-    /// The window is over and its sessions have ended: what all of it was, with what came late.
-    Whole(Box<SoFar>),
-    /// Intervals of the window that are over: those of all targets together, or of one.
-    Final(Chunk),
-    /// What a session, which was in a long operation, reports of intervals that were told before: to be added to these.
-    Late(Chunk),
-    /// The window is over; sessions end.
+    Interval(LiveProgress),
+    /// The last complete interval, with everything known up to its end.
+    Complete(Box<CompletedInterval>),
+    /// The window is over and its sessions have ended: its totals, late reports included.
+    Whole(Box<RunningTotals>),
+    /// Final intervals of the window: of all targets together, or of one.
+    Final(SeriesChunk),
+    /// Late reports of a session in a long operation, to be added to intervals already reported.
+    Late(SeriesChunk),
+    /// The window is over, and sessions end.
     Draining,
 }
 
-/// Figures of the last interval of which all sessions have reported, and how far the run is.
+/// Figures of the last interval on which all sessions have reported, and the progress of the run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Live {
+pub struct LiveProgress {
     /// Seconds since the window began.
     pub elapsed_s: f64,
     /// Length of the window, s; absent when it ends by operations.
     pub total_s: Option<f64>,
-    /// Share of the window that is done, 0–1.
+    /// Finished share of the window, 0–1.
     pub done: f64,
-    /// The end of that interval in seconds since the window began; absent while there is none.
+    /// The end of that interval in seconds since the window began; absent before the first one.
     pub until_s: Option<f64>,
     /// Operations per second in the interval.
     pub ops_per_s: f64,
@@ -74,30 +74,31 @@ pub struct Live {
     pub errors: u64,
 }
 
-/// Somebody who watches a run. There are no default methods: who wraps another one passes on all of them.
-pub trait Watch {
-    /// Something has happened.
-    fn event(&self, event: &Event);
+/// Receives the events of a run. There are no default methods, so that a wrapper must forward every call.
+pub trait RunListener {
+    /// Receives an event of the run.
+    fn event(&self, event: &RunEvent);
 
-    /// All sessions are connected and prepared; they start together after this.
+    /// Called when all sessions are connected and prepared; they start together afterwards.
     ///
     /// # Errors
-    /// Why the run shall fail instead.
+    /// The reason why the run must fail instead.
     fn connected(&self) -> Result<(), String>;
 
-    /// The window is over and its sessions have ended. Called once for every run whose sessions had all connected.
+    /// Called when the window is over and its sessions have ended, once for every run whose sessions had all
+    /// connected.
     ///
     /// # Errors
-    /// Why the run shall count as failed.
+    /// The reason why the run must count as failed.
     fn drained(&self) -> Result<(), String>;
 }
 
-/// Nobody.
+/// A listener that ignores all events.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Unwatched;
+pub struct NoopRunListener;
 
-impl Watch for Unwatched {
-    fn event(&self, _: &Event) {}
+impl RunListener for NoopRunListener {
+    fn event(&self, _: &RunEvent) {}
 
     fn connected(&self) -> Result<(), String> {
         Ok(())

@@ -1,24 +1,24 @@
-//! Who watches one target: its observer and its sampler, and what became of them.
+//! Manages the observer and the sampler of one target, and their failures.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_record::Waits;
 
-use crate::looks::Looks;
-use crate::observe::{Answer, Asked, ObserverThread, SamplerThread, Taken};
-use crate::samples::Counted;
+use crate::looks::SnapshotStatus;
+use crate::observe::{ObserverThread, SamplerThread, SnapshotReply, SnapshotRequest, TargetSnapshot};
+use crate::samples::WaitCounts;
 
 /// Observer and sampler of one target.
 pub(crate) struct Watcher {
-    /// The target, before what is wrong with it; empty where there is only one.
+    /// The target's name as a prefix of errors; empty if there is only one target.
     label: String,
     observer: ObserverThread,
-    /// Why the observer is not asked any more.
+    /// Why the observer is not used any more.
     lost: Option<String>,
-    /// Whether it is asked again after a failure: it then opens a new connection.
+    /// Whether it is used again after a failure; it then opens a new connection.
     reopens: bool,
-    /// The number of the last question.
+    /// The number of the last request.
     number: u64,
     sampler: Option<SamplerThread>,
     waits: Option<Waits>,
@@ -35,35 +35,35 @@ impl Watcher {
         Self { label, observer, lost: None, reopens, number: 0, sampler, waits: no_waits }
     }
 
-    /// Asks for a snapshot, if anybody still answers.
-    pub(crate) fn request(&mut self, asked: Asked) {
+    /// Requests a snapshot, unless the observer is lost.
+    pub(crate) fn request(&mut self, snapshot_request: SnapshotRequest) {
         if self.lost.is_none() {
             self.number += 1;
-            self.observer.request(Asked { number: self.number, ..asked });
+            self.observer.request(SnapshotRequest { number: self.number, ..snapshot_request });
         }
     }
 
-    /// What became of the snapshots of the window's edges.
-    pub(crate) fn looks(&self) -> &Arc<Looks> {
-        self.observer.looks()
+    /// The state of the boundary snapshots.
+    pub(crate) fn snapshot_status(&self) -> &Arc<SnapshotStatus> {
+        self.observer.snapshot_status()
     }
 
-    /// What came of the request within `patience`; nothing so far is `None`.
-    pub(crate) fn answer(&mut self, patience: Duration) -> Option<Result<Taken, String>> {
+    /// The outcome of the request within `patience`; `None` while it is pending.
+    pub(crate) fn answer(&mut self, patience: Duration) -> Option<Result<TargetSnapshot, String>> {
         if let Some(lost) = &self.lost {
             return Some(Err(lost.clone()));
         }
         match self.observer.answer(self.number, patience) {
-            Answer::Taken(taken) => Some(Ok(*taken)),
-            Answer::Failed(reason) => {
-                Some(Err(self.lose(&format!("the counters could not be read: {reason}"))))
+            SnapshotReply::Taken(taken) => Some(Ok(*taken)),
+            SnapshotReply::Failed(reason) => {
+                Some(Err(self.mark_lost(&format!("the counters could not be read: {reason}"))))
             }
-            Answer::NotYet => None,
+            SnapshotReply::NotYet => None,
         }
     }
 
-    /// Asks the observer no more, unless it opens a new connection.
-    pub(crate) fn lose(&mut self, reason: &str) -> String {
+    /// Stops using the observer, unless it opens a new connection.
+    pub(crate) fn mark_lost(&mut self, reason: &str) -> String {
         let reason = format!("{}{reason}", self.label);
         if !self.reopens {
             self.lost = Some(reason.clone());
@@ -83,21 +83,21 @@ impl Watcher {
         }
     }
 
-    /// What the sampler has seen so far, or why there is none.
+    /// The sampler's results so far, or why there are none.
     pub(crate) fn waits_so_far(&self) -> Waits {
         match (&self.sampler, &self.waits) {
-            (Some(sampler), _) => sampler.so_far(),
+            (Some(sampler), _) => sampler.waits_so_far(),
             (None, Some(waits)) => waits.clone(),
             (None, None) => Waits::Absent { absent: "nobody samples".to_owned() },
         }
     }
 
-    /// The same, wait by wait; nothing where nobody samples.
-    pub(crate) fn sampled(&self) -> Counted {
-        self.sampler.as_ref().map(SamplerThread::counted).unwrap_or_default()
+    /// The same as counts per wait; empty without a sampler.
+    pub(crate) fn wait_counts(&self) -> WaitCounts {
+        self.sampler.as_ref().map(SamplerThread::wait_counts).unwrap_or_default()
     }
 
-    /// Ends the sampler and says what it saw.
+    /// Ends the sampler and returns its results.
     pub(crate) fn finish_sampler(&mut self, patience: Duration) -> Option<Waits> {
         match self.sampler.take() {
             Some(sampler) => Some(sampler.finish(patience)),

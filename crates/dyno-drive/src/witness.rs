@@ -1,10 +1,10 @@
-//! A witness between a session and its database: notes what was acknowledged, row by row.
+//! Records what a database acknowledged to its sessions, row by row.
 //!
-//! It wraps sessions and changes nothing of what they do, so the run is the one that the plan describes. Each
-//! update ends in one of three ways: the database said that it is done, the database said that it is undone, or nobody
-//! said anything (the connection was lost, or the session never came back): then it may be in the table or not, and the
-//! account says so instead of guessing. Memory is bounded: 4 bytes for each row, and one entry for each update of unknown
-//! end, of which a session has at most one for each connection that it loses.
+//! It wraps sessions without changing what they do, so the run is the one that the plan describes. Each
+//! update ends in one of three ways. The database reports it committed, or reports it undone, or does not
+//! answer: the connection was lost, or the session never returned. An update without an answer may or may not
+//! be in the table, and the account says so. Memory is bounded: 4 bytes for each row, and one entry for each
+//! update of unknown outcome. A session has at most one of these for each connection that it loses.
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
@@ -13,39 +13,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dyno_engine::data::UpdateValues;
 use dyno_engine::{
-    Done, Duplex, ErrorClass, Interrupter, Kind, Op, OpError, Place, Request, Session, SessionSetup,
-    SliceDone, Slices, Slot, Target, TargetError, Value,
+    BlockOp, BlockOpSchema, BlockStatementKind, Duplex, ErrorClass, Interrupter, OpError, RequestCompletion,
+    Session, SessionRequest, SessionSetup, SliceDone, Slices, Slot, Target, TargetError, Value,
 };
-use dyno_plan::{DataSpec, Drive};
-use dyno_workload::blocks::{Bound, Prepared};
+use dyno_plan::{DataSpec, DriveMode};
+use dyno_workload::blocks::{BlockStatementBinding, PreparedBlockStatements};
 
-/// The first row of an update: its place among all rows of all schemas.
+/// The first row of an update: its index among all rows of all schemas.
 type Row = usize;
 
-/// What a run's sessions were told by the database.
+/// The acknowledgements that a run's sessions received from the database.
 #[derive(Debug)]
-pub struct Book {
+pub struct AckLedger {
     rows_per_schema: u64,
     work_unit: u64,
-    /// Acknowledged updates of each row: schema after schema, by key.
+    /// Acknowledged updates of each row: schema by schema, by key.
     acknowledged: Vec<AtomicU32>,
     commits: AtomicU64,
-    /// Rows that acknowledged updates did not have though the plan's data has them.
-    short: AtomicU64,
+    /// Row counts by which acknowledged updates differed from the plan's work unit, summed.
+    missing_rows: AtomicU64,
     lost_connections: AtomicU64,
-    /// Updates under way, by session.
+    /// Updates in progress, by session.
     under_way: Mutex<BTreeMap<u32, Arc<Mutex<Vec<Row>>>>>,
-    /// Updates of unknown end.
+    /// Updates whose outcome is unknown.
     unknown: Mutex<Vec<Row>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A thread that panicked while it held one of these locks left a list behind that stays usable.
+    // A thread that panicked while it held one of these locks left a list that stays usable.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Book {
-    /// An empty book for data of `spec` and updates of `work_unit` rows.
+impl AckLedger {
+    /// An empty account for data of `spec` and updates of `work_unit` rows.
     pub fn new(spec: &DataSpec, work_unit: u32) -> Self {
         let rows = spec.rows * u64::from(spec.schemas);
         let rows =
@@ -55,7 +55,7 @@ impl Book {
             work_unit: u64::from(work_unit),
             acknowledged: (0..rows).map(|_| AtomicU32::new(0)).collect(),
             commits: AtomicU64::new(0),
-            short: AtomicU64::new(0),
+            missing_rows: AtomicU64::new(0),
             lost_connections: AtomicU64::new(0),
             under_way: Mutex::default(),
             unknown: Mutex::default(),
@@ -67,14 +67,14 @@ impl Book {
         self.work_unit
     }
 
-    /// Updates, each one commit, that the database acknowledged.
+    /// Number of updates, each one commit, that the database acknowledged.
     pub fn commits(&self) -> u64 {
         self.commits.load(Ordering::Acquire)
     }
 
-    /// Rows missing from what acknowledged updates said that they had updated.
+    /// Difference between the rows of acknowledged updates and the plan's work unit, summed.
     pub fn short_rows(&self) -> u64 {
-        self.short.load(Ordering::Acquire)
+        self.missing_rows.load(Ordering::Acquire)
     }
 
     /// Connections that sessions have lost so far.
@@ -82,13 +82,13 @@ impl Book {
         self.lost_connections.load(Ordering::Acquire)
     }
 
-    /// Acknowledged updates of the row at `place`.
+    /// Number of acknowledged updates of the row at `place`.
     pub(crate) fn acknowledged_of(&self, place: Row) -> u64 {
         u64::from(self.acknowledged[place].load(Ordering::Acquire))
     }
 
-    /// Ends the account when the run has ended: what is still under way has an unknown end, whatever is said later.
-    /// Returns the unknown updates by row.
+    /// Closes the account after the run: updates still in progress have an unknown outcome, whatever is
+    /// reported later. Returns the unknown updates by row.
     pub(crate) fn close(&self) -> (u64, BTreeMap<Row, u64>) {
         let mut unknown = lock(&self.unknown);
         for session in lock(&self.under_way).values() {
@@ -103,10 +103,10 @@ impl Book {
         (unknown.len() as u64, by_row)
     }
 
-    /// `session`, which was opened on `target` by `setup`, with what it is told noted here.
+    /// Wraps `session`, which was opened on `target` by `setup`, and records its acknowledgements here.
     ///
     /// # Errors
-    /// As [`Prepared::new`].
+    /// As [`PreparedBlockStatements::new`].
     pub(crate) fn witnessed(
         self: &Arc<Self>,
         session: Box<dyn Session>,
@@ -116,12 +116,12 @@ impl Book {
         let under_way: Arc<Mutex<Vec<Row>>> = Arc::default();
         lock(&self.under_way).insert(setup.number, Arc::clone(&under_way));
         let blocks = setup.blocks.as_ref().expect("what is proved is the classic method");
-        let drive = if setup.slices { Drive::Server } else { Drive::Client };
+        let drive = if setup.slices { DriveMode::Server } else { DriveMode::Client };
         Ok(Box::new(WitnessedSession {
             inner: session,
-            prepared: Prepared::new(target, blocks, drive, setup.commit)?,
-            home: blocks.schema,
-            book: Arc::clone(self),
+            prepared: PreparedBlockStatements::new(target, blocks, drive, setup.commit)?,
+            own_schema: blocks.schema,
+            ledger: Arc::clone(self),
             under_way,
         }))
     }
@@ -138,60 +138,60 @@ impl Book {
     }
 }
 
-/// How updates ended.
+/// The outcomes that updates can have.
 enum End {
-    /// The database said that they are committed, and how many rows they had.
+    /// The database acknowledged the commits, and their number of rows.
     Committed { rows: u64 },
-    /// The database said that they are undone.
+    /// The database reported that they were undone.
     Undone,
-    /// Nobody said anything.
+    /// The database did not answer.
     Unknown,
 }
 
 struct WitnessedSession {
     inner: Box<dyn Session>,
-    /// Which statement is which.
-    prepared: Prepared,
-    /// The session's own schema.
-    home: u32,
-    book: Arc<Book>,
+    /// The session's statements by kind.
+    prepared: PreparedBlockStatements,
+    /// The number of the session's own schema.
+    own_schema: u32,
+    ledger: Arc<AckLedger>,
     under_way: Arc<Mutex<Vec<Row>>>,
 }
 
 impl WitnessedSession {
-    fn begin(&self, place: Place, firsts: impl Iterator<Item = u64>) {
-        let schema = if place == Place::First { 1 } else { self.home };
-        lock(&self.under_way).extend(firsts.map(|first| self.book.place(schema, first)));
+    fn begin(&self, place: BlockOpSchema, firsts: impl Iterator<Item = u64>) {
+        let schema = if place == BlockOpSchema::First { 1 } else { self.own_schema };
+        lock(&self.under_way).extend(firsts.map(|first| self.ledger.place(schema, first)));
     }
 
     fn end(&self, end: &End) {
-        // Empty where the book was closed meanwhile: the end of what it held is unknown for good.
+        // Empty if the account was closed meanwhile: the outcome of what it contained stays unknown.
         let firsts = std::mem::take(&mut *lock(&self.under_way));
         match *end {
             End::Committed { rows } => {
-                firsts.iter().for_each(|&first| self.book.acknowledge(first));
-                let expected = firsts.len() as u64 * self.book.work_unit;
+                firsts.iter().for_each(|&first| self.ledger.acknowledge(first));
+                let expected = firsts.len() as u64 * self.ledger.work_unit;
                 if !firsts.is_empty() && rows != expected {
-                    self.book.short.fetch_add(expected.abs_diff(rows), Ordering::AcqRel);
+                    self.ledger.missing_rows.fetch_add(expected.abs_diff(rows), Ordering::AcqRel);
                 }
             }
             End::Undone => {}
-            End::Unknown => lock(&self.book.unknown).extend(firsts),
+            End::Unknown => lock(&self.ledger.unknown).extend(firsts),
         }
     }
 
     fn note_error(&self, error: &OpError) {
         if error.class == ErrorClass::Connection {
-            self.book.lost_connections.fetch_add(1, Ordering::AcqRel);
+            self.ledger.lost_connections.fetch_add(1, Ordering::AcqRel);
         }
     }
 }
 
 impl WitnessedSession {
-    fn asked(&self, request: Request<'_>) {
-        let Request::Execute(id, values) = request else { return };
-        let Bound { kind, place, slots } = self.prepared.bound(id);
-        if *kind != Kind::Update {
+    fn note_request(&self, request: SessionRequest<'_>) {
+        let SessionRequest::Execute(id, values) = request else { return };
+        let BlockStatementBinding { kind, place, slots } = self.prepared.bound(id);
+        if *kind != BlockStatementKind::Update {
             return;
         }
         let first = slots.iter().position(|slot| *slot == Slot::KEY).map(|at| values[at]);
@@ -200,11 +200,11 @@ impl WitnessedSession {
         }
     }
 
-    /// Nothing is under way after a read, so its answer changes nothing in the book.
-    fn answered(&self, outcome: Result<Done, &OpError>) {
+    /// No update is in progress after a read, so its answer changes nothing in the account.
+    fn note_outcome(&self, outcome: Result<RequestCompletion, &OpError>) {
         match outcome {
             Ok(done) => self.end(&End::Committed { rows: done.rows }),
-            // A database that asks for another try says that it has undone this one.
+            // A database that asks for a retry reports that it has undone this attempt.
             Err(error) if error.class == ErrorClass::Retryable => self.end(&End::Undone),
             Err(error) => {
                 self.end(&End::Unknown);
@@ -215,11 +215,11 @@ impl WitnessedSession {
 }
 
 impl Session for WitnessedSession {
-    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
-        self.asked(request);
+    fn ask(&mut self, request: SessionRequest<'_>) -> Result<RequestCompletion, Box<OpError>> {
+        self.note_request(request);
         let outcome = self.inner.ask(request);
-        if !matches!(request, Request::Edge) {
-            self.answered(outcome.as_ref().copied().map_err(AsRef::as_ref));
+        if !matches!(request, SessionRequest::Edge) {
+            self.note_outcome(outcome.as_ref().copied().map_err(AsRef::as_ref));
         } else if let Err(error) = &outcome {
             self.note_error(error);
         }
@@ -274,12 +274,12 @@ impl Session for WitnessedSession {
 impl Slices for WitnessedSession {
     fn slice(
         &mut self,
-        place: Place,
-        ops: &[Op],
+        place: BlockOpSchema,
+        ops: &[BlockOp],
         values: &mut UpdateValues,
     ) -> Result<SliceDone, Box<OpError>> {
         let firsts = ops.iter().filter_map(|op| match *op {
-            Op::Update { first, .. } => Some(first),
+            BlockOp::Update { first, .. } => Some(first),
             _ => None,
         });
         self.begin(place, firsts);
@@ -287,7 +287,7 @@ impl Slices for WitnessedSession {
         let outcome = slices.slice(place, ops, values);
         match &outcome {
             Ok(done) => self.end(&End::Committed { rows: done.rows_updated }),
-            // Updates of a slice commit one by one, so what was done before the error is unknown.
+            // Updates of a slice commit one by one, so the work before the error is unknown.
             Err(error) => {
                 self.end(&End::Unknown);
                 self.note_error(error);
@@ -308,17 +308,17 @@ impl Duplex for WitnessedSession {
         self.halves().socket()
     }
 
-    fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
-        self.asked(request);
-        self.halves().send(request).inspect_err(|error| self.answered(Err(error)))
+    fn send(&mut self, request: SessionRequest<'_>) -> Result<(), Box<OpError>> {
+        self.note_request(request);
+        self.halves().send(request).inspect_err(|error| self.note_outcome(Err(error)))
     }
 
-    fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
+    fn receive(&mut self) -> Result<Option<RequestCompletion>, Box<OpError>> {
         let outcome = self.halves().receive();
         match &outcome {
             Ok(None) => {}
-            Ok(Some(done)) => self.answered(Ok(*done)),
-            Err(error) => self.answered(Err(error)),
+            Ok(Some(done)) => self.note_outcome(Ok(*done)),
+            Err(error) => self.note_outcome(Err(error)),
         }
         outcome
     }

@@ -12,98 +12,98 @@ use std::sync::mpsc::Sender;
 
 use dyno_engine::{Clock, ErrorClass, Interrupter, Session, SessionSetup, Target};
 use dyno_plan::Connect;
-use dyno_record::Touch;
-use dyno_workload::{Actor, ClassId, Pace, Think};
+use dyno_record::RowEffect;
+use dyno_workload::{ClassId, Pace, SessionActor, SessionThinkTime};
 
-use crate::counts::Counts;
-use crate::looks::Looks;
+use crate::counts::ThreadCounts;
+use crate::looks::SnapshotStatus;
 use crate::panics::{as_error, caught};
 use crate::recorder::Recorder;
-use crate::rest::Rest;
+use crate::rest::RetryBackoff;
 use crate::session::SessionResult;
-use crate::shared::{Phase, Shared};
-use crate::slices::{Recorded, SliceLoop};
+use crate::shared::{DrivePhase, SharedRunState};
+use crate::slices::{RecordingContext, SliceLoop};
 use crate::thread_result::ThreadResult;
-use crate::witness::Book;
+use crate::witness::AckLedger;
 
-/// How long a session lets others go first after its own first operation, so that all start together even where there
-/// are more sessions than processors.
+/// How long a session lets others go first after its own first operation. All sessions then start together,
+/// even with more sessions than processors.
 const START_YIELD_NS_MAX: u64 = 5_000_000;
 
-/// What is booked where something fails that is no operation.
+/// The class under which failures outside of operations are counted.
 pub(crate) const NO_OPERATION: ClassId = ClassId::operation(0);
 
-/// What a session's thread tells its coordinator.
-pub(crate) enum Message {
-    /// It is connected and prepared; by this handle it can be broken off.
+/// A message from a session's thread to its coordinator.
+pub(crate) enum WorkerMessage {
+    /// The session is connected and prepared; the handle interrupts it.
     Connected(u32, Arc<dyn Interrupter>),
-    /// It has ended, with what it measured by itself.
+    /// The session has ended, with its own measurements.
     Ended(u32, Box<SessionResult>),
-    /// A thread counts no more, and this is what its sessions did on each target.
+    /// A thread no longer counts; these are its sessions' results on each target.
     Counted(Vec<ThreadResult>),
 }
 
-/// Everything one session needs; in this order, so that what an operation touches is in few lines of the processor's cache.
+/// The state of one session. The order of fields keeps the data of an operation in few lines of the
+/// processor's cache.
 #[repr(C)]
-pub(crate) struct Worker {
+pub(crate) struct SessionWorker {
     pub(crate) recorder: Box<Recorder>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedRunState>,
     pub(crate) ops_wanted: Option<u64>,
-    /// The class of what it does, or did last.
+    /// The class of the current or last operation.
     pub(crate) doing: ClassId,
-    /// Whether the database shows what this session has done only when it is asked to (`Request::Edge`), or seldom.
+    /// Whether the database shows this session's work only on request (`SessionRequest::Edge`), or rarely.
     pub(crate) publishes: bool,
-    pub(crate) rest: Rest,
-    /// What it does.
-    pub(crate) actor: Actor,
-    pub(crate) think: Think,
+    pub(crate) rest: RetryBackoff,
+    /// The source of its operations.
+    pub(crate) actor: SessionActor,
+    pub(crate) think: SessionThinkTime,
     pub(crate) pace: Pace,
-    /// How long the database then shows nothing by itself.
+    /// How long the database shows nothing on its own after a request, ns.
     pub(crate) held_back_ns: u64,
-    /// When it last asked for its work to be visible.
+    /// When it last requested that its work be visible.
     pub(crate) visibility_asked_ns: u64,
-    /// Transactions that were no operations, as last told to the coordinator.
+    /// Overhead transactions that were reported to the coordinator.
     pub(crate) overhead_told: i64,
-    /// The same before the operation that it does, or did last, as long as nothing counts.
+    /// Overhead transactions before the current or last operation; kept while nothing counts.
     pub(crate) overhead_before: i64,
-    /// The observer's looks at this session's target.
-    pub(crate) looks: Arc<Looks>,
-    pub(crate) messages: Sender<Message>,
+    /// The snapshots of this session's target.
+    pub(crate) snapshot_status: Arc<SnapshotStatus>,
+    pub(crate) messages: Sender<WorkerMessage>,
     pub(crate) target: Arc<dyn Target>,
-    /// Where it is noted what the session is told, if that is to be proved.
-    pub(crate) book: Option<Arc<Book>>,
-    /// The target, before what goes wrong on it; empty where there is only one.
+    /// Records what the database acknowledges to the session; only in durability proofs.
+    pub(crate) ack_ledger: Option<Arc<AckLedger>>,
+    /// The target's name as a prefix of errors; empty if there is only one target.
     pub(crate) label: String,
     pub(crate) setup: SessionSetup,
     pub(crate) sessions: u32,
-    /// Whether it loads parts of a table, and ends when all are taken.
+    /// Whether it loads batches of a table, and ends when all are taken.
     pub(crate) loads: bool,
-    /// Whether it tries to connect again until the run ends.
+    /// Whether it tries to reconnect until the run ends.
     pub(crate) reconnects: bool,
 }
 
 /// Why a session's loop ended before the run did.
-pub(crate) enum Ended {
-    /// The run is over.
+pub(crate) enum WorkerExit {
     Stop,
-    /// The session cannot go on.
+    /// The session cannot continue, for this reason.
     Failed(String),
 }
 
-impl Worker {
-    /// The thread's body.
-    pub(crate) fn run(mut self, mut counts: Counts) {
+impl SessionWorker {
+    /// Runs the session on its thread, from connecting to the end.
+    pub(crate) fn run(mut self, mut counts: ThreadCounts) {
         let messages = self.messages.clone();
         let counts = &mut counts;
         match self.connect() {
-            None => self.hand_in(),
+            None => self.submit_results(),
             Some(session) => self.lead(counts, session),
         }
-        let _ = messages.send(Message::Counted(counts.take()));
+        let _ = messages.send(WorkerMessage::Counted(counts.take()));
     }
 
-    fn lead(mut self, counts: &mut Counts, mut session: Box<dyn Session>) {
+    fn lead(mut self, counts: &mut ThreadCounts, mut session: Box<dyn Session>) {
         if let Some(opens_ns) = self.shared.wait_gate() {
             match caught(|| self.work(counts, session.as_mut(), opens_ns)) {
                 Ok(ended) => self.note_end(counts, ended),
@@ -116,24 +116,24 @@ impl Worker {
         self.finish(session);
     }
 
-    /// The session has panicked, and does no more.
+    /// Handles a panic of the session, which is not used any more.
     #[cold]
-    pub(crate) fn panicked(&mut self, counts: &mut Counts, doing: ClassId, reason: &str) {
+    pub(crate) fn panicked(&mut self, counts: &mut ThreadCounts, doing: ClassId, reason: &str) {
         self.recorder.failed(counts, doing, &as_error(reason), self.clock.now_ns());
-        self.note_end(counts, Err(Ended::Failed(reason.to_owned())));
+        self.note_end(counts, Err(WorkerExit::Failed(reason.to_owned())));
     }
 
-    /// Hands in what was measured, and lets go of a session that has panicked: it is asked nothing more.
+    /// Hands in the measurements, and drops a session that has panicked without using it again.
     #[cold]
     pub(crate) fn abandon(self, session: Box<dyn Session>) {
-        self.hand_in();
-        // Whatever this does, nobody waits for it.
+        self.submit_results();
+        // Whatever the drop does, nobody waits for it.
         let _ = caught(|| drop(session));
     }
 
-    /// The session does no more operations.
-    pub(crate) fn note_end(&mut self, counts: &mut Counts, ended: Result<(), Ended>) {
-        if let Err(Ended::Failed(reason)) = ended {
+    /// Notes that the session does no more operations.
+    pub(crate) fn note_end(&mut self, counts: &mut ThreadCounts, outcome: Result<(), WorkerExit>) {
+        if let Err(WorkerExit::Failed(reason)) = outcome {
             self.fail(&reason);
         }
         self.recorder.stop_answers(self.clock.now_ns());
@@ -147,20 +147,27 @@ impl Worker {
         self.shared.fail(format!("{}session {}: {reason}", self.label, self.setup.number));
     }
 
-    /// Hands in what was measured.
-    pub(crate) fn hand_in(self) {
-        // The coordinator has gone only when it no longer waits for anybody.
-        let _ = self.messages.send(Message::Ended(self.setup.number, Box::new(self.recorder.into_result())));
+    /// Hands in the measurements.
+    pub(crate) fn submit_results(self) {
+        // The coordinator is gone only when it no longer waits.
+        let _ = self
+            .messages
+            .send(WorkerMessage::Ended(self.setup.number, Box::new(self.recorder.into_result())));
     }
 
-    fn work(&mut self, counts: &mut Counts, session: &mut dyn Session, opens_ns: u64) -> Result<(), Ended> {
+    fn work(
+        &mut self,
+        counts: &mut ThreadCounts,
+        session: &mut dyn Session,
+        opens_ns: u64,
+    ) -> Result<(), WorkerExit> {
         self.wake_sharply();
         while self.clock.now_ns() < opens_ns {
             self.clock.park_until(opens_ns);
         }
         self.recorder.moments.start_ns = Some(self.clock.now_ns());
         let mut slices = self.setup.slices.then(SliceLoop::new);
-        let mut phase = Phase::Warmup;
+        let mut phase = DrivePhase::Warmup;
         let mut together = false;
         if self.loads {
             self.wait_for_work(counts);
@@ -174,19 +181,19 @@ impl Worker {
             if now != phase {
                 self.cross(counts, session, phase, now)?;
                 phase = now;
-                if phase == Phase::Stop {
+                if phase == DrivePhase::Stop {
                     return Ok(());
                 }
-                if self.loads && phase == Phase::Window {
+                if self.loads && phase == DrivePhase::Window {
                     self.begin_load(counts);
                 }
-            } else if phase != Phase::Window || self.owes_visibility(phase) {
-                self.see_to(counts, session, phase)?;
+            } else if phase != DrivePhase::Window || self.needs_visibility(phase) {
+                self.sync_between_operations(counts, session, phase)?;
             }
             if self.is_resting() {
                 continue;
             }
-            // Before an arrival is taken, which is not to be lost for it.
+            // Checked before an arrival is taken from the schedule; it would be lost otherwise.
             if self.is_thinking(counts) {
                 continue;
             }
@@ -214,12 +221,12 @@ impl Worker {
                     let Self { actor, think, recorder, clock, .. } = self;
                     let blocks =
                         actor.blocks().expect("only the classic method has loops inside the database");
-                    let recorded = Recorded { recorder, counts };
-                    match slices.one(session, blocks, think, recorded, clock.as_ref()) {
-                        Ok(_) => self.rest.ended_well(),
+                    let recorded = RecordingContext { recorder, counts };
+                    match slices.run_slice(session, blocks, think, recorded, clock.as_ref()) {
+                        Ok(_) => self.rest.note_success(),
                         Err(failed) => {
                             if failed.class == ErrorClass::Connection {
-                                // What a slice has committed is told at its end only.
+                                // The database reports the commits of a slice only at its end.
                                 self.recorder.in_doubt(counts, ClassId::SLICE, &failed);
                             }
                             self.recover(counts, session, ClassId::SLICE, &failed)?;
@@ -235,7 +242,7 @@ impl Worker {
         }
     }
 
-    /// Lets the calling thread wake at the moment it asks for.
+    /// Lets the calling thread wake exactly at its deadlines.
     pub(crate) fn wake_sharply(&self) {
         if self.think.is_on() || self.actor.thinks() || self.pace.is_open() {
             crate::thread::wake_sharply();
@@ -251,9 +258,9 @@ impl Worker {
         }
     }
 
-    /// Reads back the last update, ends the connection in order, and reports.
+    /// Reads back the last update, closes the connection, and hands in the results.
     pub(crate) fn finish(mut self, mut session: Box<dyn Session>) {
-        if let Err(reason) = caught(|| self.look_back(session.as_mut())) {
+        if let Err(reason) = caught(|| self.read_back(session.as_mut())) {
             self.recorder.note_failure(&as_error(&reason));
             self.fail(&reason);
             return self.abandon(session);
@@ -262,12 +269,12 @@ impl Worker {
             self.recorder.note_failure(&as_error(&reason));
             self.fail(&reason);
         }
-        self.hand_in();
+        self.submit_results();
     }
 
-    /// Reads back the last update, and notes what the session has done beside operations.
-    fn look_back(&mut self, session: &mut dyn Session) {
-        if self.recorder.life.rows[Touch::Updated as usize] > 0
+    /// Reads back the last update, and notes the session's overhead transactions.
+    fn read_back(&mut self, session: &mut dyn Session) {
+        if self.recorder.life.rows[RowEffect::Updated as usize] > 0
             && self.shared.failure().is_none()
             && let Some(blocks) = self.actor.blocks()
         {
@@ -278,7 +285,8 @@ impl Worker {
             }
         }
         if !self.publishes && self.actor.blocks().is_none() && self.setup.connect == Connect::Session {
-            // What the server has counted for the last operations, which nobody knows of a procedure; a lost one tells nothing.
+            // Gets what the server counted for the last operations, which is unknown after a procedure. A
+            // lost connection reports nothing.
             let _ = session.edge();
         }
         self.recorder.life.overhead_commits = session.overhead_commits();

@@ -1,4 +1,4 @@
-//! Findings of a look at a platform before a run.
+//! Builds the findings of the checks on a platform before a run.
 
 use dyno_plan::{Bytes, DataSpec, Plan};
 use dyno_record::{Advice, Severity};
@@ -7,65 +7,66 @@ use crate::error::TargetError;
 use crate::load::DataState;
 use crate::needs::WorkloadNeeds;
 
-/// Connections that a run opens beside its sessions: lock, observer, sampler, and one to spare for checks.
+/// Connections that a run opens besides its sessions: lock, observer, sampler, and one spare for checks.
 const EXTRA_CONNECTIONS: u64 = 4;
 
-/// What findings say of a user with every right, as a superuser: what they advise is no right that is missing.
+/// Part of findings about a user with all privileges, such as a superuser. Findings with these words do not
+/// report a missing privilege.
 pub const MORE_POWER_THAN_NEEDED: &str = "a run needs no such power";
 
-/// A finding.
+/// Builds the finding of a check, with a severity.
 pub fn advice(
     check: &str,
     severity: Severity,
-    found: impl Into<String>,
+    finding: impl Into<String>,
     way_out: impl Into<String>,
 ) -> Advice {
-    Advice { check: check.to_owned(), severity, found: found.into(), way_out: way_out.into() }
+    Advice { check: check.to_owned(), severity, found: finding.into(), way_out: way_out.into() }
 }
 
-/// A finding that all is well.
-pub fn ok(check: &str, found: impl Into<String>) -> Advice {
-    advice(check, Severity::Ok, found, "")
+/// A finding that the check passed; it has no hint.
+pub fn ok(check: &str, finding: impl Into<String>) -> Advice {
+    advice(check, Severity::Ok, finding, "")
 }
 
-/// A finding that shapes what a run measures.
-pub fn note(check: &str, found: impl Into<String>, way_out: impl Into<String>) -> Advice {
-    advice(check, Severity::Note, found, way_out)
+/// A finding about something that shapes what a run measures.
+pub fn note(check: &str, finding: impl Into<String>, way_out: impl Into<String>) -> Advice {
+    advice(check, Severity::Note, finding, way_out)
 }
 
-/// A finding that makes figures mean something else.
-pub fn warn(check: &str, found: impl Into<String>, way_out: impl Into<String>) -> Advice {
-    advice(check, Severity::Warn, found, way_out)
+/// A finding about something that changes the meaning of figures.
+pub fn warn(check: &str, finding: impl Into<String>, way_out: impl Into<String>) -> Advice {
+    advice(check, Severity::Warn, finding, way_out)
 }
 
-/// A finding that prevents a run.
-pub fn fail(check: &str, found: impl Into<String>, way_out: impl Into<String>) -> Advice {
-    advice(check, Severity::Fail, found, way_out)
+/// A finding about something that prevents a run.
+pub fn fail(check: &str, finding: impl Into<String>, way_out: impl Into<String>) -> Advice {
+    advice(check, Severity::Fail, finding, way_out)
 }
 
-/// An error that prevents a run.
+/// The finding for a check that failed with `error`; it prevents a run.
 pub fn failed(check: &str, error: &TargetError) -> Advice {
     fail(check, error.message.as_str(), error.hint.as_str())
 }
 
-/// Connections that `plan` opens at the same time, to run or, where that is needed, to load.
+/// Connections that `plan` opens at the same time for a run, or for a load where one is needed.
 pub fn connections(sessions: u32, plan: &Plan, needs: &WorkloadNeeds) -> u64 {
     let to_load = if needs.loads { u64::from(plan.data.load_parallel) + 1 } else { 0 };
     (u64::from(sessions) + EXTRA_CONNECTIONS).max(to_load)
 }
 
-/// How large what sessions read is, with the words that name it.
+/// The size of the data that sessions read, and a name for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DataSize {
-    /// What has this size, as the subject of a sentence: `the data has`.
+    /// The subject and verb of a sentence about the size: `the data has`.
     pub subject: &'static str,
     /// Bytes of tables and indexes.
     pub bytes: u64,
 }
 
 impl DataSize {
-    /// Of the test tables as a load makes them, or of the tables that custom workloads name: `named_bytes` as the database says.
-    /// Absent where none of those is there.
+    /// The size of the test tables after a load, or `named_bytes`, the database's figure for the tables that
+    /// custom workloads name. Absent where neither is known.
     pub fn of(needs: &WorkloadNeeds, test_bytes: u64, named_bytes: Option<u64>) -> Option<Self> {
         match needs.uses_test_tables() {
             true => Some(Self { subject: "the data has", bytes: test_bytes }),
@@ -74,7 +75,7 @@ impl DataSize {
     }
 }
 
-/// A target that takes no writes because of its `state`, and sessions that write nothing.
+/// The finding about a target that refuses writes because of its `state`, for sessions that write nothing.
 pub fn only_read(state: &str) -> Advice {
     note(
         "writable",
@@ -83,19 +84,19 @@ pub fn only_read(state: &str) -> Advice {
     )
 }
 
-/// The data that `plan` would run on: what is `there` where that serves it.
-pub fn data_of(plan: &Plan, block_bytes: u64, there: &Result<DataState, TargetError>) -> DataSpec {
+/// The data that `plan` would run on: the loaded data where it serves the plan, else what the plan asks for.
+pub fn data_of(plan: &Plan, block_bytes: u64, state: &Result<DataState, TargetError>) -> DataSpec {
     let wanted = DataSpec::of(plan, Bytes(block_bytes));
-    match there {
-        Ok(there) => there.serving(wanted, &plan.workload),
+    match state {
+        Ok(stored) => stored.serving(wanted, &plan.workload),
         Err(_) => wanted,
     }
 }
 
-/// The block size that data is loaded with, where the target has its `own` and can choose no other; `whose` says of what it is.
+/// The block size for a load, where the target has a fixed size `own`; `whose` names the origin of that size.
 ///
 /// # Errors
-/// The wish is another.
+/// The plan asks for another size.
 pub fn own_block_size(
     wish: Option<Bytes>,
     own: Bytes,
@@ -111,16 +112,16 @@ pub fn own_block_size(
     }
 }
 
-/// Whether data of `spec` is there.
-pub fn data(there: &Result<DataState, TargetError>, spec: &DataSpec) -> Advice {
-    match there {
-        Ok(DataState::Loaded { spec: there, at, .. }) if there == spec => {
+/// The finding on whether data of `spec` is loaded.
+pub fn data(state: &Result<DataState, TargetError>, spec: &DataSpec) -> Advice {
+    match state {
+        Ok(DataState::Loaded { spec: stored, at, .. }) if stored == spec => {
             ok("data", format!("the plan's data is loaded, since {at}"))
         }
-        Ok(DataState::Partial { spec: there, rows, .. }) if there == spec => {
+        Ok(DataState::Partial { spec: partial, rows, .. }) if partial == spec => {
             let all = spec.total_rows();
-            let found = format!("a load of the plan's data was broken off after {rows} of {all} rows");
-            note("data", found, "dyno load resumes it")
+            let finding = format!("a load of the plan's data was broken off after {rows} of {all} rows");
+            note("data", finding, "dyno load resumes it")
         }
         Ok(DataState::Empty) => note("data", "nothing is loaded yet", "dyno load"),
         Ok(_) => {
@@ -131,19 +132,19 @@ pub fn data(there: &Result<DataState, TargetError>, spec: &DataSpec) -> Advice {
     }
 }
 
-/// Bytes of tables and indexes of `spec`, where each row takes `index_bytes` in indexes, and one part in fifty comes on top: maps
-/// of free space, inner blocks, extents that are not full.
+/// Bytes of tables and indexes of `spec`, where each row takes `index_bytes` in indexes. Adds 2 % for
+/// free-space maps, inner index blocks and partly filled extents.
 pub fn data_bytes(spec: &DataSpec, index_bytes: u64) -> u64 {
     let tables = spec.total_rows().saturating_mul(spec.block_size);
     let indexes = u64::from(spec.schemas).saturating_mul(spec.rows).saturating_mul(index_bytes);
     tables.saturating_add(indexes).saturating_add(tables / 50)
 }
 
-/// What a load of `spec` still needs of `bytes`; nothing where it is loaded.
-pub fn still_needed(there: &Result<DataState, TargetError>, spec: &DataSpec, bytes: u64) -> Option<u64> {
-    match there {
-        Ok(DataState::Loaded { spec: there, .. }) if there == spec => None,
-        Ok(DataState::Partial { spec: there, rows, .. }) if there == spec => {
+/// Bytes of `bytes` that a load of `spec` still has to write; 0 where the data is loaded.
+pub fn still_needed(state: &Result<DataState, TargetError>, spec: &DataSpec, bytes: u64) -> Option<u64> {
+    match state {
+        Ok(DataState::Loaded { spec: loaded, .. }) if loaded == spec => None,
+        Ok(DataState::Partial { spec: partial, rows, .. }) if partial == spec => {
             Some(bytes.saturating_sub(rows * spec.block_size))
         }
         _ => Some(bytes),

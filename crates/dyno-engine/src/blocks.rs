@@ -1,25 +1,26 @@
-//! What engines know of the classic method: its operations on the test tables, in whose SQL, and in loops inside the database.
+//! The block workload as engines see it: its operations, its statements in an engine's SQL, and its loops
+//! inside the database.
 
 use dyno_plan::{DataSpec, Redo};
 
 use crate::data::UpdateValues;
 use crate::error::OpError;
-use crate::statement::{Answer, Statement, Type};
+use crate::statement::{ResultKind, Statement, Type};
 
-/// What the operations of one session are like.
+/// What an engine knows about the block operations of one session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Blocks {
-    /// The schema that it works on, from 1.
+pub struct BlockSessionConfig {
+    /// The schema that the session works on, from 1.
     pub schema: u32,
-    /// The data that is there.
+    /// The data that is loaded on the target.
     pub spec: DataSpec,
     /// Rows that a `select` or an `update` touches.
     pub work_unit: u32,
-    /// How much an update writes.
+    /// How many text columns an update writes.
     pub redo: Redo,
-    /// What it may be asked for beside the common operations.
+    /// Operations of the plan beyond the common ones.
     pub extra: Extra,
-    /// Seed of update values.
+    /// Seed of the generator of update values.
     pub seed: u64,
     /// A number unique to this run on this target, part of every update value, so that values of two runs always differ.
     pub run_stamp: u64,
@@ -27,160 +28,161 @@ pub struct Blocks {
     pub session: u32,
 }
 
-impl Blocks {
-    /// What every update value of this session begins with.
+impl BlockSessionConfig {
+    /// The first characters of every update value of this session.
     pub fn stamp(&self) -> String {
         format!("{}{:08x}", UpdateValues::run_prefix(self.run_stamp), self.session)
     }
 
-    /// The session's update values, for columns of `column_bytes`.
+    /// Makes the session's update values, for columns of `column_bytes`.
     pub fn update_values(&self, column_bytes: usize) -> UpdateValues {
         let Self { seed, run_stamp, session, ref spec, .. } = *self;
         UpdateValues::new(seed, run_stamp, session, column_bytes, spec.compressible)
     }
 
-    /// Whether operations go to schema 1 from a session that is not at home there.
+    /// Whether a session of another schema also sends operations to schema 1.
     pub fn also_first(&self) -> bool {
         self.extra.hot_schema && self.schema != 1
     }
 }
 
-/// Operations that most plans do not have.
+/// Optional operations, which most plans do not use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Extra {
-    /// Operations go to schema 1 too.
+    /// Operations of all sessions go to schema 1 too.
     pub hot_schema: bool,
-    /// Inserts and deletes of rows of its own.
+    /// The session inserts and deletes rows of its own.
     pub churn: bool,
-    /// Lookups by the secondary key.
+    /// The session reads rows by the secondary key.
     pub secondary: bool,
 }
 
 impl Extra {
-    /// All of them, which every engine can do.
+    /// All optional operations; every engine supports them.
     pub const ALL: Self = Self { hot_schema: true, churn: true, secondary: true };
 }
 
-/// Where an operation goes.
+/// The schema that an operation works on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Place {
-    /// To the session's own schema.
+pub enum BlockOpSchema {
+    /// The session's own schema.
     #[default]
     Own,
-    /// To schema 1.
+    /// Schema 1, whichever schema the session belongs to.
     First,
 }
 
-/// One operation.
+/// One operation of the block workload, with its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub enum BlockOp {
     /// Count the rows with keys `first .. first + work_unit`.
     Select {
-        /// The first key.
+        /// The first key of the range.
         first: u64,
     },
     /// Read the row with this key.
     Lookup {
-        /// The key.
+        /// The key of the row.
         key: u64,
     },
     /// Count the rows of the table without an index.
     Scan,
     /// Give the rows with keys `first .. first + work_unit` new values, and commit.
     Update {
-        /// The first key.
+        /// The first key of the range.
         first: u64,
         /// The operation's number within the session, which makes the new values unique.
         number: u64,
     },
     /// Read the rows with this value of the secondary key.
     Secondary {
-        /// The value, from 1.
+        /// The value of the secondary key, from 1.
         value: u64,
     },
-    /// Insert a row, and commit. Only with [`Extra::churn`], and only into the session's own schema.
+    /// Insert a row and commit. Needs [`Extra::churn`]; goes only to the session's own schema.
     Insert {
-        /// The key, above the loaded ones.
+        /// The key of the new row, above the loaded ones.
         key: u64,
-        /// As in an update.
+        /// The operation's number within the session, as in an update.
         number: u64,
     },
-    /// Delete the row with this key, which this session has inserted, and commit.
+    /// Delete the row with this key and commit. This session inserted the row.
     Delete {
-        /// The key.
+        /// The key of the row.
         key: u64,
     },
 }
 
-/// What an operation is, without its values; and the two looks at what the last update has left.
+/// The kind of an operation, without its values; and two checks of what the last update left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// [`Op::Select`].
+pub enum BlockStatementKind {
+    /// Counts a range; see [`BlockOp::Select`].
     Select,
-    /// [`Op::Lookup`].
+    /// Reads one row; see [`BlockOp::Lookup`].
     Lookup,
-    /// [`Op::Secondary`].
+    /// Reads by the secondary key; see [`BlockOp::Secondary`].
     Secondary,
-    /// [`Op::Scan`].
+    /// Counts a whole table; see [`BlockOp::Scan`].
     Scan,
-    /// [`Op::Update`].
+    /// Updates a range; see [`BlockOp::Update`].
     Update,
-    /// [`Op::Insert`].
+    /// Inserts one row; see [`BlockOp::Insert`].
     Insert,
-    /// [`Op::Delete`].
+    /// Deletes one row; see [`BlockOp::Delete`].
     Delete,
-    /// Counts the rows of a range.
+    /// Checks: counts the rows of a range.
     Found,
-    /// Counts those of them that hold what an update wrote, or what another session of the run has written since.
+    /// Checks: counts the rows of a range that hold the update's values, or later values of another session
+    /// of the run.
     Fresh,
 }
 
 dyno_plan::names! {
-    /// The name of its statement.
-    Kind {
+    /// The name of this kind's statement.
+    BlockStatementKind {
         Select = "select", Lookup = "lookup", Secondary = "secondary", Scan = "scan", Update = "update",
         Insert = "insert", Delete = "delete", Found = "found", Fresh = "fresh"
     }
 }
 
-impl Kind {
-    /// The operation of this kind with `key` and `number`; none for looks.
-    pub fn op(self, key: u64, number: u64) -> Option<Op> {
+impl BlockStatementKind {
+    /// The operation of this kind with `key` and `number`; absent for checks.
+    pub fn op(self, key: u64, number: u64) -> Option<BlockOp> {
         Some(match self {
-            Self::Select => Op::Select { first: key },
-            Self::Lookup => Op::Lookup { key },
-            Self::Secondary => Op::Secondary { value: key },
-            Self::Scan => Op::Scan,
-            Self::Update => Op::Update { first: key, number },
-            Self::Insert => Op::Insert { key, number },
-            Self::Delete => Op::Delete { key },
+            Self::Select => BlockOp::Select { first: key },
+            Self::Lookup => BlockOp::Lookup { key },
+            Self::Secondary => BlockOp::Secondary { value: key },
+            Self::Scan => BlockOp::Scan,
+            Self::Update => BlockOp::Update { first: key, number },
+            Self::Insert => BlockOp::Insert { key, number },
+            Self::Delete => BlockOp::Delete { key },
             Self::Found | Self::Fresh => return None,
         })
     }
 }
 
-impl Op {
-    /// What it is.
+impl BlockOp {
+    /// The kind of this operation.
     #[inline]
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> BlockStatementKind {
         match self {
-            Self::Select { .. } => Kind::Select,
-            Self::Lookup { .. } => Kind::Lookup,
-            Self::Scan => Kind::Scan,
-            Self::Update { .. } => Kind::Update,
-            Self::Secondary { .. } => Kind::Secondary,
-            Self::Insert { .. } => Kind::Insert,
-            Self::Delete { .. } => Kind::Delete,
+            Self::Select { .. } => BlockStatementKind::Select,
+            Self::Lookup { .. } => BlockStatementKind::Lookup,
+            Self::Scan => BlockStatementKind::Scan,
+            Self::Update { .. } => BlockStatementKind::Update,
+            Self::Secondary { .. } => BlockStatementKind::Secondary,
+            Self::Insert { .. } => BlockStatementKind::Insert,
+            Self::Delete { .. } => BlockStatementKind::Delete,
         }
     }
 
-    /// Whether it changes rows, and commits.
+    /// Whether it changes rows and commits.
     #[inline]
     pub fn writes(self) -> bool {
         matches!(self, Self::Update { .. } | Self::Insert { .. } | Self::Delete { .. })
     }
 
-    /// Its key, or the value of the secondary key; 0 for scans.
+    /// Its key, or its value of the secondary key; 0 for scans.
     #[inline]
     pub fn key(self) -> u64 {
         match self {
@@ -191,7 +193,7 @@ impl Op {
         }
     }
 
-    /// Its number within the session, where it writes new values.
+    /// The operation's number within the session; it makes new values unique.
     #[inline]
     pub fn number(self) -> Option<u64> {
         match self {
@@ -201,32 +203,32 @@ impl Op {
     }
 }
 
-/// What is bound to a parameter.
+/// The value that is bound to a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot {
-    /// The operation's key, so many times, with so much added.
+    /// A linear function of the operation's key: `key * times + plus`.
     Key {
-        /// Factor.
+        /// Factor by which the key is multiplied.
         times: i64,
-        /// Summand.
+        /// Summand that is added to the product.
         plus: i64,
     },
     /// The operation's number within the session.
     Number,
     /// One of the new text columns, from 0.
     Column(usize),
-    /// What fills the rest of a row that is inserted: [`BlocksSql::pad_bytes`].
+    /// Filler for the rest of an inserted row: [`BlocksSql::pad_bytes`].
     Pad,
-    /// What the values of the last update begin with.
+    /// The first characters of the last update's values.
     Stamp,
-    /// What all values of the run begin with.
+    /// The first characters of all values of the run.
     RunPrefix,
-    /// What all values of the session begin with.
+    /// The first characters of all values of the session.
     SessionPrefix,
 }
 
 impl Slot {
-    /// The key itself.
+    /// The key of the operation, unchanged.
     pub const KEY: Self = Self::Key { times: 1, plus: 0 };
 
     /// The last key of a range of `work_unit` rows.
@@ -235,52 +237,58 @@ impl Slot {
     }
 }
 
-/// A statement of the method.
+/// One statement of the block workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlocksStatement {
-    /// What it does.
-    pub kind: Kind,
-    /// The statement.
+    /// The operation or check that uses it.
+    pub kind: BlockStatementKind,
+    /// The statement, in the engine's SQL.
     pub statement: Statement,
-    /// What is bound to each of its parameters.
+    /// The value for each of its parameters, in order.
     pub slots: Vec<Slot>,
 }
 
 impl BlocksStatement {
-    /// One that reads.
-    pub fn read(kind: Kind, sql: String, params: &[Type], slots: &[Slot], answer: Answer) -> Self {
+    /// A statement that only reads rows.
+    pub fn read(
+        kind: BlockStatementKind,
+        sql: String,
+        params: &[Type],
+        slots: &[Slot],
+        answer: ResultKind,
+    ) -> Self {
         let statement = Statement::read(kind.name(), sql, params, answer);
         Self { kind, statement, slots: slots.to_vec() }
     }
 
-    /// One that changes rows.
-    pub fn write(kind: Kind, sql: String, params: &[Type], slots: &[Slot]) -> Self {
+    /// A statement that changes rows and commits.
+    pub fn write(kind: BlockStatementKind, sql: String, params: &[Type], slots: &[Slot]) -> Self {
         Self { kind, statement: Statement::write(kind.name(), sql, params), slots: slots.to_vec() }
     }
 
-    /// One that only looks.
-    pub fn look(kind: Kind, sql: String, params: &[Type], slots: &[Slot]) -> Self {
+    /// A statement that checks data and is not an operation.
+    pub fn look(kind: BlockStatementKind, sql: String, params: &[Type], slots: &[Slot]) -> Self {
         Self { kind, statement: Statement::look(kind.name(), sql, params), slots: slots.to_vec() }
     }
 }
 
-/// The method in an engine's SQL, for one schema.
+/// The block workload in an engine's SQL, for one schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlocksSql {
     /// Bytes of each text column.
     pub column_bytes: usize,
-    /// Bytes of what fills the rest of a row that is inserted; 0 where there is no such column.
+    /// Bytes of filler for the rest of an inserted row; 0 where there is no such column.
     pub pad_bytes: usize,
-    /// The statements that sessions need.
+    /// The statements that sessions prepare.
     pub statements: Vec<BlocksStatement>,
 }
 
-/// A slice that ended well.
+/// The counts of a slice that ended without an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SliceDone {
-    /// Rows read by `select`, `lookup`, `scan`, lookups by the secondary key in this order.
+    /// Rows read by range selects, lookups, scans and lookups by the secondary key, in this order.
     pub rows_read: [u64; 4],
-    /// Rows updated.
+    /// Rows that updates of the slice changed.
     pub rows_updated: u64,
     /// Rows inserted, and rows deleted.
     pub churned: (u64, u64),
@@ -288,17 +296,17 @@ pub struct SliceDone {
     pub commits: u64,
 }
 
-/// Loops of the method inside the database.
+/// Slices: loops of block operations inside the database.
 pub trait Slices {
-    /// Does `ops` in their order inside the database, at `place`, each write committed, in one call. `values` makes what the
-    /// new values end with.
+    /// Executes `ops` in order inside the database, on the schema `place`, in one call. Each write is
+    /// committed. `values` makes the text of new values.
     ///
     /// # Errors
-    /// [`OpError`] with its class; what was done of the slice is then unknown.
+    /// [`OpError`] with its class; what the slice had done by then is unknown.
     fn slice(
         &mut self,
-        place: Place,
-        ops: &[Op],
+        place: BlockOpSchema,
+        ops: &[BlockOp],
         values: &mut UpdateValues,
     ) -> Result<SliceDone, Box<OpError>>;
 }

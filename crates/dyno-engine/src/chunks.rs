@@ -1,37 +1,43 @@
-//! A load cut into chunks: each is one transaction, so a load that is killed resumes after its last whole chunk.
+//! Divides a load into chunks. Each chunk is one transaction, so a killed load resumes after its last
+//! complete chunk.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// A run of insert positions of one table.
+/// A contiguous range of insert positions of one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Chunk {
+pub struct LoadChunk {
     /// The table, as its place in the list of all tables.
     pub table: usize,
     /// The first insert position, from 0.
     pub first: u64,
-    /// How many.
+    /// Number of rows, at least 1.
     pub rows: u64,
 }
 
-/// `positions` of a table in chunks of `size` rows, the last one shorter.
-pub fn cut(table: usize, positions: Range<u64>, size: u64) -> impl Iterator<Item = Chunk> {
+/// Divides `positions` of a table into chunks of `size` rows; the last one may be shorter.
+pub fn cut(table: usize, positions: Range<u64>, size: u64) -> impl Iterator<Item = LoadChunk> {
     let end = positions.end;
     let firsts = positions.step_by(size as usize);
-    firsts.map(move |first| Chunk { table, first, rows: size.min(end - first) })
+    firsts.map(move |first| LoadChunk { table, first, rows: size.min(end - first) })
 }
 
-/// Those of `chunks` that are not in `done` (table, first position), so ordered that neighbours in the list belong to different
-/// tables: connections that load at the same time then seldom extend the same file or split the same page.
-pub fn in_turns(chunks: impl Iterator<Item = Chunk>, done: &HashSet<(usize, u64)>) -> Vec<Chunk> {
-    let mut chunks: Vec<Chunk> = chunks.filter(|chunk| !done.contains(&(chunk.table, chunk.first))).collect();
+/// The `chunks` that are not in `loaded` (table, first position). Neighbors in the list belong to different
+/// tables: parallel connections then rarely extend one file or split one page.
+pub fn in_turns(chunks: impl Iterator<Item = LoadChunk>, loaded: &HashSet<(usize, u64)>) -> Vec<LoadChunk> {
+    let mut chunks: Vec<LoadChunk> =
+        chunks.filter(|chunk| !loaded.contains(&(chunk.table, chunk.first))).collect();
     chunks.sort_by_key(|chunk| (chunk.first, chunk.table));
     chunks
 }
 
-/// All of tables with so many `rows`, as [`in_turns`].
-pub fn whole_tables(rows: impl Iterator<Item = u64>, size: u64, done: &HashSet<(usize, u64)>) -> Vec<Chunk> {
-    in_turns(rows.enumerate().flat_map(|(table, rows)| cut(table, 0..rows, size)), done)
+/// The chunks of all tables with these numbers of `rows`, in the order of [`in_turns`].
+pub fn whole_tables(
+    rows: impl Iterator<Item = u64>,
+    size: u64,
+    loaded: &HashSet<(usize, u64)>,
+) -> Vec<LoadChunk> {
+    in_turns(rows.enumerate().flat_map(|(table, rows)| cut(table, 0..rows, size)), loaded)
 }
 
 #[cfg(test)]
@@ -55,8 +61,8 @@ mod tests {
                 }
                 prop_assert_eq!(next, *rows);
             }
-            let done: HashSet<_> = chunks.iter().take(skip).map(|chunk| (chunk.table, chunk.first)).collect();
-            let left = whole_tables(tables.iter().copied(), size, &done);
+            let loaded: HashSet<_> = chunks.iter().take(skip).map(|chunk| (chunk.table, chunk.first)).collect();
+            let left = whole_tables(tables.iter().copied(), size, &loaded);
             prop_assert_eq!(&left[..], &chunks[skip.min(chunks.len())..]);
         }
     }

@@ -9,7 +9,7 @@ pub trait Clock: Send + Sync {
     /// Nanoseconds since the clock's origin; never goes backwards.
     fn now_ns(&self) -> u64;
 
-    /// Lets the calling thread sleep until `deadline_ns`, or until it is unparked; may return early.
+    /// Puts the calling thread to sleep until `deadline_ns`, or until it is unparked; may return early.
     fn park_until(&self, deadline_ns: u64) {
         let left_ns = deadline_ns.saturating_sub(self.now_ns());
         if left_ns > 0 {

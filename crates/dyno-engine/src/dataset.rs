@@ -1,158 +1,162 @@
-//! The test data on a target: made, looked at, and removed.
+//! The test data on a target: load, check, list and remove it.
 
 use dyno_plan::{Bytes, Commit, DataSpec};
 
-use crate::blocks::{Blocks, BlocksSql};
+use crate::blocks::{BlockSessionConfig, BlocksSql};
 use crate::error::TargetError;
 use crate::explain;
-use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress};
+use crate::load::{Cancel, DataState, DropItem, LoadOptions, LoadProgressSink, LoadReport};
 use crate::pool::BreakOff;
-use crate::row::Row;
+use crate::row::TextRow;
 use crate::statement::Value;
 use crate::tables::{Fill, ObjectKind, RequiredKey, TableWords};
 
-/// Hears the rows of each statement of a script, and whether it is to go on.
-pub type Told<'a> = &'a mut dyn FnMut(Vec<Row>) -> Result<(), TargetError>;
+/// Receives the rows of each statement of a script; an error stops the script.
+pub type RowCallback<'a> = &'a mut dyn FnMut(Vec<TextRow>) -> Result<(), TargetError>;
 
-/// A target as far as it holds test data. What an engine has nothing of, it does not say.
+/// The test data of a target. Default methods stand for engines without the feature.
 pub trait Dataset: Send + Sync {
-    /// The block size that data would be loaded with: the wish if the engine can choose, else its own.
+    /// The block size for a load: the wish if the engine can choose, else the engine's fixed size.
     ///
     /// # Errors
-    /// It cannot be reached, or the wish cannot be met.
+    /// The target cannot be reached, or the wish cannot be met.
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError>;
 
-    /// The size of the blocks that it reads, whether or not test data can have such blocks. A database that is not there yet has
-    /// the size that it would be made with.
+    /// The block size of the database's reads, whether or not test data can have such blocks. For a database
+    /// that does not exist yet, it is the size at creation.
     ///
     /// # Errors
-    /// It cannot be reached.
+    /// The target cannot be reached.
     fn native_block_size(&self) -> Result<Bytes, TargetError>;
 
-    /// What it holds of Dyno's.
+    /// The state of Dyno's data on the target.
     ///
     /// # Errors
-    /// It cannot be reached, or its metadata cannot be read.
+    /// The target cannot be reached, or its metadata cannot be read.
     fn survey(&self) -> Result<DataState, TargetError>;
 
-    /// Whether the data of `spec`, which [`Dataset::survey`] found, is still what was loaded, or what Dyno's own updates
-    /// made of it: by what can be seen without reading it all, and a sample of rows that `seed` chooses. What it costs
-    /// does not grow with the data; what is wrong with a few rows only may be missed. What it returns is something that own
-    /// updates made of the data, and that figures depend on.
+    /// Checks whether the data of `spec`, which [`Dataset::survey`] found, is as loaded or as Dyno's own
+    /// updates left it. It reads only what is cheap, and a sample of rows chosen by `seed`. The cost does not
+    /// grow with the data; a fault in a few rows may be missed. Returns what Dyno's own updates changed in
+    /// the data, where figures depend on it.
     ///
     /// # Errors
-    /// [`crate::TargetErrorKind::Data`] says what is wrong; else it cannot be reached.
+    /// [`crate::TargetErrorKind::Data`] names the fault; else the target cannot be reached.
     fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError>;
 
-    /// Creates, fills and verifies the data. The same spec already there is recognised; a partial load of the same spec
-    /// is resumed; another spec is refused unless `options.replace`.
+    /// Creates, fills and verifies the data. Data of this spec is recognized, a partial load of it is
+    /// resumed. Data of another spec is refused unless `options.replace`.
     ///
     /// # Errors
-    /// As [`crate::TargetErrorKind`] says; after `Cancelled` or any failure the next call finds [`DataState::Partial`].
+    /// See [`crate::TargetErrorKind`]. After `Cancelled` or any failure the next call finds
+    /// [`DataState::Partial`].
     fn load(
         &self,
         spec: &DataSpec,
         options: &LoadOptions,
-        progress: &dyn Progress,
+        progress: &dyn LoadProgressSink,
         cancel: &Cancel,
     ) -> Result<LoadReport, TargetError>;
 
-    /// What [`Dataset::drop_all`] would remove.
+    /// The objects that [`Dataset::drop_all`] would remove.
     ///
     /// # Errors
-    /// It cannot be reached, or its metadata cannot be read.
+    /// The target cannot be reached, or its metadata cannot be read.
     fn inventory(&self) -> Result<Vec<DropItem>, TargetError>;
 
-    /// What lies where Dyno keeps its own and is not Dyno's: [`Dataset::drop_all`] leaves it, and users are told.
+    /// Objects in Dyno's own place that Dyno did not create. [`Dataset::drop_all`] leaves them, and Dyno
+    /// reports them to the user.
     ///
     /// # Errors
-    /// It cannot be reached, or its metadata cannot be read.
+    /// The target cannot be reached, or its metadata cannot be read.
     fn foreign(&self) -> Result<Vec<DropItem>, TargetError>;
 
-    /// Removes exactly what Dyno created, as its own metadata lists it; returns what was removed.
+    /// Removes exactly the objects that Dyno created, as its metadata lists them; returns them.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError>;
 
-    /// Rows that sessions have inserted and not deleted: those above the keys of `spec`.
+    /// Number of rows that sessions inserted and did not delete: rows above the keys of `spec`.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
-    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError>;
+    /// The target cannot be reached, or refuses.
+    fn leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError>;
 
-    /// The block of each of these rows, in words that are the same for the same block; `None` where a row's key decides where it
-    /// lies, so that a row with the key of a deleted one takes its place.
+    /// A name for the block of each leftover row; equal names mean one block. `None` where the key decides
+    /// the block, so that a row with the key of a deleted one takes its place.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn own_places(&self, _spec: &DataSpec) -> Result<Option<Vec<String>>, TargetError> {
         Ok(None)
     }
 
-    /// Deletes the rows that [`Dataset::own_rows`] counts; returns how many they were.
+    /// Deletes the rows that [`Dataset::leftover_rows`] counts; returns their number.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
-    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError>;
+    /// The target cannot be reached, or refuses.
+    fn delete_leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError>;
 
-    /// Notes that sessions of a run have deleted `rows` rows of their own, where [`Dataset::spot_check`] looks at what was
-    /// deleted.
+    /// Notes that sessions of a run deleted `rows` rows of their own, where [`Dataset::spot_check`] considers
+    /// deletions.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses; more is then looked at than need be.
+    /// The target cannot be reached, or refuses; the next check then reads more than necessary.
     fn note_deletions(&self, _rows: u64) -> Result<(), TargetError> {
         Ok(())
     }
 
-    /// Does `statements` of the user's own, one after the other on a connection of their own with the platform's settings, each
-    /// committed by itself; `told` hears the rows of each. A database in a file, or in memory, is made where it is not there.
+    /// Executes the user's `statements` in order on a connection of their own with the platform's settings.
+    /// Each commits on its own; `on_rows` receives the rows of each. A database in a file, or in memory, is
+    /// created where it does not exist.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses one: that which follows those that `told` has heard of. Or the error of `told`, after which
-    /// none follows.
-    fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError>;
+    /// The target cannot be reached, or refuses a statement: the one after the last whose rows `on_rows`
+    /// received. Or the error of `on_rows`, which ends the script.
+    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError>;
 
-    /// How the database would do `sql`, line by line, with its values written out; it is not done.
+    /// The database's plan for `sql`, line by line, with its values written out; `sql` is not executed.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses it.
+    /// The target cannot be reached, or refuses `sql`.
     fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
         explain::lines(self, &[&format!("EXPLAIN {sql}")], |row| row.text(0).to_owned())
     }
 
-    /// `value` as it stands in a statement.
+    /// `value` as SQL text of this engine.
     fn literal(&self, value: Value<'_>) -> String {
         explain::literal(value)
     }
 
-    /// How the engine writes tables that users describe.
+    /// How the engine writes the DDL of user-defined tables.
     fn table_words(&self) -> TableWords;
 
-    /// What the server requires of tables without a primary key; `None` where it takes them as they are.
+    /// The key that the server requires of tables without a primary key; `None` where it requires none.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn required_key(&self) -> Result<Option<RequiredKey>, TargetError> {
         Ok(None)
     }
 
-    /// A connection that fills tables which users describe, where names mean what they mean to [`Dataset::script`]; and what breaks
-    /// off whatever it does.
+    /// Opens a connection that fills user-defined tables, and a function that interrupts it. Names resolve as
+    /// in [`Dataset::script`].
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError>;
 
-    /// Those of `names` under which there is such an object, where [`Dataset::script`] would find it, in their order.
+    /// The existing objects among `names`, as [`Dataset::script`] would resolve them, in the order of
+    /// `names`.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError>;
 
-    /// The classic method in this engine's SQL, for the schema and the data of `blocks`, with this way to commit.
+    /// The block workload in this engine's SQL, for the schema and data of `blocks` and this kind of commit.
     ///
     /// # Errors
-    /// The data cannot be on this target.
-    fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError>;
+    /// The target cannot hold this data.
+    fn blocks(&self, blocks: &BlockSessionConfig, commit: Commit) -> Result<BlocksSql, TargetError>;
 }

@@ -1,10 +1,10 @@
-//! Free space of a file system, and sizes as people read them.
+//! Reads the free space of a file system, and formats sizes.
 #![allow(unsafe_code, reason = "statvfs has no safe form in std")]
 
 use std::ffi::CString;
 use std::mem::MaybeUninit;
 
-/// Bytes that users may still write on the file system that holds `path`; `None` if it cannot be reached from here.
+/// Bytes that users may still write on the file system of `path`; `None` if this host cannot read it.
 pub fn free_bytes(path: &str) -> Option<u64> {
     let path = CString::new(path).ok()?;
     let mut facts = MaybeUninit::<libc::statvfs>::uninit();
@@ -17,7 +17,7 @@ pub fn free_bytes(path: &str) -> Option<u64> {
     Some(facts.f_bavail * facts.f_frsize)
 }
 
-/// A size as people read it.
+/// Formats a size in bytes for people.
 pub fn human(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, 0);
     while value >= 1024.0 && unit < 4 {

@@ -1,100 +1,100 @@
-//! What can go wrong with a target, in kinds that a program can match on.
+//! Errors of targets and operations, with kinds that a program can match on.
 
 use std::fmt;
 
-/// The kind of a [`TargetError`].
+/// The kind of a [`TargetError`], for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetErrorKind {
     /// The plan asks for something that this engine cannot do.
     Unsupported,
     /// The server cannot be reached, or the file cannot be opened.
     Unreachable,
-    /// User name, password or TLS was refused.
+    /// The server refused the user name, the password or TLS.
     Denied,
-    /// A password is asked for, and none was given: a program may ask the user for one.
+    /// The server requires a password and none was given: a program may ask the user for one.
     PasswordNeeded,
-    /// A privilege is missing.
+    /// The user lacks a privilege.
     Privilege,
-    /// The loaded data is not what the plan describes, or there is none.
+    /// The loaded data differs from the plan, or is missing.
     Data,
-    /// Another Dyno is at work on the target.
+    /// Another Dyno works on the target.
     Busy,
-    /// No space left, for the database.
+    /// The database has no space left.
     Full,
     /// The database reported another error.
     Database,
-    /// Stopped because the user asked for it.
+    /// The user asked to stop.
     Cancelled,
 }
 
-/// An error of a target: what failed, and the way out.
+/// An error of a target: what failed, and a hint.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct TargetError {
-    /// Its kind.
+    /// The error's kind, for programs.
     pub kind: TargetErrorKind,
-    /// One sentence in lower case: what failed, with the database's own words. Never holds a secret.
+    /// One lower-case sentence: what failed, with the database's own words. Never contains a secret.
     pub message: String,
-    /// The way out, empty where there is none.
+    /// What to do about it; empty where there is no advice.
     pub hint: String,
-    /// Whether the database took the work back because of others (deadlock, lock wait, serialization), so that trying again
-    /// can succeed.
+    /// Whether the database rolled the work back because of others (deadlock, lock wait, serialization), so
+    /// that a retry can succeed.
     pub is_retryable: bool,
-    /// The cause.
+    /// The underlying error, if there is one.
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl TargetError {
-    /// An error of `kind` that says `message`.
+    /// An error of `kind` with this `message`.
     pub fn new(kind: TargetErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: String::new(), is_retryable: false, source: None }
     }
 
-    /// The plan asks for what this engine cannot do.
+    /// The error of a plan that asks for an unsupported feature.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(TargetErrorKind::Unsupported, message)
     }
 
-    /// The server cannot be reached.
+    /// The error of a server that cannot be reached.
     pub fn unreachable(message: impl Into<String>) -> Self {
         Self::new(TargetErrorKind::Unreachable, message)
     }
 
-    /// The server lets this user in no such way.
+    /// The error of a login that the server refused.
     pub fn denied(message: impl Into<String>) -> Self {
         Self::new(TargetErrorKind::Denied, message)
     }
 
-    /// A privilege is missing.
+    /// The error of a missing privilege.
     pub fn privilege(message: impl Into<String>) -> Self {
         Self::new(TargetErrorKind::Privilege, message)
     }
 
-    /// The data is not what it shall be.
+    /// The error of data that is not as expected.
     pub fn data(message: impl Into<String>) -> Self {
         Self::new(TargetErrorKind::Data, message)
     }
 
-    /// The database reported something else.
+    /// The error of any other failure in the database.
     pub fn database(message: impl Into<String>) -> Self {
         Self::new(TargetErrorKind::Database, message)
     }
 
-    /// Adds the way out.
+    /// Adds a hint: what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
         self
     }
 
-    /// Says in front what was being done.
+    /// Puts the action that failed in front of the message.
     #[must_use]
     pub fn during(self, doing: &str) -> Self {
         Self { message: format!("{doing}: {}", self.message), ..self }
     }
 
-    /// As the error of an operation of a session on what refuses with `R`.
+    /// Converts it to the error of a session's operation; `R` is the engine's type of refusals.
     #[cold]
     pub fn into_op<R: Refusal>(self) -> Box<OpError> {
         match R::of(&self) {
@@ -108,7 +108,7 @@ impl TargetError {
         }
     }
 
-    /// Adds the cause.
+    /// Adds the underlying error as the source.
     #[must_use]
     pub fn cause(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
@@ -116,51 +116,52 @@ impl TargetError {
     }
 }
 
-/// What a database says when it refuses: the source of a [`TargetError`] that tells of it.
+/// A database's error response: the source of a [`TargetError`].
 pub trait Refusal: std::error::Error + Send + Sync + Sized + 'static {
-    /// Whose words they are: `a PostgreSQL server`.
+    /// The sender, with its article: `a PostgreSQL server`.
     const SERVER: &'static str;
 
-    /// What it means to a program.
+    /// The kind of the [`TargetError`] it becomes.
     fn kind(&self) -> TargetErrorKind;
 
-    /// What it means for a session that did an operation.
+    /// Its consequence for the session whose operation failed.
     fn class(&self) -> ErrorClass;
 
-    /// Its code: `40001`, `1213`.
+    /// The database's error code: `40001`, `1213`.
     fn code(&self) -> String;
 
-    /// The database's own advice; empty where it gives none.
+    /// The database's own advice; empty where it gave none.
     fn way_out(&self) -> &str {
         ""
     }
 
-    /// The refusal behind `error`, if there is one.
+    /// The error response behind `error`, if there is one.
     fn of(error: &TargetError) -> Option<&Self> {
         error.source.as_deref()?.downcast_ref()
     }
 
-    /// As an error of a target.
+    /// Converts it to the error of a target.
     fn into_target(self) -> TargetError {
         let is_retryable = self.class() == ErrorClass::Retryable;
         let error = TargetError::new(self.kind(), self.to_string()).hint(self.way_out());
         TargetError { is_retryable, ..error.cause(self) }
     }
 
-    /// As an error of an operation.
+    /// Converts it to the error of an operation.
     fn op(&self) -> Box<OpError> {
         Box::new(OpError { class: self.class(), code: self.code(), message: self.to_string() })
     }
 }
 
-/// What a failed operation means for the session.
+/// The consequence of a failed operation for its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ErrorClass {
-    /// Deadlock, serialization failure, lock timeout: counted, and another operation is drawn.
+    /// Deadlock, serialization failure, lock timeout: the failure is counted, and the session draws another
+    /// operation.
     Retryable,
-    /// The connection is lost: it is opened anew.
+    /// The connection is lost; the session reconnects.
     Connection,
-    /// Anything else: the run ends as failed.
+    /// Any other error: the run fails.
     Fatal,
 }
 
@@ -169,28 +170,28 @@ dyno_plan::names! {
     ErrorClass { Retryable = "retryable", Connection = "connection", Fatal = "fatal" }
 }
 
-/// How a workload whose sessions are read-only is allowed to write.
+/// The hint for a write of a read-only session: how to allow writes.
 pub const ALLOW_WRITES: &str = "write `writes = true` at the top of workload.toml to let it write";
 
-/// A failed operation.
+/// The error of a failed operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpError {
-    /// What it means for the session.
+    /// The consequence for the session.
     pub class: ErrorClass,
-    /// The database's code: `40001`, `SQLITE_BUSY`; `io` for the connection itself.
+    /// The database's code: `40001`, `SQLITE_BUSY`; `io` for a failure of the connection.
     pub code: String,
-    /// The database's words.
+    /// The error message of the database.
     pub message: String,
 }
 
 impl OpError {
-    /// One after which the run cannot go on.
+    /// An error that ends the run.
     #[cold]
     pub fn fatal(code: &str, message: impl Into<String>) -> Box<Self> {
         Box::new(Self { class: ErrorClass::Fatal, code: code.to_owned(), message: message.into() })
     }
 
-    /// Adds why the session is read-only and what allows it to write.
+    /// Adds the reason why the session is read-only and how to allow writes.
     #[cold]
     #[must_use]
     pub fn write_in_read_only_session(mut self: Box<Self>) -> Box<Self> {

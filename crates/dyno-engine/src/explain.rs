@@ -1,14 +1,15 @@
-//! How a database would do a statement: with its values written out, since a plan depends on them.
+//! Reads a database's plan for a statement. Values are written into the statement, since the plan depends on
+//! them.
 
 use crate::error::TargetError;
-use crate::row::Row;
+use crate::row::TextRow;
 use crate::{Dataset, Value};
 
-/// `value` as it stands in a statement of standard SQL.
+/// `value` as a literal of standard SQL.
 pub fn literal(value: Value<'_>) -> String {
     match value {
         Value::Null => "NULL".to_owned(),
-        // In brackets a sign is never the second half of an operator.
+        // In parentheses, a sign cannot join an operator before it.
         Value::Int(number) if number < 0 => format!("({number})"),
         Value::Int(number) => number.to_string(),
         Value::Real(number) => format!("({number:e})"),
@@ -17,19 +18,19 @@ pub fn literal(value: Value<'_>) -> String {
     }
 }
 
-/// Bytes in hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What the last of `statements` returns, each row worded by `line`.
+/// The rows that the last of `statements` returns, each formatted by `line`.
 ///
 /// # Errors
-/// The database cannot be reached, or refuses one.
+/// The database cannot be reached, or refuses a statement.
 pub fn lines(
     dataset: &(impl Dataset + ?Sized),
     statements: &[&str],
-    line: impl Fn(&Row) -> String,
+    line: impl Fn(&TextRow) -> String,
 ) -> Result<Vec<String>, TargetError> {
     let mut last = Vec::new();
     dataset.script(statements, &mut |rows| {
@@ -45,11 +46,11 @@ mod tests {
 
     #[test]
     fn values_are_written_so_that_nothing_in_them_ends_the_literal() {
-        let of = |value| literal(value);
-        assert_eq!(of(Value::Null), "NULL");
-        assert_eq!(of(Value::Int(-5)), "(-5)");
-        assert_eq!(of(Value::Real(0.5)), "(5e-1)");
-        assert_eq!(of(Value::Text(b"it's")), "'it''s'");
-        assert_eq!(of(Value::Bytes(&[0, 255])), "X'00ff'");
+        let literal_of = |value| literal(value);
+        assert_eq!(literal_of(Value::Null), "NULL");
+        assert_eq!(literal_of(Value::Int(-5)), "(-5)");
+        assert_eq!(literal_of(Value::Real(0.5)), "(5e-1)");
+        assert_eq!(literal_of(Value::Text(b"it's")), "'it''s'");
+        assert_eq!(literal_of(Value::Bytes(&[0, 255])), "X'00ff'");
     }
 }

@@ -1,18 +1,18 @@
-//! Names in statements that an administrator runs: nothing in a name can leave its place.
+//! Quotes names for statements that an administrator runs; no name can end its quotes.
 
 use dyno_plan::TargetUrl;
 
-/// The user that `url` names, or the one that documentation uses.
+/// The user of `url`, or else the user name of the documentation.
 pub fn user(url: &TargetUrl) -> &str {
     url.user.as_deref().unwrap_or("dyno")
 }
 
-/// The database that `url` names, or the one that documentation uses.
+/// The database of `url`, or else the database name of the documentation.
 pub fn database(url: &TargetUrl) -> &str {
     Some(url.path.as_str()).filter(|path| !path.is_empty()).unwrap_or("bench")
 }
 
-/// `name` as an identifier, which nothing in it can end.
+/// `name` as a quoted identifier; quotes inside it are escaped.
 pub fn quoted(name: &str, mark: char) -> String {
     let plain = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     if mark == '"' && plain && !name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -22,12 +22,12 @@ pub fn quoted(name: &str, mark: char) -> String {
     format!("{mark}{}{mark}", one_line(name).replace(mark, &twice))
 }
 
-/// `text` as a literal of a server that takes backslashes as escapes.
+/// `text` as a literal for a server that treats backslashes as escapes.
 pub fn literal(text: &str) -> String {
     format!("'{}'", one_line(text).replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// What cannot leave its line, and with it a comment.
+/// `text` without line breaks, so that it cannot end a comment.
 pub fn one_line(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }

@@ -1,15 +1,15 @@
-//! The last row of an answer, column by column.
+//! Stores the last row of an answer, column by column.
 
 use crate::statement::Value;
 
-/// The last row of an answer, as a session keeps it; its memory is used again for the next one.
+/// The last row of an answer, as a session keeps it. The next row reuses its memory.
 #[derive(Debug, Clone, Default)]
 pub struct LastRow {
     cells: Vec<Cell>,
     bytes: Vec<u8>,
 }
 
-/// A value, with the place of its bytes.
+/// A value, or the place of its bytes.
 #[derive(Debug, Clone, Copy)]
 enum Cell {
     Null,
@@ -20,7 +20,7 @@ enum Cell {
 }
 
 impl LastRow {
-    /// Forgets the row.
+    /// Removes the row; keeps its memory.
     pub fn clear(&mut self) {
         self.cells.clear();
         self.bytes.clear();
@@ -42,7 +42,7 @@ impl LastRow {
         self.cells.push(cell);
     }
 
-    /// The value of a column, from 0; absent where there is no row, or no such column.
+    /// The value of a column, from 0; absent where there is no row or no such column.
     pub fn get(&self, column: usize) -> Option<Value<'_>> {
         Some(match *self.cells.get(column)? {
             Cell::Null => Value::Null,

@@ -1,18 +1,21 @@
-//! The seams of a database engine, and what engines share.
+//! The interfaces of a database engine, and the code that engines share.
 //!
-//! The traits come first, because they are what the rest of Dyno knows of a database: a [`Target`] is one endpoint, which
-//! holds data ([`Dataset`]) and lets itself be proved ([`Proof`]), a [`Session`] one connection that does operations, an [`Observer`] reads cumulative counters and a [`Sampler`] looks at
-//! what sessions wait for. They are shaped by the method, not by any driver:
+//! The traits are all that the rest of Dyno knows about a database. A [`Target`] is one endpoint, which holds
+//! data ([`Dataset`]) and can prove that it lost none ([`DurabilityProof`]). A [`Session`] is one connection that
+//! executes operations. An [`Observer`] reads cumulative counters, and a [`Sampler`] reads what sessions wait
+//! for. The method determines their shape, not any driver:
 //!
-//! - a session's [`Session::ask`] is the hot path: any [`Statement`], prepared when the session was opened, with bound values,
-//!   alone or as a step of a transaction, without allocation;
-//! - the window begins and ends between operations, so a session can be asked to make all it has done visible to the
-//!   observer ([`Request::Edge`]), which lets the audit compare counts to the unit;
-//! - whatever can hang can be interrupted from outside ([`Session::interrupter`]).
+//! - [`Session::ask`] is the hot path: any [`Statement`], prepared when the session was opened, with bound
+//!   values, alone or in a transaction, without allocation;
+//! - the window begins and ends between operations. A session can therefore make its work visible to the
+//!   observer ([`SessionRequest::Edge`]), and the audit compares exact counts;
+//! - every call that can hang can be interrupted from outside ([`Session::interrupter`]).
 //!
-//! Each engine is a crate of its own with the same rooms in each, and gives an [`Engine`] to the program's [`Registry`], the
-//! one place where URL schemes are resolved. What engines share is here too: how test data is made and cut into chunks
+//! Each engine is a crate with the same modules and provides an [`Engine`] to the program's [`EngineRegistry`],
+//! which resolves URL schemes. Shared code is here too: generating test data and dividing it into chunks
 //! ([`data`], [`chunks`], [`pool`]), sockets ([`net`]), locks, secrets and errors.
+
+#![warn(missing_docs)]
 
 pub mod advice;
 pub mod blocks;
@@ -52,27 +55,32 @@ mod time_limits;
 pub mod watched_names;
 pub mod witness;
 
-pub use blocks::{Blocks, BlocksSql, BlocksStatement, Extra, Kind, Op, Place, SliceDone, Slices, Slot};
+pub use blocks::{
+    BlockOp, BlockOpSchema, BlockSessionConfig, BlockStatementKind, BlocksSql, BlocksStatement, Extra,
+    SliceDone, Slices, Slot,
+};
 pub use clock::{Clock, MonotonicClock};
-pub use dataset::{Dataset, Told};
+pub use dataset::{Dataset, RowCallback};
 pub use dialect::Dialect;
 pub use dyno_plan::Engines;
 pub use error::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 pub use last_row::LastRow;
-pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadReport, Progress, SchemaFacts, Silent};
-pub use lock::{Claim, Holder, Lock, Work};
+pub use load::{Cancel, DataState, DropItem, LoadOptions, LoadProgressSink, LoadReport, SchemaFacts, Silent};
+pub use lock::{Claim, Holder, Lock, LockPurpose};
 pub use needs::{CustomNeeds, WorkloadNeeds};
-pub use observer::{Counting, Observer, Onlooker, OtherSession, Sampler, WaitSample};
+pub use observer::{Counting, Observer, OtherSession, PassiveObserver, Sampler, WaitSample};
 pub use options::OpenOptions;
 pub use own_report::{OwnReport, Reporter};
-pub use proof::Proof;
-pub use registry::{Engine, Open, OpenThrough, Registry};
-pub use row::Row;
+pub use proof::DurabilityProof;
+pub use registry::{Engine, EngineRegistry, OpenTarget, OpenThrough};
+pub use row::TextRow;
 pub use secret::Secret;
-pub use session::{Done, Duplex, Interrupter, Session, SessionSetup};
-pub use statement::{Answer, Commits, Isolation, Request, Statement, StatementId, Type, Value};
+pub use session::{Duplex, Interrupter, RequestCompletion, Session, SessionSetup};
+pub use statement::{Commits, Isolation, ResultKind, SessionRequest, Statement, StatementId, Type, Value};
 pub use statement_limit::{StatementLimit, StatementScope};
-pub use tables::{Bulk, Column, ColumnType, Fill, NewTable, ObjectKind, Part, RequiredKey, Rows, TableWords};
-pub use target::{Capabilities, Instance, Target};
+pub use tables::{
+    Bulk, ColumnDefinition, ColumnType, Fill, NewTable, ObjectKind, RequiredKey, RowBatch, Rows, TableWords,
+};
+pub use target::{Capabilities, CounterScope, Target};
 pub use time_limits::{TimeLimit, TimeLimitScope, time_limits};
 pub use witness::{RowVersion, ServerLife};

@@ -1,31 +1,31 @@
-//! Loading, recognising and dropping data: the words shared by all engines.
+//! Loading, recognizing and dropping data: the types that all engines share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dyno_plan::{DataSpec, Workload};
+use dyno_plan::{DataSpec, WorkloadSettings};
 
 /// A request to stop, shared by all threads of a command.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel {
     flag: Arc<AtomicBool>,
-    /// Another reason to stop, of a part of the command.
+    /// Another reason to stop, for a part of the command only.
     also: Option<Arc<AtomicBool>>,
 }
 
 impl Cancel {
-    /// Asks everyone to stop.
+    /// Asks all threads of the command to stop.
     pub fn cancel(&self) {
         self.flag.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a stop was asked for.
+    /// Whether the command was asked to stop.
     pub fn is_cancelled(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
             || self.also.as_ref().is_some_and(|also| also.load(Ordering::Relaxed))
     }
 
-    /// The same request for a part of the command, which stops where `also` is set, too.
+    /// The same request for a part of the command, which also stops when `also` is set.
     pub fn part(&self, also: Arc<AtomicBool>) -> Self {
         Self { flag: Arc::clone(&self.flag), also: Some(also) }
     }
@@ -36,42 +36,43 @@ impl Cancel {
     }
 }
 
-/// How to load.
+/// The options of a load.
 #[derive(Debug, Clone)]
 pub struct LoadOptions {
     /// Connections that load at the same time.
     pub parallel: u32,
     /// Whether data of another spec may be dropped first.
     pub replace: bool,
-    /// The version of the program, for the metadata.
+    /// The program's version, for the metadata.
     pub dyno_version: String,
 }
 
-/// Told of a load's (or a drop's) progress from any thread.
-pub trait Progress: Sync {
-    /// A phase begins: `rows`, `index`, `vacuum`, `verify`; `rows` is how many rows it will handle, 0 if it cannot tell.
+/// Receives the progress of a load or a drop, from any thread.
+pub trait LoadProgressSink: Sync {
+    /// A phase begins: `rows`, `index`, `vacuum`, `verify`. `rows` is the number of rows it will process, 0
+    /// if unknown.
     fn phase(&self, name: &str, rows: u64);
-    /// `rows` more rows with `bytes` of content have been handled.
+    /// `rows` more rows with `bytes` of content were processed.
     fn advance(&self, rows: u64, bytes: u64);
 }
 
-/// Progress that nobody watches.
+/// A progress receiver that ignores all reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
-impl Progress for Silent {
+impl LoadProgressSink for Silent {
     fn phase(&self, _: &str, _: u64) {}
     fn advance(&self, _: u64, _: u64) {}
 }
 
-/// What was measured of one table after the load.
+/// The figures measured for one table after the load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SchemaFacts {
     /// The schema's number, from 1.
     pub schema: u32,
-    /// `rows` or `scan`.
+    /// The table's kind: `rows` or `scan`.
     pub kind: &'static str,
-    /// The table's full name.
+    /// The table's full name, schema included.
     pub table: String,
     /// Rows counted by the database.
     pub rows: u64,
@@ -82,16 +83,16 @@ pub struct SchemaFacts {
 }
 
 impl SchemaFacts {
-    /// Rows per block; one is what the method asks for.
+    /// Rows per block; the method requires one.
     pub fn rows_per_block(&self) -> f64 {
         if self.blocks == 0 { 0.0 } else { self.rows as f64 / self.blocks as f64 }
     }
 }
 
-/// What a load did.
+/// The result of a load.
 #[derive(Debug, Clone)]
 pub struct LoadReport {
-    /// The data as loaded.
+    /// The spec of the loaded data.
     pub spec: DataSpec,
     /// Whether the data was already there and no rows were written.
     pub already: bool,
@@ -101,37 +102,37 @@ pub struct LoadReport {
     pub bytes_written: u64,
     /// Seconds the call took, index and vacuum included.
     pub seconds: f64,
-    /// What was measured of each table.
+    /// The measured figures of each table.
     pub tables: Vec<SchemaFacts>,
 }
 
-/// What a target holds of Dyno's.
+/// The state of Dyno's data on a target.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DataState {
-    /// Nothing.
+    /// The target holds no data of Dyno.
     Empty,
-    /// A load began and did not end.
+    /// A load began and did not finish.
     Partial {
-        /// What it was loading.
+        /// The spec of the unfinished load.
         spec: DataSpec,
         /// When it began, RFC 3339.
         since: String,
-        /// Rows that are there for good.
+        /// Rows in committed chunks.
         rows: u64,
     },
-    /// Loaded and verified.
+    /// The data is loaded and verified.
     Loaded {
-        /// What it is.
+        /// The spec of the loaded data.
         spec: DataSpec,
         /// When it was finished, RFC 3339.
         at: String,
-        /// What was measured then.
+        /// The figures measured after the load.
         tables: Vec<SchemaFacts>,
     },
 }
 
 impl DataState {
-    /// What was measured of each table that is loaded.
+    /// The measured figures of each loaded table.
     pub fn into_tables(self) -> Vec<SchemaFacts> {
         match self {
             Self::Loaded { tables, .. } => tables,
@@ -139,8 +140,9 @@ impl DataState {
         }
     }
 
-    /// The data that a plan of `wanted` would run on: what is loaded where that serves it, else what it asks for.
-    pub fn serving(&self, wanted: DataSpec, workload: &Workload) -> DataSpec {
+    /// The data that a plan of `wanted` would run on: the loaded data where it serves the plan, else what the
+    /// plan asks for.
+    pub fn serving(&self, wanted: DataSpec, workload: &WorkloadSettings) -> DataSpec {
         match self {
             Self::Loaded { spec: there, .. } if there.serves(&wanted, workload) => there.clone(),
             _ => wanted,
@@ -153,8 +155,8 @@ impl DataState {
 pub struct DropItem {
     /// `table`, `index`, `procedure`, `schema`, `file`.
     pub kind: String,
-    /// Its full name.
+    /// Its full name, schema included.
     pub name: String,
-    /// Its size on disk in bytes, where the database tells.
+    /// Its size on disk in bytes; absent where the database does not report it.
     pub bytes: Option<u64>,
 }

@@ -1,14 +1,15 @@
-//! One Dyno at a time on one target.
+//! Locks a target, so that only one Dyno works on it at a time.
 //!
-//! Two runs on one target measure each other, and a load under a run spoils both; neither shows in either's own figures.
-//! So whoever changes or measures takes a lock that lies in the target itself, where every other Dyno finds it whatever
-//! host it runs on. It is advisory: it binds Dynos, not others. It belongs to one command, of which a process may lead several:
-//! it ends with that, or with its process, however that ends, and nothing is ever left to be cleared by hand.
+//! Two runs on one target measure each other, and a load during a run spoils both; neither run's figures show
+//! it. So a command that changes or measures data takes a lock inside the target, where every other Dyno
+//! finds it from any host. The lock is advisory: it binds only Dyno processes. It belongs to one command, of
+//! which a process may run several. It ends with the command or its process, however that ends; nobody ever
+//! has to clear it by hand.
 //!
-//! Beside it lies the lock of the server: redo, writes, checkpoints and CPU are counted for all its databases together, so
-//! two Dynos on two databases of one server measure each other as well. Who takes the target's lock takes the server's
-//! after it, alone, or together with others who share it. SQLite has no server but a device, which belongs to everybody on
-//! the machine: there others are named, not refused.
+//! The server has a lock too. Redo, writes, checkpoints and CPU are counted for all its databases together,
+//! so two Dynos on two databases of one server also measure each other. A command that has the target's lock
+//! then takes the server's, alone or shared. SQLite has no server but a device, which all programs of the
+//! machine share: there Dyno names other commands and does not refuse.
 
 use std::any::Any;
 use std::fmt;
@@ -16,51 +17,51 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::{TargetError, TargetErrorKind};
 
-/// What the holder of a lock does with the target.
+/// The work for which a command holds the lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
-    /// `dyno load`.
+pub enum LockPurpose {
+    /// Loading data with `dyno load`.
     Load,
-    /// `dyno run`, and whatever else drives load.
+    /// `dyno run`, and every other command that drives load.
     Run,
-    /// `dyno drop`.
+    /// Dropping data with `dyno drop`.
     Drop,
-    /// `dyno prove`.
+    /// Proving durability with `dyno prove`.
     Prove,
 }
 
 dyno_plan::names! {
-    /// The command's name: `load`.
-    Work { Load = "load", Run = "run", Drop = "drop", Prove = "prove" }
+    /// The name of the command: `load`.
+    LockPurpose { Load = "load", Run = "run", Drop = "drop", Prove = "prove" }
 }
 
-/// How much of the server a Dyno claims.
+/// The part of the server that a Dyno claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// All of it: no other Dyno may be at work on any of its databases.
+    /// The whole server: no other Dyno may work on any of its databases.
     Alone,
-    /// A part: others may be at work on other databases, if they share it too.
+    /// A part: other Dynos may work on other databases, if they share the server too.
     Shared,
 }
 
-/// Who holds a target's lock.
+/// The command that holds a target's lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// What it does.
-    pub work: Work,
+    /// The work it does on the target.
+    pub work: LockPurpose,
     /// The host it runs on, up to the first dot.
     pub host: String,
-    /// Its process number there.
+    /// Its process number on that host.
     pub pid: u32,
-    /// Which of its process's commands it is, from 1.
+    /// The number of the command within its process, from 1.
     pub command: u32,
-    /// Since when it holds the lock: RFC 3339 in UTC, to the second, by its own host's clock.
+    /// When it took the lock: RFC 3339 in UTC, to the second, by its own host's clock.
     pub since: String,
 }
 
 impl Holder {
-    /// A command of this process, another one with each call, from now on.
-    pub fn this_process(work: Work) -> Self {
+    /// A new command of this process, which holds locks from now on.
+    pub fn this_process(work: LockPurpose) -> Self {
         static COMMANDS: AtomicU32 = AtomicU32::new(1);
         let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let host: String = name.trim().split('.').next().unwrap_or_default().to_owned();
@@ -70,16 +71,16 @@ impl Holder {
         Self { work, host: plain(&host), pid: std::process::id(), command, since }
     }
 
-    /// As one word after the other, the host last, so that what cuts the text off cuts only the host's name.
+    /// Encodes the holder as words. The host is last, so that truncation shortens only the host's name.
     pub fn encode(&self) -> String {
         format!("{} {} {}.{}@{}", self.work.name(), self.since, self.pid, self.command, self.host)
     }
 
-    /// Reads what [`Holder::encode`] wrote; more words behind it are somebody else's.
+    /// Reads the text of [`Holder::encode`]; ignores more words after it.
     pub fn decode(text: &str) -> Option<Self> {
         let mut words = text.split_whitespace();
         let name = words.next()?;
-        let work = Work::from_name(name)?;
+        let work = LockPurpose::from_name(name)?;
         let since = words.next()?.to_owned();
         let (number, host) = words.next()?.split_once('@')?;
         let (pid, command) = number.split_once('.')?;
@@ -88,10 +89,10 @@ impl Holder {
     }
 }
 
-/// A host's name without what could be taken for a separator.
+/// A host's name without characters that could be taken for a separator.
 fn plain(host: &str) -> String {
-    let kept: String = host.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();
-    if kept.is_empty() { "unknown".to_owned() } else { kept }
+    let sanitized: String = host.chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();
+    if sanitized.is_empty() { "unknown".to_owned() } else { sanitized }
 }
 
 impl fmt::Display for Holder {
@@ -101,7 +102,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// A lock that is held; dropped, it is released.
+/// A lock that is held; dropping it releases the lock.
 #[must_use = "the lock is released as soon as this is dropped"]
 pub struct Lock {
     _guard: Option<Box<dyn Any + Send>>,
@@ -109,12 +110,12 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// A lock that `guard` holds while it lives.
+    /// A lock that is held as long as `guard` lives.
     pub fn held(guard: impl Any + Send) -> Self {
         Self { _guard: Some(Box::new(guard)), caveat: None }
     }
 
-    /// A lock that `connection` holds, which ends by `close`: one that breaks off is an event in the log of a server.
+    /// A lock that `connection` holds; `close` ends the connection, since servers log an abrupt end.
     pub fn held_by<C: Send + 'static>(connection: C, close: fn(C)) -> Self {
         Self::held(Closing(Some(connection), close))
     }
@@ -124,23 +125,23 @@ impl Lock {
         Self { _guard: None, caveat: None }
     }
 
-    /// No lock, because of `why`.
+    /// No lock; `why` is the reason.
     pub fn impossible(why: impl Into<String>) -> Self {
         Self { _guard: None, caveat: Some(why.into()) }
     }
 
-    /// This lock, with a reservation.
+    /// This lock, with a caveat for the user.
     pub fn but(self, caveat: impl Into<String>) -> Self {
         Self { caveat: Some(caveat.into()), ..self }
     }
 
-    /// Why others are not kept out, or are there in spite of the lock: to be told to the user.
+    /// Why the lock does not exclude others, or which others are there despite it; Dyno shows it to the user.
     pub fn caveat(&self) -> Option<&str> {
         self.caveat.as_deref()
     }
 }
 
-/// A connection, and how it ends.
+/// A connection, and the function that closes it.
 struct Closing<C>(Option<C>, fn(C));
 
 impl<C> Drop for Closing<C> {
@@ -157,23 +158,24 @@ impl fmt::Debug for Lock {
     }
 }
 
-/// The refusal because `holder`, if it is known, is at work on the target called `target`.
+/// The error that `holder`, if known, works on the target called `target`.
 pub fn busy(target: &str, holder: Option<&Holder>, hint: String) -> TargetError {
-    TargetError::new(TargetErrorKind::Busy, format!("{target} is in use by {}", who(holder))).hint(hint)
+    TargetError::new(TargetErrorKind::Busy, format!("{target} is in use by {}", describe_holder(holder)))
+        .hint(hint)
 }
 
-/// The refusal because `holder`, if it is known, is at work on the server of the target called `target`, in the database
-/// called `place` where that is known. `end` says how a holder that hangs is ended.
+/// The error that `holder`, if known, works on the server of the target called `target`, in the database
+/// `place` if known. `end` says how to end a holder that hangs.
 pub fn server_busy(target: &str, holder: Option<&Holder>, place: Option<&str>, end: &str) -> TargetError {
     let place = place.map_or(String::new(), |place| format!(", in {place}"));
-    let message = format!("the server of {target} is in use by {}{place}", who(holder));
+    let message = format!("the server of {target} is in use by {}{place}", describe_holder(holder));
     TargetError::new(TargetErrorKind::Busy, message).hint(format!(
         "wait until it has ended: redo, writes and CPU are the server's, so each would measure the other; with target.shared = \
          true in both plans they run side by side, and the server's figures are marked; {end}"
     ))
 }
 
-fn who(holder: Option<&Holder>) -> String {
+fn describe_holder(holder: Option<&Holder>) -> String {
     match holder {
         Some(holder) => holder.to_string(),
         None => "another dyno, which has not said yet which one it is".to_owned(),
@@ -186,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_holder_is_read_as_it_was_written() {
-        for work in Work::ALL {
+        for work in LockPurpose::ALL {
             let holder = Holder::this_process(work);
             assert_eq!(Holder::decode(&holder.encode()), Some(holder.clone()));
             assert_eq!(Holder::decode(&format!("{} my own words", holder.encode())), Some(holder.clone()));
@@ -198,17 +200,17 @@ mod tests {
 
     #[test]
     fn two_commands_of_one_process_are_two_holders() {
-        let (one, other) = (Holder::this_process(Work::Run), Holder::this_process(Work::Run));
+        let (one, other) = (Holder::this_process(LockPurpose::Run), Holder::this_process(LockPurpose::Run));
         assert_eq!(one.pid, other.pid);
         assert_ne!(Holder::decode(&one.encode()), Holder::decode(&other.encode()));
     }
 
     #[test]
     fn a_name_that_is_cut_off_still_says_who_it_is() {
-        let holder = Holder { host: "h".repeat(80), ..Holder::this_process(Work::Load) };
+        let holder = Holder { host: "h".repeat(80), ..Holder::this_process(LockPurpose::Load) };
         let cut: String = format!("dyno lock {}", holder.encode()).chars().take(63).collect();
         let read = Holder::decode(cut.strip_prefix("dyno lock ").unwrap()).unwrap();
-        assert_eq!((read.pid, read.since, read.work), (holder.pid, holder.since, Work::Load));
+        assert_eq!((read.pid, read.since, read.work), (holder.pid, holder.since, LockPurpose::Load));
         assert!(read.host.starts_with("hhhhhhhhhh"), "{}", read.host);
     }
 

@@ -1,11 +1,12 @@
-//! What a workload does to a target and needs there, as one description that all checks use.
+//! Describes what a workload does to a target and needs there; all checks use this description.
 //!
-//! Shares, work units and sizes in a plan describe the block workload. A custom workload has none of them: what it reads and
-//! writes is in its statements. A check that reads a plan's key instead of this description judges a workload that does not run.
+//! Shares, work units and sizes in a plan describe the block workload. A custom workload has none of them:
+//! its statements define what it reads and writes. A check that reads the plan's keys instead would judge a
+//! workload that does not run.
 
 use std::collections::BTreeSet;
 
-use dyno_plan::{Drive, Plan};
+use dyno_plan::{DriveMode, Plan};
 
 use crate::error::TargetError;
 use crate::load::DataState;
@@ -21,37 +22,37 @@ pub struct WorkloadNeeds {
     pub loads: bool,
     /// Whether loops run inside the database.
     pub server_loops: bool,
-    /// What custom workloads need; absent for the block workload, which needs Dyno's test tables.
+    /// The needs of custom workloads; absent for the block workload, which needs Dyno's test tables.
     pub custom: Option<CustomNeeds>,
 }
 
 /// What the statements of custom workloads use and may change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CustomNeeds {
-    /// The first workload that may write; absent where the database refuses writes of all of them.
+    /// The first workload that may write; absent where all are read-only in the database.
     pub writer: Option<String>,
     /// The identifiers of all statements, in lower case; see [`watched_names`](crate::watched_names).
     pub names: BTreeSet<String>,
     /// Kinds of objects that their setup creates, in upper case: `TABLE`, `SEQUENCE`.
     pub created_kinds: BTreeSet<&'static str>,
-    /// Whether a run loads a table in bulk, and ends with a checkpoint where the server lets it.
+    /// Whether a run loads a table in bulk, and then takes a checkpoint where the server allows it.
     pub bulk: bool,
 }
 
 impl WorkloadNeeds {
-    /// Those of the block workload as `plan` describes it.
+    /// The needs of the block workload of `plan`.
     pub fn of_block_workload(plan: &Plan) -> Self {
         let workload = &plan.workload;
         Self {
             updates: workload.update_pct > 0,
             inserts: workload.churn_pct() > 0,
             loads: true,
-            server_loops: workload.drive == Drive::Server,
+            server_loops: workload.drive == DriveMode::Server,
             custom: None,
         }
     }
 
-    /// Those of custom workloads; `loads` where any of them has tables or a setup.
+    /// The needs of custom workloads; `loads` where any of them has tables or a setup.
     pub fn of_custom_workloads(custom: CustomNeeds, loads: bool) -> Self {
         let writes = custom.writer.is_some();
         Self { updates: writes, inserts: writes, loads, server_loops: false, custom: Some(custom) }
@@ -62,7 +63,7 @@ impl WorkloadNeeds {
         self.updates || self.inserts
     }
 
-    /// The same on a target that takes reads only: its data comes from another one.
+    /// The same needs on a target that only accepts reads and gets its data from another one.
     #[must_use]
     pub fn on_read_only_target(self) -> Self {
         let custom = self.custom.map(|custom| CustomNeeds { writer: None, ..custom });
@@ -74,7 +75,8 @@ impl WorkloadNeeds {
         self.custom.is_none()
     }
 
-    /// Why a target has to take writes when `test_tables` are there; absent where sessions only read what is there.
+    /// Why a target has to accept writes when `test_tables` exist; absent where sessions only read existing
+    /// data.
     pub fn reason_to_write(&self, test_tables: &Result<DataState, TargetError>) -> Option<&'static str> {
         let is_loaded = matches!(test_tables, Ok(DataState::Loaded { .. }));
         match (self.writes(), self.loads && self.uses_test_tables() && !is_loaded) {

@@ -1,28 +1,29 @@
-//! What looks at a target while sessions work: counters and waits.
+//! Observes a target while sessions work: counters and waits.
 
 use dyno_record::Snapshot;
 
 use crate::error::TargetError;
 
-/// Where an observer is with those counters that are held against what sessions did: operations, rows, commits, blocks.
+/// The two ends of reading those counters that are compared with the sessions' own counts: operations, rows,
+/// commits, blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counting {
-    /// They are asked for next.
+    /// The observer is about to request them.
     Asked,
-    /// They are there. Settings, shapes and times of devices may be read after it.
+    /// The observer has received them. Settings, shapes and device times may be read afterwards.
     Answered,
 }
 
-/// Reads cumulative counters.
+/// Reads a target's cumulative counters.
 pub trait Observer: Send {
-    /// Reads all counters at one moment. `tell` hears of both ends of [`Counting`], which an engine keeps as close together as
-    /// it can: what sessions do between them may be in the snapshot or not.
+    /// Reads all counters at one moment. `tell` receives both ends of [`Counting`], which the engine keeps as
+    /// close together as it can. The snapshot may or may not include what sessions do between them.
     ///
     /// # Errors
     /// The connection is lost, or the database refuses.
     fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError>;
 
-    /// The same for who does not hold it against sessions.
+    /// As [`Observer::read`], for callers that do not compare counters with sessions.
     ///
     /// # Errors
     /// As [`Observer::read`].
@@ -30,15 +31,15 @@ pub trait Observer: Send {
         self.read(&mut |_| ())
     }
 
-    /// Transactions and rows that observing itself has added to the target's counters since the observer was opened, by
-    /// portable counter name; subtracted by the audit.
+    /// Transactions and rows that observing itself added to the target's counters since the observer was
+    /// opened, by portable counter name. The audit subtracts them.
     fn own_commits(&self) -> u64;
 }
 
-/// Looks at what Dyno's sessions are doing right now.
+/// Samples what Dyno's sessions are doing at a moment.
 pub trait Sampler: Send {
-    /// One sample: every session of Dyno's that is active, with its wait, and every other session that is active anywhere on
-    /// the server, if [`Sampler::sees_others`].
+    /// Takes one sample: every active session of Dyno with its wait. If [`Sampler::can_see_others`], also every
+    /// other active session anywhere on the server.
     ///
     /// # Errors
     /// The connection is lost, or the database refuses.
@@ -48,42 +49,43 @@ pub trait Sampler: Send {
         others: &mut Vec<OtherSession>,
     ) -> Result<(), TargetError>;
 
-    /// Why samples do not tell of other sessions, if they do not: the engine, or the user's privileges.
+    /// Why samples do not include other sessions, if they do not: the engine, or the user's privileges.
     ///
     /// # Errors
-    /// The reason, in words that stand in the record.
-    fn sees_others(&self) -> Result<(), String>;
+    /// The reason, in the words of the record.
+    fn can_see_others(&self) -> Result<(), String>;
 
-    /// Transactions that sampling itself has added to the target's counters.
+    /// Transactions that sampling itself added to the target's counters.
     fn own_commits(&self) -> u64;
 }
 
-/// What looks at a target from outside, while it does its own work and none of Dyno's. It only reads, and says so to the database
-/// where that has a word for it.
-pub struct Onlooker {
-    /// Counters of the whole database.
+/// Observes a target that does its own work and none of Dyno's. It only reads, and tells the database so
+/// where the engine has a way to.
+pub struct PassiveObserver {
+    /// Reads the counters of the whole database.
     pub observer: Box<dyn Observer>,
-    /// Sessions at work, whoever's they are, but those that look on: each once with its wait and once with its program. Or why
-    /// they cannot be seen.
+    /// Samples active sessions of all users except the observer's own: each once with its wait and once with
+    /// its program. Or the reason why they are not visible.
     pub sampler: Result<Box<dyn Sampler>, TargetError>,
 }
 
 /// One active session in one sample.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WaitSample {
-    /// The wait class: `IO`, `LWLock`; `CPU` where it waits for nothing.
+    /// The wait class, such as `IO` or `LWLock`; `CPU` where it does not wait.
     pub class: String,
-    /// The event; `CPU` where it waits for nothing.
+    /// The wait event; `CPU` where it does not wait.
     pub event: String,
 }
 
-/// Another session that is active in one sample: of another program, or of another Dyno. Background processes are none.
+/// Another active session in one sample: of another program, or of another Dyno. Background processes are not
+/// included.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OtherSession {
-    /// The database or schema that it is in.
+    /// The database or schema that it uses.
     pub database: String,
     /// Its program, or else its user.
     pub program: String,
-    /// Whether that is the database under test.
-    pub here: bool,
+    /// Whether it uses the database under test.
+    pub is_target_database: bool,
 }

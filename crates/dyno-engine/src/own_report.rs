@@ -1,23 +1,24 @@
-//! Reports that a database makes of itself around a run, beside Dyno's own figures.
+//! Collects reports that a database makes about itself around a run, in addition to Dyno's figures.
 
 use crate::error::TargetError;
 
-/// Takes the database's own snapshots; the first is taken when it is made.
+/// Takes the database's own snapshots; creating it takes the first.
 pub trait Reporter: Send {
-    /// Takes the last snapshot and writes the reports between the two, the one of the whole database first.
+    /// Takes the last snapshot and writes the reports between the two; the report on the whole database is
+    /// first.
     ///
     /// # Errors
     /// The connection is lost, or the database refuses.
     fn finish(self: Box<Self>) -> Result<Vec<OwnReport>, TargetError>;
 }
 
-/// A report of the database on itself.
+/// A report of the database about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnReport {
-    /// What it is, in words: `AWR snapshots 17 to 18`.
+    /// A description of the report: `AWR snapshots 17 to 18`.
     pub name: String,
-    /// What its file's name ends with: `awr.html`; empty where there is only the name.
+    /// The end of its file name: `awr.html`; empty where there is no file.
     pub file_ending: String,
-    /// What the file holds.
+    /// The content of the report's file.
     pub text: String,
 }

@@ -1,7 +1,7 @@
-//! Questions to a database that may never be answered: somebody holds a lock, or the server stands still.
+//! Sends questions to a database that may never answer, because of a lock or a hanging server.
 //!
-//! Sockets of a session under load have no deadline, and a statement that waits for a lock is no fault of theirs. Around a run
-//! it is: there each question is asked on a thread of its own, and waited for as long as it is worth.
+//! Sockets of a session under load have no deadline, since waiting for a lock is no fault there. Around a run
+//! it is: each question gets a thread of its own, and a time limit.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -9,28 +9,29 @@ use std::time::{Duration, Instant};
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::Cancel;
 
-/// How often it is looked whether the user wants to stop.
+/// How often a wait checks whether the user wants to stop.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A question that is being answered. Dropping it leaves the one who answers behind, with all that was given to it.
+/// A question whose answer is pending. Dropping it abandons the thread that asks, with everything that was
+/// given to it.
 #[derive(Debug)]
-pub struct Asked<T>(Receiver<T>);
+pub struct PendingAnswer<T>(Receiver<T>);
 
-impl<T: Send + 'static> Asked<T> {
-    /// Asks on a thread of its own.
+impl<T: Send + 'static> PendingAnswer<T> {
+    /// Asks the question on a thread of its own.
     ///
     /// # Errors
-    /// The machine gives no thread.
+    /// The operating system cannot start a thread.
     pub fn start(question: impl FnOnce() -> T + Send + 'static) -> std::io::Result<Self> {
         let (answer, asked) = channel();
         std::thread::Builder::new().name("dyno-asks".into()).spawn(move || {
-            // Nobody waits any more where this fails.
+            // If this fails, nobody waits for the answer any more.
             let _ = answer.send(question());
         })?;
         Ok(Self(asked))
     }
 
-    /// The answer, if it comes within `limit` and before `cancel` is asked; nothing else is lost by waiting again.
+    /// The answer, if it arrives within `limit` and before `cancel` is set. Waiting again later is possible.
     pub fn wait(&self, limit: Duration, cancel: &Cancel) -> Option<T> {
         let until = Instant::now() + limit;
         loop {
@@ -44,22 +45,23 @@ impl<T: Send + 'static> Asked<T> {
     }
 }
 
-/// What `question` answers within `limit`; `doing` says what is asked, as in "while `looking at the data`".
+/// The answer to `question` within `limit`; `doing` describes the question, as in "while `looking at the
+/// data`".
 ///
 /// # Errors
-/// Its own; `Cancelled` when `cancel` is asked first, and `Unreachable` when the time is over.
+/// The error of `question`; `Cancelled` when `cancel` is set first, and `Unreachable` when the time is over.
 pub fn within<T: Send + 'static>(
     limit: Duration,
     cancel: &Cancel,
     doing: &str,
     question: impl FnOnce() -> Result<T, TargetError> + Send + 'static,
 ) -> Result<T, TargetError> {
-    let asked = Asked::start(question).map_err(|error| {
+    let pending = PendingAnswer::start(question).map_err(|error| {
         TargetError::database(format!("no thread could be started: {error}"))
             .hint("a higher limit of processes (`ulimit -u`)")
             .cause(error)
     })?;
-    match asked.wait(limit, cancel) {
+    match pending.wait(limit, cancel) {
         Some(answer) => answer,
         None if cancel.is_cancelled() => {
             Err(TargetError::new(TargetErrorKind::Cancelled, format!("stopped while {doing}")))

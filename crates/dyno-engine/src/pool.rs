@@ -1,4 +1,4 @@
-//! Several connections that work off one list of jobs, and can be stopped at any time.
+//! Works off a list of jobs on several connections, which can be stopped at any time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -8,31 +8,32 @@ use std::time::Duration;
 use crate::error::{TargetError, TargetErrorKind};
 use crate::load::Cancel;
 
-/// How often the user's wish to stop is looked for.
+/// How often the pool checks whether the user wants to stop.
 const WATCH_EVERY: Duration = Duration::from_millis(20);
 
-/// Looks between two requests to the server to break off; one can come between two statements and hit nothing.
+/// Checks between two requests to interrupt. A single request could come between two statements and have no
+/// effect.
 const LOOKS_PER_REQUEST: u32 = 25;
 
-/// Breaks off whatever a connection does, from another thread; a connection that is gone needs no breaking off.
+/// Interrupts whatever a connection does, from another thread. A closed connection needs no interruption.
 pub type BreakOff = Box<dyn Fn() + Send>;
 
-/// Connections of one engine for loading.
-pub trait Loaders: Sync {
-    /// One connection.
+/// Opens and closes an engine's connections for loading.
+pub trait LoadConnector: Sync {
+    /// The engine's type of one connection.
     type Connection;
 
-    /// Opens one, with what breaks it off.
+    /// Opens a connection; also returns the function that interrupts it.
     fn open(&self) -> Result<(Self::Connection, BreakOff), TargetError>;
 
-    /// Ends one in the protocol's own way.
+    /// Closes a connection in the protocol's own way.
     fn close(&self, connection: Self::Connection);
 }
 
-/// Does one job, given its number, on a connection.
+/// Does the job with this number on a connection.
 type Job<'a, C> = dyn Fn(&mut C, usize) -> Result<(), TargetError> + Sync + 'a;
 
-/// What the workers share.
+/// The state that all workers share.
 struct Shared {
     next: AtomicUsize,
     stop: AtomicBool,
@@ -43,8 +44,8 @@ struct Shared {
 /// Does jobs `0..jobs` on at most `parallel` connections: `work(connection, job)`.
 ///
 /// # Errors
-/// The first error of any job, after all others were broken off; `Cancelled` if the user asked to stop.
-pub fn run<L: Loaders>(
+/// The first error of any job, after all others were interrupted; `Cancelled` if the user asked to stop.
+pub fn run<L: LoadConnector>(
     loaders: &L,
     parallel: u32,
     jobs: usize,
@@ -65,7 +66,8 @@ pub fn run<L: Loaders>(
             scope.spawn(move || {
                 if let Err(error) = worker(loaders, jobs, shared, work) {
                     shared.stop.store(true, Ordering::Relaxed);
-                    // The first one is the cause, and what follows is what breaking off the others looks like.
+                    // The first error is the cause; later ones result from interrupting the other
+                    // connections.
                     lock(&shared.failed).get_or_insert(error);
                 }
                 drop(ended);
@@ -98,7 +100,7 @@ pub fn cancelled() -> TargetError {
         .hint("load again to resume it, or drop what is there")
 }
 
-fn worker<L: Loaders>(
+fn worker<L: LoadConnector>(
     loaders: &L,
     jobs: usize,
     shared: &Shared,
@@ -121,6 +123,6 @@ fn worker<L: Loaders>(
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // What is behind these locks is whole at every moment, so a panic elsewhere does not spoil it.
+    // The data behind these locks is always consistent, so a panic elsewhere does not damage it.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,13 +1,13 @@
-//! Rows of text: what a database answers to everything that is not hot.
+//! Rows of text: the answers of a database to all requests outside the hot path.
 
 use std::str::FromStr;
 
 /// One row, each column as text or NULL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row(pub Vec<Option<String>>);
+pub struct TextRow(pub Vec<Option<String>>);
 
-impl Row {
-    /// The text of column `index`, from 0; `None` is NULL, or there is no such column.
+impl TextRow {
+    /// The text of column `index`, from 0; `None` for NULL or a missing column.
     pub fn get(&self, index: usize) -> Option<&str> {
         self.0.get(index)?.as_deref()
     }
@@ -17,12 +17,12 @@ impl Row {
         self.get(index).unwrap_or_default()
     }
 
-    /// Column `index` as a type that reads itself from text; `None` too where it cannot.
+    /// Column `index`, parsed as `T`; `None` also where parsing fails.
     pub fn parse<T: FromStr>(&self, index: usize) -> Option<T> {
         self.get(index)?.parse().ok()
     }
 
-    /// Columns of the row.
+    /// Number of columns of the row.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -33,7 +33,7 @@ impl Row {
     }
 }
 
-/// Column `index` of the first row, as [`Row::parse`].
-pub fn first<T: FromStr>(rows: &[Row], index: usize) -> Option<T> {
+/// Column `index` of the first row, as [`TextRow::parse`].
+pub fn first<T: FromStr>(rows: &[TextRow], index: usize) -> Option<T> {
     rows.first()?.parse(index)
 }

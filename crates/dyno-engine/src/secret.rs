@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// A password. Shows itself as `***`, so that no log, error or record can hold it.
+/// A password. It prints as `***`, so that no log, error or record can contain it.
 #[derive(Clone)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a password.
+    /// Wraps a password in clear text.
     pub fn new(text: String) -> Self {
         Self(text)
     }

@@ -1,81 +1,81 @@
-//! Statements that a database has seen, as its own statistics tell of them.
+//! Statements that a database has executed, from its own statistics.
 
-/// What statements are ordered by, the most first.
+/// The figure that statements are ordered by, largest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// The time that all their executions took together.
+pub enum StatementOrder {
+    /// Total time of all executions.
     Time,
-    /// Executions.
+    /// Number of executions of the statement.
     Calls,
-    /// Blocks, or rows where the source counts these, that were read for them.
+    /// Blocks read by all executions, or rows where the source counts rows.
     Reads,
 }
 
 dyno_plan::names! {
     /// The word on the command line: `time`.
-    Order { Time = "time", Calls = "calls", Reads = "reads" }
+    StatementOrder { Time = "time", Calls = "calls", Reads = "reads" }
 }
 
-/// How a source writes the places of values that it has taken out of a statement.
+/// How a source marks the values that it removed from a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Marks {
-    /// `$1`, as PostgreSQL does.
+pub enum PlaceholderStyle {
+    /// `$1`, as PostgreSQL writes it.
     Dollar,
-    /// `?`, and `...` for several of them, as digests of MySQL and MariaDB do.
+    /// `?`, and `...` for several values, as digests of MySQL and MariaDB.
     Question,
-    /// `:1`, `:name` and `:"SYS_B_0"`, as Oracle does.
+    /// `:1`, `:name` and `:"SYS_B_0"`, as Oracle writes them.
     Colon,
 }
 
-/// Which statements are asked for.
+/// Which statements to return.
 #[derive(Debug, Clone)]
-pub struct Asked {
-    /// What they are ordered by.
-    pub order: Order,
-    /// The schema that they were parsed in, instead of the target's own.
+pub struct StatementQuery {
+    /// The figure that they are ordered by.
+    pub order: StatementOrder,
+    /// The schema they were parsed in; absent for the target's own.
     pub schema: Option<String>,
-    /// The user who ran them; all that can be seen where there is none.
+    /// The user who ran them; absent for all visible users.
     pub user: Option<String>,
 }
 
-/// Statements that are asked for at most: those behind them in the order are not looked at.
+/// The most statements that are returned; later ones in the order are not considered.
 pub const MOST: usize = 5_000;
 
-/// A statement and what its executions took together.
+/// A statement and the totals of its executions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SeenStatement {
-    /// What the source calls it: a query id, a digest, a SQL id.
+pub struct ObservedStatement {
+    /// The source's identifier: a query id, a digest, a SQL id.
     pub id: String,
     /// Its text; `None` where the source has none, or this user may not see it.
     pub text: Option<String>,
-    /// Whether the text is all of it; `None` where the source does not tell.
+    /// Whether the text is complete; `None` where the source does not report it.
     pub whole: Option<bool>,
-    /// How often it was executed; `None` where the source does not tell.
+    /// Number of executions; `None` where the source does not report it.
     pub calls: Option<u64>,
-    /// Time of all executions, s.
+    /// Total time of all executions in seconds; `None` where not reported.
     pub time_s: Option<f64>,
     /// Rows that it returned or changed.
     pub rows: Option<u64>,
-    /// What [`Seen::reads`] says of all executions.
+    /// Total reads, in the unit of [`ObservedStatements::reads`]; `None` where not reported.
     pub reads: Option<u64>,
 }
 
-/// What a source tells.
+/// The statistics that a source returned.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
-    /// Where it is from: `pg_stat_statements of database bench`.
+pub struct ObservedStatements {
+    /// The source: `pg_stat_statements of database bench`.
     pub source: String,
-    /// How values are marked in the texts.
-    pub marks: Marks,
-    /// Schemas of the server's own, in small letters: `pg_catalog`.
+    /// How the texts mark removed values.
+    pub marks: PlaceholderStyle,
+    /// Schemas that belong to the server itself, in lower case: `pg_catalog`.
     pub schemas: &'static [&'static str],
-    /// What is counted as reads: `blocks from outside the cache`.
+    /// What counts as a read: `blocks from outside the cache`.
     pub reads: &'static str,
-    /// The statements, in the order that was asked for.
-    pub statements: Vec<SeenStatement>,
-    /// What is to be known of them: what is not among them, how far back they go.
+    /// The statements, in the requested order.
+    pub statements: Vec<ObservedStatement>,
+    /// Limits of the list: which statements it lacks, how far back it goes.
     pub notes: Vec<String>,
 }
 
-/// The types of a statement's parameters, in the words of the database; `None` where it does not tell.
+/// The database's types of a statement's parameters; `None` where it does not report them.
 pub type ParameterTypes = Option<Vec<String>>;

@@ -1,14 +1,14 @@
-//! One session: the hot path's seam.
+//! The interface of one session: the hot path.
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 
-use dyno_plan::{Commit, Connect, Protocol};
+use dyno_plan::{Commit, Connect, StatementProtocol};
 
-use crate::blocks::{Blocks, Slices};
+use crate::blocks::{BlockSessionConfig, Slices};
 use crate::clock::Clock;
 use crate::error::{OpError, TargetError, TargetErrorKind};
-use crate::statement::{Request, Statement, StatementId, Value};
+use crate::statement::{SessionRequest, Statement, StatementId, Value};
 use crate::tables::Bulk;
 
 /// Everything a session needs to know before it starts.
@@ -16,36 +16,36 @@ use crate::tables::Bulk;
 pub struct SessionSetup {
     /// The session's number within the run, from 0.
     pub number: u32,
-    /// What it executes, by [`StatementId`]; prepared when it is opened, and whenever it is opened anew.
+    /// Its statements, indexed by [`StatementId`]. The session prepares them when it connects and reconnects.
     pub statements: Arc<[Statement]>,
-    /// A statement that reads nothing with this number, and is done once before anything counts.
+    /// A statement that finds no row with this number; it is executed once before anything counts.
     pub rehearsal: Option<(StatementId, i64)>,
-    /// How commits wait; only engines whose sessions can choose are asked for more than [`Commit::Wait`].
+    /// How commits wait. Values other than [`Commit::Wait`] only reach engines whose sessions can choose.
     pub commit: Commit,
-    /// How statements come to the server; only engines that know more than one are asked for another than
-    /// [`Protocol::Prepared`].
-    pub protocol: Protocol,
-    /// How long a connection lasts. Where it is one transaction, [`Session::disconnect`] and [`Session::reconnect`] are called around
-    /// each, and what is prepared there is prepared at its first use.
+    /// How statements are sent to the server. Values other than [`StatementProtocol::Prepared`] only reach engines
+    /// that support them.
+    pub protocol: StatementProtocol,
+    /// How long a connection lasts. If it lasts one transaction, [`Session::disconnect`] and
+    /// [`Session::reconnect`] are called around each. Statements are then prepared at their first use.
     pub connect: Connect,
-    /// What it is told of the classic method's data, where it works on that.
-    pub blocks: Option<Blocks>,
-    /// The table that it fills, where it is asked to ([`Request::Fill`]).
+    /// What the session knows about the block workload's data, if it works on that.
+    pub blocks: Option<BlockSessionConfig>,
+    /// The table that it fills on [`SessionRequest::Fill`], if any.
     pub bulk: Option<Arc<dyn Bulk>>,
-    /// Whether the database refuses every write of this session: of a workload that does not say `writes = true`.
+    /// Whether the database refuses every write of this session: its workload does not say `writes = true`.
     pub read_only: bool,
-    /// Whether loops run inside the database, so that [`Session::slices`] is called.
+    /// Whether loops run inside the database, through [`Session::slices`].
     pub slices: bool,
-    /// The clock for boundaries that only the session sees (where an update ends and its commit begins).
+    /// The clock for boundaries that only the session sees, such as the end of an update before its commit.
     pub clock: Arc<dyn Clock>,
 }
 
 impl SessionSetup {
-    /// The error of a session whose statements could not be prepared; `is_missing` where that is because what they name is not
-    /// there, and `rights` are what the method's statements need.
+    /// The error of a session that could not prepare its statements. `is_missing` where an object that they
+    /// name is missing; `rights` are the privileges of the block workload's statements.
     pub fn not_prepared(&self, error: TargetError, is_missing: bool, rights: &str) -> TargetError {
         let kind = if is_missing { TargetErrorKind::Data } else { error.kind };
-        let Some(Blocks { schema, .. }) = self.blocks else {
+        let Some(BlockSessionConfig { schema, .. }) = self.blocks else {
             return TargetError { kind, ..error.during("the statements could not be prepared") };
         };
         let error = TargetError {
@@ -62,133 +62,141 @@ impl SessionSetup {
     }
 }
 
-/// A setting that every session of an engine makes for itself.
+/// A setting that every session of an engine sets for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionSetting {
-    /// The setting's name.
+    /// The name of the setting.
     pub name: &'static str,
-    /// Its value.
+    /// The value that sessions set.
     pub value: &'static str,
     /// Why a run needs it.
     pub why: &'static str,
 }
 
 impl SessionSetting {
-    /// `name` set to `value`, because of `why`.
+    /// The setting `name` with `value`; `why` is the reason.
     pub const fn new(name: &'static str, value: &'static str, why: &'static str) -> Self {
         Self { name, value, why }
     }
 }
 
-/// A request that ended well.
+/// A request that ended without an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Done {
-    /// What the statement's [`Answer`](crate::Answer) asks for: the number, or how many rows were read or changed.
+pub struct RequestCompletion {
+    /// The figure of the statement's [`ResultKind`](crate::ResultKind): the number, or the rows read or changed.
     pub rows: u64,
-    /// When the commit began, on the setup's clock; absent where there is none, and where the boundary was not seen.
+    /// When the commit began, on the setup's clock; absent without a commit or where the session did not see
+    /// the boundary.
     pub commit_began_ns: Option<u64>,
 }
 
-/// One connection that does what it is asked, one request after the other.
+/// One connection that executes requests one after the other.
 ///
-/// Used by one thread at a time. Statements are prepared when the session is opened, so that a request does nothing but bind,
-/// send, wait and read.
+/// One thread uses it at a time. Statements are prepared when the session is opened, so that a request only
+/// binds, sends, waits and reads.
 pub trait Session: Send {
-    /// Does one request.
+    /// Executes one request.
     ///
     /// # Errors
-    /// [`OpError`] with its class; boxed, so that the good way stays small. After an error inside a transaction
-    /// [`Request::Rollback`] is due.
-    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>>;
+    /// [`OpError`] with its class, boxed to keep the successful result small. After an error inside a
+    /// transaction, [`SessionRequest::Rollback`] is due.
+    fn ask(&mut self, request: SessionRequest<'_>) -> Result<RequestCompletion, Box<OpError>>;
 
-    /// A column of the last row, from 0, that the last request has brought, where its statement's answer is
-    /// [`Answer::Columns`](crate::Answer::Columns); absent where there is no row, or no such column.
+    /// A column, from 0, of the last row that the last request returned, if the statement's answer is
+    /// [`ResultKind::Columns`](crate::ResultKind::Columns). Absent where there is no row or no such column.
     fn answered(&self, column: usize) -> Option<Value<'_>>;
 
-    /// What came of the requests that were [kept](Request::Queue) and sent with the last one: for each the rows that it has read or
-    /// changed, in their order. None where none were.
+    /// The results of the [queued](SessionRequest::Queue) requests that were sent with the last one: the rows that
+    /// each read or changed, in order. Empty where none were queued.
     fn queued(&self) -> &[u64];
 
-    /// Loops of the classic method inside the database; `None` where there are none, or the setup does not ask for them.
+    /// Loops of the block workload inside the database; `None` where the engine has none, or the setup does
+    /// not ask for them.
     fn slices(&mut self) -> Option<&mut dyn Slices>;
 
-    /// Transactions that the database counts for this session and that are not operations: opening the connection,
-    /// settings, edges, looking. Zero where the database counts only what operations commit; below that where it counts fewer
-    /// than there were operations, as of statements that touch no table.
+    /// Transactions that the database counts for this session besides operations: connecting, settings,
+    /// edges, sampling. Zero where the database counts only operations. Negative where it counts fewer, as
+    /// for statements that use no table.
     fn overhead_commits(&self) -> i64;
 
-    /// Whether [`Session::overhead_commits`] is what the database counts by now, and no estimate: an edge tells of a procedure that
-    /// may have done anything.
+    /// Whether [`Session::overhead_commits`] is exact by now, not an estimate. After a procedure that may
+    /// have committed, only an edge makes it exact.
     fn knows_overhead(&self) -> bool;
 
-    /// The session in two halves, so that one thread can lead several; `None` if it can only wait.
+    /// The session in two halves, so that one thread can lead several; `None` if the session can only block.
     fn duplex(&mut self) -> Option<&mut dyn Duplex>;
 
-    /// The processor of this machine on which the server's side of this session last ran; `None` where that cannot be
-    /// known, or the server runs elsewhere. A hint: nothing may depend on it but speed.
+    /// The processor of this machine on which the server process of this session last ran. `None` where that
+    /// is unknown, or the server runs elsewhere. A hint: only speed may depend on it.
     fn server_processor(&self) -> Option<usize>;
 
-    /// Ends the connection in the protocol's own way, and waits until the server has booked what was done on it. Nothing is asked
-    /// until [`Session::reconnect`]; no transaction is open.
+    /// Closes the connection in the protocol's own way and waits until the server has counted its work. No
+    /// request may follow before [`Session::reconnect`]; no transaction is open.
     fn disconnect(&mut self);
 
-    /// Opens the connection anew after it was lost or ended, and prepares again. No transaction is open then.
+    /// Opens the connection again after it was lost or closed, and prepares the statements again. No
+    /// transaction is open then.
     ///
     /// # Errors
     /// The target cannot be reached.
     fn reconnect(&mut self) -> Result<(), TargetError>;
 
-    /// A handle that breaks off whatever the session is doing, from another thread.
+    /// A handle that interrupts the session from another thread.
     fn interrupter(&self) -> Arc<dyn Interrupter>;
 
-    /// Ends the connection in the protocol's own way, so that the server books all it did.
+    /// Closes the connection in the protocol's own way, so that the server counts all its work.
     fn close(self: Box<Self>);
 }
 
 impl dyn Session + '_ {
-    /// As [`Request::Edge`].
+    /// Executes [`SessionRequest::Edge`].
     ///
     /// # Errors
     /// As [`Session::ask`].
     pub fn edge(&mut self) -> Result<(), Box<OpError>> {
-        self.ask(Request::Edge).map(|_| ())
+        self.ask(SessionRequest::Edge).map(|_| ())
     }
 
-    /// As [`Request::Execute`].
+    /// Executes [`SessionRequest::Execute`].
     ///
     /// # Errors
     /// As [`Session::ask`].
     #[inline]
-    pub fn execute(&mut self, statement: StatementId, values: &[Value<'_>]) -> Result<Done, Box<OpError>> {
-        self.ask(Request::Execute(statement, values))
+    pub fn execute(
+        &mut self,
+        statement: StatementId,
+        values: &[Value<'_>],
+    ) -> Result<RequestCompletion, Box<OpError>> {
+        self.ask(SessionRequest::Execute(statement, values))
     }
 }
 
-/// A session that can be asked, left alone, and heard later.
+/// A session whose requests are sent and received separately.
 ///
-/// One request at a time: what was sent is received to its end before anything else is sent or any method of [`Session`]
-/// that asks the database is called.
+/// One request at a time: a sent request must be received completely before another is sent, or another
+/// method of [`Session`] queries the database.
 pub trait Duplex {
-    /// What becomes readable when an answer, or a part of it, has arrived. Another one after [`Session::reconnect`].
+    /// The socket that becomes readable when an answer, or part of it, has arrived. It changes with
+    /// [`Session::reconnect`].
     fn socket(&mut self) -> BorrowedFd<'_>;
 
     /// Sends `request`.
     ///
     /// # Errors
-    /// As [`Session::ask`]; nothing is under way then.
-    fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>>;
+    /// As [`Session::ask`]; no request is in progress then.
+    fn send(&mut self, request: SessionRequest<'_>) -> Result<(), Box<OpError>>;
 
-    /// Takes in what has arrived; to be called when [`Duplex::socket`] is readable, and then it does not wait. `None` while
-    /// the answer is not complete.
+    /// Reads what has arrived. Call it when [`Duplex::socket`] is readable; then it does not wait. `None`
+    /// while the answer is incomplete.
     ///
     /// # Errors
-    /// As [`Session::ask`]; nothing is under way then.
-    fn receive(&mut self) -> Result<Option<Done>, Box<OpError>>;
+    /// As [`Session::ask`]; no request is in progress then.
+    fn receive(&mut self) -> Result<Option<RequestCompletion>, Box<OpError>>;
 }
 
-/// Breaks off a session's current operation from another thread.
+/// Interrupts a session's current operation from another thread.
 pub trait Interrupter: Send + Sync {
-    /// Ends the connection or the statement at once; the session then fails with
-    /// [`Connection`](crate::ErrorClass::Connection) or ends. Safe to call at any time, any number of times.
+    /// Ends the connection or the statement at once. The session then fails with
+    /// [`Connection`](crate::ErrorClass::Connection) or ends. Safe to call at any time and repeatedly.
     fn interrupt(&self);
 }

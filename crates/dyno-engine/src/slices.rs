@@ -1,46 +1,47 @@
-//! The server drive: which stored procedure does a batch of operations, and what it is told and tells.
+//! The server drive: chooses the stored procedure for a slice, its arguments and its results.
 
-use crate::blocks::{Extra, Op, SliceDone};
+use crate::blocks::{BlockOp, Extra, SliceDone};
 
-/// The procedures: one for each set of operation classes, so that none of them branches on what it never does.
+/// The procedures, one for each set of operation classes, so that none has branches for classes it never
+/// executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Call {
-    /// Reads of ranges.
+pub enum SliceProcedure {
+    /// Reads of key ranges only.
     Select,
-    /// Reads of one row.
+    /// Reads of one row only.
     Lookup,
-    /// Reads of whole tables.
+    /// Reads of whole tables only.
     Scan,
-    /// Updates of ranges.
+    /// Updates of key ranges only.
     Update,
-    /// All of the above.
+    /// All of the classes above.
     Mixed,
-    /// Lookups by the secondary key.
+    /// Lookups by the secondary key only.
     Secondary,
-    /// All operations.
+    /// All operations, including inserts and deletes.
     Any,
 }
 
-impl Call {
-    /// Those that a session with `extra` may need.
+impl SliceProcedure {
+    /// The procedures that a session with `extra` may need.
     pub fn of(extra: Extra) -> impl Iterator<Item = Self> {
         let common = [Self::Select, Self::Lookup, Self::Scan, Self::Update, Self::Mixed];
         let secondary = extra.secondary.then_some(Self::Secondary);
         common.into_iter().chain(secondary).chain(goes_beyond(extra).then_some(Self::Any))
     }
 
-    /// The leanest that can do all of `ops`, of a session with `extra`.
-    pub fn for_ops(ops: &[Op], extra: Extra) -> Self {
-        let of = |op: &Op| match op {
-            Op::Select { .. } => Self::Select,
-            Op::Lookup { .. } => Self::Lookup,
-            Op::Scan => Self::Scan,
-            Op::Update { .. } => Self::Update,
-            Op::Secondary { .. } => Self::Secondary,
-            // They come together: each session keeps as many rows as it has.
-            Op::Insert { .. } | Op::Delete { .. } => Self::Any,
+    /// The simplest procedure that can execute all of `ops`, for a session with `extra`.
+    pub fn for_ops(ops: &[BlockOp], extra: Extra) -> Self {
+        let procedure_for = |op: &BlockOp| match op {
+            BlockOp::Select { .. } => Self::Select,
+            BlockOp::Lookup { .. } => Self::Lookup,
+            BlockOp::Scan => Self::Scan,
+            BlockOp::Update { .. } => Self::Update,
+            BlockOp::Secondary { .. } => Self::Secondary,
+            // Inserts and deletes come together: each session keeps a constant number of rows of its own.
+            BlockOp::Insert { .. } | BlockOp::Delete { .. } => Self::Any,
         };
-        let mut calls = ops.iter().map(of);
+        let mut calls = ops.iter().map(procedure_for);
         let first = calls.next().unwrap_or(Self::Select);
         match calls.all(|call| call == first) {
             true => first,
@@ -49,7 +50,7 @@ impl Call {
         }
     }
 
-    /// Whether its operations are of several classes, each with its kind.
+    /// Whether it takes the kind of each operation as an argument.
     pub fn has_kinds(self) -> bool {
         matches!(self, Self::Mixed | Self::Any)
     }
@@ -59,32 +60,32 @@ impl Call {
         matches!(self, Self::Update | Self::Mixed | Self::Any)
     }
 
-    /// Numbers that it returns: see [`done`].
+    /// Number of values that it returns: see [`done`].
     pub fn results(self) -> usize {
         if matches!(self, Self::Secondary | Self::Any) { 8 } else { 5 }
     }
 }
 
-/// Whether a session does more than the common operations.
+/// Whether a session uses more than the common operations.
 fn goes_beyond(extra: Extra) -> bool {
     extra.churn || extra.secondary
 }
 
-/// The kind, the key and the number of an operation as procedures take them.
-pub fn parts(op: Op) -> (u16, u64, u64) {
+/// The kind, key and number of an operation, as procedures take them.
+pub fn parts(op: BlockOp) -> (u16, u64, u64) {
     match op {
-        Op::Select { first } => (0, first, 0),
-        Op::Lookup { key } => (1, key, 0),
-        Op::Scan => (2, 0, 0),
-        Op::Update { first, number } => (3, first, number),
-        Op::Secondary { value } => (4, value, 0),
-        Op::Insert { key, number } => (5, key, number),
-        Op::Delete { key } => (6, key, 0),
+        BlockOp::Select { first } => (0, first, 0),
+        BlockOp::Lookup { key } => (1, key, 0),
+        BlockOp::Scan => (2, 0, 0),
+        BlockOp::Update { first, number } => (3, first, number),
+        BlockOp::Secondary { value } => (4, value, 0),
+        BlockOp::Insert { key, number } => (5, key, number),
+        BlockOp::Delete { key } => (6, key, 0),
     }
 }
 
-/// What the numbers that a procedure returned say was done: rows read in the four ways, rows updated, inserted and deleted, and
-/// commits; without those of the secondary key, inserts and deletes where there are five.
+/// The counts in a procedure's results: rows read in the four ways, rows updated, inserted and deleted, and
+/// commits. Five results lack those of the secondary key, inserts and deletes.
 pub fn done(numbers: &[u64]) -> Option<SliceDone> {
     let (rows_read, rows_updated, churned, commits) = match *numbers {
         [select, lookup, scan, updated, commits] => ([select, lookup, scan, 0], updated, (0, 0), commits),
@@ -96,10 +97,10 @@ pub fn done(numbers: &[u64]) -> Option<SliceDone> {
     Some(SliceDone { rows_read, rows_updated, churned, commits })
 }
 
-/// First key and number of the last update among `ops`.
-pub fn last_update(ops: &[Op]) -> Option<(u64, u64)> {
+/// First key and number of the last update in `ops`; absent without an update.
+pub fn last_update(ops: &[BlockOp]) -> Option<(u64, u64)> {
     ops.iter().rev().find_map(|op| match *op {
-        Op::Update { first, number } => Some((first, number)),
+        BlockOp::Update { first, number } => Some((first, number)),
         _ => None,
     })
 }
@@ -112,23 +113,26 @@ mod tests {
     fn the_leanest_procedure_is_taken() {
         let common = Extra::default();
         let beyond = Extra { churn: true, secondary: true, ..common };
-        let (select, update) = (Op::Select { first: 1 }, Op::Update { first: 1, number: 1 });
-        let (secondary, insert) = (Op::Secondary { value: 1 }, Op::Insert { key: 9, number: 1 });
+        let (select, update) = (BlockOp::Select { first: 1 }, BlockOp::Update { first: 1, number: 1 });
+        let (secondary, insert) = (BlockOp::Secondary { value: 1 }, BlockOp::Insert { key: 9, number: 1 });
         for (ops, extra, call) in [
-            (&[select, select][..], beyond, Call::Select),
-            (&[update], common, Call::Update),
-            (&[select, update], common, Call::Mixed),
-            (&[Op::Scan, Op::Lookup { key: 1 }], common, Call::Mixed),
-            (&[select, update], beyond, Call::Any),
-            (&[secondary, secondary], beyond, Call::Secondary),
-            (&[secondary, select], beyond, Call::Any),
-            (&[insert, Op::Delete { key: 9 }], beyond, Call::Any),
+            (&[select, select][..], beyond, SliceProcedure::Select),
+            (&[update], common, SliceProcedure::Update),
+            (&[select, update], common, SliceProcedure::Mixed),
+            (&[BlockOp::Scan, BlockOp::Lookup { key: 1 }], common, SliceProcedure::Mixed),
+            (&[select, update], beyond, SliceProcedure::Any),
+            (&[secondary, secondary], beyond, SliceProcedure::Secondary),
+            (&[secondary, select], beyond, SliceProcedure::Any),
+            (&[insert, BlockOp::Delete { key: 9 }], beyond, SliceProcedure::Any),
         ] {
-            assert_eq!(Call::for_ops(ops, extra), call, "{ops:?}");
-            assert!(Call::of(extra).any(|of| of == call));
+            assert_eq!(SliceProcedure::for_ops(ops, extra), call, "{ops:?}");
+            assert!(SliceProcedure::of(extra).any(|of| of == call));
         }
         let churn = Extra { secondary: false, ..beyond };
-        assert!(Call::of(churn).all(|call| call != Call::Secondary) && Call::of(common).count() == 5);
+        assert!(
+            SliceProcedure::of(churn).all(|call| call != SliceProcedure::Secondary)
+                && SliceProcedure::of(common).count() == 5
+        );
         assert_eq!(last_update(&[update, select]), Some((1, 1)));
         assert_eq!(last_update(&[select]), None);
     }

@@ -1,59 +1,59 @@
-//! Statements: what a session prepares when it is opened, and executes with bound values.
+//! Statements that a session prepares when it is opened, and executes with bound values.
 
 use crate::error::OpError;
 
 /// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
-    /// A 64-bit integer.
+    /// A signed 64-bit integer value.
     Int,
-    /// A 64-bit floating-point number.
+    /// A 64-bit floating-point number, as IEEE 754.
     Real,
-    /// A text.
+    /// A text in UTF-8 encoding.
     Text,
-    /// Bytes.
+    /// A sequence of arbitrary bytes.
     Bytes,
-    /// What the database reads as whatever stands there in the statement: a text that is a date, a decimal number or a UUID, or a
-    /// number.
+    /// A text that the database reads as the type the statement expects there, such as a date, a decimal
+    /// number or a UUID; or a number.
     Literal,
 }
 
-/// A value: of a parameter, or of a column that is read. NULL fits every type, the others their own; texts and numbers fit
-/// [`Type::Literal`], too.
+/// The value of a parameter, or of a column that was read. NULL fits every type, other values fit their own
+/// type. Texts and numbers also fit [`Type::Literal`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
-    /// NULL.
+    /// NULL, for every type of parameter.
     Null,
-    /// A 64-bit integer.
+    /// A signed 64-bit integer value.
     Int(i64),
-    /// A 64-bit floating-point number.
+    /// A 64-bit floating-point number, as IEEE 754.
     Real(f64),
-    /// A text in UTF-8.
+    /// A text, encoded in UTF-8.
     Text(&'a [u8]),
-    /// Bytes.
+    /// A sequence of arbitrary bytes.
     Bytes(&'a [u8]),
 }
 
 impl Value<'_> {
-    /// A key, a number of an operation, or whatever else counts from 0; none of Dyno's is above 2^62.
+    /// A key, an operation's number, or another count from 0; none of Dyno's is above 2^62.
     #[inline]
     pub fn count(number: u64) -> Self {
         Self::Int(number as i64)
     }
 
-    /// Whether it can be bound to a parameter of type `of`.
-    pub fn fits(self, of: Type) -> bool {
+    /// Whether it can be bound to a parameter of type `parameter_type`.
+    pub fn fits(self, parameter_type: Type) -> bool {
         match self {
             Self::Null => true,
-            Self::Int(_) => matches!(of, Type::Int | Type::Literal),
-            Self::Real(_) => matches!(of, Type::Real | Type::Literal),
-            Self::Text(_) => matches!(of, Type::Text | Type::Literal),
-            Self::Bytes(_) => of == Type::Bytes,
+            Self::Int(_) => matches!(parameter_type, Type::Int | Type::Literal),
+            Self::Real(_) => matches!(parameter_type, Type::Real | Type::Literal),
+            Self::Text(_) => matches!(parameter_type, Type::Text | Type::Literal),
+            Self::Bytes(_) => parameter_type == Type::Bytes,
         }
     }
 }
 
-/// The error of values that do not fit the parameters of a statement, of `types`.
+/// The error of values that do not fit a statement's parameters of `types`.
 #[cold]
 pub fn misfit(types: &[Type], values: &[Value<'_>]) -> Box<OpError> {
     let place = values.iter().zip(types).position(|(value, &of)| !value.fits(of));
@@ -66,45 +66,46 @@ pub fn misfit(types: &[Type], values: &[Value<'_>]) -> Box<OpError> {
     OpError::fatal("values", message)
 }
 
-/// The error of a statement that a session does not have.
+/// The error of a statement that the session does not have.
 #[cold]
 pub fn unknown(statement: StatementId) -> Box<OpError> {
     OpError::fatal("unprepared", format!("the session has no statement {}", statement.0))
 }
 
-/// The error of a session that is asked for a pipeline and has none.
+/// The error of a session that does not support pipelines.
 #[cold]
 pub fn no_pipeline() -> Box<OpError> {
     OpError::fatal("pipeline", "the session sends each request when the one before is answered")
 }
 
-/// What is read of a statement's answer.
+/// What the session reads from a statement's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// The integer in the first column of the last row, one below zero as its two's complement: of a count, or of a function. 0
-    /// where it is NULL, or there is no row; an error where it is no integer.
+pub enum ResultKind {
+    /// The integer in the first column of the last row, such as a count; negative values as two's complement.
+    /// 0 where it is NULL or there is no row; an error where it is not an integer.
     Number,
-    /// Whether there is a row; its first column is read. There is no more than one.
+    /// Whether there is a row; its first column is read. There is at most one.
     Row,
-    /// How many rows there are; each comes to the client.
+    /// The number of rows; the client receives each of them.
     Rows,
-    /// The columns of the last row, which [`Session::answered`](crate::Session::answered) tells then, and how many rows there are.
+    /// The columns of the last row, for [`Session::answered`](crate::Session::answered), and the number of
+    /// rows.
     Columns,
-    /// How many rows were changed, of which so many make one.
+    /// The number of changed rows, divided by `per_row`.
     Changed {
-        /// Rows of the table that are one row of the workload; 1 but where a row has others beside it.
+        /// Table rows that make one row of the workload; 1 unless a row has others with it.
         per_row: u32,
     },
 }
 
-/// What of a statement commits when it is executed outside of a transaction.
+/// How a statement commits when it is executed outside of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Commits {
-    /// Nothing that is told: it reads, or it is a step of transactions.
+    /// No commit is reported: the statement reads, or belongs to a transaction.
     Nothing,
-    /// The statement, behind its end; where the boundary is seen it is told.
+    /// The statement commits after its end; the session reports that boundary where it sees it.
     Behind,
-    /// The statement itself, as a block that ends with its commit; the number of changed rows is its last bind.
+    /// The statement is a block that ends with its commit; its last bind returns the number of changed rows.
     Inside,
 }
 
@@ -113,70 +114,70 @@ pub enum Commits {
 pub struct Statement {
     /// Its name: letters, digits and underscores, unique within a session.
     pub name: String,
-    /// Its text, in the engine's own SQL with the engine's own marks of parameters.
+    /// Its text in the engine's SQL, with the engine's placeholders.
     pub sql: String,
     /// The types of its parameters, in the order in which values are bound.
     pub params: Vec<Type>,
-    /// What is read of its answer.
-    pub answer: Answer,
-    /// What of it commits.
+    /// What the session reads from its answer.
+    pub answer: ResultKind,
+    /// How it commits outside of a transaction.
     pub commits: Commits,
-    /// Whether it is work; one that only looks counts as the session's own trouble.
+    /// Whether it is work of the workload; a check counts as the session's overhead.
     pub works: bool,
 }
 
 impl Statement {
-    /// One that reads.
-    pub fn read(name: &str, sql: String, params: &[Type], answer: Answer) -> Self {
+    /// A statement that only reads rows.
+    pub fn read(name: &str, sql: String, params: &[Type], answer: ResultKind) -> Self {
         let (name, params) = (name.to_owned(), params.to_vec());
         Self { name, sql, params, answer, commits: Commits::Nothing, works: true }
     }
 
-    /// One that only looks: a number.
+    /// A statement that checks data and returns a number.
     pub fn look(name: &str, sql: String, params: &[Type]) -> Self {
-        Self { works: false, ..Self::read(name, sql, params, Answer::Number) }
+        Self { works: false, ..Self::read(name, sql, params, ResultKind::Number) }
     }
 
-    /// One that changes rows, and commits where it is executed alone.
+    /// A statement that changes rows, and commits where it is executed alone.
     pub fn write(name: &str, sql: String, params: &[Type]) -> Self {
-        let answer = Answer::Changed { per_row: 1 };
+        let answer = ResultKind::Changed { per_row: 1 };
         Self { commits: Commits::Behind, ..Self::read(name, sql, params, answer) }
     }
 
-    /// Whether it changes rows.
+    /// Whether executing it changes rows.
     pub fn writes(&self) -> bool {
-        matches!(self.answer, Answer::Changed { .. })
+        matches!(self.answer, ResultKind::Changed { .. })
     }
 }
 
-/// The number of a statement among those of a session.
+/// The number of a statement within its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StatementId(pub u16);
 
 impl StatementId {
-    /// The number as an index.
+    /// The number as an index into the session's statements.
     #[inline]
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 }
 
-/// How much a transaction sees of others.
+/// The isolation level of a transaction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Isolation {
-    /// As the platform has it.
+    /// The platform's default level.
     #[default]
     Platform,
-    /// What others have committed by each statement.
+    /// Each statement sees what others have committed.
     ReadCommitted,
-    /// What others had committed when it began.
+    /// The transaction sees what others had committed when it began.
     RepeatableRead,
-    /// As if there were no others.
+    /// The transaction runs as if no others existed.
     Serializable,
 }
 
 impl Isolation {
-    /// Its words in the SQL standard; none for the platform's own.
+    /// The level's name in the SQL standard; absent for the platform's default.
     pub fn words(self) -> Option<&'static str> {
         match self {
             Self::Platform => None,
@@ -187,33 +188,34 @@ impl Isolation {
     }
 }
 
-/// What a session is asked to do.
+/// A request to a session.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Request<'a> {
-    /// Executes a statement with these values: alone, or as a step of the transaction that has begun.
+pub enum SessionRequest<'a> {
+    /// Executes a statement with these values: alone, or as a step of the open transaction.
     Execute(StatementId, &'a [Value<'a>]),
-    /// Begins a transaction.
+    /// Begins a transaction at this level.
     Begin(Isolation),
-    /// Commits it.
+    /// Commits the transaction that is open.
     Commit,
-    /// Takes it back; also one that the database has taken back by itself after an error.
+    /// Rolls the transaction back; also one that the database has already rolled back after an error.
     Rollback,
-    /// Keeps a request, to be sent together with the next that is not kept; only engines whose sessions
-    /// [pipeline](crate::Capabilities::pipelines) are asked. It has no answer of its own: [`Session::queued`](crate::Session::queued)
-    /// tells what came of it when that of the other is there, whose error may be this one's. After an error nothing behind it is done.
-    Queue(&'a Request<'a>),
-    /// Sends what was kept.
+    /// Keeps a request and sends it together with the next one that is not queued. Only engines whose
+    /// sessions [pipeline](crate::Capabilities::pipelines) receive it. It has no answer of its own:
+    /// [`Session::queued`](crate::Session::queued) returns its result after the other request. An error of
+    /// that one may be this one's; after an error no later request is executed.
+    Queue(&'a SessionRequest<'a>),
+    /// Sends all requests that are queued.
     Flush,
-    /// Writes rows `first` to `first + rows - 1` of the table that the setup tells of, by the engine's own bulk path, as one
-    /// transaction. Only asked outside of one, and never in two halves.
+    /// Writes rows `first` to `first + rows - 1` of the setup's table by the engine's bulk path, in one
+    /// transaction. Only sent outside of a transaction, and never through [`Duplex`](crate::Duplex).
     Fill {
         /// The first row, from 1.
         first: u64,
-        /// How many.
+        /// Number of rows, at least 1.
         rows: u64,
     },
-    /// Makes everything this session has done visible to observers, and nothing it does within the next second or so where the
-    /// engine batches its statistics.
+    /// Makes all work of this session visible to observers. Where the engine batches its statistics, later
+    /// work stays invisible for about a second.
     Edge,
 }
 

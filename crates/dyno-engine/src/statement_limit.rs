@@ -7,27 +7,29 @@ pub struct StatementLimit {
     pub setting: &'static str,
     /// The most statements that it allows.
     pub most: u64,
-    /// Those that are open now, of others too.
+    /// Statements that are open now, including other programs'.
     pub open: u64,
-    /// Whether statements of one session or of all count.
+    /// Which statements count towards the limit.
     pub scope: StatementScope,
-    /// What to do where it is too low.
+    /// What to do if it is too low.
     pub way_out: &'static str,
 }
 
-/// What a limit on statements counts over.
+/// Which statements a limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatementScope {
     /// The statements of all sessions of the server.
     Server,
     /// The statements of each session.
     Session,
-    /// The different statements of all sessions, on each connection of a pooler. More are prepared again each time.
+    /// The different statements of all sessions, on each connection of a pooler. Above the limit, statements
+    /// are prepared again each time.
     PoolerConnection,
 }
 
 impl StatementLimit {
-    /// How many statements are needed of this limit, where sessions have so many each, and `different` ones together.
+    /// Statements that count towards this limit, where sessions have `of_sessions` each and `different` ones
+    /// together.
     pub fn needed(&self, of_sessions: &[u64], different: u64) -> u64 {
         match self.scope {
             StatementScope::Server => of_sessions.iter().sum(),
@@ -36,7 +38,7 @@ impl StatementLimit {
         }
     }
 
-    /// Statements that can still be prepared; 0 where more are open than allowed.
+    /// Statements that can still be prepared; 0 where the limit is exceeded.
     pub fn free(&self) -> u64 {
         self.most.saturating_sub(self.open)
     }

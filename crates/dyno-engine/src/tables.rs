@@ -1,35 +1,35 @@
-//! Tables that users describe: what an engine is told of them, and how it fills them.
+//! Tables that users define: their description for an engine, and how sessions fill them.
 
 use crate::error::{OpError, TargetError, TargetErrorKind};
 use crate::load::Cancel;
 use crate::statement::Value;
 
-/// The type of a column, as all engines have it in some way.
+/// The type of a column; every engine has an equivalent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnType {
     /// An integer of 32 bits.
     Integer,
     /// An integer of 64 bits.
     Bigint,
-    /// A decimal number of so many digits, and so many of them behind the point.
+    /// A decimal number: total digits, and digits after the decimal point.
     Decimal(u32, u32),
     /// A floating-point number of 64 bits.
     Real,
-    /// A text of so many letters, filled up with spaces where the engine does so.
+    /// A text of this many characters, padded with spaces where the engine does so.
     Char(u32),
-    /// A text of so many letters at most.
+    /// A text of at most this many characters.
     Varchar(u32),
     /// A text of any length.
     Text,
-    /// A day.
+    /// A date without a time of day.
     Date,
-    /// A second, without a zone.
+    /// A date and time to the second, without a time zone.
     Timestamp,
-    /// A UUID.
+    /// A universally unique identifier, 128 bits.
     Uuid,
-    /// So many bytes at most.
+    /// At most this many bytes.
     Bytes(u32),
-    /// A document of JSON.
+    /// A document in JSON format.
     Json,
     /// True or false; its values are the integers 1 and 0.
     Boolean,
@@ -37,30 +37,31 @@ pub enum ColumnType {
 
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
-    /// Its name, which stands in SQL without quotes.
+pub struct ColumnDefinition {
+    /// Its name, as it stands in SQL without quotes.
     pub name: String,
-    /// Its type.
-    pub of: ColumnType,
+    /// The type of its values.
+    pub column_type: ColumnType,
 }
 
-/// How an engine writes tables.
+/// How an engine writes the DDL of tables.
 #[derive(Debug, Clone, Copy)]
 pub struct TableWords {
-    /// A type: `NUMBER(10)`.
-    pub of: fn(ColumnType) -> String,
-    /// Whether the primary key is made with the table, because rows lie in its order; else it is made behind the rows.
+    /// The engine's name for a type: `NUMBER(10)`.
+    pub type_sql: fn(ColumnType) -> String,
+    /// Whether the primary key is created with the table, because rows are stored in its order; else it is
+    /// created after loading.
     pub key_first: bool,
-    /// What stands behind the columns: ` ENGINE=InnoDB`, or nothing.
+    /// The text after the columns: ` ENGINE=InnoDB`, or nothing.
     pub end: &'static str,
-    /// What stands behind the name in `DROP TABLE`, so that nothing of the table is kept: ` PURGE`, or nothing.
+    /// The text after the name in `DROP TABLE` that frees all space of the table: ` PURGE`, or nothing.
     pub drop_end: &'static str,
-    /// What stands between `CREATE` and `TABLE`, and behind the columns, of a table of which no log is written; nothing where there is no
-    /// such table.
+    /// The text between `CREATE` and `TABLE`, and the text after the columns, for an unlogged table. Absent
+    /// where the engine has no such table.
     pub unlogged: Option<(&'static str, &'static str)>,
-    /// The statement that takes statistics of the table of this name.
+    /// The statement that collects statistics of the table with this name.
     pub analyze: fn(&str) -> String,
-    /// Statements after which the rows of the table of this name are on the disk for good, and not in its log alone.
+    /// Statements that write the rows of the table to its own storage, not only to the log.
     pub settle: fn(&str) -> Vec<String>,
 }
 
@@ -69,120 +70,122 @@ pub struct TableWords {
 pub struct RequiredKey {
     /// The setting that requires it: `sql_require_primary_key`.
     pub setting: String,
-    /// The definition of a column that is one and that statements need not name.
+    /// The definition of a key column that statements need not name.
     pub column: &'static str,
 }
 
-/// A table that is made.
+/// A table to be created.
 #[derive(Debug, Clone, Copy)]
 pub struct NewTable<'a> {
-    /// Its name.
+    /// The name of the table.
     pub name: &'a str,
     /// Its columns, in their order.
-    pub columns: &'a [Column],
+    pub columns: &'a [ColumnDefinition],
     /// The columns of its primary key.
     pub key: &'a [&'a str],
-    /// The definition of a column with a primary key that the server requires, where the table has no key of its own.
+    /// The definition of the key column that the server requires, where the table has no key of its own.
     pub required_key: Option<&'a str>,
-    /// Constraints of it, as they stand behind the columns.
+    /// Its constraints, as they stand after the columns.
     pub constraints: &'a [String],
-    /// Whether what is written into it is written into the database's log, too.
+    /// Whether writes to it are also written to the database's log.
     pub logged: bool,
 }
 
-/// Rows of one table, made one after the other.
+/// A generator of a table's rows, one after the other.
 pub trait Rows {
-    /// Makes the row of this number, from 1.
+    /// Generates the row with this number, from 1.
     fn make(&mut self, number: u64);
 
-    /// The value in column `column`, from 0, of the row that was made last.
+    /// The value of column `column`, from 0, in the row generated last.
     fn value(&self, column: usize) -> Value<'_>;
 }
 
-/// A table that sessions fill part by part, by the engine's own bulk path.
+/// A table that sessions fill in batches by the engine's bulk path.
 pub trait Bulk: Send + Sync + std::fmt::Debug {
-    /// The table's name.
+    /// The name of the table.
     fn table(&self) -> &str;
 
-    /// All of its columns, in their order.
-    fn columns(&self) -> &[Column];
+    /// All columns, in the order of the table.
+    fn columns(&self) -> &[ColumnDefinition];
 
-    /// What makes its rows.
+    /// A new generator of its rows.
     fn maker(&self) -> Box<dyn Rows + '_>;
 
-    /// A part of so many bytes of content is there.
+    /// Counts `bytes` of content that were written.
     fn sent(&self, bytes: u64);
 }
 
 impl dyn Bulk + '_ {
-    /// The part of `rows` rows from `first` on, of which nothing is noted.
-    pub fn part(&self, first: u64, rows: u64) -> Part<'_> {
-        Part { table: self.table(), columns: self.columns(), first, rows, note: None }
+    /// The batch of `rows` rows from `first` on, without a note.
+    pub fn part(&self, first: u64, rows: u64) -> RowBatch<'_> {
+        RowBatch { table: self.table(), columns: self.columns(), first_row: first, rows, note: None }
     }
 }
 
-/// The error of a session that is asked to fill a table and was told of none.
+/// The error of a fill request to a session without a table to fill.
 #[cold]
 pub fn no_bulk() -> Box<OpError> {
-    OpError::fatal("fill", "the session was told of no table to fill")
+    OpError::fatal("fill", "the session has no table to fill")
 }
 
 /// Rows of a table that are written in one transaction, with a note of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
-    /// The table's name.
+pub struct RowBatch<'a> {
+    /// The name of the table.
     pub table: &'a str,
-    /// All of its columns, in their order.
-    pub columns: &'a [Column],
+    /// All columns, in the order of the table.
+    pub columns: &'a [ColumnDefinition],
     /// The first row, from 1.
-    pub first: u64,
-    /// How many.
+    pub first_row: u64,
+    /// Number of rows in the batch.
     pub rows: u64,
-    /// The statement that notes it, where it is noted.
+    /// The statement that notes the batch; absent where none is written.
     pub note: Option<&'a str>,
 }
 
 /// A connection that fills tables.
 pub trait Fill {
-    /// Writes a part by the engine's own bulk path, and the note of it: both or neither are there afterwards. Returns bytes of
-    /// content.
+    /// Writes a batch by the engine's bulk path, and its note; either both are committed or neither. Returns
+    /// the bytes of content.
     ///
     /// # Errors
-    /// The database refuses it, or took another number of rows; or `cancel` was asked.
-    fn part(&mut self, part: &Part<'_>, rows: &mut dyn Rows, cancel: &Cancel) -> Result<u64, TargetError>;
+    /// The database refuses the batch, or accepts another number of rows; or `cancel` was set.
+    fn part(&mut self, part: &RowBatch<'_>, rows: &mut dyn Rows, cancel: &Cancel)
+    -> Result<u64, TargetError>;
 
-    /// Does one statement, which commits by itself.
+    /// Executes one statement, which commits on its own.
     ///
     /// # Errors
-    /// The database refuses it.
+    /// The database refuses the statement.
     fn execute(&mut self, sql: &str) -> Result<(), TargetError>;
 
-    /// Ends the connection in the protocol's own way.
+    /// Closes the connection in the protocol's own way.
     fn close(self: Box<Self>);
 }
 
-/// What can be looked for in a database.
+/// The kinds of objects that can be searched for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectKind {
-    /// Tables.
+    /// A table in the database.
     Table,
-    /// Indexes.
+    /// An index in the database.
     Index,
 }
 
 impl TableWords {
-    /// The statement that drops the table of this name, and frees its room.
+    /// The statement that drops the table with this name and frees its space.
     pub fn drop_table(&self, name: &str) -> String {
         format!("DROP TABLE {name}{}", self.drop_end)
     }
 
-    /// The statement that makes `table`, with its primary key where the engine makes that first; nothing where it has no table like it.
+    /// The statement that creates `table`, with its primary key where the engine creates that first; `None`
+    /// where the engine has no such table.
     pub fn create_table(&self, table: &NewTable<'_>) -> Option<String> {
         let NewTable { name, columns, key, required_key, constraints, logged } = *table;
-        let Self { of, key_first, end, unlogged, .. } = self;
+        let Self { type_sql: of, key_first, end, unlogged, .. } = self;
         let (kind, tail) = if logged { ("", "") } else { (*unlogged)? };
         let mut all: Vec<String> =
-            columns.iter().map(|column| format!("{} {}", column.name, of(column.of))).collect();
+            columns.iter().map(|column| format!("{} {}", column.name, of(column.column_type))).collect();
         if *key_first && !key.is_empty() {
             all.push(format!("PRIMARY KEY ({})", key.join(", ")));
         }
@@ -194,15 +197,15 @@ impl TableWords {
     }
 }
 
-/// Fails where of a part the database took others than all of its rows.
+/// Checks that the database accepted all rows of a batch.
 ///
 /// # Errors
-/// It did not.
-pub fn all_taken(part: &Part<'_>, took: u64) -> Result<(), TargetError> {
+/// The database accepted another number of rows.
+pub fn all_taken(part: &RowBatch<'_>, took: u64) -> Result<(), TargetError> {
     if part.rows == took {
         return Ok(());
     }
-    let Part { table, rows, .. } = part;
+    let RowBatch { table, rows, .. } = part;
     Err(TargetError::new(
         TargetErrorKind::Data,
         format!("{rows} rows were sent to {table} and the database took {took}"),
@@ -210,8 +213,9 @@ pub fn all_taken(part: &Part<'_>, took: u64) -> Result<(), TargetError> {
     .hint("look for triggers on the table"))
 }
 
-/// Appends the row that was made last as a line: fields with tabs between them, a backslash before what would end one, `\N` for
-/// NULL, bytes as hexadecimal digits behind `bytes_prefix`. `COPY` of PostgreSQL and `LOAD DATA` of MySQL read it.
+/// Appends the row generated last as a line, in the format of PostgreSQL's `COPY` and MySQL's `LOAD DATA`.
+/// Tabs separate fields, a backslash escapes, `\N` is NULL, bytes are hexadecimal digits after
+/// `bytes_prefix`.
 pub fn append_line(rows: &dyn Rows, columns: usize, bytes_prefix: &[u8], out: &mut Vec<u8>) {
     use std::io::Write as _;
     for column in 0..columns {
@@ -220,7 +224,7 @@ pub fn append_line(rows: &dyn Rows, columns: usize, bytes_prefix: &[u8], out: &m
         }
         match rows.value(column) {
             Value::Null => out.extend_from_slice(b"\\N"),
-            // Writing to memory does not fail.
+            // Writing to memory cannot fail.
             Value::Int(number) => drop(write!(out, "{number}")),
             Value::Real(number) => drop(write!(out, "{number:e}")),
             Value::Text(text) => append_escaped(text, out),

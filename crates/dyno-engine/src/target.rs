@@ -1,8 +1,8 @@
-//! One database endpoint.
+//! The interface of a target: one database endpoint.
 
 use std::collections::BTreeSet;
 
-use dyno_plan::{Awr, DataSpec, Plan};
+use dyno_plan::{AwrObserveMode, DataSpec, Plan};
 use dyno_record::{Advice, Counter, Identity};
 
 use crate::dataset::Dataset;
@@ -10,174 +10,182 @@ use crate::dialect::Dialect;
 use crate::error::TargetError;
 use crate::lock::{Claim, Holder, Lock};
 use crate::needs::WorkloadNeeds;
-use crate::observer::{Observer, Onlooker, Sampler};
+use crate::observer::{Observer, PassiveObserver, Sampler};
 use crate::own_report::Reporter;
-use crate::proof::Proof;
-use crate::seen::{Asked, ParameterTypes, Seen};
+use crate::proof::DurabilityProof;
+use crate::seen::{ObservedStatements, ParameterTypes, StatementQuery};
 use crate::session::{Session, SessionSetup};
 use crate::statement_limit::StatementLimit;
 
-/// What an engine can do beyond the common.
+/// The optional features of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
     /// Loops can run inside the database ([`Session::slices`]).
     pub server_drive: bool,
-    /// Sessions come in two halves ([`Session::duplex`]), so that one thread can lead several.
+    /// Sessions can be split in two halves ([`Session::duplex`]), so that one thread can lead several.
     pub duplex: bool,
-    /// Sessions send several requests together ([`Request::Queue`](crate::Request::Queue)).
+    /// Sessions can send several requests together ([`SessionRequest::Queue`](crate::SessionRequest::Queue)).
     pub pipelines: bool,
-    /// The database refuses writes of sessions that ask for it ([`SessionSetup::read_only`]).
+    /// Sessions can ask the database to refuse their writes ([`SessionSetup::read_only`]).
     pub read_only_sessions: bool,
-    /// The data lives no longer than this process, so a run loads it first.
+    /// The data exists only as long as this process, so a run loads it first.
     pub ephemeral: bool,
-    /// Largest number of loading connections that is of use; 1 where there is one writer.
+    /// The most loading connections that are useful; 1 where the database has one writer.
     pub load_parallel_max: u32,
 }
 
-/// What a target's counters are the counters of.
+/// What a target's counters cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instance {
-    /// The servers whose counters these are, each in words that no other has: one, or those that are added up.
+pub struct CounterScope {
+    /// Unique names of the servers whose counters these are; several where counters are added up.
     pub servers: Vec<String>,
-    /// The part of it whose counters are its own, such as a database; empty where counters are the server's.
+    /// The part of the server that the counters cover, such as a database; empty where they cover the whole
+    /// server.
     pub scope: String,
-    /// Counters that are the server's all the same.
+    /// Counters that cover the whole server nevertheless.
     pub server_wide: &'static [Counter],
 }
 
-impl Instance {
-    /// Whether some of the counters may be those of `other`.
+impl CounterScope {
+    /// Whether some of the counters may also count for `other`.
     pub fn shares_server(&self, other: &Self) -> bool {
         self.servers.iter().any(|server| other.servers.contains(server))
     }
 }
 
-/// What a server says of sessions in operations that do not end.
+/// The server's report about sessions whose operations do not end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
-    /// What they wait for, with the server's own words about it.
+    /// What the sessions wait for, in the server's own words.
     pub words: String,
     /// Whether the server has no space left on one of its disks.
     pub full: bool,
 }
 
-/// One database endpoint, as runs use it. Cheap to make: connections are opened by its methods. What an engine has
-/// nothing of, it does not say: nothing wraps a target, so a default cannot hide what one has.
-pub trait Target: Dataset + Proof {
-    /// The engine's name: `postgres`.
+/// One database endpoint, as runs use it. Cheap to create: its methods open connections. Default methods
+/// stand for engines without the feature; nothing wraps a target, so no default can hide one.
+pub trait Target: Dataset + DurabilityProof {
+    /// The name of the engine: `postgres`.
     fn engine(&self) -> &'static str;
 
-    /// The URL, without secrets.
+    /// The target's URL, without its secrets.
     fn url(&self) -> String;
 
-    /// What the engine can do.
+    /// The optional features of the engine.
     fn capabilities(&self) -> Capabilities;
 
-    /// Product, version, settings, paths.
+    /// Identifies the server: product, version, settings, paths.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn identify(&self) -> Result<Identity, TargetError>;
 
-    /// Everything that would falsify or prevent a run of `plan` whose workload has these `needs`, each with its way out. Includes
-    /// what is well. What the workload does is in `needs` alone: keys of the block workload describe no other.
+    /// Checks everything that would falsify or prevent a run of `plan` with these `needs`; each finding has a
+    /// hint. Passed checks are included. Only `needs` describes the workload: the plan's block keys do not
+    /// apply to others.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn preflight(&self, plan: &Plan, needs: &WorkloadNeeds) -> Result<Vec<Advice>, TargetError>;
 
-    /// Keeps every other Dyno off this target for as long as the lock lives, and off its server as `claim` says: see
-    /// [`crate::lock`].
+    /// Excludes every other Dyno from this target as long as the lock lives, and from its server as `claim`
+    /// says: see [`crate::lock`].
     ///
     /// # Errors
-    /// [`crate::TargetErrorKind::Busy`] names who holds it; else it cannot be reached, or refuses.
+    /// [`crate::TargetErrorKind::Busy`] names the holder; else the target cannot be reached, or refuses.
     fn lock(&self, holder: &Holder, claim: Claim) -> Result<Lock, TargetError>;
 
-    /// Takes the first of the database's own snapshots around a run, where `awr` asks for them and there are any.
+    /// Takes the first of the database's own snapshots around a run, where `awr` asks for them and the
+    /// database has them.
     ///
     /// # Errors
-    /// It cannot be reached; or they must be and cannot be.
-    fn reporter(&self, _awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+    /// The target cannot be reached; or snapshots are required and cannot be taken.
+    fn reporter(&self, _awr: AwrObserveMode) -> Result<Option<Box<dyn Reporter>>, TargetError> {
         Ok(None)
     }
 
-    /// Why this target takes reads only, if it does, as a standby; asked as the user of the sessions.
+    /// Why this target accepts only reads, as a standby does; absent if it accepts writes. Asked as the
+    /// sessions' user.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn reads_only(&self) -> Result<Option<String>, TargetError> {
         Ok(None)
     }
 
-    /// What its counters are the counters of; `None` where no other target can have the same.
+    /// What its counters cover; `None` where no other target can share them.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+    /// The target cannot be reached, or refuses.
+    fn instance(&self) -> Result<Option<CounterScope>, TargetError> {
         Ok(None)
     }
 
-    /// The server's limit on prepared statements that are open at the same time; `None` where it has none, or does not tell.
+    /// The server's limit on open prepared statements; `None` where it has none, or does not report it.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn statement_limit(&self) -> Result<Option<StatementLimit>, TargetError> {
         Ok(None)
     }
 
-    /// What the server says of Dyno's sessions that are in an operation which does not end; `None` where it says nothing. Asked
-    /// before they are broken off.
+    /// The server's report about Dyno's sessions whose operation does not end; `None` where it has none. Dyno
+    /// asks before it interrupts them.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn stuck(&self) -> Result<Option<Stuck>, TargetError> {
         Ok(None)
     }
 
-    /// The statements that the database has seen, as its own statistics tell of them.
+    /// The statements that the database has executed, from its own statistics.
     ///
     /// # Errors
-    /// It keeps none, or they are off, or this user may not read them: with the way out; else it cannot be reached.
-    fn seen(&self, _asked: &Asked) -> Result<Seen, TargetError> {
+    /// The database keeps none, they are off, or this user may not read them, with a hint; else it cannot be
+    /// reached.
+    fn observed_statements(&self, _asked: &StatementQuery) -> Result<ObservedStatements, TargetError> {
         Err(TargetError::unsupported(format!("{} keeps no statistics of statements", self.url())).hint(
             "write the statements into a folder yourself: `dyno init --workload shop` writes an example to begin with",
         ))
     }
 
-    /// The types of the parameters of each of `statements`, which [`Target::seen`] has told; none of them is executed.
+    /// The types of the parameters of each of `statements`, which came from [`Target::observed_statements`]. None of them is
+    /// executed.
     ///
     /// # Errors
-    /// It cannot be reached.
+    /// The target cannot be reached.
     fn parameter_types(&self, statements: &[&str]) -> Result<Vec<ParameterTypes>, TargetError> {
         Ok(vec![None; statements.len()])
     }
 
-    /// Runs `body`, which is all that a thread of one session does, in surroundings that the engine needs for it.
+    /// Runs `body`, the whole work of one session's thread, in the environment that the engine needs for it.
     fn within(&self, body: &mut dyn FnMut()) {
         body();
     }
 
-    /// Says whether sessions of other processes do the work of the next run, beside this one's or in their place: what an engine
-    /// would know of its own connections alone it leaves out then, with the reason, and never takes theirs for a stranger's.
+    /// Says whether sessions of other processes take part in the next run. The engine then omits figures that
+    /// it derives from its own connections alone, with the reason. It also does not count unknown connections
+    /// as foreign.
     fn driven_elsewhere(&self, _elsewhere: bool) {}
 
     /// How this engine writes SQL.
     fn dialect(&self) -> Dialect;
 
-    /// Opens and prepares one session.
+    /// Opens one session and prepares its statements.
     ///
     /// # Errors
-    /// It cannot be reached, refuses, or the data is not there.
+    /// The target cannot be reached, refuses, or lacks the data.
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError>;
 
     /// Opens an observer on a connection of its own, for data of `spec`.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses.
+    /// The target cannot be reached, or refuses.
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError>;
 
-    /// The same for custom workloads: `names` are the identifiers of their statements. The observer also watches the tables,
-    /// views and routines among them for changes, where the engine can tell them from those of others.
+    /// As [`Target::observer`] for custom workloads; `names` are the identifiers of their statements. The
+    /// observer also watches the tables, views and routines among them for changes, where the engine can
+    /// separate them from others'.
     ///
     /// # Errors
     /// As [`Target::observer`].
@@ -195,11 +203,12 @@ pub trait Target: Dataset + Proof {
     /// The inner error is the reason why this engine or this user cannot sample.
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError>;
 
-    /// Opens what looks at the target from outside, on connections of its own. Needs no data and no table of Dyno's.
+    /// Opens an observer of foreign activity on connections of its own. It needs no data and no table of
+    /// Dyno's.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses; or there is nothing to be seen from outside.
-    fn onlooker(&self) -> Result<Onlooker, TargetError> {
+    /// The target cannot be reached, or refuses; or nothing is visible from outside.
+    fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
         Err(TargetError::unsupported(format!(
             "{} cannot be watched: this engine lives in the process that uses it, and keeps no counters that another one could read",
             self.url()

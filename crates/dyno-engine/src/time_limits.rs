@@ -1,4 +1,4 @@
-//! Limits of servers on how long sessions live, rest and work: those that sessions of a run keep.
+//! Limits of servers on how long sessions live, idle and work, where the sessions of a run do not lift them.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use dyno_record::Advice;
 
 use crate::advice::{fail, note, ok, warn};
 
-/// The name of the finding.
+/// The name of the check.
 const CHECK: &str = "time_limits";
 
 /// A time limit of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeLimit {
-    /// The setting that limits: `statement_timeout`.
+    /// The name of the setting: `statement_timeout`.
     pub setting: String,
     /// The longest time that it allows.
     pub most: Duration,
@@ -24,15 +24,15 @@ pub struct TimeLimit {
 /// What a time limit ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeLimitScope {
-    /// Sessions so long after their login.
+    /// Sessions, counted from their login.
     Session,
-    /// Sessions that rest between transactions.
+    /// Sessions that idle between transactions.
     IdleSession,
-    /// Transactions so long after their begin.
+    /// Transactions, counted from their beginning.
     Transaction,
-    /// Transactions that rest, with their sessions.
+    /// Transactions that idle, together with their sessions.
     IdleTransaction,
-    /// Statements of a custom workload. Those of the classic method lift such limits.
+    /// Statements of a custom workload. Sessions of the block workload lift such limits.
     Statement,
 }
 
@@ -48,10 +48,10 @@ impl TimeLimitScope {
     }
 }
 
-/// The finding about the limits that sessions of `plan` keep.
+/// The finding about the limits that apply to sessions of `plan`.
 ///
-/// A limit on sessions that is shorter than the run prevents it. One on sessions of unknown use, or on idle ones, is warned
-/// of. Limits on transactions and statements shape what is measured.
+/// A limit on sessions that is shorter than the run prevents it. Other limits on sessions, or on idle
+/// sessions, are warnings. Limits on transactions and statements shape what is measured.
 pub fn time_limits(limits: &[TimeLimit], plan: &Plan, way_out: &str) -> Advice {
     let is_custom = plan.workload.folder.is_some();
     let applies = |limit: &&TimeLimit| is_custom || limit.ends != TimeLimitScope::Statement;
@@ -109,7 +109,7 @@ mod tests {
         }))
         .unwrap();
         plan.workload.folder = folder.map(str::to_owned);
-        plan.run.time = time.map(|seconds| dyno_plan::Span(Duration::from_secs(seconds)));
+        plan.run.time = time.map(|seconds| dyno_plan::TimeSpan(Duration::from_secs(seconds)));
         plan
     }
 

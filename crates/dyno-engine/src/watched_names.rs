@@ -1,14 +1,14 @@
-//! The names of tables, views and routines that a custom workload's statements use.
+//! Finds the names of tables, views and routines that a custom workload's statements use.
 //!
-//! Statements are not parsed: each identifier counts, and a catalog decides which are names of objects. What an object's
-//! own definition names is used too, such as the tables of a view or of a function.
+//! Statements are not parsed: each identifier counts, and a catalog decides which are names of objects. Names
+//! in an object's definition count too, such as the tables of a view or a function.
 
 use std::collections::BTreeSet;
 
-/// Definitions refer to definitions at most so deep; deeper ones are not watched.
+/// The deepest nesting of definitions that is followed; deeper ones are not watched.
 const DEPTH_MAX: usize = 8;
 
-/// Every identifier of `sql` in lower case: bare words, and what stands in double quotes or backquotes.
+/// Every identifier of `sql` in lower case: bare words, and names in double quotes or backquotes.
 pub fn identifiers(sql: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '#');
     let bare = sql.split(|c| !is_part(c)).filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
@@ -16,8 +16,8 @@ pub fn identifiers(sql: &str) -> BTreeSet<String> {
     bare.chain(quoted).filter(|name| !name.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// `names` and all that their definitions use. `definitions` returns the texts of those objects that have one of the given
-/// names.
+/// `names` and all names that their definitions use. `definitions` returns the definitions of the objects
+/// with the given names.
 ///
 /// # Errors
 /// Those of `definitions`.

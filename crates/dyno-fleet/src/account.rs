@@ -1,86 +1,87 @@
-//! What hosts handed in of a run, read, and what of each goes into the record.
+//! Reads the results that driver hosts handed in, and describes each host for the record.
 
-use dyno_drive::Shape;
+use dyno_drive::ResultShape;
 use dyno_record::{FleetHost, Host};
 
-use crate::ear::Ear;
+use crate::ear::AgentInbox;
 use crate::hand_in;
-use crate::messages::HandedIn;
+use crate::messages::AgentResults;
 
-/// Between which moments the clocks of hosts are mapped, on the leader's clock.
+/// The moments between which the clocks of hosts are mapped, on the controller's clock.
 pub(crate) struct Edges {
-    /// When sessions were to start, if they were.
+    /// When sessions were to start; absent if the gate never opened.
     pub(crate) opens_ns: Option<u64>,
-    /// When clocks were last asked for.
+    /// When the controller last measured the agents' clocks.
     pub(crate) ended_ns: u64,
 }
 
-/// Reads what was handed in, on as many threads as there are processors.
-pub(crate) fn unpack(ear: &Ear, shape: &Shape) -> Vec<Option<HandedIn>> {
+/// Reads the results of all hosts, on one thread per processor. A host whose results cannot be read counts as
+/// lost.
+pub(crate) fn unpack(inbox: &AgentInbox, shape: &ResultShape) -> Vec<Option<AgentResults>> {
     let packed: Vec<(usize, Vec<u8>)> = {
-        let mut heard = ear.heard();
-        let there = heard.iter_mut().enumerate();
-        there.filter_map(|(rank, heard)| Some((rank, heard.handed.take()?))).collect()
+        let mut agent_statuses = inbox.statuses();
+        let by_rank = agent_statuses.iter_mut().enumerate();
+        by_rank.filter_map(|(rank, status)| Some((rank, status.packed_results.take()?))).collect()
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let seats = &ear.seats;
+    let slots = &inbox.slots;
     let stretch = packed.len().div_ceil(threads).max(1);
-    let unpacked: Vec<(usize, Result<HandedIn, String>)> = std::thread::scope(|scope| {
-        let one = |(rank, bytes): &(usize, Vec<u8>)| {
-            (*rank, hand_in::unpacked(bytes, shape, seats[*rank].numbers.len()))
+    let unpacked: Vec<(usize, Result<AgentResults, String>)> = std::thread::scope(|scope| {
+        let unpack_one = |(rank, bytes): &(usize, Vec<u8>)| {
+            (*rank, hand_in::unpack_results(bytes, shape, slots[*rank].numbers.len()))
         };
         let threads: Vec<_> = packed
             .chunks(stretch)
-            .map(|some| scope.spawn(move || some.iter().map(one).collect::<Vec<_>>()))
+            .map(|some| scope.spawn(move || some.iter().map(unpack_one).collect::<Vec<_>>()))
             .collect();
-        // A thread that panicked has read nothing, and its hosts are lost.
+        // A thread that panicked has read nothing, so its hosts count as lost.
         threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
     });
-    let mut all: Vec<Option<HandedIn>> = seats.iter().map(|_| None).collect();
+    let mut all: Vec<Option<AgentResults>> = slots.iter().map(|_| None).collect();
     for (rank, handed) in unpacked {
         match handed {
             Ok(handed) => all[rank] = Some(handed),
-            Err(why) => ear.lose(rank, format!("what it handed in is none of this run: {why}")),
+            Err(why) => inbox.mark_lost(rank, format!("what it handed in is none of this run: {why}")),
         }
     }
     for (rank, handed) in all.iter().enumerate() {
         if handed.is_none() {
-            ear.lose(rank, "what it handed in was not read".to_owned());
+            inbox.mark_lost(rank, "what it handed in was not read".to_owned());
         }
     }
     all
 }
 
-/// What a host did, for the record; its moments are on the leader's clock when this returns.
+/// Describes a host for the record, and moves its results to the controller's clock.
 pub(crate) fn account(
-    ear: &Ear,
+    inbox: &AgentInbox,
     (rank, host): (usize, &Host),
     edges: &Edges,
-    shape: &Shape,
-    handed: Option<&mut HandedIn>,
+    shape: &ResultShape,
+    handed: Option<&mut AgentResults>,
 ) -> FleetHost {
-    let seat = &ear.seats[rank];
+    let slot = &inbox.slots[rank];
     let (lost, late_ns) = {
-        let heard = ear.heard();
-        (heard[rank].lost.clone(), heard[rank].late_ns)
+        let agent_statuses = inbox.statuses();
+        (agent_statuses[rank].lost_reason.clone(), agent_statuses[rank].late_ns)
     };
     let mut host = FleetHost {
         rank: rank as u32,
-        name: seat.member.name.clone(),
+        name: slot.member.name.clone(),
         host: host.clone(),
-        weight: seat.weight,
-        sessions: seat.numbers.len() as u32,
+        weight: slot.weight,
+        sessions: slot.numbers.len() as u32,
         late_us: late_ns as f64 / 1e3,
         lost,
         ..FleetHost::default()
     };
-    let clock = seat.member.clock();
+    let clock = slot.member.clock();
     let Edges { opens_ns, ended_ns } = *edges;
     host.clock = clock.fit(opens_ns.unwrap_or(ended_ns)).unwrap_or_default();
     let Some(handed) = handed else { return host };
     (host.threads, host.ops) = (handed.threads, handed.results.operations(shape));
     handed.use_of_host.enter(&mut host);
-    let ends = |own_ns: Option<u64>| clock.there(own_ns.unwrap_or(ended_ns));
+    let ends = |own_ns: Option<u64>| clock.to_remote_ns(own_ns.unwrap_or(ended_ns));
     let mapped = ends(opens_ns).and_then(|first| clock.mapping(first, ends(Some(ended_ns))?));
     match mapped {
         Ok(mapping) => {

@@ -1,35 +1,35 @@
-//! What an agent tells of itself to whoever started it.
+//! The events that an agent reports to the program that started it.
 
-/// What an agent does.
+/// An event that an agent reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentEvent {
-    /// It waits for leaders; so many runs are kept.
+    /// The agent waits for controllers; it keeps results of this many runs.
     Waits(usize),
-    /// It answers for its machine, and drives nothing.
+    /// The agent answers for its machine only and drives no load.
     Observes,
-    /// Somebody looks at its machine.
+    /// This controller reads counters of the agent's machine.
     Observed(String),
-    /// Somebody has reserved it.
+    /// This controller has reserved the agent.
     Reserved(String),
-    /// Nobody has it any more.
+    /// No controller has the agent reserved any more.
     Free,
-    /// Nothing was heard of its leader.
+    /// The agent lost contact with this controller.
     Alone(String),
-    /// It leads so many of so many sessions of a run.
+    /// The agent runs part of a run: the run's name, the agent's sessions, and all sessions.
     Leads(String, usize, u32),
-    /// It cannot, and why.
+    /// The agent cannot run its part of this run, for this reason.
     CannotLead(String, String),
-    /// Its leader has what it measured.
+    /// The controller has received the agent's results of this run.
     HandedIn(String),
-    /// Nobody has what it measured: it is on its disk.
+    /// The controller did not fetch the results of this run; they stay on the agent's disk.
     Keeps(String),
-    /// What it measured cannot be kept.
+    /// The results of this run cannot be stored on disk, for this reason.
     NotKept(String, String),
-    /// It obeys more than it should, and what keeps it open.
+    /// The agent accepts more requests than it should, for this reason.
     Open(String),
-    /// It refuses what it was asked.
+    /// The agent refuses a request, for this reason.
     Refused(String),
 }
 
-/// Hears what an agent does.
-pub(crate) type Tell<'a> = dyn Fn(&AgentEvent) + Sync + 'a;
+/// Callback that receives an agent's events.
+pub(crate) type AgentEventSink<'a> = dyn Fn(&AgentEvent) + Sync + 'a;

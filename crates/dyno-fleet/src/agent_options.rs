@@ -1,4 +1,4 @@
-//! How an agent is started.
+//! The options with which an agent starts.
 
 use std::path::PathBuf;
 
@@ -7,23 +7,21 @@ use dyno_engine::Cancel;
 use crate::policy::AgentPolicy;
 use crate::wire::Access;
 
-/// How an agent is started.
 #[derive(Debug)]
 pub struct AgentOptions {
-    /// The meeting point.
+    /// The NATS server, and the credentials for it.
     pub access: Access,
-    /// The name under which leaders find it.
+    /// The group name under which controllers find the agent.
     pub group: String,
-    /// What it is called in records.
+    /// The agent's name in records.
     pub name: String,
-    /// Its place among the agents, where its placement gives it one.
+    /// The agent's position among the agents; absent if its placement assigns none.
     pub place: Option<u32>,
-    /// Where it keeps what it measured until somebody has it.
+    /// The folder that keeps results until a controller has them.
     pub keep: PathBuf,
-    /// What leaders may do from here.
+    /// Which databases controllers may use from this host.
     pub policy: AgentPolicy,
-    /// The version of this program.
     pub version: String,
-    /// Asks it to end.
+    /// Signals that the agent is to end.
     pub cancel: Cancel,
 }

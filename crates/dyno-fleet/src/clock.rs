@@ -1,32 +1,34 @@
-//! Another host's clock on one's own: what many exchanges of messages leave possible.
+//! Maps another host's clock to the own one from many exchanges of messages.
 //!
-//! A message that was sent at `asked` by the leader's clock and heard at `heard` by the agent's took some time, so the agent's clock
-//! is ahead by at most `heard - asked`; by the answer it is ahead by at least `said - answered`. That holds however unequal the two
-//! ways are. Both clocks are monotonic and may be slewed, so what an exchange says widens with its age.
+//! An exchange has four moments. The controller's clock reads `asked_ns` and `answered_ns`; the agent's clock
+//! reads `heard_ns` and `said_ns`. Messages take time, so the agent's clock is ahead by at most `heard_ns -
+//! asked_ns` and by at least `said_ns - answered_ns`. These bounds hold even if the two directions take
+//! different times. Both clocks are monotonic and may be slewed, so the bounds of an exchange widen with its
+//! age.
 
 use dyno_record::ClockFit;
 use serde::{Deserialize, Serialize};
 
-/// How much two clocks may drift apart: what `adjtimex` lets a kernel slew, and that on both hosts.
+/// Greatest relative drift of two clocks: `adjtimex` lets a kernel slew by half of it, on either host.
 const DRIFT_MAX: f64 = 1e-3;
-/// Exchanges that are kept: the first ones, which the run's begin is mapped by, and the last.
+/// Maximum number of exchanges kept: the first ones, which map the run's begin, and the last ones.
 const KEPT_MAX: usize = 512;
 
-/// A question and its answer: the moments of asking and of the answer on one's own clock, of hearing and of answering on the other.
+/// A question and its answer, with the moments of sending and receiving on both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exchange {
-    /// When it was asked, on one's own clock.
+    /// When the question was sent, on the own clock.
     pub asked_ns: u64,
-    /// When that was heard, on the other clock.
+    /// When the question was received, on the other clock.
     pub heard_ns: u64,
     /// When the answer was sent, on the other clock.
     pub said_ns: u64,
-    /// When the answer was there, on one's own clock.
+    /// When the answer was received, on the own clock.
     pub answered_ns: u64,
 }
 
 impl Exchange {
-    /// The least and the most by which the other clock is ahead, ns.
+    /// Lower and upper bound of how far the other clock is ahead, ns.
     fn bounds(&self) -> (f64, f64) {
         let ahead = |other_ns: u64, own_ns: u64| other_ns as f64 - own_ns as f64;
         (ahead(self.said_ns, self.answered_ns), ahead(self.heard_ns, self.asked_ns))
@@ -36,13 +38,13 @@ impl Exchange {
         self.asked_ns as f64 / 2.0 + self.answered_ns as f64 / 2.0
     }
 
-    /// Time on the way, there and back.
+    /// Travel time of both messages together, ns.
     fn round_trip_ns(&self) -> u64 {
         let whole_ns = self.answered_ns.saturating_sub(self.asked_ns);
         whole_ns.saturating_sub(self.said_ns.saturating_sub(self.heard_ns))
     }
 
-    /// Whether it can have happened.
+    /// Whether the four moments are consistent.
     fn is_possible(&self) -> bool {
         let (whole_ns, there_ns) =
             (self.answered_ns.checked_sub(self.asked_ns), self.said_ns.checked_sub(self.heard_ns));
@@ -50,7 +52,7 @@ impl Exchange {
     }
 }
 
-/// Another host's clock on one's own.
+/// How far another host's clock is ahead of the own one, from exchanges.
 #[derive(Debug, Clone, Default)]
 pub struct ClockMap {
     exchanges: Vec<Exchange>,
@@ -58,17 +60,17 @@ pub struct ClockMap {
     impossible: u32,
 }
 
-/// By how much the other clock is ahead at a moment, and by how much that may be wrong, ns.
+/// How far the other clock is ahead at one moment, and the uncertainty of that, ns.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ahead {
-    /// The middle of what is possible.
+pub struct ClockOffset {
+    /// The middle of the possible range.
     pub ns: f64,
-    /// Half of what is possible.
+    /// Half the width of the possible range.
     pub bound_ns: f64,
 }
 
 impl ClockMap {
-    /// Notes an exchange; one that cannot have happened is only counted.
+    /// Adds an exchange; one with inconsistent moments is only counted.
     pub fn note(&mut self, exchange: Exchange) {
         if !exchange.is_possible() {
             self.impossible += 1;
@@ -76,17 +78,17 @@ impl ClockMap {
         }
         self.made += 1;
         if self.exchanges.len() >= KEPT_MAX {
-            // Of the later half the oldest: the first ones map the begin.
+            // Drops the oldest of the later half, because the first exchanges map the run's begin.
             self.exchanges.remove(KEPT_MAX / 2);
         }
         self.exchanges.push(exchange);
     }
 
-    /// By how much the other clock is ahead at `own_ns` on one's own.
+    /// Returns how far the other clock is ahead when the own clock shows `own_ns`.
     ///
     /// # Errors
-    /// Nothing is known of it; or it runs at another speed than clocks do.
-    pub fn ahead(&self, own_ns: u64) -> Result<Ahead, String> {
+    /// There is no exchange, or the other clock runs at an impossible speed.
+    pub fn ahead(&self, own_ns: u64) -> Result<ClockOffset, String> {
         if self.exchanges.is_empty() {
             return Err(match self.impossible {
                 0 => "its clock was never asked".to_owned(),
@@ -100,7 +102,7 @@ impl ClockMap {
             least = least.max(low - slack_ns);
             most = most.min(high + slack_ns);
         }
-        // Both are sums of large numbers as floating point: a nanosecond is nobody's speed.
+        // Both bounds are floating-point sums of large numbers, so they may be off by some nanoseconds.
         if least > most + 1_000.0 {
             return Err(format!(
                 "its clock does not run at the speed of this host's: it is ahead by at least {:.3} ms and at most {:.3} ms",
@@ -108,33 +110,34 @@ impl ClockMap {
                 most / 1e6
             ));
         }
-        Ok(Ahead { ns: least / 2.0 + most / 2.0, bound_ns: ((most - least) / 2.0).max(0.0) })
+        Ok(ClockOffset { ns: least / 2.0 + most / 2.0, bound_ns: ((most - least) / 2.0).max(0.0) })
     }
 
-    /// What the other clock shows at `own_ns` on one's own.
+    /// Returns what the other clock shows when the own clock shows `own_ns`.
     ///
     /// # Errors
     /// As [`ClockMap::ahead`].
-    pub fn there(&self, own_ns: u64) -> Result<u64, String> {
+    pub fn to_remote_ns(&self, own_ns: u64) -> Result<u64, String> {
         Ok((own_ns as f64 + self.ahead(own_ns)?.ns).max(0.0) as u64)
     }
 
-    /// How moments between `first_ns` and `last_ns` on the other clock are mapped to one's own.
+    /// Maps moments between `first_ns` and `last_ns` on the other clock to the own clock.
     ///
     /// # Errors
     /// As [`ClockMap::ahead`].
-    pub fn mapping(&self, first_ns: u64, last_ns: u64) -> Result<Mapping, String> {
-        // The offset moves by less than a thousandth: at a moment that is wrong by it, it is the same.
+    pub fn mapping(&self, first_ns: u64, last_ns: u64) -> Result<ClockMapping, String> {
+        // The offset drifts by less than a thousandth. It hardly changes over the time that this estimate of
+        // the moment may be wrong.
         let own_ns = |other_ns: u64| -> Result<u64, String> {
             let near = self.exchanges.last().map_or(0.0, |last| last.bounds().0);
             let guess = self.ahead((other_ns as f64 - near).max(0.0) as u64)?.ns;
             Ok((other_ns as f64 - guess).max(0.0) as u64)
         };
         let (first, last) = (self.ahead(own_ns(first_ns)?)?, self.ahead(own_ns(last_ns)?)?);
-        Ok(Mapping { ends: [(first_ns, first), (last_ns.max(first_ns), last)] })
+        Ok(ClockMapping { ends: [(first_ns, first), (last_ns.max(first_ns), last)] })
     }
 
-    /// How well it is known at `own_ns`.
+    /// Returns how well the other clock is known at `own_ns`.
     ///
     /// # Errors
     /// As [`ClockMap::ahead`].
@@ -149,20 +152,20 @@ impl ClockMap {
         })
     }
 
-    /// The shortest way there and back, ns.
+    /// Shortest travel time of a question and its answer together, ns.
     pub fn round_trip_ns(&self) -> u64 {
         self.exchanges.iter().map(Exchange::round_trip_ns).min().unwrap_or(0)
     }
 }
 
-/// How moments on another clock are mapped to one's own: between two ends that are known, in proportion.
+/// Maps moments on another clock to the own one by linear interpolation between two known offsets.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mapping {
-    ends: [(u64, Ahead); 2],
+pub struct ClockMapping {
+    ends: [(u64, ClockOffset); 2],
 }
 
-impl Mapping {
-    /// The moment on one's own clock.
+impl ClockMapping {
+    /// Returns the moment on the own clock.
     pub fn own_ns(&self, other_ns: u64) -> u64 {
         let [(first_ns, first), (last_ns, last)] = &self.ends;
         let span_ns = last_ns.saturating_sub(*first_ns) as f64;
@@ -174,13 +177,13 @@ impl Mapping {
         (other_ns as f64 - ahead_ns).max(0.0) as u64
     }
 
-    /// By how much the other clock was ahead at the first end, ns, and by how much more at the last.
+    /// How far the other clock was ahead at the first end, ns, and how much more at the last.
     pub fn ahead_ns(&self) -> (f64, f64) {
         let [(_, first), (_, last)] = &self.ends;
         (first.ns, last.ns - first.ns)
     }
 
-    /// The most by which a mapped moment may be wrong, ns.
+    /// Greatest error of a mapped moment, ns.
     pub fn bound_ns(&self) -> f64 {
         self.ends.iter().map(|(_, ahead)| ahead.bound_ns).fold(0.0, f64::max)
     }
@@ -192,12 +195,18 @@ mod tests {
 
     use super::*;
 
-    /// An exchange at `own_ns` with a clock that is ahead by `ahead_ns` and drifts by `drift`, on ways that take so long.
+    /// An exchange at `own_ns` with a clock that is ahead by `ahead_ns` and drifts by `drift`; `ways_ns` is
+    /// the travel time in each direction.
     fn exchange(own_ns: u64, ahead_ns: i64, drift: f64, ways_ns: (u64, u64), thinks_ns: u64) -> Exchange {
-        let there = |own_ns: u64| (own_ns as f64 + ahead_ns as f64 + own_ns as f64 * drift) as u64;
-        let heard = own_ns + ways_ns.0;
-        let answered_ns = heard + thinks_ns + ways_ns.1;
-        Exchange { asked_ns: own_ns, heard_ns: there(heard), said_ns: there(heard + thinks_ns), answered_ns }
+        let remote_ns = |own_ns: u64| (own_ns as f64 + ahead_ns as f64 + own_ns as f64 * drift) as u64;
+        let arrived_ns = own_ns + ways_ns.0;
+        let answered_ns = arrived_ns + thinks_ns + ways_ns.1;
+        Exchange {
+            asked_ns: own_ns,
+            heard_ns: remote_ns(arrived_ns),
+            said_ns: remote_ns(arrived_ns + thinks_ns),
+            answered_ns,
+        }
     }
 
     proptest! {
@@ -215,13 +224,13 @@ mod tests {
             }
             let now_ns = own_ns(at);
             let truth_ns = ahead_ns as f64 + now_ns as f64 * drift;
-            let known = map.ahead(now_ns).unwrap();
-            // The other clock's moments are whole nanoseconds.
-            prop_assert!((known.ns - truth_ns).abs() <= known.bound_ns + 2_000.0, "{known:?} {truth_ns}");
+            let estimate = map.ahead(now_ns).unwrap();
+            // The other clock's moments are rounded to whole nanoseconds.
+            prop_assert!((estimate.ns - truth_ns).abs() <= estimate.bound_ns + 2_000.0, "{estimate:?} {truth_ns}");
             let there_ns = (now_ns as f64 + truth_ns) as u64;
             let mapping = map.mapping(there_ns, there_ns).unwrap();
             let off_ns = mapping.own_ns(there_ns) as f64 - now_ns as f64;
-            // Moving the moment by the bound moves the drift by a thousandth of it.
+            // A moment that is off by the bound changes the drift term by a thousandth of the bound.
             prop_assert!(off_ns.abs() <= mapping.bound_ns() * 1.01 + 4_000.0, "{off_ns} {mapping:?}");
         }
 
@@ -265,7 +274,7 @@ mod tests {
         let fit = map.fit(5_000_000).unwrap();
         assert!(fit.bound_us < 60.0 && fit.exchanges == 5_000, "{fit:?}");
         assert!((fit.ahead_us.unwrap() - 9.0).abs() <= fit.bound_us, "{fit:?}");
-        // 20 ppm for 4,000 seconds.
+        // A drift of 20 ppm over 4,000 seconds.
         let mapping = map.mapping(9_000, 4_000_000_000_000).unwrap();
         let (ahead_ns, drifted_ns) = mapping.ahead_ns();
         assert!((ahead_ns - 9_000.0).abs() <= mapping.bound_ns(), "{mapping:?}");

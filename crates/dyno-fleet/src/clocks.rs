@@ -1,4 +1,4 @@
-//! Asks reserved agents for their clocks, and notes what they answer.
+//! Measures the clocks of reserved agents and stores the answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,20 +6,20 @@ use std::time::Duration;
 use dyno_engine::Clock;
 
 use crate::clock::Exchange;
-use crate::coding::{read, written};
-use crate::member::Member;
-use crate::messages::{Answer, Ask};
+use crate::coding::{decode, encode};
+use crate::member::FleetMember;
+use crate::messages::{AgentReply, AgentRequest};
 use crate::wire::Wire;
 
-/// Asks these so many times for their clocks, all at the same time.
+/// Measures the clock of each member `times` times, all members in parallel.
 pub(crate) fn ask_clocks<'m>(
     wire: &Wire,
     clock: &Arc<dyn Clock>,
     leader: &str,
-    members: impl Iterator<Item = &'m Member> + Clone,
+    members: impl Iterator<Item = &'m FleetMember> + Clone,
     times: u32,
 ) {
-    let ask = written(&Ask::Clock(leader.to_owned()));
+    let ask = encode(&AgentRequest::Clock(leader.to_owned()));
     let questions = members.clone().map(|member| (member.subject.clone(), ask.clone())).collect();
     let all = wire.ask_often(clock, questions, times, Duration::from_secs(2));
     for (member, answers) in members.zip(all) {
@@ -29,9 +29,9 @@ pub(crate) fn ask_clocks<'m>(
     }
 }
 
-/// Notes one answer; what is none of a clock means nothing.
-pub(crate) fn note_clock(member: &Member, asked_ns: u64, answered_ns: u64, bytes: &[u8]) {
-    if let Ok(Answer::Clock { heard_ns, said_ns }) = read(bytes) {
+/// Stores one answer; ignores answers that carry no clock.
+pub(crate) fn note_clock(member: &FleetMember, asked_ns: u64, answered_ns: u64, bytes: &[u8]) {
+    if let Ok(AgentReply::Clock { heard_ns, said_ns }) = decode(bytes) {
         member.note(Exchange { asked_ns, heard_ns, said_ns, answered_ns });
     }
 }

@@ -1,101 +1,103 @@
-//! Fetches what agents keep of runs whose leader was lost.
+//! Fetches the results that agents kept of runs whose controller was lost.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use dyno_drive::{Results, Shape};
+use dyno_drive::{ResultShape, Results};
 use dyno_plan::Plan;
 use dyno_record::{Fleet, FleetHost};
 use dyno_workload::own::SentFolders;
 
-use crate::coding::{read, read_with, written};
+use crate::coding::{decode, decode_with_payload, encode};
 use crate::error::FleetError;
 use crate::hand_in;
-use crate::kept::Kept;
+use crate::kept::KeptRunStore;
 use crate::limits::{HANDED_BYTES_MAX, HOSTS_MAX, PIECE_BYTES, PROTOCOL};
-use crate::messages::{Answer, Ask, Call, Hello, KeptRun, Known, Leader, Order};
+use crate::messages::{
+    AgentCall, AgentHello, AgentOrder, AgentReply, AgentRequest, FleetTarget, KeptRun, Leader,
+};
 use crate::share::shares;
 use crate::subjects::{Subjects, is_name, plain};
 use crate::wire::{Access, Wire};
 
-/// How long agents may take to say that they are there.
+/// How long agents may take to answer a call.
 const CALL_FOR: Duration = Duration::from_secs(2);
-/// How long one may take for a piece.
+/// How long an agent may take to send one piece.
 const PIECE_MAX: Duration = Duration::from_secs(20);
 
-/// Who has it.
-enum Holder {
-    /// An agent that hears on this subject.
+/// Where kept results are stored.
+enum PartHolder {
+    /// An agent that receives requests on this subject.
     Agent(String),
-    /// A folder of this host.
-    Folder(Kept),
+    /// A folder on this host.
+    Folder(KeptRunStore),
 }
 
-/// What is kept somewhere of one run.
-struct Part {
-    holder: Holder,
+/// The results of one run that one agent kept.
+struct CollectedPart {
+    holder: PartHolder,
     name: String,
-    order: Order,
+    order: AgentOrder,
     packed: Vec<u8>,
-    /// The checksum of all that is kept there.
+    /// Checksum of all bytes kept there.
     sum: String,
 }
 
-/// A run of which agents keep what they measured.
+/// A run of which agents kept results.
 pub struct CollectedRun {
-    parts: Vec<Part>,
+    parts: Vec<CollectedPart>,
 }
 
-/// What was fetched.
+/// The runs found, and what could not be fetched.
 pub struct Collection {
-    /// Runs, by their names.
+    /// Runs by name.
     pub runs: BTreeMap<String, CollectedRun>,
-    /// What could not be fetched; it stays where it is.
+    /// Errors of results that could not be fetched; these stay where they are.
     pub problems: Vec<FleetError>,
 }
 
-/// Where runs are fetched from.
-pub struct Collector {
+/// Fetches kept runs from agents and folders.
+pub struct FleetCollector {
     wire: Option<(Wire, Subjects)>,
     group: String,
 }
 
-impl Collector {
-    /// From the agents of a group.
+impl FleetCollector {
+    /// Fetches from the agents of a group.
     ///
     /// # Errors
-    /// The meeting point cannot be used.
+    /// The NATS server cannot be used.
     pub fn of_group(access: &Access, group: &str) -> Result<Self, FleetError> {
         let subjects =
             Subjects::of(group).map_err(|problem| FleetError::Usage { problem, hint: String::new() })?;
         Ok(Self { wire: Some((Wire::reach(access)?, subjects)), group: group.to_owned() })
     }
 
-    /// From folders of this host alone.
+    /// Fetches from folders of this host only.
     pub fn of_folders(group: &str) -> Self {
         Self { wire: None, group: group.to_owned() }
     }
 
-    /// All runs that agents of the group, and these folders, keep, and what of them could not be fetched.
+    /// Fetches all runs that the group's agents and these folders keep.
     ///
     /// # Errors
-    /// A folder cannot be opened, or an agent is of another version.
+    /// A folder cannot be opened, or an agent has another version.
     pub fn fetch(&self, version: &str, folders: &[&Path]) -> Result<Collection, FleetError> {
         let (mut parts, mut problems) = (Vec::new(), Vec::new());
         if let Some((wire, subjects)) = &self.wire {
             self.of_agents(wire, subjects, version, (&mut parts, &mut problems))?;
         }
         for folder in folders {
-            let kept = Kept::open(folder)?;
-            for run in kept.all() {
+            let store = KeptRunStore::open(folder)?;
+            for run in store.all() {
                 let failed = |source| FleetError::Kept {
                     what: format!("run {} in {}", run.run_id, folder.display()),
                     source,
                 };
-                // One that is damaged keeps none of the others here.
-                let read = kept.read(&run.run_id).map_err(failed).and_then(|bytes| {
-                    let read = taken(&bytes).map_err(|why| failed(std::io::Error::other(why)))?;
+                // A damaged run does not prevent the others from being fetched.
+                let read = store.read(&run.run_id).map_err(failed).and_then(|bytes| {
+                    let read = decode_part(&bytes).map_err(|why| failed(std::io::Error::other(why)))?;
                     Ok((bytes, read))
                 });
                 let (bytes, (order, packed)) = match read {
@@ -106,8 +108,14 @@ impl Collector {
                     }
                 };
                 let name = folder.display().to_string();
-                let sum = crate::pieces::sum(&bytes);
-                parts.push(Part { holder: Holder::Folder(kept.clone()), name, order, packed, sum });
+                let sum = crate::pieces::checksum(&bytes);
+                parts.push(CollectedPart {
+                    holder: PartHolder::Folder(store.clone()),
+                    name,
+                    order,
+                    packed,
+                    sum,
+                });
             }
         }
         let mut runs: BTreeMap<String, CollectedRun> = BTreeMap::new();
@@ -123,13 +131,13 @@ impl Collector {
         wire: &Wire,
         subjects: &Subjects,
         version: &str,
-        (parts, problems): (&mut Vec<Part>, &mut Vec<FleetError>),
+        (parts, problems): (&mut Vec<CollectedPart>, &mut Vec<FleetError>),
     ) -> Result<(), FleetError> {
         let leader =
             Leader { id: format!("collect-{:x}", crate::random()), words: "dyno collect".to_owned() };
-        let call = Call { protocol: PROTOCOL, version: version.to_owned(), leader };
-        for bytes in wire.ask_all(&subjects.all(), written(&call), CALL_FOR).iter().take(HOSTS_MAX) {
-            let Ok(hello) = read::<Hello>(bytes) else { continue };
+        let call = AgentCall { protocol: PROTOCOL, version: version.to_owned(), leader };
+        for bytes in wire.ask_all(&subjects.all(), encode(&call), CALL_FOR).iter().take(HOSTS_MAX) {
+            let Ok(hello) = decode::<AgentHello>(bytes) else { continue };
             if hello.keeps == 0 || !is_name(&hello.id) {
                 continue;
             }
@@ -143,83 +151,91 @@ impl Collector {
                     hint: "collect with the version that measured them".to_owned(),
                 });
             }
-            let kept = wire.ask(&subject, written(&Ask::Kept), PIECE_MAX);
-            let Some(Ok(Answer::Kept(runs))) = kept.map(|bytes| read(&bytes)) else { continue };
+            let reply = wire.ask(&subject, encode(&AgentRequest::Kept), PIECE_MAX);
+            let Some(Ok(AgentReply::Kept(runs))) = reply.map(|bytes| decode(&bytes)) else { continue };
             for run in runs {
-                let read = pieces(wire, &subject, &run).and_then(|bytes| Ok((taken(&bytes)?, bytes)));
+                let read = pieces(wire, &subject, &run).and_then(|bytes| Ok((decode_part(&bytes)?, bytes)));
                 let ((order, packed), bytes) = match read {
                     Ok(read) => read,
                     Err(why) => {
-                        problems.push(lost(&name, &run, &why));
+                        problems.push(part_error(&name, &run, &why));
                         continue;
                     }
                 };
-                parts.push(Part {
-                    holder: Holder::Agent(subject.clone()),
+                parts.push(CollectedPart {
+                    holder: PartHolder::Agent(subject.clone()),
                     name: name.clone(),
                     order,
                     packed,
-                    sum: crate::pieces::sum(&bytes),
+                    sum: crate::pieces::checksum(&bytes),
                 });
             }
         }
         Ok(())
     }
 
-    /// The record of a run is safe: nobody keeps it any more.
+    /// Deletes the kept results everywhere, once the record of the run is stored.
     pub fn forget(&self, run: &CollectedRun) {
         for part in &run.parts {
             match (&part.holder, &self.wire) {
-                (Holder::Agent(subject), Some((wire, _))) => {
+                (PartHolder::Agent(subject), Some((wire, _))) => {
                     wire.publish(
                         subject,
-                        written(&Ask::Forget { run_id: part.order.run_id.clone(), sum: part.sum.clone() }),
+                        encode(&AgentRequest::Forget {
+                            run_id: part.order.run_id.clone(),
+                            sum: part.sum.clone(),
+                        }),
                     );
                 }
-                (Holder::Folder(kept), _) => kept.forget(&part.order.run_id),
-                (Holder::Agent(_), None) => {}
+                (PartHolder::Folder(kept), _) => kept.forget(&part.order.run_id),
+                (PartHolder::Agent(_), None) => {}
             }
         }
     }
 }
 
 impl CollectedRun {
-    fn order(&self) -> &Order {
+    fn order(&self) -> &AgentOrder {
         &self.parts[0].order
     }
 
-    /// What it was to do.
+    /// The plan of the run.
     pub fn plan(&self) -> &Plan {
         &self.order().plan
     }
 
-    /// When it began, RFC 3339 in UTC.
+    /// When the run began, RFC 3339 in UTC.
     pub fn started_at(&self) -> &str {
         &self.order().started_at
     }
 
-    /// The number that is part of its update values.
+    /// The number that is part of the run's update values.
     pub fn run_stamp(&self) -> u64 {
         self.order().run_stamp
     }
 
-    /// The folders of its workloads.
+    /// The folders of the run's workloads.
     pub fn folders(&self) -> &SentFolders {
         &self.order().folders.0
     }
 
-    /// What its leader knew of its targets.
-    pub fn known(&self) -> &[Known] {
+    /// What the controller knew about the targets.
+    pub fn known(&self) -> &[FleetTarget] {
         &self.order().targets
     }
 
-    /// Hosts of which there is something, and how many there were.
+    /// Number of hosts whose results were found, and of hosts in the run.
     pub fn hosts(&self) -> (usize, usize) {
         (self.parts.len(), self.order().weights.len())
     }
 
-    /// What was measured, merged, by whom, and when the last of them ended (RFC 3339 in UTC, where that is known).
-    pub fn merged(&self, collector: &Collector, shape: &Shape) -> (Results, Fleet, Option<String>) {
+    /// Merges the results of all hosts; returns them with the fleet, and the last host's end (RFC 3339 in
+    /// UTC, absent if unknown).
+    pub fn merged(
+        &self,
+        collector: &FleetCollector,
+        shape: &ResultShape,
+    ) -> (Results, Fleet, Option<String>) {
         let order = self.order();
         let shares = shares(&order.plan, &order.weights);
         let (mut all, mut hosts, mut ended_at) = (Results::default(), Vec::new(), None);
@@ -235,12 +251,13 @@ impl CollectedRun {
                 None => host.lost = Some("what it measured was found nowhere".to_owned()),
                 Some(part) => {
                     host.name.clone_from(&part.name);
-                    match hand_in::unpacked(&part.packed, shape, numbers.len()) {
+                    match hand_in::unpack_results(&part.packed, shape, numbers.len()) {
                         Ok(mut handed) => {
                             ended_at = ended_at.max(handed.ended_at.take());
                             (host.threads, host.ops) = (handed.threads, handed.results.operations(shape));
                             handed.use_of_host.enter(&mut host);
-                            // No clock of another host is known any more: each begins with its own first operation.
+                            // The clock offsets are lost with the controller, so each host's times start at
+                            // its own first operation.
                             if let Some((first_ns, _)) = handed.results.started_ns() {
                                 handed.results.on_clock(&|at_ns| at_ns.saturating_sub(first_ns));
                             }
@@ -256,7 +273,7 @@ impl CollectedRun {
     }
 }
 
-fn lost(name: &str, run: &KeptRun, why: &str) -> FleetError {
+fn part_error(name: &str, run: &KeptRun, why: &str) -> FleetError {
     FleetError::Agents {
         problem: format!("run {} cannot be fetched from {name}: {}", plain(&run.run_id), plain(why)),
         hint: "it stays where it is; try again, or copy the folder of --keep and give it with --from"
@@ -264,32 +281,32 @@ fn lost(name: &str, run: &KeptRun, why: &str) -> FleetError {
     }
 }
 
-/// All of what an agent keeps of a run, piece by piece.
+/// Fetches all bytes that an agent keeps of a run, piece by piece.
 fn pieces(wire: &Wire, subject: &str, run: &KeptRun) -> Result<Vec<u8>, String> {
     let most = (8 * HANDED_BYTES_MAX).div_ceil(PIECE_BYTES) as u32;
     let mut all = Vec::new();
     let mut number = 0;
     loop {
-        let ask = written(&Ask::Piece { run_id: run.run_id.clone(), number });
+        let ask = encode(&AgentRequest::Piece { run_id: run.run_id.clone(), number });
         let bytes = wire.ask(subject, ask, PIECE_MAX).ok_or("no answer")?;
-        let (answer, piece) = read_with::<Answer>(&bytes)?;
-        let of = match answer {
-            Answer::Piece { of } if (1..=most).contains(&of) => of,
-            Answer::Refused(why) => return Err(why),
+        let (answer, piece) = decode_with_payload::<AgentReply>(&bytes)?;
+        let piece_count = match answer {
+            AgentReply::Piece { of } if (1..=most).contains(&of) => of,
+            AgentReply::Refused(why) => return Err(why),
             _ => return Err("an answer that is not understood".to_owned()),
         };
         all.extend_from_slice(piece);
         number += 1;
-        if number >= of {
+        if number >= piece_count {
             return Ok(all);
         }
     }
 }
 
-/// The order and what was packed behind it.
-fn taken(bytes: &[u8]) -> Result<(Order, Vec<u8>), String> {
+/// Splits kept bytes into the order and the packed results.
+fn decode_part(bytes: &[u8]) -> Result<(AgentOrder, Vec<u8>), String> {
     let end = bytes.iter().position(|&byte| byte == b'\n').ok_or("no order stands before it")?;
-    let order: Order = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
+    let order: AgentOrder = serde_json::from_slice(&bytes[..end]).map_err(|error| error.to_string())?;
     crate::order_check::check(&order)?;
     Ok((order, bytes[end + 1..].to_vec()))
 }

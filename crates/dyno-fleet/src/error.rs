@@ -1,52 +1,51 @@
-//! What goes wrong between hosts.
+//! Errors of runs over several driver hosts.
 
 use dyno_engine::{TargetError, TargetErrorKind};
 use thiserror::Error;
 
-/// What goes wrong between hosts, with the way out.
+/// An error of a run over several hosts, with a hint.
 #[derive(Debug, Error)]
 pub enum FleetError {
-    /// The meeting point cannot be reached, or refuses.
+    /// The NATS server cannot be reached, or it refuses the connection.
     #[error("the NATS server at {address} cannot be used: {reason}")]
     Meeting {
-        /// Where it is.
+        /// The URL of the NATS server.
         address: String,
-        /// What it says.
+        /// The reason that the client or server gives.
         reason: String,
-        /// The way out.
+        /// What the user can do.
         hint: String,
     },
-    /// What was asked for cannot be.
+    /// The options ask for something impossible.
     #[error("{problem}")]
     Usage {
-        /// Why not.
+        /// Why the options are refused.
         problem: String,
-        /// The way out.
+        /// What the user can do.
         hint: String,
     },
-    /// There are too few agents, or one refuses.
+    /// There are too few agents, or an agent refuses.
     #[error("{problem}")]
     Agents {
-        /// What is wrong with them.
+        /// Which agents are missing or refuse.
         problem: String,
-        /// The way out.
+        /// What the user can do.
         hint: String,
     },
-    /// The user has asked to stop.
+    /// The user cancelled before all driver hosts were reserved.
     #[error("stopped before all driver hosts were there")]
     Cancelled,
-    /// What was measured cannot be kept, or read again.
+    /// Results cannot be stored, or cannot be read from disk.
     #[error("{what}: {source}")]
     Kept {
-        /// Which file or folder.
+        /// The file or folder, and the failed action.
         what: String,
-        /// Why.
         source: std::io::Error,
     },
 }
 
 impl FleetError {
-    /// The way out; empty where there is none to tell.
+    /// What the user can do; empty if there is no hint.
     pub fn hint(&self) -> &str {
         match self {
             Self::Meeting { hint, .. } | Self::Usage { hint, .. } | Self::Agents { hint, .. } => hint,

@@ -1,5 +1,5 @@
-//! The folders of a plan's workloads as they travel: packed, in pieces, sent once for as long as an agent is reserved. The agent has them in
-//! memory, and nothing of them on its disk but in what it keeps of a run.
+//! Transfers the folders of a plan's workloads: packed, in pieces, once for each reservation. The agent keeps
+//! them in memory, and writes them to disk only with the results that it keeps.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -12,9 +12,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits::{FOLDERS_BYTES_MAX, FOLDERS_TEXT_MAX};
-use crate::pieces::{Piece, Pieces, sum};
+use crate::pieces::{PieceAssembler, TransferPiece, checksum};
 
-/// Folders, which are checked when they are read.
+/// Workload folders, validated when they are decoded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Folders(pub(crate) SentFolders);
 
@@ -37,11 +37,11 @@ impl<'de> Deserialize<'de> for Folders {
     }
 }
 
-/// Folders as packed bytes.
+/// Packs folders into bytes.
 ///
 /// # Errors
-/// They are larger than an agent takes, in words.
-pub(crate) fn packed(folders: &Folders) -> Result<Vec<u8>, String> {
+/// The folders are larger than an agent accepts; the text gives the sizes.
+pub(crate) fn pack_folders(folders: &Folders) -> Result<Vec<u8>, String> {
     let text = serde_json::to_vec(folders).map_err(|error| error.to_string())?;
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(&text).map_err(|error| error.to_string())?;
@@ -52,7 +52,7 @@ pub(crate) fn packed(folders: &Folders) -> Result<Vec<u8>, String> {
     }
 }
 
-fn unpacked(bytes: &[u8]) -> Result<Folders, String> {
+fn unpack_folders(bytes: &[u8]) -> Result<Folders, String> {
     let mut text = Vec::new();
     let read = GzDecoder::new(bytes).take(FOLDERS_TEXT_MAX + 1).read_to_end(&mut text);
     read.map_err(|error| format!("the workload's files cannot be unpacked: {error}"))?;
@@ -62,34 +62,34 @@ fn unpacked(bytes: &[u8]) -> Result<Folders, String> {
     serde_json::from_slice(&text).map_err(|error| format!("the workload's files cannot be taken: {error}"))
 }
 
-/// What an agent has been sent by the leader that has reserved it.
+/// The folders that an agent has received from the controller that reserved it.
 #[derive(Debug, Default)]
-pub(crate) struct Arrived {
-    coming: Pieces,
-    /// The last folders that are whole, and their checksum.
+pub(crate) struct ReceivedFolders {
+    coming: PieceAssembler,
+    /// The latest complete folders, and their checksum; absent before the first.
     whole: Option<(String, Folders)>,
 }
 
-impl Arrived {
-    /// Takes a piece.
+impl ReceivedFolders {
+    /// Adds a piece.
     ///
     /// # Errors
-    /// It is none, or all together are no folders; in words.
-    pub(crate) fn take(&mut self, piece: Piece, bytes: &[u8]) -> Result<(), String> {
+    /// The piece is invalid, or the complete bytes are not folders; the text says why.
+    pub(crate) fn take(&mut self, piece: TransferPiece, bytes: &[u8]) -> Result<(), String> {
         if self.whole.as_ref().is_some_and(|(sum, _)| *sum == piece.sum) {
-            // Sent again, because the answer was lost.
+            // A repeated piece: the acknowledgement was lost.
             return Ok(());
         }
         if let Some(whole) = self.coming.take(piece, bytes, FOLDERS_BYTES_MAX)? {
-            self.whole = Some((sum(&whole), unpacked(&whole)?));
+            self.whole = Some((checksum(&whole), unpack_folders(&whole)?));
         }
         Ok(())
     }
 
-    /// The folders with this checksum; none where an order names none.
+    /// Returns the folders with this checksum; empty if the order names none.
     ///
     /// # Errors
-    /// They have not arrived, in words.
+    /// The folders have not arrived; the text says so.
     pub(crate) fn get(&self, sum: Option<&str>) -> Result<Folders, String> {
         let Some(sum) = sum else { return Ok(Folders::default()) };
         let whole = self.whole.as_ref().filter(|(own, _)| own == sum);
@@ -109,27 +109,27 @@ mod tests {
         Folders(SentFolders::new(BTreeMap::from([("shop".to_owned(), files)])).unwrap())
     }
 
-    fn give(arrived: &mut Arrived, bytes: &[u8]) -> Result<(), String> {
+    fn send_pieces(arrived: &mut ReceivedFolders, bytes: &[u8]) -> Result<(), String> {
         pieces(bytes).try_for_each(|(piece, part)| arrived.take(piece, part))
     }
 
     #[test]
     fn folders_arrive_as_they_were_sent() {
-        // Letters that do not pack well, so that there are several pieces.
-        let text: String = (0..12_000u32).map(|at| sum(&at.to_le_bytes())).collect();
+        // Text that hardly compresses, so that it needs several pieces.
+        let text: String = (0..12_000u32).map(|at| checksum(&at.to_le_bytes())).collect();
         let sent = folders(&text);
-        let bytes = packed(&sent).unwrap();
+        let bytes = pack_folders(&sent).unwrap();
         assert!(pieces(&bytes).count() > 1);
-        let mut arrived = Arrived::default();
-        let own_sum = sum(&bytes);
+        let mut arrived = ReceivedFolders::default();
+        let own_sum = checksum(&bytes);
         assert!(arrived.get(Some(&own_sum)).unwrap_err().contains("not arrived"));
-        give(&mut arrived, &bytes).unwrap();
+        send_pieces(&mut arrived, &bytes).unwrap();
         assert_eq!(arrived.get(Some(&own_sum)), Ok(sent));
-        give(&mut arrived, &bytes).unwrap();
+        send_pieces(&mut arrived, &bytes).unwrap();
         assert_eq!(arrived.get(None), Ok(Folders::default()));
         let next = folders("another");
-        give(&mut arrived, &packed(&next).unwrap()).unwrap();
-        assert_eq!(arrived.get(Some(&sum(&packed(&next).unwrap()))), Ok(next));
+        send_pieces(&mut arrived, &pack_folders(&next).unwrap()).unwrap();
+        assert_eq!(arrived.get(Some(&checksum(&pack_folders(&next).unwrap()))), Ok(next));
         assert!(arrived.get(Some(&own_sum)).is_err(), "only the last ones are there");
     }
 
@@ -141,17 +141,17 @@ mod tests {
 
     #[test]
     fn what_leads_elsewhere_or_grows_without_end_is_refused() {
-        let mut arrived = Arrived::default();
+        let mut arrived = ReceivedFolders::default();
         for name in ["../.bashrc", "/etc/cron.d/x", "a/../../b"] {
             let text = serde_json::json!({ "shop": { name: "x" } }).to_string();
-            let why = give(&mut arrived, &gz(text.as_bytes())).unwrap_err();
+            let why = send_pieces(&mut arrived, &gz(text.as_bytes())).unwrap_err();
             assert!(why.contains("no name of a file"), "{why}");
         }
         let bomb = gz(&vec![b' '; FOLDERS_TEXT_MAX as usize + 1]);
         assert!(bomb.len() < 1 << 20);
-        assert!(give(&mut arrived, &bomb).unwrap_err().contains("unpack to more than"));
-        assert!(give(&mut arrived, b"no gzip").unwrap_err().contains("cannot be unpacked"));
-        assert!(give(&mut arrived, &gz(b"[1]")).unwrap_err().contains("cannot be taken"));
+        assert!(send_pieces(&mut arrived, &bomb).unwrap_err().contains("unpack to more than"));
+        assert!(send_pieces(&mut arrived, b"no gzip").unwrap_err().contains("cannot be unpacked"));
+        assert!(send_pieces(&mut arrived, &gz(b"[1]")).unwrap_err().contains("cannot be taken"));
         assert!(arrived.whole.is_none());
     }
 }

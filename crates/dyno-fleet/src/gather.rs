@@ -1,31 +1,31 @@
-//! Gets the agents of a group together, and keeps them for one leader: for as long as this is there, nobody else gets them.
+//! Reserves the agents of a group for one controller, for as long as the [`NatsFleet`] exists.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use dyno_drive::{Job, Muster, Mustered, Shape};
+use dyno_drive::{DriveJob, ResultShape, StartedWorkerPool, WorkerPoolFactory};
 use dyno_engine::{Cancel, Clock, MonotonicClock, TargetError};
 
 use crate::clocks::{ask_clocks, note_clock};
-use crate::coding::{read, written};
-use crate::crew::Distant;
-use crate::ear::Seat;
+use crate::coding::{decode, encode};
+use crate::crew::RemoteWorkerPool;
+use crate::ear::AgentSlot;
 use crate::error::FleetError;
 use crate::limits::{HOSTS_MAX, MESSAGE_BYTES_MAX};
-use crate::member::Member;
-use crate::messages::{Answer, Ask, Hello, Leader};
+use crate::member::FleetMember;
+use crate::messages::{AgentHello, AgentReply, AgentRequest, Leader};
 use crate::options::FleetOptions;
 use crate::orders::{order, refuse_unfit};
 use crate::roll_call::{self, Gathering, too_few};
 use crate::sending::{parcel, send};
-use crate::share::{Weights, busy, shares};
+use crate::share::{Weights, busy_ranks, shares};
 use crate::subjects::Subjects;
 use crate::wire::Wire;
 
-/// Exchanges by which a clock is known before it is used.
+/// Number of exchanges that measure a clock before its first use.
 const EXCHANGES: u32 = 24;
-/// How long an agent may take to answer.
+/// How long an agent may take to answer a request.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 
 /// The agents of a group, reserved for this process.
@@ -35,15 +35,16 @@ pub struct NatsFleet {
     leader: Leader,
     wire: Arc<Wire>,
     clock: Arc<dyn Clock>,
-    members: Mutex<Vec<Arc<Member>>>,
-    over: Arc<AtomicBool>,
+    members: Mutex<Vec<Arc<FleetMember>>>,
+    is_over: Arc<AtomicBool>,
 }
 
 impl NatsFleet {
-    /// Reserves as many agents as there are to be; `tell` hears who is there.
+    /// Reserves the number of agents that `options` asks for; `tell` receives the progress.
     ///
     /// # Errors
-    /// The meeting point cannot be reached; or there are too few agents, they are of another version, or somebody else has them.
+    /// The NATS server cannot be reached; there are too few agents; or they have another version or are
+    /// reserved by another controller.
     pub fn gather(
         options: FleetOptions,
         cancel: &Cancel,
@@ -70,7 +71,7 @@ impl NatsFleet {
             wire,
             clock: Arc::new(MonotonicClock::default()),
             members: Mutex::default(),
-            over: Arc::default(),
+            is_over: Arc::default(),
             options,
         };
         fleet.fill(cancel, tell)?;
@@ -82,22 +83,22 @@ impl NatsFleet {
         self.members().iter().map(|member| member.name.clone()).collect()
     }
 
-    fn members(&self) -> Vec<Arc<Member>> {
+    fn members(&self) -> Vec<Arc<FleetMember>> {
         self.members.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets agents go that are silent, and reserves others in their place.
+    /// Drops silent agents and reserves others in their place.
     fn fill(&self, cancel: &Cancel, tell: &dyn Fn(&Gathering)) -> Result<(), FleetError> {
         let mut members = self.members();
         members.retain(|member| member.silent_for() < self.options.silence);
         let until = Instant::now() + self.options.wait;
-        let mut told = None;
+        let mut last_gathering = None;
         while members.len() < self.options.hosts {
             let (free, gathering) =
-                roll_call::call(&self.wire, &self.subjects, &self.options, &self.leader, &members)?;
-            if told.as_ref() != Some(&gathering) {
+                roll_call::call_agents(&self.wire, &self.subjects, &self.options, &self.leader, &members)?;
+            if last_gathering.as_ref() != Some(&gathering) {
                 tell(&gathering);
-                told = Some(gathering.clone());
+                last_gathering = Some(gathering.clone());
             }
             if members.len() + free.len() >= self.options.hosts {
                 let wanted = self.options.hosts - members.len();
@@ -107,74 +108,78 @@ impl NatsFleet {
                 }
             }
             if cancel.is_cancelled() {
-                self.give_up(&members);
+                self.release_all(&members);
                 return Err(FleetError::Cancelled);
             }
             if Instant::now() >= until {
-                self.give_up(&members);
-                return Err(too_few(&self.options, &gathering, self.wire.refused()));
+                self.release_all(&members);
+                return Err(too_few(&self.options, &gathering, self.wire.last_refusal()));
             }
         }
-        // Where nobody gave them a place, the order of names is as good as any, and the same in each run.
+        // Without an assigned position, agents are ordered by name, which is the same in each run.
         members.sort_by(|a, b| {
-            let place = |member: &Member| member.place.unwrap_or(u32::MAX);
+            let place = |member: &FleetMember| member.place.unwrap_or(u32::MAX);
             place(a).cmp(&place(b)).then_with(|| a.name.cmp(&b.name)).then_with(|| a.id.cmp(&b.id))
         });
         *self.members.lock().unwrap_or_else(PoisonError::into_inner) = members;
         Ok(())
     }
 
-    /// Reserves these agents, all of them or none: two leaders that each had half would wait for ever.
-    fn reserve(&self, free: Vec<Hello>) -> Vec<Arc<Member>> {
-        let ask =
-            Ask::Reserve { leader: self.leader.clone(), silence_ms: self.options.silence.as_millis() as u64 };
-        let members: Vec<Arc<Member>> = free
+    /// Reserves all of these agents or none. Otherwise two controllers with half of them each would wait
+    /// forever.
+    fn reserve(&self, free: Vec<AgentHello>) -> Vec<Arc<FleetMember>> {
+        let ask = AgentRequest::Reserve {
+            leader: self.leader.clone(),
+            silence_ms: self.options.silence.as_millis() as u64,
+        };
+        let members: Vec<Arc<FleetMember>> = free
             .into_iter()
             .map(|hello| {
                 let subject = self.subjects.agent(&hello.id);
-                Member::new(hello, subject)
+                FleetMember::new(hello, subject)
             })
             .collect();
-        let questions = members.iter().map(|member| (member.subject.clone(), written(&ask))).collect();
+        let questions = members.iter().map(|member| (member.subject.clone(), encode(&ask))).collect();
         let answers = self.wire.ask_each(questions, ANSWER_MAX);
         let is_done = |answer: &Option<Vec<u8>>| {
-            answer.as_ref().is_some_and(|bytes| matches!(read(bytes), Ok(Answer::Done { .. })))
+            answer.as_ref().is_some_and(|bytes| matches!(decode(bytes), Ok(AgentReply::Done { .. })))
         };
         if !answers.iter().all(is_done) {
             let got: Vec<_> =
                 members.into_iter().zip(&answers).filter(|(_, answer)| is_done(answer)).collect();
-            self.let_go(&got.into_iter().map(|(member, _)| member).collect::<Vec<_>>());
-            // Whoever was quicker may be as unlucky next time: not both at the same moment.
+            self.send_release(&got.into_iter().map(|(member, _)| member).collect::<Vec<_>>());
+            // The other controller may also have failed. The pause differs by process, so the two do not
+            // collide again.
             std::thread::park_timeout(Duration::from_millis(u64::from(std::process::id() % 7) * 37));
             return Vec::new();
         }
-        self.know_clocks(&members);
+        self.measure_clocks(&members);
         members.iter().for_each(|member| self.watch(member));
         members
     }
 
-    /// Lets all of them go, and counts on none: the next run of a command calls them anew.
-    fn give_up(&self, members: &[Arc<Member>]) {
-        self.let_go(members);
+    /// Releases all agents and forgets them; the next run reserves agents again.
+    fn release_all(&self, members: &[Arc<FleetMember>]) {
+        self.send_release(members);
         self.members.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    fn let_go(&self, members: &[Arc<Member>]) {
-        let ask = written(&Ask::Release(self.leader.id.clone()));
+    fn send_release(&self, members: &[Arc<FleetMember>]) {
+        let ask = encode(&AgentRequest::Release(self.leader.id.clone()));
         members.iter().for_each(|member| self.wire.publish(&member.subject, ask.clone()));
         self.wire.flush();
     }
 
-    /// Asks for their clocks until these are known well.
-    fn know_clocks(&self, members: &[Arc<Member>]) {
+    /// Measures the clocks often enough for their first use.
+    fn measure_clocks(&self, members: &[Arc<FleetMember>]) {
         ask_clocks(&self.wire, &self.clock, &self.leader.id, members.iter().map(Arc::as_ref), EXCHANGES);
     }
 
-    /// Goes on asking for its clock, by which it knows that its leader is there, and the leader that it is.
-    fn watch(&self, member: &Arc<Member>) {
+    /// Keeps asking for the agent's clock. This shows each side that the other is still there.
+    fn watch(&self, member: &Arc<FleetMember>) {
         let every = (self.options.silence / 8).clamp(Duration::from_millis(50), Duration::from_millis(500));
-        let ask = written(&Ask::Clock(self.leader.id.clone()));
-        let (over, subject) = (Arc::clone(&self.over), member.subject.clone());
+        let ask = encode(&AgentRequest::Clock(self.leader.id.clone()));
+        let (over, subject) = (Arc::clone(&self.is_over), member.subject.clone());
         let (asked, answered) = (Arc::downgrade(member), Arc::downgrade(member));
         self.wire.keep_asking(
             Arc::clone(&self.clock),
@@ -191,14 +196,14 @@ impl NatsFleet {
         );
     }
 
-    /// Who leads which sessions of a run, and by which weights.
-    fn shared_out(&self, job: &Job<'_>) -> Result<Vec<Seat>, FleetError> {
+    /// Assigns sessions and weights to the hosts of a run.
+    fn assign_slots(&self, job: &DriveJob<'_>) -> Result<Vec<AgentSlot>, FleetError> {
         let members = self.members();
         let weights = self.weights(&members);
         let all = shares(job.plan, &weights);
         let (ranks, all) = match all.iter().position(Vec::is_empty) {
             None => ((0..members.len()).collect(), all),
-            Some(_) if self.options.fewer_for_few => busy(job.plan, &weights),
+            Some(_) if self.options.fewer_for_few => busy_ranks(job.plan, &weights),
             Some(idle) => {
                 return Err(FleetError::Usage {
                     problem: format!(
@@ -211,14 +216,14 @@ impl NatsFleet {
                 });
             }
         };
-        let seat = |(rank, numbers): (usize, _)| {
+        let slot = |(rank, numbers): (usize, _)| {
             let member = Arc::clone(&members[rank]);
-            Seat { member, numbers, weight: weights[rank] }
+            AgentSlot { member, numbers, weight: weights[rank] }
         };
-        Ok(ranks.into_iter().zip(all).map(seat).collect())
+        Ok(ranks.into_iter().zip(all).map(slot).collect())
     }
 
-    fn weights(&self, members: &[Arc<Member>]) -> Vec<u32> {
+    fn weights(&self, members: &[Arc<FleetMember>]) -> Vec<u32> {
         match &self.options.weights {
             Weights::Equal => vec![1; members.len()],
             Weights::Processors => members.iter().map(|member| member.cpus.max(1)).collect(),
@@ -227,36 +232,40 @@ impl NatsFleet {
     }
 }
 
-impl Muster for NatsFleet {
+impl WorkerPoolFactory for NatsFleet {
     fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.clock)
     }
 
     fn stored(&self, run_id: &str) {
-        let ask = written(&Ask::Stored { leader: self.leader.id.clone(), run_id: run_id.to_owned() });
+        let ask = encode(&AgentRequest::Stored { leader: self.leader.id.clone(), run_id: run_id.to_owned() });
         self.members().iter().for_each(|member| self.wire.publish(&member.subject, ask.clone()));
     }
 
-    fn start(&self, job: &Job<'_>, tell: &dyn Fn(usize, usize)) -> Result<Mustered, TargetError> {
+    fn start(
+        &self,
+        job: &DriveJob<'_>,
+        tell: &dyn Fn(usize, usize),
+    ) -> Result<StartedWorkerPool, TargetError> {
         refuse_unfit(job)?;
         self.fill(&job.cancel, &|gathering| {
-            if gathering.there < gathering.of {
-                tell(gathering.there, gathering.of);
+            if gathering.ready < gathering.wanted {
+                tell(gathering.ready, gathering.wanted);
             }
         })?;
-        let seats = self.shared_out(job)?;
+        let slots = self.assign_slots(job)?;
         let parcel = parcel(job)?;
         if let Some(parcel) = &parcel {
-            let members: Vec<&Member> = seats.iter().map(|seat| seat.member.as_ref()).collect();
+            let members: Vec<&FleetMember> = slots.iter().map(|slot| slot.member.as_ref()).collect();
             send((&self.wire, &self.leader.id), parcel, &members, job)?;
         }
         let folders_sum = parcel.map(|parcel| parcel.sum);
-        let weights: Vec<u32> = seats.iter().map(|seat| seat.weight).collect();
-        let orders = (0..).zip(&seats).map(|(rank, seat)| {
+        let weights: Vec<u32> = slots.iter().map(|agent_slot| agent_slot.weight).collect();
+        let orders = (0..).zip(&slots).map(|(rank, host_slot)| {
             let order = order(job, weights.clone(), rank, folders_sum.clone());
             (
-                seat.member.subject.clone(),
-                written(&Ask::Lead { leader: self.leader.id.clone(), order: Box::new(order) }),
+                host_slot.member.subject.clone(),
+                encode(&AgentRequest::Lead { leader: self.leader.id.clone(), order: Box::new(order) }),
             )
         });
         let orders: Vec<_> = orders.collect();
@@ -266,12 +275,12 @@ impl Muster for NatsFleet {
                 bytes.len()
             )));
         }
-        let (crew, filled) = Distant::start(
+        let (crew, filled) = RemoteWorkerPool::start(
             Arc::clone(&self.wire),
             &self.subjects,
             (&self.options, self.leader.id.clone()),
-            seats,
-            (job, Shape::of(job)),
+            slots,
+            (job, ResultShape::of(job)),
             orders,
         )?;
         Ok((Box::new(crew), filled))
@@ -280,14 +289,14 @@ impl Muster for NatsFleet {
 
 impl Drop for NatsFleet {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::Release);
-        self.let_go(&self.members());
+        self.is_over.store(true, Ordering::Release);
+        self.send_release(&self.members());
     }
 }
 
-/// This process as a leader.
+/// Describes this process as a controller.
 pub(crate) fn this_leader() -> Leader {
-    let holder = dyno_engine::Holder::this_process(dyno_engine::Work::Run);
+    let holder = dyno_engine::Holder::this_process(dyno_engine::LockPurpose::Run);
     let id = format!("{}-{}-{:x}", holder.host, holder.pid, crate::random());
     Leader { id, words: format!("host {}, process {}, since {}", holder.host, holder.pid, holder.since) }
 }

@@ -1,22 +1,22 @@
-//! What of a driver host is used while its part of a run is in the window.
+//! Measures what a run uses of its driver host during the window.
 
 use dyno_host::{HostDelta, HostObserver, HostSnapshot, ProcessTimes, ProcessorShares};
 
-use crate::messages::UseOfHost;
+use crate::messages::HostUsage;
 
-/// What of this host is used in the window.
-pub(crate) struct Watch {
+/// Measures the use of this host in the window.
+pub(crate) struct HostUsageWatch {
     observer: HostObserver,
-    /// When the window begins, once that is announced.
+    /// When the window begins; absent until the controller announces it.
     pub(crate) begins_ns: Option<u64>,
     begin: Option<(u64, HostSnapshot)>,
     end: Option<(u64, HostSnapshot)>,
-    /// Processor times at both ends, for what a quota held back.
+    /// Processor times at both window boundaries, from which throttling by a CPU quota is computed.
     times: [Option<ProcessTimes>; 2],
     queue: crate::queue::SendQueue,
 }
 
-impl Watch {
+impl HostUsageWatch {
     pub(crate) fn new() -> Self {
         let observer = HostObserver::new(&[]);
         Self {
@@ -29,8 +29,8 @@ impl Watch {
         }
     }
 
-    /// Looks at the machine where it is time for that.
-    pub(crate) fn look(&mut self, now_ns: u64, closed_ns: Option<u64>) {
+    /// Takes a snapshot at each window boundary, and samples the send queues between them.
+    pub(crate) fn observe(&mut self, now_ns: u64, closed_ns: Option<u64>) {
         let Some(begins_ns) = self.begins_ns.filter(|begins_ns| now_ns >= *begins_ns) else { return };
         if self.begin.is_none() {
             self.begin = Some((now_ns, self.observer.snapshot()));
@@ -43,12 +43,12 @@ impl Watch {
             }
             return;
         }
-        self.queue.look(now_ns - begins_ns);
+        self.queue.sample(now_ns - begins_ns);
     }
 
-    pub(crate) fn used(self) -> UseOfHost {
+    pub(crate) fn into_usage(self) -> HostUsage {
         let (Some((begin_ns, begin)), Some((end_ns, end))) = (self.begin, self.end) else {
-            return UseOfHost::default();
+            return HostUsage::default();
         };
         let delta = HostDelta::between(&begin, &end, end_ns.saturating_sub(begin_ns) as f64 / 1e9);
         let quota = match &self.times {
@@ -59,13 +59,13 @@ impl Watch {
         };
         let periods = quota.filter(|quota| quota.periods > 0);
         let throttled_pct = periods.map(|quota| 100.0 * quota.throttled as f64 / quota.periods as f64);
-        UseOfHost {
+        HostUsage {
             cpu_busy_pct: delta.cpu.as_ref().map(|cpu| cpu.busy_pct),
             client_cpus: delta
                 .process
                 .as_ref()
                 .map(|cpu| (cpu.user_s + cpu.system_s) / delta.seconds.max(1e-9)),
-            send_queue_bytes_max: self.queue.most(),
+            send_queue_bytes_max: self.queue.max_bytes(),
             throttled_pct,
             stalls: None,
         }

@@ -1,34 +1,35 @@
-//! When an agent last heard of its leader: noted on the thread that hears, read on the one that acts.
+//! Records when an agent last received a message from its controller; the receiving thread writes it, the
+//! agent's thread reads it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::messages::Leader;
 
-/// What the thread that hears and the one that acts share.
+/// State shared between the receiving thread and the agent's thread.
 #[derive(Default)]
-pub(crate) struct LeaderHeard {
-    /// The leader's number, and when it was last heard.
+pub(crate) struct LeaderContact {
+    /// Id of the controller; absent while the agent is free.
     leader: Mutex<Option<String>>,
     at_ns: AtomicU64,
 }
 
-impl LeaderHeard {
-    /// This leader was heard then; another's messages mean nothing.
+impl LeaderContact {
+    /// Notes a message of this controller; ignores other controllers.
     pub(crate) fn note(&self, leader: &str, at_ns: u64) {
-        let own = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
-        if own.as_deref() == Some(leader) {
+        let current_leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
+        if current_leader.as_deref() == Some(leader) {
             self.at_ns.fetch_max(at_ns, Ordering::AcqRel);
         }
     }
 
-    /// Follows this leader from now on, or nobody.
+    /// Follows this controller from now on, or none.
     pub(crate) fn follow(&self, leader: Option<&Leader>, at_ns: u64) {
         *self.leader.lock().unwrap_or_else(PoisonError::into_inner) = leader.map(|leader| leader.id.clone());
         self.at_ns.store(at_ns, Ordering::Release);
     }
 
-    /// When it was last heard.
+    /// When the controller last sent a message.
     pub(crate) fn at_ns(&self) -> u64 {
         self.at_ns.load(Ordering::Acquire)
     }

@@ -1,11 +1,13 @@
-//! Several driver hosts that meet on a NATS server.
+//! Runs load from several driver hosts that communicate through a NATS server.
 //!
-//! An [`agent`](serve) waits on each driver host. Whoever leads gathers them ([`NatsFleet`]), and is for the drive a crew like any
-//! other: it is told of each moment ahead, on a clock that many exchanges have mapped ([`ClockMap`]), and hands in what its sessions
-//! measured. What an agent has measured stays on its disk until the leader has it; [`Collector`] fetches what a lost leader left.
-//! A machine that is only looked at has an agent that only [`observe`]s, and [`NatsAgents`] knows these.
+//! An agent ([`serve`]) waits on each driver host. The controller (`leader` in code and messages) reserves
+//! agents with [`NatsFleet`]. The drive controls them like any other worker pool. Steps reach agents ahead of
+//! time, in the time of a clock that [`ClockMap`] has mapped. Afterwards agents hand in what their sessions
+//! measured. An agent keeps these results on disk until the controller has them; [`FleetCollector`] fetches
+//! what a lost controller left. An agent that only [`observe`]s reads counters of its machine; [`NatsAgents`]
+//! finds such agents.
 //!
-//! Nothing of this is on the threads of sessions: the client of NATS has threads of its own ([`Wire`]).
+//! Sessions' threads are not involved: the NATS client has threads of its own ([`Wire`]).
 
 mod account;
 mod agent;
@@ -54,12 +56,12 @@ pub use agent::serve;
 pub use agent_event::AgentEvent;
 pub use agent_options::AgentOptions;
 pub use clock::{ClockMap, Exchange};
-pub use collect::{CollectedRun, Collection, Collector};
+pub use collect::{CollectedRun, Collection, FleetCollector};
 pub use error::FleetError;
 pub use gather::NatsFleet;
 pub use limits::PROTOCOL;
-pub use messages::Known;
-pub use observe::{NatsAgents, ObserverOptions, ToMeet, observe};
+pub use messages::FleetTarget;
+pub use observe::{NatsAccessProvider, NatsAgents, ObserverOptions, observe};
 pub use opener::{Opened, Opener};
 pub use options::FleetOptions;
 pub use policy::{AgentPolicy, AllowedTarget};
@@ -68,7 +70,7 @@ pub use seal::GroupKey;
 pub use share::{Weights, shares};
 pub use wire::{Access, Wire};
 
-/// A number that nobody else draws.
+/// Returns a random number that is unique in practice.
 fn random() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::hash::RandomState::new().build_hasher().finish()

@@ -1,20 +1,20 @@
-//! The version of messages, and limits on all that they bring: one may come from anybody who can reach the meeting point.
+//! The protocol version, and limits on messages: anyone who can reach the NATS server may send one.
 
-/// The version of these messages. Whoever speaks another one is refused.
+/// The protocol version. Agents and controllers of another version are refused.
 pub const PROTOCOL: u32 = 3;
-/// A message's bytes at most; a NATS server takes a megabyte where nobody changed that.
+/// Maximum size of a message, bytes. A NATS server accepts 1 MB by default.
 pub(crate) const MESSAGE_BYTES_MAX: usize = 900 * 1024;
-/// Bytes of one piece of what is handed in.
+/// Size of one piece of transferred data, bytes.
 pub(crate) const PIECE_BYTES: usize = 256 * 1024;
-/// Bytes that an agent may hand in, beside those for each of its sessions, as they travel.
+/// Maximum packed size of an agent's results, bytes, in addition to the share of each session.
 pub(crate) const HANDED_BYTES_MAX: usize = 32 << 20;
-/// The same for each session, unpacked.
+/// Maximum unpacked size of the results of one session, bytes.
 pub(crate) const SESSION_BYTES_MAX: usize = 64 << 10;
-/// Bytes of the folders of a run's workloads, packed, and as the text that they unpack to.
+/// Maximum size of a run's workload folders, bytes; applies to both their packed and their unpacked form.
 pub(crate) const FOLDERS_BYTES_MAX: usize = 32 << 20;
 pub(crate) const FOLDERS_TEXT_MAX: u64 = 64 << 20;
-/// Hosts of a run at most, and sessions.
+/// Maximum number of hosts and of sessions in a run.
 pub(crate) const HOSTS_MAX: usize = 4_096;
 pub(crate) const SESSIONS_MAX: u32 = 4_000_000;
-/// Characters of a name at most.
+/// Maximum length of a name, characters.
 pub(crate) const NAME_MAX: usize = 80;

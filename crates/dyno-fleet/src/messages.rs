@@ -1,6 +1,6 @@
-//! What leader and agents say to each other.
+//! The messages that a controller and its agents exchange.
 
-use dyno_drive::{Interval, Stalls, Standing};
+use dyno_drive::{IntervalCounts, Stalls, WorkerStatus};
 use dyno_engine::target::Stuck;
 use dyno_host::ProcessAddress;
 use dyno_plan::{DataSpec, Plan};
@@ -9,143 +9,147 @@ use serde::{Deserialize, Serialize};
 
 use crate::folders::Folders;
 
-/// Who leads, for people.
+/// A controller, as it introduces itself to agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Leader {
-    /// A number that nobody else has.
+    /// Unique id of the controller's process.
     pub(crate) id: String,
-    /// `host db1, process 4711, since 2026-11-25T02:30:00Z`.
+    /// A description for people: `host db1, process 4711, since 2026-11-25T02:30:00Z`.
     pub(crate) words: String,
 }
 
-/// A leader asks who is there.
+/// A controller asks which agents are there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Call {
+pub(crate) struct AgentCall {
     pub(crate) protocol: u32,
     pub(crate) version: String,
     pub(crate) leader: Leader,
 }
 
-/// An agent says that it is.
+/// An agent's answer to a call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Hello {
+pub(crate) struct AgentHello {
     pub(crate) protocol: u32,
     pub(crate) version: String,
-    /// A number that nobody else has; it is part of the agent's subject.
+    /// Unique id of the agent, which is part of its subject.
     pub(crate) id: String,
     pub(crate) name: String,
-    /// Its place among the agents, where its placement has given it one.
+    /// The agent's position among the agents; absent if its placement assigns none.
     pub(crate) place: Option<u32>,
     pub(crate) cpus: u32,
-    /// Whoever has reserved it.
+    /// The controller that has reserved the agent; absent while it is free.
     pub(crate) busy: Option<Leader>,
-    /// Runs of which it keeps what it measured.
+    /// Number of runs whose results the agent keeps.
     pub(crate) keeps: u32,
 }
 
-/// What is known of a target, which only the leader observes.
+/// A target as the controller found it; only the controller observes targets.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Known {
-    /// What it is.
+pub struct FleetTarget {
+    /// The product, version and counters of the target.
     pub identity: Identity,
-    /// The data that it holds.
+    /// The data that the target holds.
     pub spec: DataSpec,
-    /// Why its sessions only read, if they do.
+    /// Why sessions only read on this target; absent if they may write.
     pub reads_only: Option<String>,
 }
 
-/// A part of a run.
+/// The order to run a part of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct AgentOrder {
     pub(crate) run_id: String,
     pub(crate) started_at: String,
     pub(crate) run_stamp: u64,
     pub(crate) plan: Plan,
-    pub(crate) targets: Vec<Known>,
-    /// Versions of the workloads of the user's own.
+    pub(crate) targets: Vec<FleetTarget>,
+    /// Versions of the custom workloads.
     pub(crate) workloads: Vec<String>,
-    /// The checksum of their folders, which were sent before; nothing where there are none but those inside the program.
+    /// Checksum of the workload folders, which the controller sends before the order; absent if only built-in
+    /// workloads are used.
     #[serde(default)]
     pub(crate) folders_sum: Option<String>,
-    /// These folders, once the agent has put them there: what it keeps of a run is whole.
+    /// The folders themselves. The agent adds them, so that a kept run is complete.
     #[serde(default, skip_serializing_if = "Folders::is_empty")]
     pub(crate) folders: Folders,
-    /// The weights of all hosts, and which of them this is.
+    /// The weights of all hosts; `rank` is this host's position among them.
     pub(crate) weights: Vec<u32>,
     pub(crate) rank: u32,
 }
 
-/// What an agent is asked.
+/// A request to an agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) enum Ask {
-    /// What its clock shows; asked all the time, so that it knows that its leader is there.
+pub(crate) enum AgentRequest {
+    /// Asks for the agent's clock. Repeated all the time, so the agent also knows that its controller is
+    /// there.
     Clock(String),
-    /// To be there for this leader alone, and to go on for so many milliseconds without hearing of it.
+    /// Reserves the agent for this controller; the agent tolerates `silence_ms` milliseconds without a
+    /// message from it.
     Reserve { leader: Leader, silence_ms: u64 },
-    /// To take a piece of the folders of workloads, whose bytes follow; `sum` is that of all of them.
+    /// Sends a piece of the workload folders, whose bytes follow; `sum` is the checksum of all pieces
+    /// together.
     Folders { leader: String, number: u32, of: u32, sum: String },
-    /// To lead a part of a run of the leader that has reserved it.
-    Lead { leader: String, order: Box<Order> },
-    /// To do something in the run of that name, of the leader that has reserved it.
-    Do { leader: String, run_id: String, step: Step },
-    /// To be free for others.
+    /// Starts a part of a run of the controller that has reserved the agent.
+    Lead { leader: String, order: Box<AgentOrder> },
+    /// Asks for a step in this run of the controller that has reserved the agent.
+    Do { leader: String, run_id: String, step: AgentStep },
+    /// Releases the agent, so that other controllers can reserve it.
     Release(String),
-    /// Which runs it keeps.
+    /// Asks which runs the agent keeps.
     Kept,
-    /// A piece of what it keeps of a run.
+    /// Asks for a piece of a kept run.
     Piece { run_id: String, number: u32 },
-    /// To keep a run no more: whoever asks has it, and proves that by the checksum of all its bytes.
+    /// Deletes a kept run. The checksum of all its bytes proves that the sender has it.
     Forget { run_id: String, sum: String },
-    /// To keep a run no more that the leader which has reserved the agent has stored.
+    /// Deletes a kept run whose record the controller that reserved the agent has stored.
     Stored { leader: String, run_id: String },
 }
 
 /// A step of a run. Moments are on the agent's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Step {
-    /// Sessions connect.
+pub(crate) enum AgentStep {
+    /// The sessions connect to their targets.
     Connect,
-    /// Sessions start then.
+    /// The gate opens at this moment, and sessions start.
     Gate { opens_ns: u64 },
-    /// The window begins then, and ends then if that is known.
+    /// The window begins at `origin_ns`, and ends at `ends_ns` if that is known.
     Open { origin_ns: u64, ends_ns: Option<u64> },
-    /// Its begin is read.
+    /// The snapshot at the window's begin is complete.
     Enter,
-    /// The counters of these targets (one bit each) at an edge are read next.
+    /// The counters of these targets (one bit each) are read next at a window boundary.
     Looking { edge: u8, targets: u64 },
-    /// Those of one are there.
+    /// The counters of one target were read, at the latest at `answered_ns`.
     Looked { edge: u8, target: u32, answered_ns: u64 },
-    /// The window ends then.
+    /// The window ends at this moment.
     Close { at_ns: u64 },
-    /// Sessions end, within so much for operations under way.
+    /// Sessions end; operations in progress may take this many milliseconds.
     Stop { drain_ms: u64 },
-    /// Nobody waits any more.
+    /// Nobody waits for operations in progress any more.
     Hurry,
 }
 
-/// What an agent answers.
+/// The answer of an agent to a request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) enum Answer {
+pub(crate) enum AgentReply {
     Clock {
         heard_ns: u64,
         said_ns: u64,
     },
-    /// It does as it was asked; so much too late, ns.
+    /// The agent did what was asked; a step came this many nanoseconds late.
     Done {
         late_ns: u64,
     },
-    /// It leads the part, on this machine.
+    /// The agent runs the part, on this machine and in this process.
     Leads(Box<Host>, ProcessAddress),
-    /// It does not, and why.
+    /// The agent refuses, for this reason.
     Refused(String),
     Kept(Vec<KeptRun>),
-    /// Bytes follow the message.
+    /// A piece of a kept run, whose bytes follow the message.
     Piece {
         of: u32,
     },
 }
 
-/// A run of which an agent keeps what it measured.
+/// A run whose results an agent keeps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KeptRun {
     pub(crate) run_id: String,
@@ -154,53 +158,54 @@ pub(crate) struct KeptRun {
     pub(crate) bytes: u64,
 }
 
-/// What an agent reports of its part of a run; the one with the highest number holds.
+/// An agent's status report of its part of a run; the report with the highest number counts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Report {
+pub(crate) struct AgentReport {
     pub(crate) rank: u32,
     pub(crate) number: u64,
-    /// Whether it has reached all targets, and found them to be those of the leader.
+    /// Whether the agent has reached all targets and found them identical to the controller's.
     pub(crate) reached: bool,
-    pub(crate) standing: Standing,
+    pub(crate) standing: WorkerStatus,
 }
 
-/// What an agent hands over and wants acknowledged.
+/// Data that an agent sends until it is acknowledged.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Upload {
-    /// What its sessions did in intervals, the how manieth such message, from 0.
-    Intervals { rank: u32, number: u64, intervals: Vec<Interval> },
-    /// A piece of what it hands in, whose bytes follow; `sum` is that of all of them.
+    /// The sessions' intervals; `number` counts these messages from 0.
+    Intervals { rank: u32, number: u64, intervals: Vec<IntervalCounts> },
+    /// A piece of the results, whose bytes follow; `sum` is the checksum of all pieces together.
     Piece { rank: u32, number: u32, of: u32, sum: String },
 }
 
-/// What it gets for that.
+/// The acknowledgement of an upload.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) enum Receipt {
     Have,
-    /// It is not taken, and why.
+    /// The controller refuses the upload, for this reason.
     Refused(String),
 }
 
-/// What an agent hands in of a run when its sessions have ended.
+/// The results that an agent hands in after its sessions have ended.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct HandedIn {
+pub(crate) struct AgentResults {
     pub(crate) results: dyno_drive::Results,
     pub(crate) threads: u32,
-    /// Numbers of sessions that had to be broken off, and what their servers say.
+    /// Numbers of the sessions that did not end in time, and what their servers report about them.
     pub(crate) broken_off: Vec<u32>,
     pub(crate) stuck: Vec<(String, bool)>,
-    /// Whether its sessions ended because nothing was heard of the leader.
+    /// Whether the sessions ended because the controller was lost.
     pub(crate) alone: bool,
     pub(crate) closed_ns: Option<u64>,
-    /// When they ended by the host's wall clock, RFC 3339 in UTC; absent in what earlier versions kept.
+    /// When the sessions ended by the host's wall clock, RFC 3339 in UTC; absent in results that earlier
+    /// versions kept.
     #[serde(default)]
     pub(crate) ended_at: Option<String>,
-    pub(crate) use_of_host: UseOfHost,
+    pub(crate) use_of_host: HostUsage,
 }
 
-/// What of the driver host was used in the window.
+/// What the run used of the driver host in the window.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct UseOfHost {
+pub(crate) struct HostUsage {
     pub(crate) cpu_busy_pct: Option<f64>,
     pub(crate) client_cpus: Option<f64>,
     pub(crate) send_queue_bytes_max: Option<u64>,
@@ -210,8 +215,8 @@ pub(crate) struct UseOfHost {
     pub(crate) stalls: Option<Stalls>,
 }
 
-impl UseOfHost {
-    /// Enters it into the record of the host.
+impl HostUsage {
+    /// Copies the values into the host's entry in the record.
     pub(crate) fn enter(&self, host: &mut dyno_record::FleetHost) {
         host.cpu_busy_pct = self.cpu_busy_pct;
         host.client_cpus = self.client_cpus;
@@ -223,7 +228,7 @@ impl UseOfHost {
     }
 }
 
-impl HandedIn {
+impl AgentResults {
     pub(crate) fn stuck(&self) -> Vec<Stuck> {
         self.stuck.iter().map(|(words, full)| Stuck { words: words.clone(), full: *full }).collect()
     }

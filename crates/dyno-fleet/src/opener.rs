@@ -1,32 +1,34 @@
-//! How an agent reaches what a run is about: given by whoever starts it, who knows engines, secrets and folders.
+//! How an agent reaches targets and workloads; the program that starts the agent implements it, because it
+//! knows engines, secrets and folders.
 
 use std::sync::Arc;
 
-use dyno_drive::Aim;
+use dyno_drive::TargetContext;
 use dyno_plan::Plan;
-use dyno_workload::own::{Own, SentFolders};
+use dyno_workload::own::{CustomWorkload, SentFolders};
 
-use crate::messages::Known;
+use crate::messages::FleetTarget;
 
-/// Reaches the targets of a plan from this host.
+/// Connects to the targets of a plan from this host.
 pub trait Opener: Sync {
-    /// Opens them, and makes sure that they are what the leader knows them for; reads the workloads, of which these are the versions, from
-    /// the folders that were sent.
+    /// Opens the targets and checks that they are identical to the controller's. Reads the workloads with
+    /// these versions from the folders that the controller sent.
     ///
     /// # Errors
-    /// One cannot be reached from here, is another one or holds other data, or a workload is not the same; in words.
+    /// A target cannot be reached from here, is another one or holds other data, or a workload differs; the
+    /// text says which.
     fn open(
         &self,
         plan: &Plan,
-        known: &[Known],
+        known: &[FleetTarget],
         workloads: (&[String], &SentFolders),
     ) -> Result<Opened, String>;
 }
 
-/// What a run is about, reached.
+/// The targets and workloads of a run, opened.
 pub struct Opened {
-    /// The targets, in the order of the plan.
-    pub targets: Vec<Aim>,
-    /// The workloads of the user's own.
-    pub owns: Vec<Arc<Own>>,
+    /// The targets in the order of the plan.
+    pub targets: Vec<TargetContext>,
+    /// The custom workloads of the plan.
+    pub custom_workloads: Vec<Arc<CustomWorkload>>,
 }

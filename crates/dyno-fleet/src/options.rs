@@ -1,29 +1,28 @@
-//! How the hosts of a command are got together, as whoever leads it says.
+//! The options with which a controller reserves driver hosts.
 
 use std::time::Duration;
 
 use crate::share::Weights;
 use crate::wire::Access;
 
-/// How the hosts of a command are got together.
 #[derive(Debug, Clone)]
 pub struct FleetOptions {
-    /// The meeting point.
+    /// The NATS server, and the credentials for it.
     pub access: Access,
-    /// The name under which they meet.
+    /// The group name of the agents.
     pub group: String,
-    /// How many hosts there are to be.
+    /// Number of driver hosts to reserve.
     pub hosts: usize,
-    /// How sessions are shared out.
+    /// How sessions are distributed over the hosts.
     pub weights: Weights,
-    /// For how long agents and leader go on without hearing of each other.
+    /// How long agents and controller tolerate hearing nothing from each other.
     pub silence: Duration,
-    /// How long to wait for agents that are not there.
+    /// How long the controller waits for missing agents.
     pub wait: Duration,
-    /// Whether a run goes on without a host that is lost.
+    /// Whether a run continues without a host that was lost.
     pub allow_short: bool,
-    /// Whether a run of too few sessions for all hosts is led from those that have some, as the first steps of a load are.
+    /// Whether a run with fewer sessions than hosts uses only some hosts, as the first steps of a load test
+    /// do.
     pub fewer_for_few: bool,
-    /// The version of this program.
     pub version: String,
 }

@@ -1,4 +1,4 @@
-//! The hosts of a run as one: steps that all of them take, and who of them is lost.
+//! The hosts of a run as a group: sends steps to all of them and detects lost hosts.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,122 +6,128 @@ use std::time::{Duration, Instant};
 use dyno_engine::Clock;
 
 use crate::clocks::ask_clocks;
-use crate::coding::{read, written};
-use crate::ear::{Ear, Heard};
-use crate::member::Member;
-use crate::messages::{Answer, Ask, Step};
+use crate::coding::{decode, encode};
+use crate::ear::{AgentInbox, AgentStatus};
+use crate::member::FleetMember;
+use crate::messages::{AgentReply, AgentRequest, AgentStep};
 use crate::subjects::plain;
 use crate::wire::Wire;
 
-/// Exchanges by which clocks are known anew: the shortest of them counts.
+/// Number of exchanges that measure a clock again; the shortest round trip counts.
 const REFRESH: u32 = 12;
-/// How long sessions that were broken off may take, with what is asked of their servers, and what is handed in to begin to come.
+/// Time after the drain for sessions that did not end, for the server's information about them, and for the
+/// hand-in to start.
 const HAND_IN_MAX: Duration = Duration::from_secs(30);
-/// How much later than any message a standing may be told, which is told four times a second.
+/// How much longer than any message a status report may be missing; agents send it four times a second.
 const REPORT_MAX: Duration = Duration::from_secs(5);
-/// How long is waited for what is under way once the user is impatient.
+/// How long the controller waits for operations in progress once the user asks to hurry.
 const HURRY_MAX: Duration = Duration::from_secs(2);
 
-/// The hosts of one run.
-pub(crate) struct Party {
+pub(crate) struct AgentGroup {
     pub(crate) wire: Arc<Wire>,
     pub(crate) run_id: String,
-    pub(crate) ear: Arc<Ear>,
+    pub(crate) inbox: Arc<AgentInbox>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// The number of whoever leads.
+    /// Id of the controller's process.
     pub(crate) leader: String,
     pub(crate) silence: Duration,
 }
 
-impl Party {
-    /// Ranks that have not been lost.
-    pub(crate) fn there(&self) -> Vec<usize> {
-        let heard = self.ear.heard();
-        (0..heard.len()).filter(|rank| heard[*rank].lost.is_none()).collect()
+impl AgentGroup {
+    /// Ranks of the hosts that are not lost.
+    pub(crate) fn active_ranks(&self) -> Vec<usize> {
+        let statuses = self.inbox.statuses();
+        (0..statuses.len()).filter(|rank| statuses[*rank].lost_reason.is_none()).collect()
     }
 
-    /// Sums up what those that are there have reported.
-    pub(crate) fn sum(&self, of: impl Fn(&Heard) -> u32) -> u32 {
-        self.ear.heard().iter().filter(|heard| heard.lost.is_none()).map(of).sum()
+    /// Adds up a count over the hosts that are not lost.
+    pub(crate) fn sum(&self, count_of: impl Fn(&AgentStatus) -> u32) -> u32 {
+        self.inbox.statuses().iter().filter(|heard| heard.lost_reason.is_none()).map(count_of).sum()
     }
 
-    /// Has all that are there do a step, which may be another one for each; returns how much too late the last did, ns.
-    pub(crate) fn step(&self, make: impl Fn(&Member) -> Result<Step, String>) -> u64 {
+    /// Sends a step, which `make` builds for each host, to all hosts that are not lost. Returns the longest
+    /// delay of a host, ns.
+    pub(crate) fn step(&self, make: impl Fn(&FleetMember) -> Result<AgentStep, String>) -> u64 {
         let mut questions = Vec::new();
-        let mut asked = Vec::new();
-        for rank in self.there() {
-            let member = &self.ear.seats[rank].member;
+        let mut requested_ranks = Vec::new();
+        for rank in self.active_ranks() {
+            let member = &self.inbox.slots[rank].member;
             match make(member) {
                 Ok(step) => {
-                    let ask =
-                        written(&Ask::Do { leader: self.leader.clone(), run_id: self.run_id.clone(), step });
+                    let ask = encode(&AgentRequest::Do {
+                        leader: self.leader.clone(),
+                        run_id: self.run_id.clone(),
+                        step,
+                    });
                     questions.push((member.subject.clone(), ask));
-                    asked.push(rank);
+                    requested_ranks.push(rank);
                 }
-                Err(why) => self.ear.lose(rank, why),
+                Err(why) => self.inbox.mark_lost(rank, why),
             }
         }
         let answers = self.wire.ask_each(questions, self.silence);
         let mut late_max_ns = 0;
-        for (rank, answer) in asked.into_iter().zip(answers) {
-            match answer.map(|bytes| read::<Answer>(&bytes)) {
-                Some(Ok(Answer::Done { late_ns })) => {
+        for (rank, answer) in requested_ranks.into_iter().zip(answers) {
+            match answer.map(|bytes| decode::<AgentReply>(&bytes)) {
+                Some(Ok(AgentReply::Done { late_ns })) => {
                     late_max_ns = late_max_ns.max(late_ns);
-                    let mut heard = self.ear.heard();
-                    heard[rank].late_ns = heard[rank].late_ns.max(late_ns);
+                    let mut statuses = self.inbox.statuses();
+                    statuses[rank].late_ns = statuses[rank].late_ns.max(late_ns);
                 }
-                Some(Ok(Answer::Refused(why))) => self.ear.lose(rank, plain(&why)),
-                Some(_) => self.ear.lose(rank, "it answers what is not understood".to_owned()),
+                Some(Ok(AgentReply::Refused(why))) => self.inbox.mark_lost(rank, plain(&why)),
+                Some(_) => self.inbox.mark_lost(rank, "it answers what is not understood".to_owned()),
                 None => {
                     let why = format!("no answer within {:.1} s", self.silence.as_secs_f64());
-                    self.ear.lose(rank, why);
+                    self.inbox.mark_lost(rank, why);
                 }
             }
         }
         late_max_ns
     }
 
-    /// Asks for clocks anew, shortly before a moment or after one: what is known of them ages.
+    /// Measures the clocks again, close to an important moment: clock offsets become less certain with time.
     pub(crate) fn refresh_clocks(&self) {
-        let there = self.there();
-        let members = there.iter().map(|rank| self.ear.seats[*rank].member.as_ref());
+        let active_ranks = self.active_ranks();
+        let members = active_ranks.iter().map(|rank| self.inbox.slots[*rank].member.as_ref());
         ask_clocks(&self.wire, &self.clock, &self.leader, members, REFRESH);
     }
 
-    /// Notes whose sessions' standing has not been told for too long, though the agent answers.
-    pub(crate) fn look_for_hanging(&self) {
-        let heard = self.ear.heard();
-        let hangs = |heard: &Heard| {
-            heard.lost.is_none()
-                && heard.reported.is_some_and(|reported| reported.elapsed() > self.silence + REPORT_MAX)
+    /// Marks hosts as lost whose agent answers but has not reported its sessions for too long.
+    pub(crate) fn mark_hanging(&self) {
+        let statuses = self.inbox.statuses();
+        let hangs = |status: &AgentStatus| {
+            status.lost_reason.is_none()
+                && status.reported.is_some_and(|reported| reported.elapsed() > self.silence + REPORT_MAX)
         };
-        let hanging: Vec<usize> = (0..heard.len()).filter(|rank| hangs(&heard[*rank])).collect();
-        drop(heard);
+        let hanging: Vec<usize> = (0..statuses.len()).filter(|rank| hangs(&statuses[*rank])).collect();
+        drop(statuses);
         for rank in hanging {
-            self.ear.lose(rank, "its agent answers, and tells nothing of its sessions".to_owned());
+            self.inbox.mark_lost(rank, "its agent answers, and tells nothing of its sessions".to_owned());
         }
     }
 
-    /// Notes who has been silent for too long.
-    pub(crate) fn look_for_lost(&self) {
-        for rank in self.there() {
-            let silent_for = self.ear.seats[rank].member.silent_for();
+    /// Marks hosts as lost that have been silent for too long.
+    pub(crate) fn mark_silent(&self) {
+        for rank in self.active_ranks() {
+            let silent_for = self.inbox.slots[rank].member.silent_for();
             if silent_for >= self.silence {
-                self.ear.lose(rank, silence_words(self.wire.is_connected(), silent_for));
+                self.inbox.mark_lost(rank, silence_words(self.wire.is_connected(), silent_for));
             }
         }
     }
 
-    /// Waits until all that are there have handed in, or will not.
+    /// Waits until every host has handed in its results or counts as lost.
     pub(crate) fn wait_handed(&self, drain: Duration, impatient: &dyn Fn() -> bool) {
         let mut until = Instant::now() + drain + HAND_IN_MAX;
         let mut hurried = false;
         loop {
-            self.look_for_lost();
+            self.mark_silent();
             let waits_for: Vec<usize> = {
-                let heard = self.ear.heard();
-                (0..heard.len())
-                    .filter(|rank| heard[*rank].lost.is_none() && heard[*rank].handed.is_none())
+                let statuses = self.inbox.statuses();
+                (0..statuses.len())
+                    .filter(|rank| {
+                        statuses[*rank].lost_reason.is_none() && statuses[*rank].packed_results.is_none()
+                    })
                     .collect()
             };
             if waits_for.is_empty() {
@@ -129,24 +135,24 @@ impl Party {
             }
             if impatient() && !hurried {
                 hurried = true;
-                self.step(|_| Ok(Step::Hurry));
+                self.step(|_| Ok(AgentStep::Hurry));
                 until = until.min(Instant::now() + HURRY_MAX);
             }
             if Instant::now() >= until {
                 for rank in waits_for {
-                    self.ear.lose(rank, "it handed in nothing in time".to_owned());
+                    self.inbox.mark_lost(rank, "it handed in nothing in time".to_owned());
                 }
                 return;
             }
-            self.ear.wait(Duration::from_millis(50));
+            self.inbox.wait(Duration::from_millis(50));
         }
     }
 }
 
-/// How the reason for the loss of a host begins where the NATS server is what was lost.
+/// Prefix of the reason when the NATS server, not a host, was lost.
 pub(crate) const NATS_LOST: &str = "the connection to the NATS server was lost";
 
-/// Why a host that is silent for so long counts as lost.
+/// Says why a host counts as lost that was silent for this long.
 fn silence_words(is_connected: bool, silent_for: Duration) -> String {
     let seconds = silent_for.as_secs_f64();
     match is_connected {
@@ -155,7 +161,7 @@ fn silence_words(is_connected: bool, silent_for: Duration) -> String {
     }
 }
 
-/// Why a run fails whose driver host, named `host`, was lost.
+/// Says why a run fails after it lost the driver host `host`.
 pub(crate) fn loss_words(host: &str, why: &str) -> String {
     match why.starts_with(NATS_LOST) {
         true => why.to_owned(),

@@ -1,30 +1,31 @@
-//! What an agent lets leaders do: which databases they may reach from here, with which secrets, and where they may write.
+//! What an agent allows controllers to do: which databases they may use from here, with which secrets, and
+//! where they may write.
 //!
-//! The list is the agent's own. Names of variables and files in a plan that comes over the wire are never looked up.
+//! The list belongs to the agent. Names of variables and files in a received plan are never used.
 
 use std::path::PathBuf;
 
 use dyno_plan::{Plan, TargetUrl};
 
-/// What an agent lets leaders do.
+/// What an agent allows controllers to do.
 #[derive(Debug, Clone)]
 pub enum AgentPolicy {
-    /// Whatever they ask: for a network without strangers.
+    /// Allows all requests; for a network without untrusted users.
     Anything,
-    /// What is in this list.
+    /// Allows only the targets of this list.
     Listed(Vec<AllowedTarget>),
 }
 
-/// A database that may be reached from this host.
+/// A database that controllers may use from this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedTarget {
-    /// Where it is. `*` as user, host or database stands for any; parameters have to be these very ones.
+    /// URL of the database. `*` as user, host or database matches any value; parameters must match exactly.
     pub url: TargetUrl,
-    /// Whether runs may change data there.
+    /// Whether runs may change data in this database.
     pub writes: bool,
-    /// The environment variable of this host that holds its password.
+    /// The environment variable of this host that holds the password.
     pub password_env: Option<String>,
-    /// The file of this host whose first line is its password.
+    /// The file of this host whose first line is the password.
     pub password_file: Option<PathBuf>,
 }
 
@@ -37,21 +38,21 @@ impl AllowedTarget {
             && allowed.port == url.port
             && part(allowed.user.as_deref(), url.user.as_deref())
             && part(allowed.host.as_deref(), url.host.as_deref())
-            // A file is this one or none: `*` would open all files of the host.
+            // A file must match exactly: `*` would open every file of the host.
             && (allowed.path == url.path || (!url.is_file && allowed.path == "*"))
             && (url.params.is_empty() || allowed.params == url.params)
     }
 }
 
 impl AgentPolicy {
-    /// Puts what the agent's list says of the plan's targets into the plan, in place of what came with it; whether runs may write
-    /// there.
+    /// Replaces the connection settings of the plan's targets with those of the agent's list. Returns whether
+    /// runs may write there.
     ///
     /// # Errors
     /// A target is not in the list, or two of them have different passwords.
     pub(crate) fn admit(&self, plan: &mut Plan) -> Result<bool, String> {
-        // Hooks and other hosts are the leader's; an agent never looks at them.
-        plan.hooks = dyno_plan::Hooks::default();
+        // Hooks and other hosts belong to the controller; an agent ignores them.
+        plan.hooks = dyno_plan::HookSettings::default();
         plan.observe.hosts = Vec::new();
         let Self::Listed(list) = self else { return Ok(true) };
         let mut entries: Vec<&AllowedTarget> = Vec::new();
@@ -69,7 +70,7 @@ impl AgentPolicy {
         plan.target.password_env = first.0;
         plan.target.password_file = first.1.map(|file| file.display().to_string());
         let writes = entries.iter().all(|allowed| allowed.writes);
-        // Parameters of URLs can name files: they are the agent's own.
+        // Parameters of URLs can name files, so only the agent's own are used.
         let params: Vec<_> = entries.iter().map(|allowed| allowed.url.params.clone()).collect();
         plan.target.observe_url = None;
         plan.target.url.params.clone_from(&params[0]);
@@ -80,12 +81,12 @@ impl AgentPolicy {
 
 #[cfg(test)]
 mod tests {
-    use dyno_plan::{EngineSpec, Engines, PlanSource, engine::Form};
+    use dyno_plan::{EngineSpec, Engines, PlanSource, engine::UrlForm};
 
     use super::*;
 
     const ENGINES: Engines =
-        Engines(&[EngineSpec::plain("postgres", Form::Server, "postgres://dyno@db1/bench")]);
+        Engines(&[EngineSpec::plain("postgres", UrlForm::Server, "postgres://dyno@db1/bench")]);
 
     fn url(text: &str) -> TargetUrl {
         TargetUrl::read(text, ENGINES).unwrap()

@@ -1,38 +1,38 @@
-//! What waits in the send queues of this program's connections: bytes that a host has not got rid of.
+//! Samples the send queues of this process's connections: bytes that the host has not sent yet.
 
 use std::collections::HashSet;
 
-/// How often it is looked, ns: with thousands of connections a look takes milliseconds.
+/// How often the queues are sampled, ns. With thousands of connections a sample takes milliseconds.
 const LOOK_EVERY_NS: u64 = 1_000_000_000;
 
-/// The most that was seen.
+/// Largest amount of queued bytes seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct SendQueue {
-    looks: u64,
+    sample_count: u64,
     most: Option<u64>,
 }
 
 impl SendQueue {
-    /// Looks, where it is time: so long after the first.
-    pub(crate) fn look(&mut self, after_ns: u64) {
-        if after_ns < self.looks * LOOK_EVERY_NS {
+    /// Takes a sample if one is due, `after_ns` after the window began.
+    pub(crate) fn sample(&mut self, after_ns: u64) {
+        if after_ns < self.sample_count * LOOK_EVERY_NS {
             return;
         }
-        self.looks = after_ns / LOOK_EVERY_NS + 1;
+        self.sample_count = after_ns / LOOK_EVERY_NS + 1;
         let Some(own) = own_sockets() else { return };
         let tables = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
         let texts = tables.iter().filter_map(|path| std::fs::read_to_string(path).ok());
-        let waiting: u64 = texts.map(|text| waiting(&text, &own)).sum();
+        let waiting: u64 = texts.map(|text| queued_bytes(&text, &own)).sum();
         self.most = Some(self.most.unwrap_or(0).max(waiting));
     }
 
-    /// The most bytes that were seen waiting at one moment; nothing where nobody could look.
-    pub(crate) fn most(&self) -> Option<u64> {
+    /// Most bytes queued at one moment; absent if the kernel's tables could not be read.
+    pub(crate) fn max_bytes(&self) -> Option<u64> {
         self.most
     }
 }
 
-/// The inodes of this process's sockets.
+/// Inodes of this process's sockets; absent if they cannot be read.
 fn own_sockets() -> Option<HashSet<u64>> {
     let entries = std::fs::read_dir("/proc/self/fd").ok()?;
     let links = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
@@ -41,17 +41,18 @@ fn own_sockets() -> Option<HashSet<u64>> {
     Some(inodes.collect())
 }
 
-/// Bytes in the send queues of those sockets, by the kernel's table of connections: its fifth field is `tx:rx`, its tenth the inode.
-fn waiting(table: &str, own: &HashSet<u64>) -> u64 {
-    let of = |line: &str| -> Option<u64> {
+/// Bytes in the send queues of these sockets. In the kernel's table the fifth field is `tx:rx`, the tenth the
+/// inode.
+fn queued_bytes(table: &str, own_inodes: &HashSet<u64>) -> u64 {
+    let queued_bytes = |line: &str| -> Option<u64> {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let inode: u64 = fields.get(9)?.parse().ok()?;
         let (sending, _) = fields.get(4)?.split_once(':')?;
-        // A listening socket has its backlog there.
+        // For a listening socket this field holds its backlog.
         let listens = *fields.get(3)? == "0A";
-        (own.contains(&inode) && !listens).then(|| u64::from_str_radix(sending, 16).ok())?
+        (own_inodes.contains(&inode) && !listens).then(|| u64::from_str_radix(sending, 16).ok())?
     };
-    table.lines().skip(1).filter_map(of).sum()
+    table.lines().skip(1).filter_map(queued_bytes).sum()
 }
 
 #[cfg(test)]
@@ -66,8 +67,8 @@ mod tests {
 
     #[test]
     fn only_own_connections_count() {
-        assert_eq!(waiting(TABLE, &HashSet::from([11, 12])), 0x1000);
-        assert_eq!(waiting(TABLE, &HashSet::from([12, 13])), 0x1400);
-        assert_eq!(waiting("", &HashSet::from([12])), 0);
+        assert_eq!(queued_bytes(TABLE, &HashSet::from([11, 12])), 0x1000);
+        assert_eq!(queued_bytes(TABLE, &HashSet::from([12, 13])), 0x1400);
+        assert_eq!(queued_bytes("", &HashSet::from([12])), 0);
     }
 }

@@ -1,51 +1,51 @@
-//! Calls the agents of a group, and says who of them answers.
+//! Calls the agents of a group and reports which of them answer.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::coding::{read, written};
+use crate::coding::{decode, encode};
 use crate::error::FleetError;
 use crate::limits::{HOSTS_MAX, PROTOCOL};
-use crate::member::Member;
-use crate::messages::{Call, Hello, Leader};
+use crate::member::FleetMember;
+use crate::messages::{AgentCall, AgentHello, Leader};
 use crate::options::FleetOptions;
 use crate::seal::SealError;
 use crate::subjects::{Subjects, is_name, plain};
 use crate::wire::Wire;
 
-/// How long agents may take to say that they are there, before they are called again.
+/// How long agents may take to answer, before the controller calls again.
 pub(crate) const CALL_FOR: Duration = Duration::from_millis(400);
 
-/// Who is there so far.
+/// Progress while the controller waits for agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gathering {
-    /// Free agents of this version.
-    pub there: usize,
-    /// How many there are to be.
-    pub of: usize,
-    /// Who has reserved others, in words.
+    /// Number of free agents of this version.
+    pub ready: usize,
+    /// Number of agents wanted.
+    pub wanted: usize,
+    /// Descriptions of the controllers that have reserved other agents.
     pub busy: Vec<String>,
 }
 
-/// Free agents beside those that are reserved.
-pub(crate) fn call(
+/// Returns the free agents that are not reserved yet, and the progress.
+pub(crate) fn call_agents(
     wire: &Wire,
     subjects: &Subjects,
     options: &FleetOptions,
     leader: &Leader,
-    have: &[Arc<Member>],
-) -> Result<(Vec<Hello>, Gathering), FleetError> {
-    let call = Call { protocol: PROTOCOL, version: options.version.clone(), leader: leader.clone() };
-    let answers = wire.ask_all(&subjects.all(), written(&call), CALL_FOR);
-    let mut gathering = Gathering { there: have.len(), of: options.hosts, busy: Vec::new() };
-    let mut free: Vec<Hello> = Vec::new();
+    have: &[Arc<FleetMember>],
+) -> Result<(Vec<AgentHello>, Gathering), FleetError> {
+    let call = AgentCall { protocol: PROTOCOL, version: options.version.clone(), leader: leader.clone() };
+    let answers = wire.ask_all(&subjects.all(), encode(&call), CALL_FOR);
+    let mut gathering = Gathering { ready: have.len(), wanted: options.hosts, busy: Vec::new() };
+    let mut free: Vec<AgentHello> = Vec::new();
     for bytes in answers.into_iter().take(HOSTS_MAX) {
-        let Ok(hello) = read::<Hello>(&bytes) else { continue };
+        let Ok(hello) = decode::<AgentHello>(&bytes) else { continue };
         if !is_name(&hello.id) || have.iter().any(|member| member.id == hello.id) {
             continue;
         }
-        let hello = Hello { name: plain(&hello.name), ..hello };
-        if let Some(error) = of_another_version(&hello, &options.group, &options.version) {
+        let hello = AgentHello { name: plain(&hello.name), ..hello };
+        if let Some(error) = version_mismatch(&hello, &options.group, &options.version) {
             return Err(error);
         }
         match &hello.busy {
@@ -55,14 +55,14 @@ pub(crate) fn call(
             _ => free.push(hello),
         }
     }
-    gathering.there += free.len();
+    gathering.ready += free.len();
     gathering.busy.sort();
     free.sort_by(|a, b| a.place.cmp(&b.place).then_with(|| a.name.cmp(&b.name)));
     Ok((free, gathering))
 }
 
-/// Why an agent is refused that is of another version than this one.
-pub(crate) fn of_another_version(hello: &Hello, group: &str, version: &str) -> Option<FleetError> {
+/// Returns the error for an agent of another version; absent if the version matches.
+pub(crate) fn version_mismatch(hello: &AgentHello, group: &str, version: &str) -> Option<FleetError> {
     if (hello.protocol, hello.version.as_str()) == (PROTOCOL, version) {
         return None;
     }
@@ -77,13 +77,13 @@ pub(crate) fn of_another_version(hello: &Hello, group: &str, version: &str) -> O
     })
 }
 
-/// That there are too few of them.
+/// Returns the error for too few agents.
 pub(crate) fn too_few(
     options: &FleetOptions,
     gathering: &Gathering,
     refused: Option<(SealError, u64)>,
 ) -> FleetError {
-    let Gathering { there, of, busy } = gathering;
+    let Gathering { ready: there, wanted: of, busy } = gathering;
     let group = &options.group;
     let waited = options.wait.as_secs();
     let (problem, hint) = match busy.first() {

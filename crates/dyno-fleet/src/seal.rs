@@ -1,8 +1,10 @@
-//! Messages sealed with the group's key: only who has the key is obeyed or believed, and no message counts twice.
+//! Seals messages with the group's key: only messages from holders of the key are accepted, each at most
+//! once.
 //!
-//! A seal is an HMAC-SHA256 (RFC 2104) over the subject, the sender, the number of the message and its bytes. Agents and leaders
-//! hear on subjects that hold a random number of their process, so a message that was recorded for one process means nothing to
-//! another. Within a process each sender's numbers are taken once, in any order within a window, as in IPsec (RFC 4303, 3.4.3).
+//! A seal is an HMAC-SHA256 (RFC 2104) over the subject, the sender, the message number and the message
+//! bytes. Subjects contain a random number of the receiving process, so a message recorded for one process is
+//! useless with another. Within a process each sender's number is accepted once, in any order within a
+//! window, as in IPsec (RFC 4303, 3.4.3).
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,20 +13,20 @@ use std::sync::{Mutex, PoisonError};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-/// How a sealed message begins: the name of the format and its version.
+/// First bytes of a sealed message: the name of the format and its version.
 const MARK: &[u8; 8] = b"dynofl1\0";
-/// Bytes of a sender's number.
+/// Size of a sender's id, bytes.
 const SENDER: usize = 16;
-/// Bytes before the message: mark, sender, number, seal.
+/// Size of the header before the message, bytes: mark, sender, number, seal.
 const HEAD: usize = MARK.len() + SENDER + 8 + 32;
-/// Numbers behind the highest one that may still come: messages of one process overtake each other.
+/// How far behind the highest number a message may arrive; messages of one process overtake each other.
 const WINDOW: u64 = 4_096;
-/// Senders that are remembered at the same time: each is a process that has the key.
+/// Maximum number of senders remembered; each is a process that has the key.
 const SENDERS_MAX: usize = 16_384;
-/// The least characters of a group's key.
+/// Minimum length of a group's key, characters.
 const KEY_CHARS_MIN: usize = 32;
 
-/// The secret of a group. Never shown.
+/// The secret of a group; its value is never printed.
 #[derive(Clone)]
 pub struct GroupKey(Vec<u8>);
 
@@ -35,16 +37,16 @@ impl std::fmt::Debug for GroupKey {
 }
 
 impl GroupKey {
-    /// The key in `text`, such as [`GroupKey::generate`] makes; absent where it is too short to be one.
+    /// Reads a key, such as [`GroupKey::generate`] creates; absent if the text is too short.
     pub fn of(text: &str) -> Option<Self> {
         let text = text.trim();
         (text.len() >= KEY_CHARS_MIN).then(|| Self(text.as_bytes().to_vec()))
     }
 
-    /// 256 random bits as hexadecimal text.
+    /// Generates 256 random bits as hexadecimal text.
     ///
     /// # Errors
-    /// The system gives no random bytes.
+    /// The operating system returns no random bytes.
     pub fn generate() -> std::io::Result<String> {
         let mut bytes = [0; 32];
         random_bytes(&mut bytes)?;
@@ -52,24 +54,24 @@ impl GroupKey {
     }
 }
 
-/// Why a message is not taken.
+/// Why a message is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SealError {
-    /// It has no seal, and this process has a key.
+    /// The message has no seal, but this process has a key.
     #[error("a message without the group's key")]
     Unsealed,
-    /// It has a seal, and this process has no key.
+    /// The message has a seal, but this process has no key.
     #[error("a message sealed with a group's key, and this process has none")]
     NoKey,
-    /// Its seal is of another key, subject or text.
+    /// The seal does not match the key, the subject or the message.
     #[error("a message whose seal does not fit the group's key")]
     Wrong,
-    /// It was taken before, or is too old to tell.
+    /// The message was accepted before, or is too old to decide.
     #[error("a message that came before")]
     Replayed,
 }
 
-/// Seals what this process sends, and opens what it hears.
+/// Seals outgoing messages, and verifies incoming ones.
 pub(crate) struct Sealer {
     key: Option<GroupKey>,
     sender: [u8; SENDER],
@@ -77,37 +79,37 @@ pub(crate) struct Sealer {
     windows: Mutex<HashMap<[u8; SENDER], ReplayWindow>>,
 }
 
-/// Numbers that were taken of one sender: the highest, and which of the [`WINDOW`] below it.
+/// Numbers accepted from one sender: the highest, and which of the [`WINDOW`] numbers below it.
 struct ReplayWindow {
     highest: u64,
-    taken: Vec<bool>,
+    received: Vec<bool>,
 }
 
 impl ReplayWindow {
-    /// Takes a number; whether it is new.
+    /// Marks a number as used; returns whether it was unused.
     fn take(&mut self, number: u64) -> bool {
         if number > self.highest {
             let ahead = number - self.highest;
             for skipped in 0..ahead.min(WINDOW) {
-                self.taken[((self.highest + 1 + skipped) % WINDOW) as usize] = false;
+                self.received[((self.highest + 1 + skipped) % WINDOW) as usize] = false;
             }
             self.highest = number;
         } else if self.highest - number >= WINDOW {
             return false;
         }
-        !std::mem::replace(&mut self.taken[(number % WINDOW) as usize], true)
+        !std::mem::replace(&mut self.received[(number % WINDOW) as usize], true)
     }
 }
 
 impl Sealer {
-    /// Of a process with this key; without one messages go as they are.
+    /// Creates a sealer with this key; without a key, messages are sent unchanged.
     pub(crate) fn new(key: Option<GroupKey>) -> std::io::Result<Self> {
         let mut sender = [0; SENDER];
         random_bytes(&mut sender)?;
         Ok(Self { key, sender, next: AtomicU64::new(1), windows: Mutex::default() })
     }
 
-    /// The message as it goes to `subject`.
+    /// Seals a message for `subject`.
     pub(crate) fn seal(&self, subject: &str, message: Vec<u8>) -> Vec<u8> {
         let Some(key) = &self.key else { return message };
         let number = self.next.fetch_add(1, Ordering::Relaxed).to_be_bytes();
@@ -121,10 +123,10 @@ impl Sealer {
         sealed
     }
 
-    /// The message that came on `subject`.
+    /// Verifies a message received on `subject`, and returns its content.
     ///
     /// # Errors
-    /// It is not from a process with the group's key, or came before.
+    /// The message does not come from a holder of the group's key, or was received before.
     pub(crate) fn open(&self, subject: &str, sealed: &[u8]) -> Result<Vec<u8>, SealError> {
         let is_sealed = sealed.starts_with(MARK) && sealed.len() >= HEAD;
         let key = match (&self.key, is_sealed) {
@@ -136,7 +138,7 @@ impl Sealer {
         let (head, message) = sealed.split_at(HEAD);
         let (sender, rest) = head[MARK.len()..].split_at(SENDER);
         let (number, seal) = rest.split_at(8);
-        // Compared in a time that says nothing of the seal.
+        // Compared in constant time, so that timing reveals nothing about the seal.
         let mac = mac(key, subject, sender, number, message);
         mac.verify_slice(seal).map_err(|_| SealError::Wrong)?;
         let sender: [u8; SENDER] = sender.try_into().map_err(|_| SealError::Wrong)?;
@@ -147,7 +149,7 @@ impl Sealer {
         }
         let window = windows
             .entry(sender)
-            .or_insert_with(|| ReplayWindow { highest: 0, taken: vec![false; WINDOW as usize] });
+            .or_insert_with(|| ReplayWindow { highest: 0, received: vec![false; WINDOW as usize] });
         if window.take(number) { Ok(message.to_vec()) } else { Err(SealError::Replayed) }
     }
 }
@@ -155,7 +157,7 @@ impl Sealer {
 fn mac(key: &GroupKey, subject: &str, sender: &[u8], number: &[u8], message: &[u8]) -> Hmac<Sha256> {
     let mut mac = Hmac::<Sha256>::new_from_slice(&key.0).expect("HMAC takes a key of any length");
     mac.update(MARK);
-    // With its length, so that no two subjects and messages are one text.
+    // The length is included, so that different pairs of subject and message never give the same input.
     mac.update(&(subject.len() as u64).to_be_bytes());
     for part in [subject.as_bytes(), sender, number, message] {
         mac.update(part);
@@ -198,7 +200,7 @@ mod tests {
 
     #[test]
     fn messages_that_overtake_each_other_are_taken_within_the_window() {
-        let mut window = ReplayWindow { highest: 0, taken: vec![false; WINDOW as usize] };
+        let mut window = ReplayWindow { highest: 0, received: vec![false; WINDOW as usize] };
         let outcomes: Vec<bool> =
             [1, 3, 2, 3, 5_000, 2_000, 904, 5_000, 4_999].map(|number| window.take(number)).into();
         assert_eq!(outcomes, [true, true, true, false, true, true, false, false, true]);
@@ -216,7 +218,7 @@ mod tests {
 
         #[test]
         fn number_is_taken_once_whatever_order_they_come_in(numbers in proptest::collection::vec(1u64..9_000, 1..300)) {
-            let mut window = ReplayWindow { highest: 0, taken: vec![false; WINDOW as usize] };
+            let mut window = ReplayWindow { highest: 0, received: vec![false; WINDOW as usize] };
             let mut numbers_taken = std::collections::HashSet::new();
             for number in numbers {
                 let is_new = window.take(number);

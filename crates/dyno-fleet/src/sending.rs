@@ -1,37 +1,36 @@
-//! Sends the folders of a run's workloads to the agents that have not got them yet.
+//! Sends the folders of a run's workloads to the agents that lack them.
 
 use std::time::Duration;
 
-use dyno_drive::Job;
+use dyno_drive::DriveJob;
 use dyno_engine::{TargetError, TargetErrorKind};
 use dyno_workload::own::SentFolders;
 
-use crate::coding::{read, written_with};
-use crate::folders::{Folders, packed};
-use crate::member::Member;
-use crate::messages::{Answer, Ask};
-use crate::pieces::{Piece, pieces, sum};
+use crate::coding::{decode, encode_with_payload};
+use crate::folders::{Folders, pack_folders};
+use crate::member::FleetMember;
+use crate::messages::{AgentReply, AgentRequest};
+use crate::pieces::{TransferPiece, checksum, pieces};
 use crate::subjects::plain;
 use crate::wire::Wire;
 
-/// How long an agent may take to acknowledge a piece, before it is sent again, and how often it is sent.
+/// How long an agent may take to acknowledge a piece before it is sent again, and how often it is sent.
 const RECEIPT_MAX: Duration = Duration::from_secs(7);
 const TIMES: u32 = 3;
-/// Agents that are sent a piece at the same time: each copy of one waits in memory.
+/// Number of agents that receive a piece at the same time; each copy is held in memory.
 const AT_ONCE: usize = 64;
 
-/// What is sent.
-pub(crate) struct Parcel {
+pub(crate) struct FolderParcel {
     bytes: Vec<u8>,
     pub(crate) sum: String,
 }
 
-/// The folders of a run's workloads, packed; nothing where it has none that agents lack.
+/// Packs the folders of a run's workloads; absent if the run uses only built-in workloads.
 ///
 /// # Errors
-/// They are more, or larger, than agents take.
-pub(crate) fn parcel(job: &Job<'_>) -> Result<Option<Parcel>, TargetError> {
-    let sides = job.plan.sides().zip(&job.owns);
+/// There are more folders, or larger ones, than agents accept.
+pub(crate) fn parcel(job: &DriveJob<'_>) -> Result<Option<FolderParcel>, TargetError> {
+    let sides = job.plan.workload_shares().zip(&job.custom_workloads);
     let owns = sides.filter_map(|(side, own)| Some((side.folder?, own.as_ref())));
     let refused = |why: String| {
         TargetError::unsupported(format!("the workload's files cannot be sent to the driver hosts: {why}"))
@@ -41,21 +40,22 @@ pub(crate) fn parcel(job: &Job<'_>) -> Result<Option<Parcel>, TargetError> {
     if folders.is_empty() {
         return Ok(None);
     }
-    let bytes = packed(&Folders(folders)).map_err(refused)?;
-    Ok(Some(Parcel { sum: sum(&bytes), bytes }))
+    let bytes = pack_folders(&Folders(folders)).map_err(refused)?;
+    Ok(Some(FolderParcel { sum: checksum(&bytes), bytes }))
 }
 
-/// Sends them to those of `members` that have not got them.
+/// Sends the folders to those of `members` that lack them.
 ///
 /// # Errors
-/// One does not take them; or the user has asked to stop.
+/// An agent refuses them, or the user cancelled.
 pub(crate) fn send(
     (wire, leader): (&Wire, &str),
-    parcel: &Parcel,
-    members: &[&Member],
-    job: &Job<'_>,
+    parcel: &FolderParcel,
+    members: &[&FleetMember],
+    job: &DriveJob<'_>,
 ) -> Result<(), TargetError> {
-    let lacking: Vec<&Member> = members.iter().copied().filter(|member| !member.has(&parcel.sum)).collect();
+    let lacking: Vec<&FleetMember> =
+        members.iter().copied().filter(|member| !member.has_folders(&parcel.sum)).collect();
     for some in lacking.chunks(AT_ONCE) {
         for (piece, bytes) in pieces(&parcel.bytes) {
             if job.cancel.is_cancelled() {
@@ -63,7 +63,7 @@ pub(crate) fn send(
             }
             send_piece(wire, leader, (&piece, bytes), some)?;
         }
-        some.iter().for_each(|member| member.got(&parcel.sum));
+        some.iter().for_each(|member| member.note_folders(&parcel.sum));
     }
     Ok(())
 }
@@ -71,20 +71,21 @@ pub(crate) fn send(
 fn send_piece(
     wire: &Wire,
     leader: &str,
-    (piece, bytes): (&Piece, &[u8]),
-    members: &[&Member],
+    (piece, bytes): (&TransferPiece, &[u8]),
+    members: &[&FleetMember],
 ) -> Result<(), TargetError> {
-    let Piece { number, of, sum } = piece.clone();
-    let message = written_with(&Ask::Folders { leader: leader.to_owned(), number, of, sum }, bytes);
-    let mut without: Vec<&Member> = members.to_vec();
+    let TransferPiece { number, piece_count: of, sum } = piece.clone();
+    let message =
+        encode_with_payload(&AgentRequest::Folders { leader: leader.to_owned(), number, of, sum }, bytes);
+    let mut without: Vec<&FleetMember> = members.to_vec();
     for _ in 0..TIMES {
         let questions = without.iter().map(|member| (member.subject.clone(), message.clone())).collect();
         let answers = wire.ask_each(questions, RECEIPT_MAX);
         let mut silent = Vec::new();
         for (member, answer) in without.into_iter().zip(answers) {
-            match answer.map(|bytes| read::<Answer>(&bytes)) {
-                Some(Ok(Answer::Done { .. })) => {}
-                Some(Ok(Answer::Refused(why))) => return Err(not_taken(member, &plain(&why))),
+            match answer.map(|bytes| decode::<AgentReply>(&bytes)) {
+                Some(Ok(AgentReply::Done { .. })) => {}
+                Some(Ok(AgentReply::Refused(why))) => return Err(not_taken(member, &plain(&why))),
                 Some(_) => return Err(not_taken(member, "it answers what is not understood")),
                 None => silent.push(member),
             }
@@ -97,7 +98,7 @@ fn send_piece(
     Err(not_taken(without[0], "it does not answer"))
 }
 
-fn not_taken(member: &Member, why: &str) -> TargetError {
+fn not_taken(member: &FleetMember, why: &str) -> TargetError {
     let words = format!("the driver host {} did not take the workload's files: {why}", member.name);
     TargetError::new(TargetErrorKind::Database, words)
 }

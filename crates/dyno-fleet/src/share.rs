@@ -1,33 +1,35 @@
-//! Which host has which sessions: by arithmetic from the plan, so that everybody finds the same.
+//! Distributes sessions over hosts; the result depends only on the plan and the weights, so all hosts compute
+//! the same.
 
 use dyno_plan::Plan;
 
-/// How sessions are shared out.
+/// How sessions are distributed over hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Weights {
-    /// Every host has as many as any other, as far as that goes.
+    /// Every host gets the same number of sessions, as far as they divide.
     Equal,
-    /// By the processors of each.
+    /// In proportion to the processors of each host.
     Processors,
-    /// By these, in the order of ranks.
+    /// In proportion to these weights, in the order of ranks.
     Given(Vec<u32>),
 }
 
-/// The numbers of the sessions of `plan` that each of the hosts of these `weights` has. Each workload's sessions are cut into one
-/// stretch for each host, so that every host has its share of every workload and schema stays with schema.
+/// Returns the session numbers of each host, in proportion to `weights`. Each workload's sessions are cut
+/// into one contiguous range per host. So every host has a share of every workload, and sessions of one
+/// schema stay together.
 pub fn shares(plan: &Plan, weights: &[u32]) -> Vec<Vec<u32>> {
     let mut all = vec![Vec::new(); weights.len()];
     let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
     let mut first = 0u32;
-    for (place, side) in plan.sides().enumerate() {
+    for (place, side) in plan.workload_shares().enumerate() {
         let (mut before, mut given) = (0u64, 0u32);
         for turn in 0..weights.len() {
-            // Where there are fewer sessions than hosts, each workload begins with another one.
+            // Each workload starts with another host, so that few sessions do not all go to the first hosts.
             let host = (turn + place) % weights.len();
             before += u64::from(weights[host]);
             let until = match total {
                 0 => side.sessions,
-                // The first has the odd one.
+                // The first host gets a remaining session.
                 _ => (u64::from(side.sessions) * before).div_ceil(total) as u32,
             };
             all[host].extend(first + given..first + until);
@@ -38,18 +40,23 @@ pub fn shares(plan: &Plan, weights: &[u32]) -> Vec<Vec<u32>> {
     all
 }
 
-/// Which hosts have sessions where these are too few for all, and which; those that have none lead no part.
-pub(crate) fn busy(plan: &Plan, weights: &[u32]) -> (Vec<usize>, Vec<Vec<u32>>) {
+/// Returns the hosts that have sessions, and their sessions, if there are too few for all hosts. The other
+/// hosts take no part in the run.
+pub(crate) fn busy_ranks(plan: &Plan, weights: &[u32]) -> (Vec<usize>, Vec<Vec<u32>>) {
     let mut ranks: Vec<usize> = (0..weights.len()).collect();
     loop {
-        let own: Vec<u32> = ranks.iter().map(|&rank| weights[rank]).collect();
-        let all = shares(plan, &own);
-        // Those that are left share anew, as they will when they are told of nobody else.
+        let rank_weights: Vec<u32> = ranks.iter().map(|&rank| weights[rank]).collect();
+        let all = shares(plan, &rank_weights);
+        // The distribution is computed again over the remaining hosts only, as the agents will compute it.
         if all.iter().all(|numbers| !numbers.is_empty()) || ranks.len() == 1 {
             return (ranks, all);
         }
-        ranks =
-            ranks.into_iter().zip(&all).filter(|(_, own)| !own.is_empty()).map(|(rank, _)| rank).collect();
+        ranks = ranks
+            .into_iter()
+            .zip(&all)
+            .filter(|(_, session_numbers)| !session_numbers.is_empty())
+            .map(|(rank, _)| rank)
+            .collect();
     }
 }
 
@@ -82,7 +89,7 @@ mod tests {
         fn hosts_without_sessions_are_left_out_and_no_session_is(
             sessions in 1u32..12, weights in prop::collection::vec(1u32..9, 1..20),
         ) {
-            let (ranks, shares) = busy(&plan(sessions), &weights);
+            let (ranks, shares) = busy_ranks(&plan(sessions), &weights);
             prop_assert_eq!(ranks.len(), shares.len());
             prop_assert!(ranks.is_sorted() && shares.iter().all(|own| !own.is_empty()));
             let all: Vec<u32> = shares.into_iter().flatten().collect();

@@ -1,32 +1,32 @@
-//! A thousand hosts with a thousand sessions each, as their leader sees them: what one host of scripted sessions hands in, taken in from all
-//! of them as it comes over the wire.
+//! Simulates a thousand hosts with a thousand sessions each, as the controller sees them. One host's scripted
+//! results are received from all hosts as they come over the wire.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use dyno_drive::scripted::{Act, Script, ScriptedTarget};
-use dyno_drive::{Aim, Job, Part, Results, Shape};
+use dyno_drive::scripted::{Act, OperationScript, ScriptedTarget};
+use dyno_drive::{DriveJob, ResultShape, Results, SessionGroup, TargetContext};
 use dyno_engine::{Cancel, MonotonicClock, Target as _};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Fleet, Host};
 
 use crate::account::{Edges, account, unpack};
 use crate::clock::Exchange;
-use crate::coding::written_with;
-use crate::ear::{Ear, Seat};
+use crate::coding::encode_with_payload;
+use crate::ear::{AgentInbox, AgentSlot};
 use crate::hand_in;
 use crate::limits::PROTOCOL;
-use crate::member::Member;
-use crate::messages::{HandedIn, Hello, Receipt, Upload, UseOfHost};
-use crate::pieces::{Piece, pieces};
+use crate::member::FleetMember;
+use crate::messages::{AgentHello, AgentResults, HostUsage, Receipt, Upload};
+use crate::pieces::{TransferPiece, pieces};
 
 const HOSTS: u32 = 1_000;
 const SESSIONS: u32 = 1_000;
-/// What a host's clock is ahead of that of the one before it, ns.
+/// How far each host's clock is ahead of the previous host's, ns.
 const AHEAD_NS: u64 = 1_000;
 
-/// A plan of so many sessions, short enough for a test.
+/// A short plan with this many sessions.
 pub(crate) fn plan(sessions: u32) -> Plan {
     serde_json::from_value(serde_json::json!({
         "version": 1,
@@ -41,8 +41,8 @@ pub(crate) fn plan(sessions: u32) -> Plan {
     .unwrap()
 }
 
-fn job(plan: &Plan) -> Job<'_> {
-    let script: Arc<Script> = Arc::new(|_, _, _| Act::Take(0));
+fn job(plan: &Plan) -> DriveJob<'_> {
+    let script: Arc<OperationScript> = Arc::new(|_, _, _| Act::Take(0));
     let target = ScriptedTarget::new(script, Arc::new(|_| std::thread::yield_now()));
     let identity = target.identify().unwrap();
     let spec = DataSpec {
@@ -54,13 +54,13 @@ fn job(plan: &Plan) -> Job<'_> {
         seed: 42,
         secondary: false,
     };
-    Job {
+    DriveJob {
         run_id: "simulated".into(),
         started_at: "2026-01-01T00:00:00Z".into(),
         run_stamp: 7,
         plan,
-        targets: vec![Aim::new(Arc::new(target), identity, spec)],
-        owns: Vec::new(),
+        targets: vec![TargetContext::new(Arc::new(target), identity, spec)],
+        custom_workloads: Vec::new(),
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),
         dyno_version: "test".into(),
@@ -68,20 +68,21 @@ fn job(plan: &Plan) -> Job<'_> {
     }
 }
 
-/// What a host of so many scripted sessions hands in; with the sessions added up, or one by one.
-fn handed_in(sessions: u32, is_folded: bool) -> (HandedIn, Vec<u8>) {
+/// The results of a host with this many scripted sessions; sessions are merged if `is_folded`, otherwise
+/// stored one by one.
+fn handed_in(sessions: u32, is_folded: bool) -> (AgentResults, Vec<u8>) {
     let plan = plan(sessions);
     let job = job(&plan);
-    let mut part = Part::start(&job, (0..sessions).collect());
-    while part.standing().ready < sessions {
-        part.beat();
+    let mut part = SessionGroup::start(&job, (0..sessions).collect());
+    while part.status().ready < sessions {
+        part.poll();
         std::thread::yield_now();
     }
     part.open_gate(job.clock.now_ns());
     part.open_window(job.clock.now_ns(), None);
     part.enter_window();
-    while part.standing().reached_ops < sessions {
-        part.beat();
+    while part.status().reached_ops < sessions {
+        part.poll();
         std::thread::yield_now();
     }
     part.close_window(job.clock.now_ns());
@@ -91,7 +92,7 @@ fn handed_in(sessions: u32, is_folded: bool) -> (HandedIn, Vec<u8>) {
     if is_folded {
         results.fold();
     }
-    let handed = HandedIn {
+    let handed = AgentResults {
         results,
         threads,
         broken_off: Vec::new(),
@@ -99,28 +100,28 @@ fn handed_in(sessions: u32, is_folded: bool) -> (HandedIn, Vec<u8>) {
         alone: false,
         closed_ns: None,
         ended_at: None,
-        use_of_host: UseOfHost::default(),
+        use_of_host: HostUsage::default(),
     };
-    let packed = hand_in::packed(&handed).unwrap();
+    let packed = hand_in::pack_results(&handed).unwrap();
     (handed, packed)
 }
 
-/// The most memory that this process has had since that was last forgotten, MB.
+/// Peak memory of this process since the last reset, MB.
 fn memory_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").trim().parse::<u64>().unwrap() / 1024
 }
 
-/// Forgets the most that it has had, as whoever leads has never had those sessions (proc(5), `clear_refs`).
+/// Resets the peak memory, because a real controller never holds these sessions (proc(5), `clear_refs`).
 fn forget_memory() {
-    // A kernel that cannot leaves the sessions in the figure, which is then too high.
+    // A kernel that cannot reset it leaves the sessions in the figure, which is then too high.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// A host whose clock is ahead by so much, which is known to the nanosecond.
-fn seat(rank: u32, sessions: u32, own_ns: u64) -> Seat {
-    let hello = Hello {
+/// A host whose clock is ahead by a known amount, exact to the nanosecond.
+fn seat(rank: u32, sessions: u32, own_ns: u64) -> AgentSlot {
+    let hello = AgentHello {
         protocol: PROTOCOL,
         version: "test".into(),
         id: format!("a{rank}"),
@@ -130,41 +131,41 @@ fn seat(rank: u32, sessions: u32, own_ns: u64) -> Seat {
         busy: None,
         keeps: 0,
     };
-    let member = Member::new(hello, format!("dyno.t.agent.a{rank}"));
+    let member = FleetMember::new(hello, format!("dyno.t.agent.a{rank}"));
     let there_ns = own_ns + u64::from(rank) * AHEAD_NS;
     member.note(Exchange { asked_ns: own_ns, heard_ns: there_ns, said_ns: there_ns, answered_ns: own_ns });
-    Seat { member, numbers: (rank * sessions..(rank + 1) * sessions).collect(), weight: 1 }
+    AgentSlot { member, numbers: (rank * sessions..(rank + 1) * sessions).collect(), weight: 1 }
 }
 
-fn lead(hosts: u32, sessions: u32) {
+fn run_simulation(hosts: u32, sessions: u32) {
     let (handed, packed) = handed_in(sessions, true);
     let whole = plan(hosts.saturating_mul(sessions));
     let job = job(&whole);
-    let shape = Shape::of(&job);
+    let shape = ResultShape::of(&job);
     let own_ops = handed.results.operations(&shape);
     let (first_ns, last_ns) = handed.results.started_ns().unwrap();
     drop(handed);
     let opens_ns = first_ns.saturating_sub(1_000_000) + u64::from(hosts) * AHEAD_NS;
-    let seats = (0..hosts).map(|rank| seat(rank, sessions, opens_ns));
-    let ear = Ear::new(seats.collect(), shape.clone(), Arc::clone(&job.clock));
+    let slots = (0..hosts).map(|rank| seat(rank, sessions, opens_ns));
+    let inbox = AgentInbox::new(slots.collect(), shape.clone(), Arc::clone(&job.clock));
     let (full, _filled) = channel();
     forget_memory();
     let before_mb = memory_mb();
     let began = Instant::now();
     let mut wire_bytes = 0;
     for rank in 0..hosts {
-        for (Piece { number, of, sum }, piece) in pieces(&packed) {
-            let bytes = written_with(&Upload::Piece { rank, number, of, sum }, piece);
+        for (TransferPiece { number, piece_count: of, sum }, piece) in pieces(&packed) {
+            let bytes = encode_with_payload(&Upload::Piece { rank, number, of, sum }, piece);
             wire_bytes += bytes.len();
-            assert!(matches!(ear.upload(&bytes, &full), Receipt::Have));
+            assert!(matches!(inbox.upload(&bytes, &full), Receipt::Have));
         }
     }
     let taken_in_s = began.elapsed().as_secs_f64();
     let mut all = Results::default();
     let mut fleet = Fleet { group: "t".into(), hosts: Vec::new() };
     let (host, edges) = (Host::default(), Edges { opens_ns: Some(opens_ns), ended_ns: opens_ns });
-    for (rank, mut handed) in unpack(&ear, &shape).into_iter().enumerate() {
-        fleet.hosts.push(account(&ear, (rank, &host), &edges, &shape, handed.as_mut()));
+    for (rank, mut handed) in unpack(&inbox, &shape).into_iter().enumerate() {
+        fleet.hosts.push(account(&inbox, (rank, &host), &edges, &shape, handed.as_mut()));
         all.add(handed.unwrap().results);
     }
     let read_s = began.elapsed().as_secs_f64() - taken_in_s;
@@ -174,12 +175,12 @@ fn lead(hosts: u32, sessions: u32) {
     let memory_mb = memory_mb();
     let (skew_us, law_us) =
         (record.gate.skew_us_max, (last_ns - first_ns + u64::from(hosts - 1) * AHEAD_NS) as f64 / 1e3);
-    let told = serde_json::json!({
+    let summary = serde_json::json!({
         "hosts": hosts, "sessions": sessions, "bytes_each": packed.len(), "wire_bytes": wire_bytes,
         "taken_in_s": taken_in_s, "read_s": read_s, "merge_s": merge_s, "memory_mb": memory_mb,
         "memory_before_mb": before_mb, "skew_us": skew_us, "skew_by_law_us": law_us,
     });
-    println!("merged: {told}");
+    println!("merged: {summary}");
     assert_eq!(record.ops["all"].count, own_ops * u64::from(hosts), "none is lost, none counted twice");
     assert_eq!(record.gate.sessions, hosts * sessions);
     assert!((skew_us - law_us).abs() < 0.1, "{skew_us} {law_us}");
@@ -188,17 +189,21 @@ fn lead(hosts: u32, sessions: u32) {
 
 #[test]
 fn hosts_hand_in_what_does_not_grow_with_their_sessions() {
-    // How many different times there are is the machine's, so only what comes on top of them is held against each other.
+    // The number of distinct latencies depends on the machine, so only the growth with the sessions is
+    // compared.
     let [folded, each] = [true, false].map(|is_folded| {
         let [few, many] = [4, 40].map(|sessions| handed_in(sessions, is_folded).1.len());
         many.saturating_sub(few)
     });
-    assert!(folded < each, "{folded} bytes more of 36 sessions more, and {each} where each is told");
-    lead(20, 8);
+    assert!(
+        folded < each,
+        "36 more sessions add {folded} bytes if merged, {each} bytes if stored one by one"
+    );
+    run_simulation(20, 8);
 }
 
 #[test]
 #[ignore = "a thousand threads and a gigabyte of nothing: by hand, where nobody else measures"]
 fn a_thousand_hosts_of_a_thousand_sessions_are_merged_in_time() {
-    lead(HOSTS, SESSIONS);
+    run_simulation(HOSTS, SESSIONS);
 }

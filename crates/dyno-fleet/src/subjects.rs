@@ -1,4 +1,4 @@
-//! Where messages go, and what of elsewhere may be a name or a line of text.
+//! Builds NATS subjects, and cleans names and texts that other hosts send.
 
 use crate::limits::NAME_MAX;
 
@@ -7,51 +7,51 @@ use crate::limits::NAME_MAX;
 pub(crate) struct Subjects(String);
 
 impl Subjects {
-    /// Of a group; a name that is no part of a subject is refused.
+    /// Creates the subjects of a group; refuses a name that cannot be part of a subject.
     pub(crate) fn of(group: &str) -> Result<Self, String> {
         is_name(group).then(|| Self(format!("dyno.{group}"))).ok_or_else(|| {
             format!("{group:?} is no name of a group: letters, digits, - and _, {NAME_MAX} at most")
         })
     }
 
-    /// Where all agents hear.
+    /// The subject on which all agents receive calls.
     pub(crate) fn all(&self) -> String {
         format!("{}.all", self.0)
     }
 
-    /// Where one agent hears.
+    /// The subject on which one agent receives requests.
     pub(crate) fn agent(&self, id: &str) -> String {
         format!("{}.agent.{id}", self.0)
     }
 
-    /// Where all agents hear that only observe.
+    /// The subject on which all agents receive calls that only observe.
     pub(crate) fn observers(&self) -> String {
         format!("{}.observers", self.0)
     }
 
-    /// Where one of these hears.
+    /// The subject on which one observing agent receives requests.
     pub(crate) fn observer(&self, id: &str) -> String {
         format!("{}.observer.{id}", self.0)
     }
 
-    /// Where the leader of a run hears what agents report.
+    /// The subject on which the controller of a run receives reports.
     pub(crate) fn reports(&self, run_id: &str) -> String {
         format!("{}.report.{run_id}", self.0)
     }
 
-    /// Where it takes what they hand over.
+    /// The subject on which the controller of a run receives intervals and results.
     pub(crate) fn uploads(&self, run_id: &str) -> String {
         format!("{}.upload.{run_id}", self.0)
     }
 }
 
-/// Whether this can be a part of a subject.
+/// Whether this name can be part of a subject.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(is_part)
 }
 
-/// What came from elsewhere as a line of text: no control characters, and not too long.
+/// Returns received text as one line: without control characters, and cut to a maximum length.
 pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(400).collect()
 }

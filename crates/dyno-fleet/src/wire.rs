@@ -1,4 +1,4 @@
-//! The meeting point: the client of NATS on threads of its own, with calls that wait for a bounded time.
+//! The connection to the NATS server: the client runs on threads of its own, and every call has a time limit.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,27 +15,28 @@ use tokio::runtime::Runtime;
 use crate::error::FleetError;
 use crate::seal::{GroupKey, SealError, Sealer};
 
-/// How long reaching the server may take.
+/// How long connecting to the server may take.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
-/// Messages of one subject that wait to be taken in; more are dropped by the client, which the sender sees in what it is not answered.
+/// Maximum number of unprocessed messages of one subscription. The client drops further ones, and their
+/// senders get no answer.
 const WAITING_MAX: usize = 65_536;
 
-/// Where the meeting point is, and what it wants of those who come. Never shown: it holds secrets.
+/// The address of the NATS server and the credentials for it. `Debug` prints no secrets.
 #[derive(Clone, Default)]
 pub struct Access {
-    /// `nats://host:4222`, or `tls://host:4222`; several with commas between them.
+    /// `nats://host:4222` or `tls://host:4222`; several are separated by commas.
     pub url: String,
-    /// A token.
+    /// Authentication token for the server.
     pub token: Option<String>,
-    /// A user and a password.
+    /// User name and password for the server.
     pub user: Option<(String, String)>,
     /// The seed of an nkey.
     pub nkey: Option<String>,
-    /// A certificate authority's certificate, PEM.
+    /// File with the certificate of a certificate authority, PEM.
     pub ca: Option<PathBuf>,
-    /// The client's own certificate and key, PEM.
+    /// Files with the client's own certificate and key, PEM.
     pub certificate: Option<(PathBuf, PathBuf)>,
-    /// The key with which the group's messages are sealed; without one anybody who reaches the server is obeyed and believed.
+    /// The key that seals the group's messages. Without it, anyone who reaches the server is trusted.
     pub key: Option<GroupKey>,
 }
 
@@ -45,14 +46,14 @@ impl std::fmt::Debug for Access {
     }
 }
 
-/// A message that came.
-pub(crate) struct Came {
+/// A received message.
+pub(crate) struct IncomingMessage {
     pub(crate) bytes: Vec<u8>,
-    /// Where an answer is awaited.
+    /// The subject for the answer; absent if none is expected.
     pub(crate) reply: Option<String>,
 }
 
-/// The meeting point.
+/// A connection to the NATS server.
 pub struct Wire {
     client: Client,
     sealer: Arc<Sealer>,
@@ -61,10 +62,10 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Reaches the meeting point.
+    /// Connects to the NATS server.
     ///
     /// # Errors
-    /// It cannot be reached, or refuses who comes.
+    /// The server cannot be reached, or refuses the credentials.
     pub fn reach(access: &Access) -> Result<Self, FleetError> {
         let failed = |reason: String, hint: &str| FleetError::Meeting {
             address: access.url.clone(),
@@ -79,7 +80,7 @@ impl Wire {
             .enable_all()
             .build()
             .map_err(|error| failed(error.to_string(), "the machine gives no thread"))?;
-        // The client takes a provider of cryptography only where the process has chosen one.
+        // The client uses the process's default cryptography provider, which must be set first.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let addresses: Vec<&str> = access.url.split(',').map(str::trim).collect();
         let options = options(access);
@@ -99,12 +100,13 @@ impl Wire {
         self.runtime.as_ref().expect("it is there until this is dropped")
     }
 
-    /// Whether the NATS server is connected by now.
+    /// Whether the client is connected to the NATS server now.
     pub(crate) fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
     }
 
-    /// Sends a message; one that cannot be sent is lost, which whoever waits for an answer sees.
+    /// Sends a message. If that fails, the message is lost; a caller that expects an answer notices that none
+    /// comes.
     pub(crate) fn publish(&self, subject: &str, bytes: Vec<u8>) {
         let bytes = self.sealer.seal(subject, bytes);
         let (client, subject) = (self.client.clone(), subject.to_owned());
@@ -113,8 +115,8 @@ impl Wire {
         });
     }
 
-    /// Why a message that came was refused last, and how many were.
-    pub(crate) fn refused(&self) -> Option<(SealError, u64)> {
+    /// The reason of the last refused message, and the number of refused messages.
+    pub(crate) fn last_refusal(&self) -> Option<(SealError, u64)> {
         self.refused.last()
     }
 
@@ -126,18 +128,18 @@ impl Wire {
         }
     }
 
-    /// Waits until what was sent is on its way, for a moment.
+    /// Waits until queued messages are sent, up to a time limit.
     pub(crate) fn flush(&self) {
         let _ =
             self.runtime().block_on(async { tokio::time::timeout(CONNECT_MAX, self.client.flush()).await });
     }
 
-    /// Asks, and waits for the answer for up to `patience`.
+    /// Sends a request and waits up to `patience` for the answer.
     pub(crate) fn ask(&self, subject: &str, bytes: Vec<u8>, patience: Duration) -> Option<Vec<u8>> {
         self.asked(subject, bytes, patience).ok()
     }
 
-    /// The same, and says why there is no answer.
+    /// Like [`Self::ask`], but says why there is no answer.
     pub(crate) fn asked(
         &self,
         subject: &str,
@@ -147,7 +149,7 @@ impl Wire {
         self.runtime().block_on(answer(self.sealed(), subject.to_owned(), bytes, patience))
     }
 
-    /// Asks many at the same time; answers come in their order.
+    /// Sends many requests at the same time; answers are in the order of the requests.
     pub(crate) fn ask_each(
         &self,
         questions: Vec<(String, Vec<u8>)>,
@@ -158,7 +160,7 @@ impl Wire {
         ))
     }
 
-    /// Asks whoever hears, and takes answers for so long.
+    /// Sends a request to all receivers, and collects answers for this long.
     pub(crate) fn ask_all(&self, subject: &str, bytes: Vec<u8>, patience: Duration) -> Vec<Vec<u8>> {
         let SealedClient { client, sealer, refused } = self.sealed();
         let bytes = sealer.seal(subject, bytes);
@@ -184,20 +186,23 @@ impl Wire {
         })
     }
 
-    /// Has `heed` called with whatever comes on `subject`, on the client's thread, until what this returns is dropped.
+    /// Calls `heed` for each message on `subject`, on the client's thread, until the returned value is
+    /// dropped.
     ///
     /// # Errors
-    /// The server does not let this client hear it.
-    pub(crate) fn hear_with(
+    /// The server refuses the subscription.
+    pub(crate) fn subscribe(
         &self,
         subject: &str,
-        mut heed: impl FnMut(Came, &Answerer) + Send + 'static,
-    ) -> Result<Hearing, FleetError> {
+        mut heed: impl FnMut(IncomingMessage, &Answerer) + Send + 'static,
+    ) -> Result<Subscription, FleetError> {
         let client = self.client.clone();
         let subscribed = self.runtime().block_on(async {
             let subscription =
                 client.subscribe(subject.to_owned()).await.map_err(|error| error.to_string())?;
-            tokio::time::timeout(CONNECT_MAX, heard(&client)).await.map_err(|_| "no answer".to_owned())??;
+            tokio::time::timeout(CONNECT_MAX, confirm_subscription(&client))
+                .await
+                .map_err(|_| "no answer".to_owned())??;
             Ok::<_, String>(subscription)
         });
         let mut subscription = subscribed.map_err(|reason| FleetError::Meeting {
@@ -212,17 +217,17 @@ impl Wire {
                 match sealed.sealer.open(&message.subject, &message.payload) {
                     Ok(bytes) => {
                         let reply = message.reply.map(|reply| reply.to_string());
-                        heed(Came { bytes, reply }, &answerer);
+                        heed(IncomingMessage { bytes, reply }, &answerer);
                     }
                     Err(error) => sealed.refused.note(error),
                 }
             }
         });
-        Ok(Hearing(task.abort_handle()))
+        Ok(Subscription(task.abort_handle()))
     }
 
-    /// Calls `ask` again and again while it gives a question, and lets `heed` have each answer with the moments of asking and of the
-    /// answer on `clock`.
+    /// Sends the request that `ask` returns, again and again until it returns none. Calls `heed` with the
+    /// moments of sending and receiving on `clock`, and with the answer.
     pub(crate) fn keep_asking(
         &self,
         clock: Arc<dyn Clock>,
@@ -244,7 +249,8 @@ impl Wire {
         });
     }
 
-    /// As one question after the other without a pause, `times` of them; answers with their two moments.
+    /// Sends each request `times` times in a row; returns the answers with the moments of sending and
+    /// receiving.
     pub(crate) fn ask_often(
         &self,
         clock: &Arc<dyn Clock>,
@@ -252,7 +258,7 @@ impl Wire {
         times: u32,
         patience: Duration,
     ) -> Vec<Vec<(u64, u64, Vec<u8>)>> {
-        let one = |(subject, bytes): (String, Vec<u8>)| {
+        let ask_repeatedly = |(subject, bytes): (String, Vec<u8>)| {
             let (sealed, clock) = (self.sealed(), Arc::clone(clock));
             async move {
                 let mut answers = Vec::new();
@@ -267,7 +273,7 @@ impl Wire {
                 answers
             }
         };
-        self.runtime().block_on(join_all(questions.into_iter().map(one)))
+        self.runtime().block_on(join_all(questions.into_iter().map(ask_repeatedly)))
     }
 }
 
@@ -275,7 +281,7 @@ impl Drop for Wire {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             let client = self.client.clone();
-            // What was said last is to be heard, if there is anybody.
+            // Flushes the last messages, if a runtime is left.
             let _ = runtime
                 .block_on(async { tokio::time::timeout(Duration::from_secs(1), client.flush()).await });
             runtime.shutdown_timeout(Duration::from_millis(200));
@@ -283,10 +289,10 @@ impl Drop for Wire {
     }
 }
 
-/// As long as it is there, a subject is heard.
-pub(crate) struct Hearing(tokio::task::AbortHandle);
+/// A subscription, which ends when this value is dropped.
+pub(crate) struct Subscription(tokio::task::AbortHandle);
 
-impl Drop for Hearing {
+impl Drop for Subscription {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -308,7 +314,7 @@ impl Answerer {
     }
 }
 
-/// The client, with what seals its messages.
+/// The client, and what seals its messages.
 #[derive(Clone)]
 struct SealedClient {
     client: Client,
@@ -316,7 +322,7 @@ struct SealedClient {
     refused: Arc<Refusals>,
 }
 
-/// Messages that were refused because of their seal.
+/// Counts the messages refused because of their seal.
 #[derive(Default)]
 pub(crate) struct Refusals(Mutex<Option<(SealError, u64)>>);
 
@@ -331,21 +337,21 @@ impl Refusals {
     }
 }
 
-/// Waits until the server has heard all that was said before: what a client says to itself comes back behind that. Flushing does not tell,
-/// for the bytes may still be on a slow way.
-async fn heard(client: &Client) -> Result<(), String> {
+/// Waits until the server has processed everything sent before. A message that the client sends to itself
+/// comes back after that. Flushing is not enough, because the bytes may still be in transit.
+async fn confirm_subscription(client: &Client) -> Result<(), String> {
     let inbox = client.new_inbox();
-    let mut own = client.subscribe(inbox.clone()).await.map_err(|error| error.to_string())?;
+    let mut subscription = client.subscribe(inbox.clone()).await.map_err(|error| error.to_string())?;
     client.publish(inbox, Vec::new().into()).await.map_err(|error| error.to_string())?;
-    own.next().await.map(|_| ()).ok_or_else(|| "the connection was closed".to_owned())
+    subscription.next().await.map(|_| ()).ok_or_else(|| "the connection was closed".to_owned())
 }
 
-/// Why there is no answer.
+/// Why a request got no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unanswered {
-    /// Nobody hears what is asked there, as the server says.
+    /// The server reports that nobody has subscribed to the subject.
     Nobody,
-    /// It did not come in time.
+    /// No answer came in time.
     Late,
 }
 
@@ -359,7 +365,8 @@ async fn answer(
     let bytes = sealer.seal(&subject, bytes);
     let answer = tokio::time::timeout(patience, client.request(subject, bytes.into())).await;
     match answer.map_err(|_| Unanswered::Late)? {
-        // A forged answer that came first costs this one; it is not taken for the agent's.
+        // A forged answer that comes first makes this request fail; it is never accepted as the agent's
+        // answer.
         Ok(message) => sealer.open(&message.subject, &message.payload).map_err(|error| {
             refused.note(error);
             Unanswered::Late
@@ -400,7 +407,7 @@ fn options(access: &Access) -> ConnectOptions {
 /// An error with its causes, on one line.
 fn reason(error: &(dyn std::error::Error + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |error| error.source());
-    // The client's errors often say what is behind them, too.
+    // The client's errors often repeat their causes, so repeated texts are left out.
     let mut words: Vec<String> = Vec::new();
     for text in chain.map(|error| error.to_string()) {
         if !words.iter().any(|said| said.contains(text.trim_start_matches("nats: "))) {

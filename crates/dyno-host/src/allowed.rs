@@ -1,28 +1,28 @@
-//! What processors and control groups allow a process: how many processors, how much of their time, and how often it was held
-//! back.
+//! Reads what processors and control groups allow a process: how many processors, how much of their time, and
+//! how often it was throttled.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::files::Root;
-use crate::parse::cgroup::{Folder, folder, parse_cpu_max, parse_cpu_quota, parse_throttled};
+use crate::parse::cgroup::{CgroupFolder, folder, parse_cpu_max, parse_cpu_quota, parse_throttled};
 use crate::parse::list;
 use crate::parse::mounts::Mount;
 use crate::parse::process::parse_allowed;
 
-/// What one process may have of the processors, at one moment.
+/// The processor limits of one process at one moment.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Allowed {
-    /// The processors that it may run on; none where that is not known.
+    /// The processors that it may run on; empty where that is unknown.
     pub(crate) cpus: BTreeSet<u32>,
-    /// Processors' worth of time that the tightest of its control groups gives; absent where none limits it.
+    /// Processors' worth of time that its tightest control group allows; absent where none limits it.
     pub(crate) quota_cpus: Option<f64>,
-    /// How often the group's time was dealt out since it was made, and in how many of these times it was used up.
+    /// Accounting periods of the group since its creation, and how many of them were throttled.
     pub(crate) periods: (u64, u64),
 }
 
 impl Allowed {
-    /// Of the process whose folder in `/proc` is called `process`: `self`, `123`.
+    /// Reads the limits of the process whose folder in `/proc` is called `process`: `self`, `123`.
     pub(crate) fn of(root: &Root, process: &str, mounts: &[Mount]) -> Self {
         let status = root.text(&format!("proc/{process}/status"));
         let cpus = status.as_deref().and_then(parse_allowed).and_then(list::numbers).unwrap_or_default();
@@ -41,19 +41,19 @@ impl Allowed {
     }
 }
 
-/// Processor time that a control group gives, over an interval.
+/// The processor time that a control group allows, over an interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuQuota {
-    /// Processors' worth of time.
+    /// Limit in processors' worth of time.
     pub cpus: f64,
-    /// How often time was dealt out.
+    /// Accounting periods in the interval.
     pub periods: u64,
-    /// How often it was used up before the next time.
+    /// Periods in which the time was used up.
     pub throttled: u64,
 }
 
 impl CpuQuota {
-    /// Absent where nothing limits, or another limit than before does.
+    /// The limit over an interval; absent where nothing limits, or the limit changed.
     pub(crate) fn between(begin: &Allowed, end: &Allowed) -> Option<Self> {
         let cpus = end.quota_cpus.filter(|_| begin.quota_cpus == end.quota_cpus)?;
         let periods = end.periods.0.checked_sub(begin.periods.0)?;
@@ -61,8 +61,8 @@ impl CpuQuota {
     }
 }
 
-/// Processors' worth of time that this folder's own limit gives.
-pub(crate) fn cpu_quota(cpu: &Folder, folder: &Path) -> Option<f64> {
+/// Processors' worth of time that the limit of this folder allows.
+pub(crate) fn cpu_quota(cpu: &CgroupFolder, folder: &Path) -> Option<f64> {
     if cpu.unified {
         parse_cpu_max(&read(folder, "cpu.max")?)
     } else {
@@ -70,7 +70,7 @@ pub(crate) fn cpu_quota(cpu: &Folder, folder: &Path) -> Option<f64> {
     }
 }
 
-/// What a file of a control group holds; absent where it is empty or cannot be read.
+/// The content of a control group's file; absent where it is empty or cannot be read.
 pub(crate) fn read(folder: &Path, file: &str) -> Option<String> {
     let text = std::fs::read_to_string(folder.join(file)).ok()?;
     let text = text.trim();

@@ -1,4 +1,4 @@
-//! From the texts of the kernel's counters to a snapshot: the same for this machine and for another one.
+//! Builds a snapshot from the texts of the kernel's counters, for this machine or another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -15,8 +15,8 @@ use crate::parse::pressure::parse_pressure;
 use crate::parse::process::parse_process_stat;
 use crate::snapshot::{Fixed, HostSnapshot, RESOURCES};
 
-/// The files that a snapshot is read from, in the order in which they are: what moves fastest comes first, so that it is closest
-/// to the moment the caller notes.
+/// The files of a snapshot, in reading order. The fastest counters come first, so that they are closest to
+/// the moment that the caller notes.
 pub(crate) const FILES: [&str; 10] = [
     "proc/stat",
     "proc/self/stat",
@@ -30,29 +30,29 @@ pub(crate) const FILES: [&str; 10] = [
     "proc/net/dev",
 ];
 
-/// Gives the present text of one of the [`FILES`].
-pub(crate) trait Texts {
+/// Provides the present text of each of the [`FILES`].
+pub(crate) trait HostFileReader {
     /// The text; absent where it cannot be read.
     fn text(&mut self, file: &'static str) -> Option<&str>;
 }
 
-/// What is known of a machine between its snapshots.
+/// What an observer keeps about a machine between snapshots.
 #[derive(Debug)]
-pub(crate) struct Counted {
-    /// NFS mounts of the places: the place's name, and where it is mounted.
+pub(crate) struct HostCounterReader {
+    /// NFS mounts of the places: the place's name and its mount point.
     nfs: Vec<(Arc<str>, PathBuf)>,
-    /// Every device of the places, of all layers.
+    /// Every device of the places, on all layers.
     held: BTreeSet<String>,
-    /// Names seen so far, and whether their devices are watched; so that a name is looked up and stored once.
+    /// Device names seen so far, and whether they are watched. Each name is looked up and stored once.
     devices: BTreeMap<Arc<str>, bool>,
     interfaces: BTreeSet<Arc<str>>,
-    /// Devices, and interfaces, that are told apart at most.
+    /// The most devices, and the most interfaces, that are counted separately.
     names_max: usize,
     pub(crate) fixed: Arc<Fixed>,
 }
 
-impl Counted {
-    /// Of a machine with these places, whose clock has so many ticks a second.
+impl HostCounterReader {
+    /// For a machine with these places and this many clock ticks per second.
     pub(crate) fn new(places: &[Location], ticks_per_s: Option<u64>, names_max: usize) -> Self {
         let nfs =
             places.iter().filter_map(|place| Some((place.name.as_str().into(), place.nfs_point()?.into())));
@@ -73,7 +73,7 @@ impl Counted {
     }
 
     /// Reads all counters; `root` tells which devices are partitions. What cannot be read is absent.
-    pub(crate) fn snapshot(&mut self, texts: &mut dyn Texts, root: &Root) -> HostSnapshot {
+    pub(crate) fn snapshot(&mut self, texts: &mut dyn HostFileReader, root: &Root) -> HostSnapshot {
         let mut snapshot = HostSnapshot { fixed: Arc::clone(&self.fixed), ..HostSnapshot::default() };
         snapshot.cpu = texts.text("proc/stat").and_then(parse_stat);
         snapshot.process = texts.text("proc/self/stat").and_then(parse_process_stat);
@@ -99,13 +99,13 @@ impl Counted {
         snapshot
     }
 
-    /// Those of the devices that are watched.
+    /// The counters of the watched devices.
     pub(crate) fn devices_of<'t>(
         &mut self,
         all: impl Iterator<Item = (&'t str, DiskCounters)>,
         root: &Root,
     ) -> BTreeMap<Arc<str>, DiskCounters> {
-        let mut found = BTreeMap::new();
+        let mut devices = BTreeMap::new();
         for (name, counters) in all.filter(|(name, _)| is_plain(name)) {
             let held = self.held.contains(name);
             if !held && counters.is_untouched() {
@@ -115,43 +115,44 @@ impl Counted {
                 Some((name, &watched)) => (Arc::clone(name), watched),
                 None if self.devices.len() >= self.names_max && !held => continue,
                 None => {
-                    // A partition's work is its disk's, too, so one that no place is on would only count it twice.
-                    let watched = held || !root.has(&format!("{}/partition", sys_folder(name)));
+                    // A partition's work counts for its disk too, so a partition without a place would only
+                    // be counted twice.
+                    let watched = held || !root.exists(&format!("{}/partition", sys_folder(name)));
                     let name: Arc<str> = name.into();
                     self.devices.insert(Arc::clone(&name), watched);
                     (name, watched)
                 }
             };
             if watched {
-                found.insert(name, counters);
+                devices.insert(name, counters);
             }
         }
-        found
+        devices
     }
 
-    /// The interfaces under names that are stored once.
+    /// The counters of the interfaces; each name is stored once.
     pub(crate) fn interfaces_of<'t>(
         &mut self,
         all: impl Iterator<Item = (&'t str, NetworkCounters)>,
     ) -> BTreeMap<Arc<str>, NetworkCounters> {
-        let mut found = BTreeMap::new();
+        let mut interfaces = BTreeMap::new();
         for (name, counters) in all.filter(|(name, _)| is_plain(name)) {
-            let known = self.interfaces.get(name).cloned();
-            if known.is_none() && self.interfaces.len() >= self.names_max {
+            let stored_name = self.interfaces.get(name).cloned();
+            if stored_name.is_none() && self.interfaces.len() >= self.names_max {
                 continue;
             }
-            let name = known.unwrap_or_else(|| {
+            let name = stored_name.unwrap_or_else(|| {
                 let name: Arc<str> = name.into();
                 self.interfaces.insert(Arc::clone(&name));
                 name
             });
-            found.insert(name, counters);
+            interfaces.insert(name, counters);
         }
-        found
+        interfaces
     }
 }
 
-/// Whether the kernel would give such a name: another machine may say anything.
+/// Whether the kernel could give such a name; answers of another machine are not trusted.
 pub(crate) fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.len() <= 64 && !name.chars().any(|c| c.is_control() || c.is_whitespace())
 }

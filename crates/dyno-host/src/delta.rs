@@ -1,4 +1,4 @@
-//! What the host did between two snapshots.
+//! Computes what the host did between two snapshots.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use crate::parse::memory::{Memory, VmCounters};
 use crate::rates::{CpuShare, DeviceRates, NetworkRates, NfsRates, PressurePct, ProcessCpu, moved_opt};
 use crate::snapshot::{Fixed, HostSnapshot};
 
-/// What the host did in an interval. Figures that are not known are absent.
+/// What the host did in an interval. Unknown figures are absent.
 #[derive(Debug, Clone, Default)]
 pub struct HostDelta {
     /// Length of the interval, s.
     pub seconds: f64,
-    /// Where the CPUs' time went.
+    /// How the CPUs' time was used.
     pub cpu: Option<CpuShare>,
     /// Context switches of the whole machine per second.
     pub context_switches_per_s: Option<f64>,
@@ -20,26 +20,24 @@ pub struct HostDelta {
     pub threads_running: Option<u64>,
     /// Threads that waited for storage at the end.
     pub threads_blocked: Option<u64>,
-    /// Memory at the end.
+    /// Memory at the end of the interval.
     pub memory: Option<Memory>,
     /// Paging and swapping in the interval.
     pub vm: VmCounters,
-    /// Block devices by name.
     pub devices: BTreeMap<Arc<str>, DeviceRates>,
-    /// Network interfaces by name.
     pub network: BTreeMap<Arc<str>, NetworkRates>,
-    /// Share of the interval that was lost waiting, by resource: `cpu`, `io`, `memory`.
+    /// Share of the interval that threads lost waiting, by resource: `cpu`, `io`, `memory`.
     pub pressure: BTreeMap<&'static str, PressurePct>,
-    /// NFS mounts by the names of the places that are on them.
+    /// NFS mounts, by the names of the places on them.
     pub nfs: BTreeMap<Arc<str>, NfsRates>,
-    /// CPU time of this process: what driving the load costs.
+    /// CPU time of this process: the cost of driving the load.
     pub process: Option<ProcessCpu>,
     pub(crate) fixed: Arc<Fixed>,
 }
 
 impl HostDelta {
-    /// What the host did between two snapshots of one observer that are `seconds` apart. Everything is absent when
-    /// `seconds` is no positive number.
+    /// The difference of two snapshots of one observer, `seconds` apart. Everything is absent if `seconds` is
+    /// not a positive number.
     pub fn between(begin: &HostSnapshot, end: &HostSnapshot, seconds: f64) -> Self {
         let mut delta = Self { seconds, fixed: Arc::clone(&end.fixed), ..Self::default() };
         if !(seconds > 0.0 && seconds.is_finite()) {
@@ -61,13 +59,13 @@ impl HostDelta {
         delta
     }
 
-    /// What the device did that the place's file system is on.
+    /// The work of the device that holds the place's file system.
     pub fn device_of(&self, place: &str) -> Option<&DeviceRates> {
         let (_, device) = self.fixed.devices.iter().find(|(name, _)| name == place)?;
         self.devices.get(device.as_str())
     }
 
-    /// What the device did that holds the place `data`.
+    /// The work of the device that holds the place `data`.
     pub fn data_device(&self) -> Option<&DeviceRates> {
         self.device_of("data")
     }
@@ -89,7 +87,7 @@ fn vm_between(begin: Option<&VmCounters>, end: Option<&VmCounters>) -> VmCounter
     }
 }
 
-/// What `rates` makes of everything that is in both snapshots.
+/// Applies `rates` to everything that is in both snapshots.
 fn each<K: Ord + Clone, C, R>(
     begin: &BTreeMap<K, C>,
     end: &BTreeMap<K, C>,

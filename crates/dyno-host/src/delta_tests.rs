@@ -1,4 +1,4 @@
-//! Differences against figures computed by hand.
+//! Compares differences with figures computed by hand.
 
 use proptest::prelude::*;
 
@@ -105,7 +105,7 @@ fn times_wrap_at_32_bits() {
     assert_eq!(moved_ms(near, 900), Some(1_000));
     assert_eq!(moved_ms(5_000, 900), None);
     assert_eq!(moved_ms(near, near + 50), Some(50));
-    // Kernels that keep more bits do not wrap.
+    // Kernels with wider counters do not wrap.
     assert_eq!(moved_ms(1 << 33, (1 << 33) + 5), Some(5));
     assert_eq!(moved_ms(1 << 33, 5), None);
 }

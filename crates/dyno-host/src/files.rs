@@ -1,25 +1,24 @@
-//! Reading the kernel's files: once (facts), or again and again (counters).
+//! Reads the kernel's files: once (facts), or repeatedly (counters).
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::tree::Tree;
+use crate::tree::HostFileTree;
 
-/// More than any of these files has; a bound against a file that never ends.
+/// More than any of these files contains; protects against an endless file.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// The root of the file tree: this machine's, a folder's (so that tests can show another machine's), or what was fetched of
-/// another machine's.
+/// The root of the file tree: this machine's, a folder's (tests use it for other machines), or a fetched tree
+/// of another machine.
 #[derive(Debug, Clone)]
 pub(crate) enum Root {
     Folder(PathBuf),
-    Fetched(Arc<Tree>),
+    Fetched(Arc<HostFileTree>),
 }
 
 impl Root {
-    /// This machine.
     pub(crate) fn system() -> Self {
         Self::Folder(PathBuf::from("/"))
     }
@@ -29,7 +28,8 @@ impl Root {
         Self::Folder(path.to_path_buf())
     }
 
-    /// The place of `file`, which is written without a leading slash; of a fetched tree none that is there.
+    /// The path of `file`, which is written without a leading slash; in a fetched tree, a path that does not
+    /// exist.
     pub(crate) fn path(&self, file: &str) -> PathBuf {
         match self {
             Self::Folder(root) => root.join(file),
@@ -37,15 +37,15 @@ impl Root {
         }
     }
 
-    /// What was fetched of another machine; absent where this is one's own.
-    pub(crate) fn fetched(&self) -> Option<&Tree> {
+    /// The files fetched from another machine; absent for local files.
+    pub(crate) fn fetched(&self) -> Option<&HostFileTree> {
         match self {
             Self::Folder(_) => None,
             Self::Fetched(tree) => Some(tree),
         }
     }
 
-    /// The content of `file` without the blanks around it; absent when it cannot be read or is empty.
+    /// The content of `file` without surrounding blanks; absent if it cannot be read or is empty.
     pub(crate) fn text(&self, file: &str) -> Option<String> {
         if let Self::Fetched(tree) = self {
             return tree.text(file).map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
@@ -62,7 +62,7 @@ impl Root {
         self.text(file)?.parse().ok()
     }
 
-    /// The names in `folder`, sorted; none when it cannot be read.
+    /// The names in `folder`, sorted; empty if it cannot be read.
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         if let Self::Fetched(tree) = self {
             return tree.names(folder);
@@ -75,28 +75,28 @@ impl Root {
     }
 
     /// Whether there is such a file.
-    pub(crate) fn has(&self, file: &str) -> bool {
+    pub(crate) fn exists(&self, file: &str) -> bool {
         match self {
             Self::Folder(_) => self.path(file).exists(),
-            Self::Fetched(tree) => tree.has(file),
+            Self::Fetched(tree) => tree.exists(file),
         }
     }
 
     /// The path that `link` leads to.
-    pub(crate) fn followed(&self, link: &str) -> Option<PathBuf> {
+    pub(crate) fn follow_link(&self, link: &str) -> Option<PathBuf> {
         match self {
             Self::Folder(_) => std::fs::canonicalize(self.path(link)).ok(),
-            Self::Fetched(tree) => tree.followed(link),
+            Self::Fetched(tree) => tree.follow_link(link),
         }
     }
 
     /// The last name of the path that `link` leads to.
     pub(crate) fn link_name(&self, link: &str) -> Option<String> {
-        Some(self.followed(link)?.file_name()?.to_string_lossy().into_owned())
+        Some(self.follow_link(link)?.file_name()?.to_string_lossy().into_owned())
     }
 }
 
-/// A file that is kept open and read anew from its beginning, which makes the kernel write its content anew.
+/// A file that stays open. Reading it again from its beginning makes the kernel write its content again.
 #[derive(Debug)]
 pub(crate) struct KeptFile(Option<File>);
 
@@ -105,7 +105,7 @@ impl KeptFile {
         Self(File::open(root.path(file)).ok())
     }
 
-    /// The present content, in `buffer`, whose memory is used again; absent when it cannot be read.
+    /// The present content, in `buffer`, whose memory is reused; absent if it cannot be read.
     pub(crate) fn read<'a>(&mut self, buffer: &'a mut Vec<u8>) -> Option<&'a str> {
         let file = self.0.as_mut()?;
         buffer.clear();

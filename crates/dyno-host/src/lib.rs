@@ -1,18 +1,19 @@
-//! The machine: what it is ([`facts`]) and what it did between two moments ([`HostObserver`], [`HostDelta`]).
+//! Describes the machine ([`facts`]) and measures what it does ([`HostObserver`], [`HostDelta`]).
 //!
-//! Everything but a [`profile`], and [another machine](far), comes from files that Linux keeps (`/proc`, `/sys`), read without privileges and without
-//! calling other programs. What cannot be read is left out, never guessed; on other systems that is everything, and the facts say so.
+//! Everything except a [`profile`] and [another machine](far) comes from Linux files (`/proc`, `/sys`), read
+//! without privileges and without other programs. What cannot be read is left out, never guessed. On other
+//! systems that is everything, and the facts say so.
 //!
 //! | folder | job |
 //! | --- | --- |
-//! | `parse` | one file per format of the kernel: text in, numbers out, tested with texts of several kernels |
-//! | `locate` | which mount and which devices lie behind a path |
-//! | `facts` | what the machine is |
+//! | `parse` | one file per kernel format: text in, numbers out, tested with texts of several kernels |
+//! | `locate` | the mount and the devices of a path |
+//! | `facts` | the description of the machine |
 //! | `snapshot`, `counted`, `observer` | all counters at one moment |
-//! | `far`, `tree` | the same of a machine that is not this one |
-//! | `processors` | who had the processors: this program, the database, or others |
-//! | `profile` | what ran on the processors, by function, as the program `perf` saw it |
-//! | `delta`, `rates`, `named` | what moved between two moments, as figures and under the names that records use |
+//! | `far`, `tree` | facts and counters of another machine |
+//! | `processors` | who used the processors: this program, the database, or others |
+//! | `profile` | which functions used the processors, as sampled by `perf` |
+//! | `delta`, `rates`, `named` | the difference of two snapshots, as figures and under the names of records |
 
 mod allowed;
 mod counted;

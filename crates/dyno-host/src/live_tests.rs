@@ -1,4 +1,4 @@
-//! This very machine, as far as it can be checked without knowing it.
+//! Checks this machine, as far as that is possible without knowing it.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::{HostDelta, HostObserver, facts};
 
-/// Keeps a CPU busy until the clock has gone on by `time`.
+/// Keeps a CPU busy until the clock has advanced by `time`.
 fn work_for(time: Duration) {
     let start = Instant::now();
     while start.elapsed() < time {
@@ -81,7 +81,7 @@ fn facts_agree_with_what_the_standard_library_sees() {
     assert!(!host.name.is_empty() && host.kernel.starts_with("Linux "));
     assert!(host.cpus >= host.cpus_allowed && host.cpus_allowed > 0, "{host:?}");
     let available = std::thread::available_parallelism().unwrap().get() as u32;
-    // The standard library counts a quota in, which only lessens the number.
+    // The standard library considers quotas, which can only lower the number.
     assert!(available <= host.cpus_allowed, "{available} of {host:?}");
     assert!(host.memory_bytes > 0);
     assert!(host.mounts.contains_key("data"), "{host:?}");
@@ -92,7 +92,7 @@ fn facts_agree_with_what_the_standard_library_sees() {
 #[test]
 fn a_path_that_does_not_exist_yet_is_where_its_parent_is() {
     let directory = tempfile::tempdir().unwrap();
-    let there = HostObserver::new(&[("data", directory.path())]);
+    let existing = HostObserver::new(&[("data", directory.path())]);
     let not_yet = HostObserver::new(&[("data", &directory.path().join("a/b/c.sqlite3"))]);
-    assert_eq!(there.device_of("data"), not_yet.device_of("data"));
+    assert_eq!(existing.device_of("data"), not_yet.device_of("data"));
 }

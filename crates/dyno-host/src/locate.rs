@@ -1,29 +1,30 @@
-//! Which mount a path is on, and which block devices lie behind it.
+//! Finds the mount of a path and the block devices below it.
 
 use std::path::{Path, PathBuf};
 
 use crate::files::Root;
 use crate::parse::mounts::{Mount, mount_of, parse_mountinfo};
-use crate::tree::Tree;
+use crate::tree::HostFileTree;
 
-/// How many layers of devices (partitions, volumes, arrays, loops) are followed down.
+/// The most layers of devices (partitions, volumes, arrays, loops) that are followed.
 const LAYERS_MAX: usize = 8;
 
 /// A path that matters to a run: `data`, `redo`, `repository`.
 #[derive(Debug, Clone)]
 pub(crate) struct Location {
-    /// What it is called in records.
+    /// The name of the place in records.
     pub(crate) name: String,
-    /// The mount it is on; absent when that cannot be found out.
+    /// The mount it is on; absent if it cannot be found.
     pub(crate) mount: Option<Mount>,
     /// The block device that the file system (or the path itself) is on, as `/proc/diskstats` names it.
     pub(crate) device: Option<String>,
-    /// That device and all below it, the uppermost first.
+    /// That device and all below it, the top one first.
     pub(crate) layers: Vec<String>,
 }
 
 impl Location {
-    /// Finds out where `path` is. A path that is not there yet is where its nearest existing parent is.
+    /// Finds the mount and the devices of `path`. A path that does not exist yet counts as its nearest
+    /// existing parent.
     pub(crate) fn find(root: &Root, name: &str, path: &Path) -> Self {
         let mounts = parse_mountinfo(&root.text("proc/self/mountinfo").unwrap_or_default());
         if let Some(tree) = root.fetched() {
@@ -39,10 +40,10 @@ impl Location {
         Self { name: name.to_owned(), mount, device, layers }
     }
 
-    /// The same of a machine of which `tree` was fetched: what it says of the place, judged by names. Nothing of a place that it
-    /// does not have: its nearest parent may be on another device.
-    fn find_fetched(root: &Root, tree: &Tree, mounts: &[Mount], name: &str) -> Self {
-        let at = tree.place(name).filter(|at| at.found.is_ok());
+    /// Finds a place in a fetched `tree` by path names. A missing place is not replaced by its parent, which
+    /// may be on another device.
+    fn find_fetched(root: &Root, tree: &HostFileTree, mounts: &[Mount], name: &str) -> Self {
+        let at = tree.place(name).filter(|at| at.lookup.is_ok());
         let mount = at.and_then(|at| mount_of(mounts, &at.path)).cloned();
         let device = match at.and_then(|at| at.device.as_deref()) {
             Some(number) => device_named(root, number),
@@ -52,25 +53,27 @@ impl Location {
         Self { name: name.to_owned(), mount, device, layers }
     }
 
-    /// Where the NFS mount is that the path is on; absent when it is on none.
+    /// The mount point of the path's NFS mount; absent if it is not on NFS.
     pub(crate) fn nfs_point(&self) -> Option<&Path> {
         let mount = self.mount.as_ref().filter(|mount| matches!(mount.fstype.as_str(), "nfs" | "nfs4"))?;
         Some(&mount.point)
     }
 }
 
-/// The path, or its nearest parent that exists, without links.
+/// The path, or its nearest existing parent, without symbolic links.
 fn nearest_existing(path: &Path) -> Option<PathBuf> {
     let absolute = std::path::absolute(path).ok()?;
     absolute.ancestors().find_map(|path| std::fs::canonicalize(path).ok())
 }
 
-/// The mount of an existing path. The kernel itself names it for an open directory; where that fails, names decide.
+/// The mount of an existing path. The kernel names it for an open directory; if that fails, path names
+/// decide.
 ///
-/// Files are never opened: closing a file takes away the locks that a database in this process holds on it (fcntl(2)).
+/// Files are never opened: closing a file releases the locks that a database in this process holds on it
+/// (fcntl(2)).
 fn mount_of_path<'a>(root: &Root, mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let by_name = mount_of(mounts, path);
-    // A file that is a mount of its own, as containers have them.
+    // A file that is a mount of its own, as in containers.
     if by_name.is_some_and(|mount| mount.point == path) && !path.is_dir() {
         return by_name;
     }
@@ -98,7 +101,7 @@ fn mount_number(_: &Root, _: &Path) -> Option<u64> {
 fn block_device_number(path: &Path) -> Option<String> {
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
     let facts = std::fs::metadata(path).ok().filter(|facts| facts.file_type().is_block_device())?;
-    // As glibc's gnu_dev_major and gnu_dev_minor take it apart.
+    // Decoded like glibc's gnu_dev_major and gnu_dev_minor.
     let number = facts.rdev();
     let major = ((number >> 8) & 0xfff) | ((number >> 32) & !0xfff);
     let minor = (number & 0xff) | ((number >> 12) & !0xff);
@@ -110,7 +113,7 @@ fn block_device_number(_: &Path) -> Option<String> {
     None
 }
 
-/// The device of a mount: by its number, or (btrfs gives a number of its own) by what is mounted.
+/// The device of a mount: by its number, or by the mount's source (btrfs uses a number of its own).
 fn device_of_mount(root: &Root, mount: &Mount) -> Option<String> {
     device_named(root, &mount.device).or_else(|| {
         if root.fetched().is_some() {
@@ -122,7 +125,7 @@ fn device_of_mount(root: &Root, mount: &Mount) -> Option<String> {
     })
 }
 
-/// The name that the kernel has for a device's file, `/dev/sdb1` or `/dev/mapper/vg-data`, by names alone.
+/// The kernel's name of a device file, `/dev/sdb1` or `/dev/mapper/vg-data`, by path names alone.
 fn device_called(root: &Root, file: &str) -> Option<String> {
     let name = Path::new(file).strip_prefix("/dev").ok()?.to_str()?;
     if let Some(volume) = name.strip_prefix("mapper/") {
@@ -131,33 +134,34 @@ fn device_called(root: &Root, file: &str) -> Option<String> {
         };
         return root.names("sys/class/block").into_iter().find(is_it);
     }
-    root.has(&sys_folder(name)).then(|| name.to_owned())
+    root.exists(&sys_folder(name)).then(|| name.to_owned())
 }
 
-/// The name of the device of number `MAJOR:MINOR`.
+/// The name of the device with the number `MAJOR:MINOR`.
 fn device_named(root: &Root, number: &str) -> Option<String> {
-    // The kernel writes `cciss/c0d0` as `cciss!c0d0` where a name is a file's.
+    // The kernel writes `cciss/c0d0` as `cciss!c0d0` in file names.
     root.link_name(&format!("sys/dev/block/{number}")).map(|name| name.replace('!', "/"))
 }
 
-/// The device and everything below it: a partition's disk, a volume's or array's members, the device of a loop's file.
+/// The device and everything below it: a partition's disk, the members of a volume or array, the device of a
+/// loop file.
 fn layers(root: &Root, device: &str) -> Vec<String> {
-    let mut found = vec![device.to_owned()];
+    let mut devices = vec![device.to_owned()];
     let mut at = 0;
-    while at < found.len() && at < LAYERS_MAX {
-        for below in devices_below(root, &found[at]) {
-            if !found.contains(&below) {
-                found.push(below);
+    while at < devices.len() && at < LAYERS_MAX {
+        for below in devices_below(root, &devices[at]) {
+            if !devices.contains(&below) {
+                devices.push(below);
             }
         }
         at += 1;
     }
-    found
+    devices
 }
 
 fn devices_below(root: &Root, device: &str) -> Vec<String> {
     let folder = sys_folder(device);
-    if root.has(&format!("{folder}/partition")) {
+    if root.exists(&format!("{folder}/partition")) {
         return whole_disk(root, device).into_iter().collect();
     }
     let backing = root.text(&format!("{folder}/loop/backing_file"));
@@ -176,11 +180,11 @@ fn devices_below(root: &Root, device: &str) -> Vec<String> {
 
 /// The disk of a partition: its folder lies in the disk's.
 fn whole_disk(root: &Root, partition: &str) -> Option<String> {
-    let folder = root.followed(&sys_folder(partition))?;
+    let folder = root.follow_link(&sys_folder(partition))?;
     Some(folder.parent()?.file_name()?.to_string_lossy().replace('!', "/"))
 }
 
-/// The folder in which the kernel describes a device.
+/// The sysfs folder that describes a device.
 pub(crate) fn sys_folder(device: &str) -> String {
     format!("sys/class/block/{}", device.replace('/', "!"))
 }

@@ -1,4 +1,4 @@
-//! The host's figures under the names that records use: `cpu.busy_pct`, `device.vda.reads`.
+//! Gives the host's figures the names that records use: `cpu.busy_pct`, `device.vda.reads`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::delta::HostDelta;
 
-/// Figures by name; what is absent or no finite number is not entered.
+/// Figures by name; absent and non-finite values are not entered.
 #[derive(Default)]
 struct Named(BTreeMap<String, f64>);
 
@@ -18,7 +18,7 @@ impl Named {
         }
     }
 
-    /// All figures of one thing, under the names of its fields.
+    /// Adds all figures of one thing, under the names of its fields.
     fn put_all(&mut self, group: &str, figures: &impl Serialize) {
         let figures = serde_json::to_value(figures).ok();
         for (name, figure) in figures.as_ref().and_then(Value::as_object).into_iter().flatten() {
@@ -28,8 +28,9 @@ impl Named {
 }
 
 impl HostDelta {
-    /// The figures under dotted names, as a record keeps them. Names say the unit; those without one are counts over the
-    /// interval. Devices that did nothing are left out unless a place is on them, as are interfaces that did nothing.
+    /// The figures under dotted names, as records store them. A name includes its unit; figures without one
+    /// are counts over the interval. Devices and interfaces that did nothing are left out, except devices
+    /// with a place.
     pub fn counters(&self) -> BTreeMap<String, f64> {
         let mut named = Named::default();
         named.put_all("cpu", &self.cpu);

@@ -1,21 +1,22 @@
-//! The kernel's page cache, out of which reads are served that a database takes for those of its storage.
+//! Drops the kernel's page cache, from which reads are served that a database counts as storage reads.
 
 use std::fs::OpenOptions;
 use std::io::{Error, Write};
 use std::path::Path;
 
-/// Where Linux is asked to let go of clean pages (`Documentation/admin-guide/sysctl/vm.rst`).
+/// The file through which Linux drops clean pages (`Documentation/admin-guide/sysctl/vm.rst`).
 const DROP: &str = "/proc/sys/vm/drop_caches";
 
-/// Whether this process may drop the page cache of this machine; nothing is dropped.
+/// Checks whether this process may drop this machine's page cache; drops nothing.
 ///
 /// # Errors
-/// It may not, or this is no Linux.
+/// The process may not, or this is not Linux.
 pub fn may_be_dropped() -> Result<(), Error> {
     may(Path::new(DROP))
 }
 
-/// Writes back what is dirty, and drops what is clean of all files of this machine, whoever reads them.
+/// Writes back dirty pages, and drops the clean pages of all files of this machine, whichever process uses
+/// them.
 ///
 /// # Errors
 /// As [`may_be_dropped`].
@@ -28,7 +29,7 @@ fn may(file: &Path) -> Result<(), Error> {
 }
 
 fn drop_by(file: &Path) -> Result<(), Error> {
-    // Only what is clean is dropped.
+    // The kernel drops only clean pages.
     rustix::fs::sync();
     OpenOptions::new().write(true).open(file)?.write_all(b"1\n")
 }

@@ -1,15 +1,15 @@
-//! Where a process runs: on which machine, and in which namespace of process numbers.
+//! Identifies a process by its machine and its PID namespace.
 
 use serde::{Deserialize, Serialize};
 
 use crate::files::Root;
 
-/// A process that another program may find again, if both run on the same machine and see the same processes.
+/// A process that another program can find again, if it runs on that machine and in that PID namespace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessAddress {
-    /// The number of the machine's boot; absent where the system does not tell.
+    /// The machine's boot ID; absent where the system does not report it.
     pub boot: Option<String>,
-    /// The namespace in which `pid` is a number.
+    /// The PID namespace of `pid`.
     pub namespace: Option<String>,
     /// Number of the process in its namespace.
     pub pid: u32,
@@ -27,7 +27,8 @@ impl ProcessAddress {
         }
     }
 
-    /// The number of this process as `other` sees it; absent where that is on another machine, or cannot be told.
+    /// The number of this process as `other` sees it; absent on another machine, in another namespace, or if
+    /// unknown.
     pub fn pid_seen_by(&self, other: &Self) -> Option<u32> {
         let is_same = self.boot.is_some() && self.boot == other.boot && self.namespace == other.namespace;
         is_same.then_some(self.pid)

@@ -1,10 +1,11 @@
-//! Who had the processors between two moments: this program, the database's processes, the kernel's own threads, or others.
+//! Computes who used the processors between two moments: this program, the database's processes, kernel
+//! threads, or others.
 //!
-//! The time of processes that have ended is their parent's from the moment it has taken note of their end (`cutime`), so the
-//! sum over a tree is kept when its parts come and go. The account sums to the machine's time: busy time is what the client,
-//! the database, kernel threads, interrupts and others used, and others are what remains, so processes that Dyno cannot see
-//! are among them. Kernels that sample time charge interrupts to the interrupted process; only interrupt time that is in no
-//! process is listed as such.
+//! The time of ended processes belongs to their parent once it has waited for them (`cutime`), so the sum
+//! over a process tree stays correct. The parts sum to the machine's time. Busy time is that of the client,
+//! the database, kernel threads, interrupts and others. Others are the remainder, so they include processes
+//! that Dyno cannot see. Kernels that sample time charge interrupts to the interrupted process; only
+//! interrupt time outside processes is listed as such.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +15,22 @@ use crate::allowed::{Allowed, CpuQuota};
 use crate::files::Root;
 use crate::parse::cpu::{CpuTimes, parse_stat};
 use crate::parse::mounts::parse_mountinfo;
-use crate::parse::process::{Process, parse_process, parse_ticks_per_s};
+use crate::parse::process::{HostProcess, parse_process, parse_ticks_per_s};
 
-/// Processes above which they are not looked at: reading each takes about 10 µs.
+/// The most processes for which each is read: reading one takes about 10 µs.
 const PROCESSES_MAX: usize = 20_000;
-/// Generations above which a chain of parents is not followed.
+/// The longest chain of parents that is followed.
 pub(crate) const GENERATIONS_MAX: usize = 64;
-/// The parent of the kernel's own threads.
+/// The parent of all kernel threads (kthreadd).
 const KTHREADD: u32 = 2;
-/// How many of the others are named.
+/// How many of the other programs are named.
 const NAMED_MAX: usize = 5;
-/// The namespace of processes that a machine begins with (`PROC_PID_INIT_INO` of the kernel's proc_ns.h).
+/// The first PID namespace of a machine (`PROC_PID_INIT_INO` of the kernel's proc_ns.h).
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
-/// A kind of processor time and where it is.
+/// A kind of processor time, and its field.
 type Kind = (&'static str, fn(&CpuTimes) -> u64);
-/// All kinds of processor time. Together they are all the time that there was.
+/// All kinds of processor time. Their sum is the machine's time.
 const KINDS: [Kind; 8] = [
     ("user", |cpu| cpu.user),
     ("nice", |cpu| cpu.nice),
@@ -41,7 +42,6 @@ const KINDS: [Kind; 8] = [
     ("idle", |cpu| cpu.idle),
 ];
 
-/// Whose a process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
     This,
@@ -50,23 +50,24 @@ enum Owner {
     Others,
 }
 
-/// CPU time of the machine and of every process that can be seen, at one moment.
+/// CPU time of the machine and of every visible process, at one moment.
 #[derive(Debug, Clone)]
 pub struct ProcessTimes {
     cpu: CpuTimes,
     ticks_per_s: u64,
-    processes: BTreeMap<u32, (Owner, Process)>,
-    /// Why the others cannot be told from the database, if so.
+    processes: BTreeMap<u32, (Owner, HostProcess)>,
+    /// Why the database's processes cannot be separated from others; absent if they can.
     unknown: Option<String>,
-    /// What this program may have of the processors.
-    own: Allowed,
-    /// The same of the first of the databases' processes, whose children inherit it; absent where there is none.
+    /// The processor limits of this program.
+    own_limits: Allowed,
+    /// The processor limits of the first database process, which its children inherit; absent where there is
+    /// none.
     server: Option<Allowed>,
 }
 
 impl ProcessTimes {
-    /// Reads them; `servers` are the databases' processes. Absent where this machine does not tell.
-    /// `clients` are this run's driver processes on this machine beside this program: agents.
+    /// Reads the times; `servers` are the databases' processes. Absent where this machine does not report
+    /// them. `clients` are the agents of this run on this machine.
     pub fn read(servers: &[ServerProcesses], clients: &[u32]) -> Option<Self> {
         let clients: Vec<u32> = clients.iter().copied().chain([std::process::id()]).collect();
         Self::of_root(&Root::system(), &clients, servers)
@@ -78,12 +79,13 @@ impl ProcessTimes {
         if numbers.len() > PROCESSES_MAX {
             return None;
         }
-        // The machine before its processes: what runs in between is then somebody's twice, never an others' that nobody is.
+        // The machine is read before its processes: time between the two readings then counts twice for its
+        // owner, and never as unowned time of others.
         let cpu = parse_stat(&root.text("proc/stat")?)?.times;
         let read = |&pid: &u32| Some((pid, parse_process(&root.text(&format!("proc/{pid}/stat"))?)?));
-        let all: BTreeMap<u32, Process> = numbers.iter().filter_map(read).collect();
+        let all: BTreeMap<u32, HostProcess> = numbers.iter().filter_map(read).collect();
         let tops = tops(root, clients, servers, &all);
-        let unknown = unknown(root, servers, &tops, &all);
+        let unknown = unknown_reason(root, servers, &tops, &all);
         let processes = all.iter().map(|(&pid, process)| (pid, (owner(pid, &tops, &all), process.clone())));
         let processes = processes.collect();
         let mounts = parse_mountinfo(&root.text("proc/self/mountinfo").unwrap_or_default());
@@ -93,19 +95,19 @@ impl ProcessTimes {
             ticks_per_s: parse_ticks_per_s(&auxv)?,
             processes,
             unknown,
-            own: Allowed::of(root, "self", &mounts),
+            own_limits: Allowed::of(root, "self", &mounts),
             server: server.map(|(pid, _)| Allowed::of(root, &pid.to_string(), &mounts)),
         })
     }
 }
 
 impl ProcessTimes {
-    /// What the program of the process with this number calls itself, and whose it is; absent where there was no such process.
-    pub(crate) fn who(&self, pid: u32) -> Option<(&str, CpuKind)> {
+    /// The program name and owner of the process with this number; absent where there was no such process.
+    pub(crate) fn identify(&self, pid: u32) -> Option<(&str, CpuKind)> {
         self.processes.get(&pid).map(|(owner, process)| (process.name.as_str(), kind(*owner)))
     }
 
-    /// Time in which processors had nothing to do since an earlier reading, s.
+    /// Idle time of the processors since an earlier reading, s.
     pub(crate) fn idle_s_since(&self, begin: &Self) -> f64 {
         let idle = |times: &CpuTimes| times.idle + times.iowait;
         idle(&self.cpu).saturating_sub(idle(&begin.cpu)) as f64 / self.ticks_per_s as f64
@@ -121,12 +123,12 @@ fn kind(owner: Owner) -> CpuKind {
     }
 }
 
-/// The processes from which ownership is inherited.
+/// The processes whose descendants inherit their owner.
 fn tops(
     root: &Root,
     clients: &[u32],
     servers: &[ServerProcesses],
-    all: &BTreeMap<u32, Process>,
+    all: &BTreeMap<u32, HostProcess>,
 ) -> BTreeMap<u32, Owner> {
     let mut tops = BTreeMap::from([(KTHREADD, Owner::Kernel)]);
     tops.extend(clients.iter().map(|&pid| (pid, Owner::This)));
@@ -151,12 +153,12 @@ fn tops(
     tops
 }
 
-/// Why others cannot be told from the database.
-fn unknown(
+/// Why the database's processes cannot be separated from others.
+fn unknown_reason(
     root: &Root,
     servers: &[ServerProcesses],
     tops: &BTreeMap<u32, Owner>,
-    all: &BTreeMap<u32, Process>,
+    all: &BTreeMap<u32, HostProcess>,
 ) -> Option<String> {
     servers.iter().find_map(|server| match server {
         ServerProcesses::Unknown(reason) => Some(reason.clone()),
@@ -166,14 +168,14 @@ fn unknown(
         ServerProcesses::Called { ends, .. } if !tops.values().any(|owner| *owner == Owner::Server) => {
             Some(format!("no process of {ends} can be looked at"))
         }
-        ServerProcesses::Elsewhere(_) if is_contained(root) => {
-            Some("this program runs in a container, from which the machine's other processes are not seen".into())
-        }
+        ServerProcesses::Elsewhere(_) if is_contained(root) => Some(
+            "this program runs in a container, from which the machine's other processes are not seen".into(),
+        ),
         ServerProcesses::Elsewhere(called) => {
-            let found = all.iter().find(|(_, process)| called.contains(&process.name.as_str()));
-            found.map(|(pid, process)| {
+            let server_process = all.iter().find(|(_, process)| called.contains(&process.name.as_str()));
+            server_process.map(|(pid, process)| {
                 format!(
-                    "a process called {} ({pid}) runs here, and whether it is the database under test cannot be told",
+                    "a process called {} ({pid}) runs here and may be the database under test",
                     process.name
                 )
             })
@@ -182,57 +184,58 @@ fn unknown(
     })
 }
 
-/// Whether this program sees only some of the machine's processes: the first namespace of processes has a number of its own.
+/// Whether this program sees only some of the machine's processes: the first PID namespace has a known
+/// number.
 fn is_contained(root: &Root) -> bool {
     let namespace = std::fs::read_link(root.path("proc/self/ns/pid"));
     namespace.is_ok_and(|name| name.to_string_lossy() != FIRST_NAMESPACE)
 }
 
-/// Whose `pid` is: its own, or what its nearest known ancestor is.
-fn owner(pid: u32, tops: &BTreeMap<u32, Owner>, all: &BTreeMap<u32, Process>) -> Owner {
+/// The owner of `pid`: its own, or that of its nearest known ancestor.
+fn owner(pid: u32, tops: &BTreeMap<u32, Owner>, all: &BTreeMap<u32, HostProcess>) -> Owner {
     let parent = |pid: &u32| all.get(pid).map(|process| process.parent);
     let line = std::iter::successors(Some(pid), parent).take(GENERATIONS_MAX);
     line.filter_map(|pid| tops.get(&pid)).next().copied().unwrap_or(Owner::Others)
 }
 
-/// Who had how much of the processors in an interval; seconds of processor time.
+/// Who used the processors in an interval, in seconds of processor time.
 ///
 /// `capacity_s` is the sum of `kinds`. `busy_s` is the sum of the client's, the database's, the kernel threads', the
 /// interrupts' and the others' time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProcessorShares {
-    /// All that there was: the interval times the processors.
+    /// Available time: the interval times the number of processors.
     pub capacity_s: f64,
-    /// The same by kind, as the kernel names them.
+    /// Available time by kind, with the kernel's names.
     pub kinds: [(&'static str, f64); 8],
-    /// On programs, in the kernel and in interrupts.
+    /// Time of programs, the kernel and interrupts.
     pub busy_s: f64,
-    /// Taken by the hypervisor.
+    /// Time taken by the hypervisor, s.
     pub steal_s: f64,
-    /// The client: this program, what it started, and the agents of its run on this machine.
+    /// The client: this program, its children, and the agents of its run on this machine.
     pub own_s: f64,
-    /// Interrupts that are in no process's time.
+    /// Interrupt time outside of any process.
     pub interrupts_s: f64,
-    /// The database's processes; absent where they are not here, or run inside this program.
+    /// The database's processes; absent where they run elsewhere, or inside this program.
     pub server_s: Option<f64>,
-    /// The kernel's own threads, which also write out what databases wrote.
+    /// Kernel threads, which also write out what databases wrote.
     pub kernel_s: f64,
-    /// Everybody else, or why that cannot be told.
+    /// All other processes; an error is the reason why they cannot be separated from the database.
     pub others_s: Result<f64, String>,
-    /// The largest of the others, by the names of their programs.
+    /// The largest of the others, by program name.
     pub names: Vec<(String, f64)>,
-    /// What control groups gave this program.
+    /// The control groups' limit on this program.
     pub own_quota: Option<CpuQuota>,
-    /// What they gave the database.
+    /// The control groups' limit on the database.
     pub server_quota: Option<CpuQuota>,
-    /// What this program and the database used of them by their processes' own clocks, s.
+    /// Time that this program and the database used of these limits, by their processes' own clocks, s.
     pub cgroup_used: (f64, Option<f64>),
-    /// Processors that the database may run on, and how many of them this program may run on, too.
+    /// Processors that the database may run on, and how many of these this program may run on too.
     pub server_cpus: Option<(usize, usize)>,
 }
 
 impl ProcessorShares {
-    /// What happened between two moments; absent when no time has passed.
+    /// The shares between two moments; absent if no time has passed.
     pub fn between(begin: &ProcessTimes, end: &ProcessTimes) -> Option<Self> {
         let seconds = |ticks: u64| ticks as f64 / end.ticks_per_s as f64;
         let kinds = KINDS.map(|(name, part)| {
@@ -248,14 +251,15 @@ impl ProcessorShares {
         }
         let busy_s = kind(&["user", "nice", "system", "irq", "softirq"]);
         let sum = |times: &ProcessTimes, owner: Owner| -> u64 {
-            let own = times.processes.values().filter(|(its, _)| *its == owner);
-            own.map(|(_, process)| process.ticks + process.reaped_ticks).sum()
+            let owned = times.processes.values().filter(|(its, _)| *its == owner);
+            owned.map(|(_, process)| process.ticks + process.reaped_ticks).sum()
         };
         let used = |owner| seconds(sum(end, owner).saturating_sub(sum(begin, owner)));
         let has = |owner| end.processes.values().any(|(its, _)| *its == owner);
         let (client_s, threads_s) = (used(Owner::This), used(Owner::Kernel));
         let database_s = has(Owner::Server).then(|| used(Owner::Server));
-        // Processes are timed more finely than processors, so their sum may exceed the whole: the account is the whole's.
+        // Processes are timed more finely than processors, so their sum may exceed the total; the total
+        // decides.
         let known_s = client_s + threads_s + database_s.unwrap_or(0.0);
         let fit = if known_s > busy_s { busy_s / known_s } else { 1.0 };
         let (own_s, kernel_s, server_s) =
@@ -270,12 +274,12 @@ impl ProcessorShares {
             names.iter_mut().for_each(|(_, value)| *value *= left_s / named_s);
         }
         let cgroup_used = (client_s, database_s);
-        let own_quota = CpuQuota::between(&begin.own, &end.own);
+        let own_quota = CpuQuota::between(&begin.own_limits, &end.own_limits);
         let servers = begin.server.as_ref().zip(end.server.as_ref());
         let server_quota = servers.and_then(|(begin, end)| CpuQuota::between(begin, end));
         let server_cpus = end.server.as_ref().filter(|server| !server.cpus.is_empty());
-        let server_cpus =
-            server_cpus.map(|server| (server.cpus.len(), server.cpus.intersection(&end.own.cpus).count()));
+        let server_cpus = server_cpus
+            .map(|server| (server.cpus.len(), server.cpus.intersection(&end.own_limits.cpus).count()));
         Some(Self {
             capacity_s,
             kinds,
@@ -294,7 +298,7 @@ impl ProcessorShares {
         })
     }
 
-    /// The figures under dotted names, as a record keeps them.
+    /// The figures under dotted names, as records store them.
     pub fn counters(&self) -> BTreeMap<String, f64> {
         let mut named = BTreeMap::new();
         let mut put = |name: &str, value| named.insert(name.to_owned(), value);
@@ -342,7 +346,7 @@ fn names(begin: &ProcessTimes, end: &ProcessTimes, seconds: &dyn Fn(u64) -> f64)
             ticks.insert(*pid, i128::from(process.ticks + process.reaped_ticks));
         }
     }
-    // What there was before: of a process that has ended since, its parent has it all now, or the parent's parent.
+    // Time before the interval: for a process that ended, it has moved to its parent or the parent's parent.
     let parent = |pid: &u32| begin.processes.get(pid).map(|(_, process)| process.parent);
     for (pid, (_, process)) in &begin.processes {
         let mut line = std::iter::successors(Some(*pid), parent).take(GENERATIONS_MAX);
@@ -360,13 +364,13 @@ fn names(begin: &ProcessTimes, end: &ProcessTimes, seconds: &dyn Fn(u64) -> f64)
     sums.into_iter().take(NAMED_MAX).map(|(name, ticks)| (name, seconds(ticks))).collect()
 }
 
-/// Whether a process is there at both moments: a number that was given anew is another process.
+/// Whether a process exists at both moments: a reused number belongs to another process.
 fn is_same(begin: &ProcessTimes, end: &ProcessTimes, pid: u32) -> bool {
     let started = |times: &ProcessTimes| times.processes.get(&pid).map(|(_, process)| process.started);
     started(begin).is_some() && started(begin) == started(end)
 }
 
-/// A program's name without what would break a dotted name.
+/// A program's name without characters that would break a dotted name.
 fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }

@@ -1,4 +1,4 @@
-//! Shares of the processors of made-up machines, and of this one.
+//! Tests processor shares on synthetic machines, and on this one.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ fn machine(folder: &Path, cpu: &str, processes: &[(u32, &str, u32, u64, u64)]) {
     std::fs::copy("/proc/self/auxv", proc.join("self/auxv")).unwrap();
     std::fs::write(proc.join("stat"), format!("cpu {cpu}\n")).unwrap();
     for (pid, name, parent, ticks, reaped) in processes {
-        let own = proc.join(pid.to_string());
-        std::fs::create_dir_all(&own).unwrap();
+        let process_folder = proc.join(pid.to_string());
+        std::fs::create_dir_all(&process_folder).unwrap();
         let line =
             format!("{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {ticks} 0 {reaped} 0 20 0 1 0 77 0 0\n");
-        std::fs::write(own.join("stat"), line).unwrap();
-        std::fs::write(own.join("cmdline"), format!("{name}\0")).unwrap();
+        std::fs::write(process_folder.join("stat"), line).unwrap();
+        std::fs::write(process_folder.join("cmdline"), format!("{name}\0")).unwrap();
     }
 }
 
@@ -61,29 +61,33 @@ fn backends_that_have_ended_are_still_the_servers_and_burners_are_others() {
         (90, "make", 1, 5, 9_015),
     ];
     let tree = [ServerProcesses::Tree(60)];
-    let found = shares(&tree, ("0 0 0 0 0 0 0 0", &begin), ("250 0 60 60 10 5 5 10", &end));
-    assert_eq!((found.capacity_s, found.steal_s), (4.0, 0.1));
-    assert!((found.busy_s - 3.2).abs() < 1e-9, "{}", found.busy_s);
-    assert_eq!((found.own_s, found.kernel_s), (0.3, 0.1));
-    assert_eq!(found.server_s, Some(0.7), "340 + 30 ticks, less the 300 that were there before");
-    let others_s = found.others_s.clone().unwrap();
+    let breakdown = shares(&tree, ("0 0 0 0 0 0 0 0", &begin), ("250 0 60 60 10 5 5 10", &end));
+    assert_eq!((breakdown.capacity_s, breakdown.steal_s), (4.0, 0.1));
+    assert!((breakdown.busy_s - 3.2).abs() < 1e-9, "{}", breakdown.busy_s);
+    assert_eq!((breakdown.own_s, breakdown.kernel_s), (0.3, 0.1));
+    assert_eq!(breakdown.server_s, Some(0.7), "340 + 30 ticks, less the 300 that were there before");
+    let others_s = breakdown.others_s.clone().unwrap();
     assert!((others_s - 2.1).abs() < 1e-9, "{others_s}");
-    // Their ticks, 2.0 and 0.15 s, are more than the processors had left, so each has its share of that. What a child had
-    // before is not counted again when it ends.
-    let names: Vec<&str> = found.names.iter().map(|(name, _)| name.as_str()).collect();
+    // Their ticks, 2.0 and 0.15 s, exceed the processors' remaining time, so each gets its proportional
+    // share. Time that a child had before is not counted again when it ends.
+    let names: Vec<&str> = breakdown.names.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["burn_er", "make"]);
-    for ((_, seconds), ticks_s) in found.names.iter().zip([2.0, 0.15]) {
-        assert!((seconds - ticks_s * 2.1 / 2.15).abs() < 1e-9, "{:?}", found.names);
+    for ((_, seconds), ticks_s) in breakdown.names.iter().zip([2.0, 0.15]) {
+        assert!((seconds - ticks_s * 2.1 / 2.15).abs() < 1e-9, "{:?}", breakdown.names);
     }
-    let named = found.counters();
+    let named = breakdown.counters();
     assert_eq!(named["server.cpu_s"], 0.7);
-    assert_eq!(named["others.burn_er.cpu_s"], found.names[0].1);
+    assert_eq!(named["others.burn_er.cpu_s"], breakdown.names[0].1);
 }
 
 /// The parts of busy time, which sum to it.
-fn parts_s(found: &ProcessorShares) -> f64 {
-    let others_s = found.others_s.clone().unwrap();
-    found.own_s + found.server_s.unwrap_or(0.0) + found.kernel_s + found.interrupts_s + others_s
+fn parts_s(breakdown: &ProcessorShares) -> f64 {
+    let others_s = breakdown.others_s.clone().unwrap();
+    breakdown.own_s
+        + breakdown.server_s.unwrap_or(0.0)
+        + breakdown.kernel_s
+        + breakdown.interrupts_s
+        + others_s
 }
 
 #[test]
@@ -98,21 +102,24 @@ fn cpu_account_sums_to_the_machines_time() {
             (60, "postgres", 1, server, 0),
             (80, "cc", 1, other, 0),
         ];
-        let found = shares(&tree, ("0 0 0 0 0 0 0 0", &begin), (stat, &end));
-        let kinds: f64 = found.kinds.iter().map(|(_, value)| value).sum();
-        assert!((kinds - found.capacity_s).abs() < 1e-9, "{found:?}");
-        assert!((parts_s(&found) - found.busy_s).abs() < 1e-9, "{found:?}");
-        let named_s: f64 = found.names.iter().map(|(_, value)| value).sum();
-        assert!(named_s <= found.others_s.clone().unwrap() + found.interrupts_s + 1e-9, "{found:?}");
-        found
+        let breakdown = shares(&tree, ("0 0 0 0 0 0 0 0", &begin), (stat, &end));
+        let kinds: f64 = breakdown.kinds.iter().map(|(_, value)| value).sum();
+        assert!((kinds - breakdown.capacity_s).abs() < 1e-9, "{breakdown:?}");
+        assert!((parts_s(&breakdown) - breakdown.busy_s).abs() < 1e-9, "{breakdown:?}");
+        let named_s: f64 = breakdown.names.iter().map(|(_, value)| value).sum();
+        assert!(
+            named_s <= breakdown.others_s.clone().unwrap() + breakdown.interrupts_s + 1e-9,
+            "{breakdown:?}"
+        );
+        breakdown
     };
-    // Interrupt time that processes were charged with is theirs.
+    // Interrupt time that was charged to processes belongs to them.
     let charged = account("100 20 60 100 20 10 40 50", [30, 150, 50]);
     assert_eq!((charged.busy_s, charged.interrupts_s), (2.3, 0.0));
-    // Where the kernel keeps it apart, it is nobody's.
+    // Where the kernel counts it separately, it belongs to no process.
     let apart = account("100 20 60 100 20 10 40 50", [30, 150, 0]);
     assert!((apart.interrupts_s - 0.5).abs() < 1e-9, "{apart:?}");
-    // Processes that were timed to more than the processors saw are cut to what there was.
+    // If processes report more time than the processors, their time is cut to the processors' total.
     let more = account("100 0 0 300 0 0 0 0", [50, 150, 40]);
     assert!((more.server_s.unwrap() - 0.75).abs() < 1e-9 && more.cgroup_used == (0.5, Some(1.5)), "{more:?}");
     assert_eq!(more.counters()["processors.idle_s"], 3.0);
@@ -127,26 +134,32 @@ fn agents_of_the_run_are_the_client() {
         move |clients: &[u32]| ProcessTimes::of_root(&Root::at(folder.path()), clients, &[]).unwrap()
     };
     let (begin, end) = (read(0), read(50));
-    let found = |clients: &[u32]| ProcessorShares::between(&begin(clients), &end(clients)).unwrap();
-    assert_eq!((found(&[50, 70]).own_s, found(&[50, 70]).others_s), (0.5, Ok(0.0)));
-    assert_eq!((found(&[50]).own_s, found(&[50]).others_s), (0.0, Ok(0.5)));
+    let shares_with = |clients: &[u32]| ProcessorShares::between(&begin(clients), &end(clients)).unwrap();
+    assert_eq!((shares_with(&[50, 70]).own_s, shares_with(&[50, 70]).others_s), (0.5, Ok(0.0)));
+    assert_eq!((shares_with(&[50]).own_s, shares_with(&[50]).others_s), (0.0, Ok(0.5)));
 }
 
 #[test]
 fn a_database_that_cannot_be_told_from_others_leaves_them_unknown() {
-    let here: &[(u32, &str, u32, u64, u64)] = &[(50, "dyno", 1, 0, 0), (60, "mysqld", 1, 0, 0)];
-    let of = |server| {
-        let found = shares(&[server], ("0 0 0 0", here), ("50 0 0 50", here));
-        (found.counters().contains_key("others.cpu_s"), found.others_s.unwrap_err())
+    let processes: &[(u32, &str, u32, u64, u64)] = &[(50, "dyno", 1, 0, 0), (60, "mysqld", 1, 0, 0)];
+    let result_of = |server| {
+        let breakdown = shares(&[server], ("0 0 0 0", processes), ("50 0 0 50", processes));
+        (breakdown.counters().contains_key("others.cpu_s"), breakdown.others_s.unwrap_err())
     };
-    let (there, reason) = of(ServerProcesses::Unknown("two servers".into()));
-    assert_eq!((there, reason.as_str()), (false, "two servers"));
-    assert!(of(ServerProcesses::Tree(99)).1.contains("process 99 cannot be looked at"));
-    assert!(of(ServerProcesses::Elsewhere(&["mysqld", "mariadbd"])).1.contains("mysqld (60) runs here"));
-    let other = shares(&[ServerProcesses::Elsewhere(&["postgres"])], ("0 0 0 0", here), ("50 0 0 50", here));
+    let (has_others, reason) = result_of(ServerProcesses::Unknown("two servers".into()));
+    assert_eq!((has_others, reason.as_str()), (false, "two servers"));
+    assert!(result_of(ServerProcesses::Tree(99)).1.contains("process 99 cannot be looked at"));
+    assert!(
+        result_of(ServerProcesses::Elsewhere(&["mysqld", "mariadbd"])).1.contains("mysqld (60) runs here")
+    );
+    let other = shares(
+        &[ServerProcesses::Elsewhere(&["postgres"])],
+        ("0 0 0 0", processes),
+        ("50 0 0 50", processes),
+    );
     assert!(other.others_s.is_ok(), "it is another product");
     let oracle = ServerProcesses::Called { starts: &["ora"], ends: "FREE".into() };
-    assert!(of(oracle).1.contains("no process of FREE"));
+    assert!(result_of(oracle).1.contains("no process of FREE"));
 }
 
 #[test]
@@ -154,9 +167,9 @@ fn processes_are_found_by_what_they_are_called() {
     let begin = [(50, "dyno", 1, 0, 0), (60, "ora_dbw0_free", 1, 10, 0), (61, "ora_dbw0_prod", 1, 10, 0)];
     let end = [(50, "dyno", 1, 0, 0), (60, "ora_dbw0_free", 1, 30, 0), (61, "ora_dbw0_prod", 1, 60, 0)];
     let oracle = [ServerProcesses::Called { starts: &["ora"], ends: "FREE".into() }];
-    let found = shares(&oracle, ("0 0 0 0", &begin), ("70 0 0 30", &end));
-    assert_eq!(found.server_s, Some(0.2));
-    assert!((found.others_s.unwrap() - 0.5).abs() < 1e-9);
+    let breakdown = shares(&oracle, ("0 0 0 0", &begin), ("70 0 0 30", &end));
+    assert_eq!(breakdown.server_s, Some(0.2));
+    assert!((breakdown.others_s.unwrap() - 0.5).abs() < 1e-9);
 }
 
 #[test]
@@ -168,7 +181,10 @@ fn a_child_that_burns_here_is_own_and_not_others() {
         .spawn()
         .unwrap();
     child.wait().unwrap();
-    let found = ProcessorShares::between(&begin, &read().unwrap()).unwrap();
-    assert!(found.own_s > 0.0 && found.server_s.is_none() && found.others_s.is_ok(), "{found:?}");
-    assert!(!found.names.iter().any(|(name, _)| name == "sh_child"), "{found:?}");
+    let breakdown = ProcessorShares::between(&begin, &read().unwrap()).unwrap();
+    assert!(
+        breakdown.own_s > 0.0 && breakdown.server_s.is_none() && breakdown.others_s.is_ok(),
+        "{breakdown:?}"
+    );
+    assert!(!breakdown.names.iter().any(|(name, _)| name == "sh_child"), "{breakdown:?}");
 }

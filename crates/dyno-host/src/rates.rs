@@ -1,7 +1,7 @@
-//! Figures of single things (CPUs, a device, an interface, a mount) from their counters at two moments.
+//! Computes the figures of CPUs, devices, interfaces and mounts from their counters at two moments.
 //!
-//! A counter that went backwards (a device that was taken out and put back, an interface that was made anew) has no
-//! difference: the figure is absent, and never a large or negative number.
+//! A counter that went backwards, such as that of a replaced device or a recreated interface, has no
+//! difference. The figure is absent, and never a large or negative number.
 
 use serde::Serialize;
 
@@ -12,75 +12,75 @@ use crate::parse::nfs::NfsCounters;
 use crate::parse::pressure::Pressure;
 use crate::snapshot::HostSnapshot;
 
-/// Bytes in a megabyte, as rates have them.
+/// Bytes in a megabyte, for rates.
 const MB: f64 = 1e6;
 
-/// Where the time of all CPUs went, % of all of it: `busy + iowait + steal + idle` is 100, and `user + system` is `busy`.
+/// Use of the time of all CPUs, %: `busy + iowait + steal + idle` is 100, and `user + system` is `busy`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct CpuShare {
-    /// Working, on programs or in the kernel.
+    /// Time of programs and the kernel, %.
     pub busy_pct: f64,
-    /// Programs, whatever their priority.
+    /// User mode, at any priority, %.
     pub user_pct: f64,
-    /// The kernel, interrupts included.
+    /// Kernel mode, interrupts included, %.
     pub system_pct: f64,
-    /// Idle while something waited for storage.
+    /// Idle while a thread waited for storage, %.
     pub iowait_pct: f64,
-    /// Taken by the hypervisor.
+    /// Taken by the hypervisor, %.
     pub steal_pct: f64,
-    /// Idle.
+    /// Idle without waiting for storage, %.
     pub idle_pct: f64,
-    /// Time on programs, summed over CPUs, s.
+    /// Time in user mode, summed over CPUs, s.
     pub user_s: Option<f64>,
-    /// Time in the kernel, summed over CPUs, s.
+    /// Time in kernel mode, summed over CPUs, s.
     pub system_s: Option<f64>,
 }
 
 /// What a block device did in an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct DeviceRates {
-    /// Reads completed.
+    /// Reads completed in the interval.
     pub reads: u64,
-    /// Writes completed.
+    /// Writes completed in the interval.
     pub writes: u64,
-    /// Bytes read.
+    /// Bytes read in the interval.
     pub read_bytes: u64,
-    /// Bytes written.
+    /// Bytes written in the interval.
     pub write_bytes: u64,
     /// Flushes of the device's cache completed.
     pub flushes: Option<u64>,
-    /// Reads per second.
     pub reads_per_s: f64,
-    /// Writes per second.
     pub writes_per_s: f64,
     /// MB (10⁶ bytes) read per second.
     pub read_mb_per_s: f64,
     /// MB (10⁶ bytes) written per second.
     pub write_mb_per_s: f64,
-    /// Mean time of a read from its queueing to its end, µs; absent where there were too few to tell.
+    /// Mean time of a read from queueing to completion, µs; absent where there were too few for a precise
+    /// mean.
     pub read_latency_us: Option<f64>,
-    /// Mean time of a write from its queueing to its end, µs; absent where there were too few to tell.
+    /// Mean time of a write from queueing to completion, µs; absent where there were too few for a precise
+    /// mean.
     pub write_latency_us: Option<f64>,
-    /// Share of the interval in which at least one request was under way, %. A device that serves many at once can be
-    /// at 100 % long before it is at its limit, and the kernel (from 5.0) counts in its own ticks of 1 to 10 ms, so short
-    /// bursts may show as nothing.
+    /// Share of the interval in which at least one request was in progress, %. A device that serves many
+    /// requests at once can show 100 % long before its limit. Kernels from 5.0 count in ticks of 1 to 10 ms,
+    /// so short bursts may not show.
     pub utilisation_pct: Option<f64>,
-    /// Requests under way, on average over the interval.
+    /// Requests in progress, on average over the interval.
     pub queue_depth: Option<f64>,
 }
 
 /// What a network interface did in an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct NetworkRates {
-    /// Bytes received.
+    /// Bytes received in the interval.
     pub rx_bytes: u64,
-    /// Bytes sent.
+    /// Bytes sent in the interval.
     pub tx_bytes: u64,
     /// MB (10⁶ bytes) received per second.
     pub rx_mb_per_s: f64,
     /// MB (10⁶ bytes) sent per second.
     pub tx_mb_per_s: f64,
-    /// Packets that were broken or dropped, both ways.
+    /// Packets that were broken or dropped, in both directions.
     pub bad_packets: u64,
 }
 
@@ -95,9 +95,9 @@ pub struct NfsRates {
     pub read_bytes: u64,
     /// Bytes written to the server.
     pub write_bytes: u64,
-    /// Mean time from sending a read to its answer, µs; absent where there were too few to tell.
+    /// Mean time from sending a read to its answer, µs; absent where there were too few for a precise mean.
     pub read_rtt_us: Option<f64>,
-    /// Mean time from sending a write to its answer, µs; absent where there were too few to tell.
+    /// Mean time from sending a write to its answer, µs; absent where there were too few for a precise mean.
     pub write_rtt_us: Option<f64>,
     /// Requests that had to be sent again.
     pub retransmissions: u64,
@@ -106,24 +106,24 @@ pub struct NfsRates {
 /// Share of an interval that was lost waiting for a resource, %.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct PressurePct {
-    /// At least one thread waited.
+    /// Time in which at least one thread waited, %.
     pub some_pct: f64,
-    /// Every thread that had work waited.
+    /// Time in which every thread with work waited, %.
     pub full_pct: Option<f64>,
 }
 
 /// CPU time of this process in an interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct ProcessCpu {
-    /// In its own code, s.
+    /// Time in user mode, s.
     pub user_s: f64,
-    /// In the kernel on its behalf, s.
+    /// Time in kernel mode, s.
     pub system_s: f64,
 }
 
 impl CpuShare {
     pub(crate) fn between(begin: &CpuTimes, end: &CpuTimes, ticks_per_s: Option<u64>) -> Option<Self> {
-        // Idle time and I/O wait are known to step back by a tick (proc_stat(5)), steal on some hypervisors.
+        // Idle time and I/O wait can step back by a tick (proc_stat(5)), steal on some hypervisors.
         let forgiving = |b: u64, e: u64| e.saturating_sub(b) as f64;
         let idle = forgiving(begin.idle, end.idle);
         let iowait = forgiving(begin.iowait, end.iowait);
@@ -166,7 +166,8 @@ impl DeviceRates {
             write_mb_per_s: write_bytes as f64 / seconds / MB,
             read_latency_us: moved_ms(begin.read_ms, end.read_ms).and_then(|ms| mean_us(ms, reads)),
             write_latency_us: moved_ms(begin.write_ms, end.write_ms).and_then(|ms| mean_us(ms, writes)),
-            // Counted in whole milliseconds and at ends of requests, so it can come out a little above the interval.
+            // The kernel counts whole milliseconds at the ends of requests, so the share can slightly exceed
+            // 100 %.
             utilisation_pct: share(begin.busy_ms, end.busy_ms).map(|share| (100.0 * share).min(100.0)),
             queue_depth: share(begin.queue_ms, end.queue_ms),
         })
@@ -219,7 +220,7 @@ impl ProcessCpu {
     }
 }
 
-/// How far a counter moved; absent when it went backwards.
+/// The difference of a counter; absent if it went backwards.
 pub(crate) fn moved(begin: u64, end: u64) -> Option<u64> {
     end.checked_sub(begin)
 }
@@ -228,18 +229,18 @@ pub(crate) fn moved_opt(begin: Option<u64>, end: Option<u64>) -> Option<u64> {
     moved(begin?, end?)
 }
 
-/// How far a device's time moved. The kernel keeps these in 32 bits, so a fall from the upper half to the lower one is a
-/// wrap; any other fall is a device that began anew.
+/// The difference of a device's time counter. The kernel keeps 32 bits, so a fall from the upper half to the
+/// lower one is a wrap. Any other fall means that the device's counters were reset.
 pub(crate) fn moved_ms(begin: u64, end: u64) -> Option<u64> {
     const WRAP: u64 = 1 << 32;
     let wrapped = (WRAP / 2..WRAP).contains(&begin) && end < WRAP / 2;
     moved(begin, if wrapped { end + WRAP } else { end })
 }
 
-/// The mean of `count` times that sum up to `sum_ms`, µs.
+/// The mean of `count` times with the sum `sum_ms`, µs.
 ///
-/// The sum is cut to whole milliseconds, so the mean is off by up to 1,000 ÷ `count` µs: it is given only where that is at
-/// most 10 µs or 5 %.
+/// The sum is in whole milliseconds, so the mean is off by up to 1,000 ÷ `count` µs. It is present only where
+/// that is at most 10 µs or 5 %.
 fn mean_us(sum_ms: u64, count: u64) -> Option<f64> {
     (count >= 100 || count > 0 && sum_ms >= 20).then(|| sum_ms as f64 * 1_000.0 / count as f64)
 }

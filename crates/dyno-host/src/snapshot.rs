@@ -1,4 +1,4 @@
-//! All of the host's counters at one moment.
+//! Stores all of the host's counters at one moment.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,47 +13,45 @@ use crate::parse::nfs::NfsCounters;
 use crate::parse::pressure::Pressure;
 use crate::parse::process::ProcessTicks;
 
-/// The resources whose pressure the kernel measures, and where it writes that.
+/// The resources whose pressure the kernel measures, and their files.
 pub(crate) const RESOURCES: [(&str, &str); 3] =
     [("cpu", "proc/pressure/cpu"), ("io", "proc/pressure/io"), ("memory", "proc/pressure/memory")];
 
-/// The host's counters at one moment, cumulative since the boot unless they say otherwise. What could not be read is
-/// absent. Two of them make a [`HostDelta`](crate::HostDelta). It may travel as bytes.
+/// The host's counters at one moment, cumulative since boot unless stated otherwise. What could not be read
+/// is absent. Two of them make a [`HostDelta`](crate::HostDelta). It can be serialized.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Carried", into = "Carried")]
+#[serde(from = "SnapshotPayload", into = "SnapshotPayload")]
 pub struct HostSnapshot {
-    /// CPU time, context switches, and threads that run or are blocked now.
+    /// CPU time, context switches, and threads that are running or blocked now.
     pub cpu: Option<CpuStat>,
-    /// Memory now.
+    /// The state of memory at this moment.
     pub memory: Option<Memory>,
-    /// Paging and swapping.
     pub vm: Option<VmCounters>,
-    /// Block devices by name: those that ever did something, and those of the places.
+    /// Block devices by name: those that were ever used, and those of the places.
     pub devices: BTreeMap<Arc<str>, DiskCounters>,
-    /// Network interfaces by name.
     pub network: BTreeMap<Arc<str>, NetworkCounters>,
-    /// Time lost waiting, by resource: `cpu`, `io`, `memory`.
+    /// Time that threads lost waiting, by resource: `cpu`, `io`, `memory`.
     pub pressure: BTreeMap<&'static str, Pressure>,
-    /// NFS mounts of the places, by the place's name.
+    /// NFS mounts of the places, by place name.
     pub nfs: BTreeMap<Arc<str>, NfsCounters>,
     /// CPU time of this process, in clock ticks.
     pub(crate) process: Option<ProcessTicks>,
-    /// What does not change between snapshots.
+    /// Values that do not change between snapshots.
     pub(crate) fixed: Arc<Fixed>,
 }
 
-/// What an observer knows from its beginning.
+/// What an observer knows from the start.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Fixed {
-    /// Clock ticks per second.
     pub(crate) ticks_per_s: Option<u64>,
     /// Places and the devices their file systems are on.
     pub(crate) devices: Vec<(String, String)>,
 }
 
-/// A snapshot as it travels. Whole memory and swap space, which records leave out of the counters, are in it.
+/// A snapshot in serialized form. It includes the sizes of memory and swap, which records leave out of the
+/// counters.
 #[derive(Serialize, Deserialize)]
-struct Carried {
+struct SnapshotPayload {
     cpu: Option<CpuStat>,
     memory: Option<Memory>,
     memory_bytes: [Option<u64>; 3],
@@ -74,7 +72,7 @@ fn shared<T>(map: BTreeMap<String, T>) -> BTreeMap<Arc<str>, T> {
     map.into_iter().map(|(name, value)| (name.into(), value)).collect()
 }
 
-impl From<HostSnapshot> for Carried {
+impl From<HostSnapshot> for SnapshotPayload {
     fn from(snapshot: HostSnapshot) -> Self {
         let memory = snapshot.memory.unwrap_or_default();
         Self {
@@ -92,11 +90,11 @@ impl From<HostSnapshot> for Carried {
     }
 }
 
-impl From<Carried> for HostSnapshot {
-    fn from(carried: Carried) -> Self {
+impl From<SnapshotPayload> for HostSnapshot {
+    fn from(carried: SnapshotPayload) -> Self {
         let [total_bytes, swap_total_bytes, swap_free_bytes] = carried.memory_bytes;
         let whole = |memory| Memory { total_bytes, swap_total_bytes, swap_free_bytes, ..memory };
-        let known = |(name, value): (String, Pressure)| {
+        let known_resource = |(name, value): (String, Pressure)| {
             RESOURCES.iter().find(|(known, _)| *known == name).map(|(known, _)| (*known, value))
         };
         Self {
@@ -105,7 +103,7 @@ impl From<Carried> for HostSnapshot {
             vm: carried.vm,
             devices: shared(carried.devices),
             network: shared(carried.network),
-            pressure: carried.pressure.into_iter().filter_map(known).collect(),
+            pressure: carried.pressure.into_iter().filter_map(known_resource).collect(),
             nfs: shared(carried.nfs),
             process: carried.process,
             fixed: Arc::new(carried.fixed),

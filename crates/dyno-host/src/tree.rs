@@ -1,28 +1,28 @@
-//! What was fetched of another machine's files: texts, links, and where the places that matter to a run are.
+//! Stores files fetched from another machine: texts, symbolic links, and the places of the run.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
-/// A place there.
+/// A place on another machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FarPlace {
-    /// The path without links, as far as it could be followed.
+pub(crate) struct RemotePlace {
+    /// The path without symbolic links, as far as they could be resolved.
     pub(crate) path: PathBuf,
-    /// The number of the path that is itself a block device: `8:16`.
+    /// The device number, if the path itself is a block device: `8:16`.
     pub(crate) device: Option<String>,
-    /// Whether it is there, or else what is said of it.
-    pub(crate) found: Result<(), String>,
+    /// Whether it exists, or the reason why that is unknown.
+    pub(crate) lookup: Result<(), String>,
 }
 
-/// Files of another machine; names are written without a leading slash.
+/// Files of another machine; names have no leading slash.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
+pub(crate) struct HostFileTree {
     texts: BTreeMap<String, String>,
     links: BTreeMap<String, String>,
-    places: BTreeMap<String, FarPlace>,
+    places: BTreeMap<String, RemotePlace>,
 }
 
-impl Tree {
+impl HostFileTree {
     /// Adds a line to the text of `file`.
     pub(crate) fn put_line(&mut self, file: &str, line: &str) {
         let text = self.texts.entry(file.to_owned()).or_default();
@@ -30,22 +30,20 @@ impl Tree {
         text.push('\n');
     }
 
-    /// Adds a file whose content nobody has read.
+    /// Adds a file whose content was not read.
     pub(crate) fn put_file(&mut self, file: &str) {
         self.texts.entry(file.to_owned()).or_default();
     }
 
-    /// Adds a link.
     pub(crate) fn put_link(&mut self, link: &str, target: &str) {
         self.links.insert(link.to_owned(), target.to_owned());
     }
 
-    /// Adds a place.
-    pub(crate) fn put_place(&mut self, name: &str, place: FarPlace) {
+    pub(crate) fn put_place(&mut self, name: &str, place: RemotePlace) {
         self.places.insert(name.to_owned(), place);
     }
 
-    pub(crate) fn place(&self, name: &str) -> Option<&FarPlace> {
+    pub(crate) fn place(&self, name: &str) -> Option<&RemotePlace> {
         self.places.get(name)
     }
 
@@ -65,12 +63,12 @@ impl Tree {
     }
 
     /// Whether there is such a file, folder or link.
-    pub(crate) fn has(&self, file: &str) -> bool {
+    pub(crate) fn exists(&self, file: &str) -> bool {
         self.texts.contains_key(file) || self.links.contains_key(file) || !self.names(file).is_empty()
     }
 
-    /// The path that `link` leads to, taken by names: `../../devices/virtual/block/dm-0`.
-    pub(crate) fn followed(&self, link: &str) -> Option<PathBuf> {
+    /// The path that `link` leads to, resolved by names: `../../devices/virtual/block/dm-0`.
+    pub(crate) fn follow_link(&self, link: &str) -> Option<PathBuf> {
         let target = self.links.get(link)?;
         let mut path = PathBuf::from("/").join(Path::new(link).parent()?);
         for part in Path::new(target).components() {
@@ -95,13 +93,13 @@ mod tests {
     use crate::files::Root;
     use crate::locate::Location;
 
-    fn there(path: &str) -> FarPlace {
-        FarPlace { path: path.into(), device: None, found: Ok(()) }
+    fn there(path: &str) -> RemotePlace {
+        RemotePlace { path: path.into(), device: None, lookup: Ok(()) }
     }
 
     #[test]
     fn a_volume_of_another_machine_is_followed_down_to_its_disk() {
-        let mut tree = Tree::default();
+        let mut tree = HostFileTree::default();
         tree.put_line("proc/self/mountinfo", "1 0 253:0 / / rw - xfs /dev/mapper/root rw");
         tree.put_line("proc/self/mountinfo", "2 1 0:50 / /srv rw - btrfs /dev/mapper/vg-srv rw");
         tree.put_link("sys/dev/block/253:0", "../../devices/virtual/block/dm-0");
@@ -118,11 +116,15 @@ mod tests {
         tree.put_file("sys/class/block/dm-0/slaves/sda2");
         tree.put_place("data", there("/var/lib/db"));
         tree.put_place("redo", there("/srv/log"));
-        tree.put_place("gone", FarPlace { found: Err("it is not there".into()), ..there("/var") });
+        tree.put_place("gone", RemotePlace { lookup: Err("it is not there".into()), ..there("/var") });
         let root = Root::Fetched(Arc::new(tree));
-        let of = |name| Location::find(&root, name, Path::new("/not/of/this/machine"));
-        assert_eq!(of("data").layers, ["dm-0", "sda2", "sda"]);
-        assert_eq!(of("redo").device.as_deref(), Some("dm-1"), "a file system whose number is no device's");
-        assert_eq!((of("gone").device, of("nothing").device), (None, None));
+        let location_of = |name| Location::find(&root, name, Path::new("/not/of/this/machine"));
+        assert_eq!(location_of("data").layers, ["dm-0", "sda2", "sda"]);
+        assert_eq!(
+            location_of("redo").device.as_deref(),
+            Some("dm-1"),
+            "a file system whose number is no device's"
+        );
+        assert_eq!((location_of("gone").device, location_of("nothing").device), (None, None));
     }
 }

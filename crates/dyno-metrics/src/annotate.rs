@@ -1,13 +1,13 @@
-//! Marks the window of each run in Grafana, by its interface for annotations.
+//! Sends the window of each run to Grafana as an annotation, through Grafana's HTTP API.
 
-use dyno_campaign::Event;
+use dyno_campaign::CampaignEvent;
 use dyno_record::RunRecord;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::post::{Post, PostError, Poster};
 
-/// Sends an annotation for the window of each run that is stored.
+/// Sends one annotation to Grafana for the window of each stored run.
 pub struct Annotator {
     url: String,
     dashboard: Option<String>,
@@ -15,11 +15,12 @@ pub struct Annotator {
 }
 
 impl Annotator {
-    /// For the Grafana at `url`, such as `https://grafana:3000`; with `?dashboardUID=…` behind it the annotations are that
-    /// dashboard's alone. `token` is that of a service account.
+    /// Starts an annotator for the Grafana server at `url`, such as `https://grafana:3000`. With
+    /// `?dashboardUID=…` appended, the annotations belong to that dashboard only. `token` is the token of a
+    /// Grafana service account.
     ///
     /// # Errors
-    /// It is no address of HTTP, it has a password in it, or there is no thread for it.
+    /// `url` is not an HTTP address or contains a password, or the sending thread cannot be started.
     pub fn start(url: &str, token: Option<String>) -> Result<Self, PostError> {
         let refused =
             |why: &str| PostError { what: "the address for annotations".to_owned(), why: why.to_owned() };
@@ -46,23 +47,23 @@ impl Annotator {
         Ok(Self { url: format!("{}/api/annotations", base.trim_end_matches('/')), dashboard, poster })
     }
 
-    /// Something has happened.
+    /// Queues an annotation if `event` stores a run; ignores all other events.
     ///
     /// # Errors
-    /// Too much waits to be sent.
-    pub fn hear(&self, event: &Event) -> Result<(), PostError> {
-        let Event::Stored(record) = event else { return Ok(()) };
+    /// The queue of unsent requests is full.
+    pub fn hear(&self, event: &CampaignEvent) -> Result<(), PostError> {
+        let CampaignEvent::Stored(record) = event else { return Ok(()) };
         let Some(body) = annotation(record, self.dashboard.as_deref()) else { return Ok(()) };
         self.poster.send(Post { url: self.url.clone(), body })
     }
 
-    /// Waits for what is still to be sent, for a bounded time; says what could not be sent.
+    /// Waits a bounded time for queued requests, then returns the errors of those that failed.
     pub fn finish(&mut self) -> Vec<PostError> {
         self.poster.finish()
     }
 }
 
-/// The window of a run; nothing where it had none.
+/// Builds the annotation body of a run; absent if the run had no window.
 fn annotation(record: &RunRecord, dashboard: Option<&str>) -> Option<Value> {
     let window = record.window.as_ref()?;
     let ms = |at: &str| at.parse::<Timestamp>().ok().map(Timestamp::as_millisecond);

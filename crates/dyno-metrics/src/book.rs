@@ -1,50 +1,49 @@
-//! Sums of what was heard.
+//! Keeps the totals of a process's campaign events, from which metrics are exported.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dyno_campaign::Event;
-use dyno_drive::{Complete, Latencies, Live, SoFar};
+use dyno_campaign::CampaignEvent;
+use dyno_drive::{CoarseLatencies, CompletedInterval, LiveProgress, RunningTotals};
 use dyno_record::{CheckStatus, RunRecord};
 
-use crate::watched::Watched;
+use crate::watched::WatchedMetrics;
 
-/// The book, for the one who writes in it and those who read it. Cheap to clone: all of them are one.
+/// The shared state: one writer applies events, many readers export. Clones share the same state.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shared(Arc<Mutex<Book>>);
+pub(crate) struct SharedMetricsState(Arc<Mutex<MetricsState>>);
 
-impl Shared {
-    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
+impl SharedMetricsState {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, MetricsState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is known.
 #[derive(Debug, Default)]
-pub(crate) struct Book {
-    /// The run under way, or the last one: its name and its targets.
+pub(crate) struct MetricsState {
+    /// The run in progress, or the last one: its name and its targets.
     pub(crate) run: Option<(String, String)>,
-    /// What runs are made for, and the name that they share.
+    /// The campaign's name and kind; absent for a single run.
     pub(crate) campaign: Option<(String, &'static str)>,
-    pub(crate) phase: Phase,
+    pub(crate) phase: MetricsPhase,
     pub(crate) sessions: Option<u32>,
-    pub(crate) live: Option<Live>,
-    pub(crate) complete: Option<Box<Complete>>,
-    /// The database that is only looked at.
-    pub(crate) watched: Option<Watched>,
-    /// All runs that are over.
-    past: Sums,
-    /// The run under way, up to its last complete interval.
-    now: Sums,
-    /// Runs that were stored, by what they came to.
+    pub(crate) live: Option<LiveProgress>,
+    pub(crate) complete: Option<Box<CompletedInterval>>,
+    /// The database that `dyno watch` observes without running load.
+    pub(crate) watched: Option<WatchedMetrics>,
+    /// Totals of all finished runs.
+    finished: MetricsTotals,
+    /// Totals of the run in progress, up to its last complete interval.
+    current: MetricsTotals,
+    /// Number of stored runs by status.
     pub(crate) runs: BTreeMap<&'static str, u64>,
-    /// Checks of the last run's audit, by what they came to.
+    /// Number of checks in the last run's audit by check status.
     pub(crate) checks: BTreeMap<&'static str, u64>,
 }
 
-/// Where a run is.
+/// The phase of the run in progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum MetricsPhase {
     #[default]
     Idle,
     Loading,
@@ -55,7 +54,7 @@ pub(crate) enum Phase {
     Watching,
 }
 
-impl Phase {
+impl MetricsPhase {
     pub(crate) const ALL: [(Self, &'static str); 7] = [
         (Self::Idle, "idle"),
         (Self::Loading, "loading"),
@@ -67,17 +66,17 @@ impl Phase {
     ];
 }
 
-/// Sums of windows.
+/// Totals over the windows of one or more runs.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sums {
+pub(crate) struct MetricsTotals {
     pub(crate) errors: u64,
     pub(crate) classes: BTreeMap<String, u64>,
-    pub(crate) latency: Latencies,
+    pub(crate) latency: CoarseLatencies,
     pub(crate) loaded: (u64, u64),
 }
 
-impl Sums {
-    fn of(so_far: &SoFar) -> Self {
+impl MetricsTotals {
+    fn of(so_far: &RunningTotals) -> Self {
         let (errors, latency) = (so_far.errors, so_far.latency.clone());
         Self { errors, classes: so_far.classes.iter().cloned().collect(), latency, loaded: (0, 0) }
     }
@@ -92,67 +91,68 @@ impl Sums {
     }
 }
 
-impl Book {
-    /// Everything so far.
-    pub(crate) fn sums(&self) -> Sums {
-        let mut all = self.past.clone();
-        all.add(&self.now);
+impl MetricsState {
+    /// Totals of all runs of this process, the one in progress included.
+    pub(crate) fn sums(&self) -> MetricsTotals {
+        let mut all = self.finished.clone();
+        all.add(&self.current);
         all
     }
 
-    /// Something has happened.
-    pub(crate) fn hear(&mut self, event: &Event) {
+    /// Updates the state from one campaign event.
+    pub(crate) fn apply_event(&mut self, event: &CampaignEvent) {
         match event {
-            Event::Begun(begun) => {
+            CampaignEvent::Begun(begun) => {
                 self.campaign = Some((begun.id.clone(), begun.kind.name()));
             }
-            Event::RunBegun { id, targets, .. } => {
+            CampaignEvent::RunBegun { id, targets, .. } => {
                 self.run = Some((id.clone(), targets.clone()));
                 self.close();
-                (self.phase, self.live, self.complete) = (Phase::Connecting, None, None);
+                (self.phase, self.live, self.complete) = (MetricsPhase::Connecting, None, None);
             }
-            Event::Load(dyno_campaign::LoadEvent::Phase(..)) => self.phase = Phase::Loading,
-            Event::Load(dyno_campaign::LoadEvent::Advance(rows, bytes)) => {
-                self.past.loaded = (self.past.loaded.0 + rows, self.past.loaded.1 + bytes);
+            CampaignEvent::Load(dyno_campaign::LoadEvent::Phase(..)) => self.phase = MetricsPhase::Loading,
+            CampaignEvent::Load(dyno_campaign::LoadEvent::Advance(rows, bytes)) => {
+                self.finished.loaded = (self.finished.loaded.0 + rows, self.finished.loaded.1 + bytes);
             }
-            Event::Load(dyno_campaign::LoadEvent::Over) => self.phase = Phase::Idle,
-            Event::Phase(event) => self.phase(event),
-            Event::Seen(seen) => {
-                self.phase = Phase::Watching;
-                self.watched.get_or_insert_default().hear(seen);
+            CampaignEvent::Load(dyno_campaign::LoadEvent::Over) => self.phase = MetricsPhase::Idle,
+            CampaignEvent::Phase(event) => self.phase(event),
+            CampaignEvent::Seen(seen) => {
+                self.phase = MetricsPhase::Watching;
+                self.watched.get_or_insert_default().apply_event(seen);
             }
-            Event::RunOver => self.phase = Phase::Idle,
-            Event::Stored(record) => self.stored(record),
+            CampaignEvent::RunOver => self.phase = MetricsPhase::Idle,
+            CampaignEvent::Stored(record) => self.stored(record),
             _ => {}
         }
     }
 
-    fn phase(&mut self, event: &dyno_drive::Event) {
+    fn phase(&mut self, event: &dyno_drive::RunEvent) {
         match event {
-            dyno_drive::Event::Connecting { of, .. } => {
-                (self.phase, self.sessions) = (Phase::Connecting, Some(*of));
+            dyno_drive::RunEvent::Connecting { of, .. } => {
+                (self.phase, self.sessions) = (MetricsPhase::Connecting, Some(*of));
             }
-            dyno_drive::Event::Warmup { .. } => self.phase = Phase::Warmup,
-            dyno_drive::Event::Window { .. } => self.phase = Phase::Window,
-            dyno_drive::Event::Draining => self.phase = Phase::Draining,
-            dyno_drive::Event::Interval(live) => self.live = Some(*live),
-            dyno_drive::Event::Complete(complete) => {
-                self.now = Sums::of(&complete.so_far);
+            dyno_drive::RunEvent::Warmup { .. } => self.phase = MetricsPhase::Warmup,
+            dyno_drive::RunEvent::Window { .. } => self.phase = MetricsPhase::Window,
+            dyno_drive::RunEvent::Draining => self.phase = MetricsPhase::Draining,
+            dyno_drive::RunEvent::Interval(live) => self.live = Some(*live),
+            dyno_drive::RunEvent::Complete(complete) => {
+                self.current = MetricsTotals::of(&complete.so_far);
                 self.complete = Some(complete.clone());
             }
-            dyno_drive::Event::Whole(so_far) => {
-                self.now = Sums::of(so_far);
+            dyno_drive::RunEvent::Whole(so_far) => {
+                self.current = MetricsTotals::of(so_far);
                 self.close();
             }
-            dyno_drive::Event::Awaiting { .. } | dyno_drive::Event::Closing { .. } => {}
-            dyno_drive::Event::Final(_) | dyno_drive::Event::Late(_) => {}
+            dyno_drive::RunEvent::Awaiting { .. } | dyno_drive::RunEvent::Closing { .. } => {}
+            dyno_drive::RunEvent::Final(_) | dyno_drive::RunEvent::Late(_) => {}
         }
     }
 
-    /// Counters never fall: what a run came to stays when the next begins.
+    /// Adds the current run to the finished ones. Exported counters never fall, so the totals of a run remain
+    /// when the next one begins.
     fn close(&mut self) {
-        let now = std::mem::take(&mut self.now);
-        self.past.add(&now);
+        let now = std::mem::take(&mut self.current);
+        self.finished.add(&now);
     }
 
     fn stored(&mut self, record: &RunRecord) {

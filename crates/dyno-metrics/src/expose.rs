@@ -1,9 +1,9 @@
-//! Sums as OpenMetrics: base units, one prefix, few labels.
+//! Writes the totals in the OpenMetrics format: base units, the prefix `dyno_`, few labels.
 
 use std::collections::BTreeMap;
 use std::fmt::{Error, Write as _};
 
-use dyno_drive::{Cumulative, Latencies};
+use dyno_drive::{CoarseLatencies, CumulativeCounters};
 use dyno_record::{Counter, Unit, Waits};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{
@@ -12,32 +12,34 @@ use prometheus_client::encoding::{
 };
 use prometheus_client::metrics::MetricType;
 
-use crate::book::{Book, Phase, Shared};
+use crate::book::{MetricsPhase, MetricsState, SharedMetricsState};
 use crate::names::{Exported, exported};
-use crate::watched::Watched;
+use crate::watched::WatchedMetrics;
 
-/// Upper ends of the histogram's buckets in powers of two of nanoseconds: from a microsecond to a minute. Times are counted with
-/// two digits; these ends lie between the counted ones, so that no operation is in the wrong bucket.
+/// Upper bounds of the histogram's buckets, as powers of two of nanoseconds: from one microsecond to one
+/// minute. Latencies are recorded with two digits. These bounds lie between two recorded values, so no
+/// operation is counted in the wrong bucket.
 const ENDS_LOG2: std::ops::RangeInclusive<u32> = 10..=36;
 
-/// Waits that are told at most: the number of names is a server's matter, that of series a monitoring system's.
+/// Maximum number of wait events exported. A server may have any number of events, but each one adds a series
+/// to the monitoring system.
 const WAITS_MAX: usize = 25;
 
 #[derive(Debug)]
-pub(crate) struct Exposed(pub(crate) Shared);
+pub(crate) struct Exposed(pub(crate) SharedMetricsState);
 
 type Labels<'a> = Vec<(&'a str, &'a str)>;
 
-/// One series of a family: its name, its target's URL, and its value.
+/// One series of a metric family: its name, its target's URL, and its value.
 type Member<'a> = (Exported, &'a str, f64);
 
-/// Labels of a metric.
 struct Set<'a>(&'a [(&'a str, &'a str)]);
 
 impl EncodeLabelSet for Set<'_> {
     fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), Error> {
         for (name, value) in self.0 {
-            // Line breaks and quotes are escaped; what would drive a terminal has no place in a label.
+            // The encoder escapes line breaks and quotes. Other control characters could control a terminal,
+            // so a space replaces each.
             let value: String =
                 value.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect();
             (*name, value.as_str()).encode(encoder.encode_label())?;
@@ -48,9 +50,9 @@ impl EncodeLabelSet for Set<'_> {
 
 impl Collector for Exposed {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), Error> {
-        let book = self.0.book();
-        about(&book, &mut encoder)?;
-        work(&book, &mut encoder)?;
+        let book = self.0.lock();
+        encode_run_info(&book, &mut encoder)?;
+        encode_operations(&book, &mut encoder)?;
         audit(&book, &mut encoder)?;
         if let Some(complete) = &book.complete {
             waits(&complete.waits, &mut encoder)?;
@@ -58,13 +60,13 @@ impl Collector for Exposed {
             native(&complete.counters, &mut encoder)?;
         }
         if let Some(watched) = &book.watched {
-            of_watch(watched, &mut encoder)?;
+            encode_watch(watched, &mut encoder)?;
         }
         Ok(())
     }
 }
 
-/// One family of this kind, each of its series written by `write`; nothing where there are none.
+/// Writes one metric family; `write` encodes each of its series. Writes nothing if there are no series.
 fn family<V>(
     encoder: &mut DescriptorEncoder<'_>,
     (name, help, kind): (&str, &str, MetricType),
@@ -96,8 +98,8 @@ fn counter<V: EncodeCounterValue>(
     })
 }
 
-/// Which run it is, and where it is.
-fn about(book: &Book, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+/// Writes which run is in progress, its phase, and its sessions.
+fn encode_run_info(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     let version = env!("CARGO_PKG_VERSION");
     gauge(
         encoder,
@@ -112,7 +114,8 @@ fn about(book: &Book, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> 
             vec![("run", run.as_str()), ("campaign", campaign), ("kind", kind), ("targets", targets)];
         gauge(encoder, ("dyno_run_info", "The run under way, or the last one."), &[(labels, 1_i64)])?;
     }
-    let phases = Phase::ALL.map(|(phase, name)| (vec![("phase", name)], i64::from(phase == book.phase)));
+    let phases =
+        MetricsPhase::ALL.map(|(phase, name)| (vec![("phase", name)], i64::from(phase == book.phase)));
     gauge(encoder, ("dyno_phase", "1 for the phase of the run under way."), &phases)?;
     if let Some(sessions) = book.sessions {
         let help = "Sessions of the run under way.";
@@ -128,8 +131,8 @@ fn about(book: &Book, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> 
     Ok(())
 }
 
-/// What sessions did in windows.
-fn work(book: &Book, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+/// Writes operations, errors, response times and loaded rows of all windows.
+fn encode_operations(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     let sums = book.sums();
     let of_class = |(class, ops): (&'_ String, &u64)| (class.clone(), *ops);
     let classes: Vec<(String, u64)> = sums.classes.iter().map(of_class).collect();
@@ -153,8 +156,8 @@ fn work(book: &Book, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     counter(encoder, ("dyno_loaded_bytes", "Content of the rows that were loaded."), &[(vec![], bytes)])
 }
 
-/// Each bucket's upper end in seconds and its own count.
-fn buckets(latency: &Latencies) -> Vec<(f64, u64)> {
+/// Returns each bucket's upper bound in seconds and its own, not cumulative, count.
+fn buckets(latency: &CoarseLatencies) -> Vec<(f64, u64)> {
     let mut counts = vec![0; ENDS_LOG2.count() + 1];
     for (ns, count) in latency.buckets() {
         let at = ENDS_LOG2.clone().position(|log2| ns < 1 << log2).unwrap_or(counts.len() - 1);
@@ -164,11 +167,11 @@ fn buckets(latency: &Latencies) -> Vec<(f64, u64)> {
     ends.zip(counts).collect()
 }
 
-/// What was found so far, and what became of the runs.
-fn audit(book: &Book, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+/// Writes the changes detected in the window so far, the last audit's checks, and the number of stored runs.
+fn audit(book: &MetricsState, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     if let Some(complete) = &book.complete {
         let help = "Settings, tables, servers and counters that were found changed in the window so far.";
-        let changed = (complete.changes.len() + complete.falls.len()) as u64;
+        let changed = (complete.changes.len() + complete.resets.len()) as u64;
         gauge(encoder, ("dyno_audit_changes", help), &[(vec![], changed)])?;
     }
     let labelled = |counts: &BTreeMap<&'static str, u64>| -> Vec<(Labels<'static>, u64)> {
@@ -182,10 +185,10 @@ fn waits(waits: &Waits, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error
     let Waits::Sampled { events, average_active_sessions, .. } = waits else { return Ok(()) };
     let help = "Sessions at work, on average since the window began.";
     gauge(encoder, ("dyno_active_sessions", help), &[(vec![], *average_active_sessions)])?;
-    let of =
+    let wait_row =
         |wait: &'_ dyno_record::WaitTime| (wait.class.clone(), wait.event.clone(), wait.average_sessions);
-    let told: Vec<_> = events.iter().take(WAITS_MAX).map(of).collect();
-    let values: Vec<_> = told
+    let rows: Vec<_> = events.iter().take(WAITS_MAX).map(wait_row).collect();
+    let values: Vec<_> = rows
         .iter()
         .map(|(class, event, sessions)| {
             (vec![("class", class.as_str()), ("event", event.as_str())], *sessions)
@@ -195,8 +198,8 @@ fn waits(waits: &Waits, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error
     gauge(encoder, ("dyno_waiting_sessions", help), &values)
 }
 
-/// The last interval of a database that is only looked at, and its counters.
-fn of_watch(watched: &Watched, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+/// Writes the last interval of a watched database and its cumulative counters.
+fn encode_watch(watched: &WatchedMetrics, encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     let help = "Whether the database that is watched answers.";
     gauge(encoder, ("dyno_watch_up", help), &[(vec![], i64::from(watched.answers()))])?;
     let Some(moment) = &watched.moment else { return Ok(()) };
@@ -211,14 +214,15 @@ fn of_watch(watched: &Watched, encoder: &mut DescriptorEncoder<'_>) -> Result<()
     let waits = moment.waits.iter().map(|(wait, sessions)| (vec![("wait", wait.as_str())], *sessions));
     let help = "Sessions in each of the most frequent waits of the last complete interval, on average.";
     gauge(encoder, ("dyno_watch_waiting_sessions", help), &waits.collect::<Vec<_>>())?;
-    // As the server has them: a server that was started anew begins low again, which is a reset to who scrapes.
+    // Exported with the server's own values. After a server restart they begin at a low value, which the
+    // scraper handles as a counter reset.
     let counters = moment.counters.as_slice();
     portable(counters, encoder)?;
     native(counters, encoder)
 }
 
-/// The portable counters as the servers have them, in base units.
-fn portable(targets: &[Cumulative], encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+/// Writes the portable counters with the servers' values, in base units.
+fn portable(targets: &[CumulativeCounters], encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     for of in Counter::ALL {
         let in_seconds = of.unit() == Unit::Microseconds;
         let name = format!("dyno_database_{}{}", of.name(), if in_seconds { "_seconds" } else { "" });
@@ -236,8 +240,8 @@ fn portable(targets: &[Cumulative], encoder: &mut DescriptorEncoder<'_>) -> Resu
     Ok(())
 }
 
-/// The engines' own counters under the names that exporters use.
-fn native(targets: &[Cumulative], encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
+/// Writes the engines' own counters under the names that exporters use.
+fn native(targets: &[CumulativeCounters], encoder: &mut DescriptorEncoder<'_>) -> Result<(), Error> {
     let mut families: BTreeMap<(String, bool), Vec<Member<'_>>> = BTreeMap::new();
     for target in targets {
         for (name, value) in &target.native {
@@ -250,8 +254,8 @@ fn native(targets: &[Cumulative], encoder: &mut DescriptorEncoder<'_>) -> Result
         let values: Vec<(Labels<'_>, f64)> = members
             .iter()
             .map(|(exported, url, value)| {
-                let own = exported.label.as_ref().map(|(name, value)| (*name, value.as_str()));
-                (own.into_iter().chain([("target", *url)]).collect(), *value)
+                let engine_label = exported.label.as_ref().map(|(name, value)| (*name, value.as_str()));
+                (engine_label.into_iter().chain([("target", *url)]).collect(), *value)
             })
             .collect();
         let help = "The server's own counter, as exporters name it.";

@@ -1,12 +1,12 @@
-//! What a campaign measures, for those who watch databases by other means.
+//! Exports the measurements of a campaign to monitoring systems: Prometheus, Grafana and OpenTelemetry.
 //!
-//! Everything here is fed with the [events](dyno_campaign::Event) of a campaign by its listener. What is kept of them is a few
-//! sums; what is sent is sent on threads of its own. Nothing here runs on a thread of a session, and nothing waits on the
-//! coordinator's.
+//! A campaign's listener passes its [events](dyno_campaign::CampaignEvent) to the types of this crate. They
+//! keep a few totals and send data on threads of their own. Nothing here runs on a session's thread, and the
+//! conductor never waits for this crate.
 //!
 //! | part | job |
 //! | --- | --- |
-//! | [`Metrics`] | sums of what was heard, as OpenMetrics text: to be mounted anywhere, or served by [`Server`] |
+//! | [`Metrics`] | totals of the events as OpenMetrics text, to be served by any HTTP server or by [`Server`] |
 //! | [`Server`] | answers `GET /metrics`, and nothing else |
 //! | [`Annotator`] | marks the window of each run in Grafana |
 //! | `otlp` | durations and a trace of each run to a collector (a cargo feature) |

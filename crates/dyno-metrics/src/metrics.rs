@@ -1,16 +1,16 @@
-//! The sums as text.
+//! Renders the totals as OpenMetrics or Prometheus text.
 
 use std::fmt;
 
-use dyno_campaign::Event;
+use dyno_campaign::CampaignEvent;
 use prometheus_client::registry::Registry;
 
-use crate::book::Shared;
+use crate::book::SharedMetricsState;
 use crate::expose::Exposed;
 
-/// Sums of what a process has measured, as OpenMetrics text. Cheap to clone: all of them are one.
+/// Totals of what this process has measured, as OpenMetrics text. Clones share the same totals.
 #[derive(Clone, Default)]
-pub struct Metrics(Shared);
+pub struct Metrics(SharedMetricsState);
 
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,25 +19,26 @@ impl fmt::Debug for Metrics {
 }
 
 impl Metrics {
-    /// Nothing yet.
+    /// Creates metrics without any event.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Something has happened.
-    pub fn hear(&self, event: &Event) {
-        self.0.book().hear(event);
+    /// Updates the totals from one campaign event.
+    pub fn hear(&self, event: &CampaignEvent) {
+        self.0.lock().apply_event(event);
     }
 
-    /// All of it as OpenMetrics text, of the media type [`OPENMETRICS`](crate::OPENMETRICS).
+    /// Returns all metrics as OpenMetrics text, media type [`OPENMETRICS`](crate::OPENMETRICS).
     pub fn text(&self) -> String {
         let mut text = String::new();
-        // Writing into a string does not fail.
+        // Writing to a string does not fail.
         let _ = prometheus_client::encoding::text::encode(&mut text, &self.registry());
         text
     }
 
-    /// The same in the older format of Prometheus, of the media type [`PLAIN`](crate::PLAIN), for those who do not ask for the other.
+    /// Returns all metrics in Prometheus' older text format, media type [`PLAIN`](crate::PLAIN), for clients
+    /// that do not request OpenMetrics.
     pub fn plain_text(&self) -> String {
         let mut text = String::new();
         // As above.

@@ -1,9 +1,11 @@
-//! Names under which exporters tell the same counters: who has dashboards for these finds them filled.
+//! Maps engine counters to the metric names of existing exporters, so that dashboards built for those
+//! exporters also work with Dyno.
 //!
-//! postgres_exporter reads `pg_stat_database`, mysqld_exporter `SHOW GLOBAL STATUS`. Both give plain names without `_total`, but for
-//! the groups that mysqld_exporter makes of one name with a label.
+//! postgres_exporter reads `pg_stat_database`; mysqld_exporter reads `SHOW GLOBAL STATUS`. Both use plain
+//! names without `_total`. Exception: mysqld_exporter combines some groups of variables into one name with a
+//! label.
 
-/// Columns of `pg_stat_database` that are cumulative, and plain counts.
+/// Columns of `pg_stat_database` that are cumulative plain counts.
 const PG_STAT_DATABASE: [&str; 13] = [
     "xact_commit",
     "xact_rollback",
@@ -20,25 +22,26 @@ const PG_STAT_DATABASE: [&str; 13] = [
     "deadlocks",
 ];
 
-/// Groups of status variables: how a name begins, the family, and the label for the rest of the name.
+/// Groups of status variables: the prefix of the variable's name, the metric family, and the label that holds
+/// the rest.
 const MYSQL_GROUPS: [(&str, &str, &str); 3] = [
     ("com_", "mysql_global_status_commands", "command"),
     ("handler_", "mysql_global_status_handlers", "handler"),
     ("innodb_rows_", "mysql_global_status_innodb_row_ops", "operation"),
 ];
 
-/// What an exporter calls a counter.
+/// The metric name that an exporter uses for a counter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Exported {
-    /// The family, without `_total`.
+    /// The name of the metric family, without the suffix `_total`.
     pub(crate) family: String,
-    /// Whether the exporter calls it a counter, so that its name ends in `_total`.
+    /// Whether the exporter declares a counter, whose name then ends in `_total`.
     pub(crate) is_counter: bool,
-    /// A label that the exporter has beside.
+    /// The label that the exporter adds, and its value.
     pub(crate) label: Option<(&'static str, String)>,
 }
 
-/// What an exporter calls the native counter of this name, if one has it.
+/// Returns the exporter's name of a native counter; absent if no exporter has that counter.
 pub(crate) fn exported(native: &str) -> Option<Exported> {
     let (source, name) = native.split_once('.')?;
     match source {

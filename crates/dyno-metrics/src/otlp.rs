@@ -1,41 +1,41 @@
-//! The durations of operations and a trace of each run, by OpenTelemetry's protocol over HTTP in JSON.
+//! Sends operation durations and a trace of each run to an OpenTelemetry collector (OTLP over HTTP, JSON).
 //!
-//! Names are those of the semantic conventions for database clients: `db.client.operation.duration` in seconds, by
-//! `db.operation.name`. A run is a span, its phases are spans in it. Both are sent when the run is stored: then it is known what
-//! counts.
+//! Names follow the semantic conventions for database clients: `db.client.operation.duration` in seconds, by
+//! `db.operation.name`. A run is a span, and its phases are child spans. Both are sent when the run is
+//! stored, because its status is known only then.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use dyno_campaign::Event;
+use dyno_campaign::CampaignEvent;
 use dyno_record::{ALL, Histogram, OpStats, RunRecord, Status};
 use serde_json::{Value, json};
 
 use crate::post::{Post, PostError, Poster};
 
-/// Upper ends of the buckets in seconds, as the conventions advise for this metric.
+/// Upper bounds of the buckets in seconds, as the semantic conventions advise for this metric.
 const ENDS_S: [f64; 10] = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0];
-/// Shorter ones before them: what a database answers from its cache takes microseconds.
+/// Shorter bounds that precede them: a database answers from its cache within microseconds.
 const SHORT_ENDS_S: [f64; 6] = [0.000_01, 0.000_02, 0.000_05, 0.000_1, 0.000_2, 0.000_5];
 
-/// `SPAN_KIND_CLIENT`, `AGGREGATION_TEMPORALITY_DELTA`, and how a span ends.
+/// Protocol constants: `SPAN_KIND_CLIENT`, `AGGREGATION_TEMPORALITY_DELTA`, and the status codes of a span.
 const KIND_CLIENT: u32 = 3;
 const DELTA: u32 = 1;
 const OK: u32 = 1;
 const ERROR: u32 = 2;
 
-/// Sends what was measured to a collector.
+/// Sends durations and traces to an OpenTelemetry collector.
 pub struct Tracer {
     base: String,
     poster: Poster,
-    /// The phases of the run under way: name and begin, ns of Unix time.
+    /// Phases of the run in progress: name, and begin in nanoseconds of Unix time.
     phases: std::sync::Mutex<Vec<(&'static str, u64)>>,
 }
 
 impl Tracer {
-    /// For the collector at `url`, such as `http://127.0.0.1:4318`.
+    /// Starts a sender for the collector at `url`, such as `http://127.0.0.1:4318`.
     ///
     /// # Errors
-    /// It is no address of HTTP, or there is no thread for it.
+    /// `url` is not an HTTP address or contains a password, or the sending thread cannot be started.
     pub fn start(url: &str) -> Result<Self, PostError> {
         let what = "the collector's address".to_owned();
         let known = url.starts_with("http://") || url.starts_with("https://");
@@ -47,11 +47,11 @@ impl Tracer {
         Ok(Self { base: url.trim_end_matches('/').to_owned(), poster, phases: std::sync::Mutex::default() })
     }
 
-    /// Something has happened.
+    /// Notes when phases begin; queues the trace and the durations of a run once it is stored.
     ///
     /// # Errors
-    /// Too much waits to be sent.
-    pub fn hear(&self, event: &Event) -> Result<(), PostError> {
+    /// The queue of unsent requests is full.
+    pub fn hear(&self, event: &CampaignEvent) -> Result<(), PostError> {
         let mut phases = self.phases.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let begins = |phases: &mut Vec<(&'static str, u64)>, name: &'static str| {
             if phases.last().is_none_or(|(last, _)| *last != name) {
@@ -59,16 +59,16 @@ impl Tracer {
             }
         };
         match event {
-            Event::RunBegun { .. } => {
+            CampaignEvent::RunBegun { .. } => {
                 phases.clear();
                 begins(&mut phases, "connect");
             }
-            Event::Phase(dyno_drive::Event::Warmup { .. }) => begins(&mut phases, "warmup"),
-            Event::Phase(dyno_drive::Event::Window { .. }) => begins(&mut phases, "window"),
-            Event::Phase(dyno_drive::Event::Closing { .. }) => begins(&mut phases, "close"),
-            Event::Phase(dyno_drive::Event::Draining) => begins(&mut phases, "drain"),
-            Event::RunOver => begins(&mut phases, "store"),
-            Event::Stored(record) => {
+            CampaignEvent::Phase(dyno_drive::RunEvent::Warmup { .. }) => begins(&mut phases, "warmup"),
+            CampaignEvent::Phase(dyno_drive::RunEvent::Window { .. }) => begins(&mut phases, "window"),
+            CampaignEvent::Phase(dyno_drive::RunEvent::Closing { .. }) => begins(&mut phases, "close"),
+            CampaignEvent::Phase(dyno_drive::RunEvent::Draining) => begins(&mut phases, "drain"),
+            CampaignEvent::RunOver => begins(&mut phases, "store"),
+            CampaignEvent::Stored(record) => {
                 let phases = std::mem::take(&mut *phases);
                 let end_ns = now_ns();
                 let url = |signal: &str| format!("{}/v1/{signal}", self.base);
@@ -80,7 +80,7 @@ impl Tracer {
         Ok(())
     }
 
-    /// Waits for what is still to be sent, for a bounded time; says what could not be sent.
+    /// Waits a bounded time for queued requests, then returns the errors of those that failed.
     pub fn finish(&mut self) -> Vec<PostError> {
         self.poster.finish()
     }
@@ -95,7 +95,7 @@ fn attribute(key: &str, value: &str) -> Value {
     json!({ "key": key, "value": { "stringValue": value } })
 }
 
-/// The product's first word in small letters, which is what the conventions call most of them.
+/// The first word of the product's name in lower case, which matches most names of the conventions.
 fn system(record: &RunRecord) -> String {
     let product = record.targets.first().map_or("other_sql", |target| target.identity.product.as_str());
     product.split_whitespace().next().unwrap_or("other_sql").to_lowercase()
@@ -117,7 +117,7 @@ fn scope(record: &RunRecord) -> Value {
     json!({ "name": "dyno", "version": record.dyno_version })
 }
 
-/// Attributes of the run itself.
+/// Returns the attributes of the run.
 fn of_run(record: &RunRecord) -> Vec<Value> {
     let mut attributes = vec![
         attribute("dyno.run.id", &record.id),
@@ -130,9 +130,9 @@ fn of_run(record: &RunRecord) -> Vec<Value> {
     attributes
 }
 
-/// So many hexadecimal digits that are the run's own, another one for each `part`.
+/// Returns a hexadecimal id of `digits` digits, unique to the run and to `part` of it.
 fn id(record: &RunRecord, part: u64, digits: usize) -> String {
-    // FNV-1a, twice: names of runs differ, and nobody guards anything by these.
+    // FNV-1a, twice. Run names are unique, and these ids serve no security purpose.
     let hash = |seed: u64| {
         let bytes = record.id.bytes().chain(part.to_le_bytes());
         bytes.fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)).max(1)
@@ -184,7 +184,7 @@ fn metrics(record: &RunRecord, phases: &[(&'static str, u64)], end_ns: u64) -> V
     json!({ "resourceMetrics": [{ "resource": resource(record), "scopeMetrics": [scoped] }] })
 }
 
-/// One class of operations; nothing where none has a time of its own.
+/// Returns the histogram of one class of operations; absent if the class has no latencies of its own.
 fn point(record: &RunRecord, class: &str, ops: &OpStats, (begin_ns, end_ns): (u64, u64)) -> Option<Value> {
     let histogram = Histogram::decode(ops.service_us.histogram.as_deref()?).ok()?;
     let ends: Vec<f64> = SHORT_ENDS_S.into_iter().chain(ENDS_S).collect();

@@ -1,4 +1,4 @@
-//! Sending JSON to an address, on a thread of its own.
+//! Sends JSON to HTTP addresses on a thread of its own.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -8,30 +8,29 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use ureq::tls::TlsConfig;
 
-/// How long one request may take.
+/// Maximum time of one request.
 const REQUEST_MAX: Duration = Duration::from_secs(5);
-/// How long the end of a command waits for what is still to be sent.
+/// Maximum time that a command waits at its end for queued requests.
 const END_MAX: Duration = Duration::from_secs(8);
-/// What waits to be sent at most: runs end every some seconds.
+/// Maximum number of queued requests. Runs end seconds apart, so few requests wait at once.
 const QUEUE: usize = 64;
 
-/// Why something could not be sent.
+/// A request that could not be sent, and why.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{what}: {why}")]
 pub struct PostError {
-    /// What was sent, and where to.
+    /// What was sent, or the URL that it was sent to.
     pub what: String,
-    /// Why it did not arrive.
+    /// Why it was not delivered.
     pub why: String,
 }
 
-/// A request.
 pub(crate) struct Post {
     pub(crate) url: String,
     pub(crate) body: Value,
 }
 
-/// Sends what it is given, one after the other.
+/// Sends queued requests one after the other.
 pub(crate) struct Poster {
     queue: Option<SyncSender<Post>>,
     errors: Receiver<PostError>,
@@ -39,7 +38,7 @@ pub(crate) struct Poster {
 }
 
 impl Poster {
-    /// For requests that have a token with them, if there is one; it is in no error.
+    /// Starts the sending thread. Requests carry `token` if there is one; errors never contain it.
     pub(crate) fn start(token: Option<String>) -> std::io::Result<Self> {
         let (queue, posts) = sync_channel::<Post>(QUEUE);
         let (tell, errors) = sync_channel(QUEUE);
@@ -58,7 +57,8 @@ impl Poster {
                     request = request.header("Authorization", &format!("Bearer {token}"));
                 }
                 if let Err(error) = request.send(post.body.to_string()) {
-                    // Whoever does not ask for errors gets the first ones.
+                    // The error queue is bounded; if its reader never empties it, only the first errors are
+                    // kept.
                     let _ = tell.try_send(PostError { what: post.url, why: error.to_string() });
                 }
             }
@@ -66,7 +66,7 @@ impl Poster {
         Ok(Self { queue: Some(queue), errors, thread: Some(thread) })
     }
 
-    /// Sends something soon; what finds the queue full is lost, and told as an error.
+    /// Queues a request. If the queue is full, the request is dropped and an error is returned.
     pub(crate) fn send(&self, post: Post) -> Result<(), PostError> {
         let queue = self.queue.as_ref();
         let sent = queue.is_some_and(|queue| match queue.try_send(post) {
@@ -79,7 +79,7 @@ impl Poster {
         }
     }
 
-    /// Waits for what is still to be sent, for a bounded time; says what could not be sent.
+    /// Waits a bounded time for queued requests, then returns the errors of those that failed.
     pub(crate) fn finish(&mut self) -> Vec<PostError> {
         drop(self.queue.take());
         if let Some(thread) = self.thread.take() {

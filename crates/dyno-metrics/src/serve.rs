@@ -1,7 +1,7 @@
-//! Answers `GET /metrics`: as little of HTTP as scraping needs.
+//! Answers `GET /metrics` with the small part of HTTP that scrapers need.
 //!
-//! Each connection has a short-lived thread and a bounded time. When too many are open, the oldest is closed, so that idle ones
-//! keep no scraper out.
+//! Each connection has a short-lived thread and a time limit. When too many connections are open, the server
+//! closes the oldest, so idle connections cannot block a scraper.
 
 use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
@@ -12,19 +12,19 @@ use std::time::{Duration, Instant};
 use crate::metrics::Metrics;
 use crate::{OPENMETRICS, PLAIN};
 
-/// Bytes that a request has at most.
+/// Maximum size of a request, bytes.
 const REQUEST_MAX: usize = 8_192;
-/// How long a request and its answer may take.
+/// Maximum time for a request and its answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Connections at once.
+/// Maximum number of connections open at the same time.
 const CONNECTIONS_MAX: usize = 32;
 
-/// Who may read the metrics.
+/// Who may read the metrics, and whether a token is needed.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct MetricsAccess {
-    /// The token that a request has to send as a bearer's.
+    /// The bearer token that a request must send; absent if none is needed.
     pub token: Option<String>,
-    /// Whether everyone who reaches an address beyond this machine may read them without one.
+    /// Whether an address that other machines can reach may be served without a token.
     pub open: bool,
 }
 
@@ -40,10 +40,10 @@ impl std::fmt::Debug for MetricsAccess {
 /// Why metrics cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeMetricsError {
-    /// The address is open to other machines, and nothing says that they may read there.
+    /// The address is reachable from other machines, and access has neither a token nor `open`.
     #[error("{0} is open to other machines, which would read the metrics without a token")]
     Open(SocketAddr),
-    /// Nobody can listen there.
+    /// The server cannot listen on this address.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -54,21 +54,22 @@ pub struct Server {
     address: SocketAddr,
 }
 
-/// What every connection needs.
+/// State that all connections share.
 #[derive(Debug)]
-struct Shared {
+struct MetricsServerState {
     metrics: Metrics,
     access: MetricsAccess,
     address: SocketAddr,
-    /// Connections that are being answered, the oldest first.
+    /// Connections that are being answered, oldest first.
     open: Mutex<VecDeque<(u64, TcpStream)>>,
 }
 
 impl Server {
-    /// Listens on `address`, such as `127.0.0.1:9750` or `:9750`, the latter on this machine alone.
+    /// Listens on `address`, such as `127.0.0.1:9750`; `:9750` listens on the loopback address only.
     ///
     /// # Errors
-    /// Nobody can listen there, or the address is open to other machines without a token or their leave.
+    /// The address cannot be used; or other machines can reach it, and `access` has neither a token nor
+    /// `open`.
     pub fn start(address: &str, metrics: Metrics, access: MetricsAccess) -> Result<Self, ServeMetricsError> {
         let address = match address.strip_prefix(':') {
             Some(port) => format!("127.0.0.1:{port}"),
@@ -81,20 +82,20 @@ impl Server {
         }
         let listener = TcpListener::bind(&addresses[..])?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { metrics, access, address, open: Mutex::default() });
+        let shared = Arc::new(MetricsServerState { metrics, access, address, open: Mutex::default() });
         std::thread::Builder::new().name("dyno-metrics".into()).spawn(move || accept(&listener, &shared))?;
         Ok(Self { address })
     }
 
-    /// Where it listens.
+    /// The address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept(listener: &TcpListener, shared: &Arc<MetricsServerState>) {
     for (number, stream) in (0..).zip(listener.incoming()) {
-        // Accepting fails while the process has no free descriptors. The pause keeps this loop from using a whole processor.
+        // Accepting fails while the process has no free file descriptors. The pause prevents a busy loop.
         let Ok(stream) = stream else {
             std::thread::sleep(Duration::from_millis(100));
             continue;
@@ -109,11 +110,11 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
             }
             open.push_back((number, kept));
         }
-        let own = Arc::clone(shared);
+        let worker_shared = Arc::clone(shared);
         let work = move || {
-            // A client that went away gets no answer.
-            let _ = answer(stream, &own);
-            own.open().retain(|(other, _)| *other != number);
+            // The client may have disconnected; then nobody needs the answer.
+            let _ = answer(stream, &worker_shared);
+            worker_shared.open().retain(|(other, _)| *other != number);
         };
         if std::thread::Builder::new().name("dyno-metrics".into()).spawn(work).is_err() {
             shared.open().retain(|(other, _)| *other != number);
@@ -121,12 +122,12 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-impl Shared {
+impl MetricsServerState {
     fn open(&self) -> MutexGuard<'_, VecDeque<(u64, TcpStream)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why a request is not answered; absent where it is.
+    /// Returns the status and text of a refusal; absent if the request is allowed.
     fn refusal(&self, request: &[u8]) -> Option<(&'static str, &'static str)> {
         let text = String::from_utf8_lossy(request);
         let header = |name: &str| {
@@ -144,20 +145,21 @@ impl Shared {
                 _ => Some(("401 Unauthorized", "send the token of --metrics-token-file as a bearer's\n")),
             };
         }
-        // A page of another site whose name was made to point here sends that name.
+        // Guards against DNS rebinding: a page of another site sends that site's name as `Host`.
         let host = header("host")?;
         (!is_own_host(&host, self.address))
             .then_some(("421 Misdirected Request", "this server has another name\n"))
     }
 }
 
-/// Whether both are the same, in a time that says nothing of where they differ.
-fn is_equal(one: &str, other: &str) -> bool {
-    let differs = one.bytes().zip(other.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b));
-    one.len() == other.len() && differs == 0
+/// Compares in constant time, so that timing does not reveal where the texts differ.
+fn is_equal(left: &str, other: &str) -> bool {
+    let differs = left.bytes().zip(other.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b));
+    left.len() == other.len() && differs == 0
 }
 
-/// Whether `Host` names an address, and not a name that somebody else may have made to point here.
+/// Whether `Host` is `localhost` or an IP address, rather than a name that somebody could point at this
+/// server.
 fn is_own_host(host: &str, address: SocketAddr) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.parse() == Ok(address.port()) => name,
@@ -167,7 +169,7 @@ fn is_own_host(host: &str, address: SocketAddr) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok()
 }
 
-fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
+fn answer(mut stream: TcpStream, shared: &MetricsServerState) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     let request = request(&mut stream)?;
     let metrics = &shared.metrics;
@@ -193,7 +195,7 @@ fn answer(mut stream: TcpStream, shared: &Shared) -> io::Result<()> {
     stream.write_all(body.as_bytes())
 }
 
-/// A request up to the end of its head.
+/// Reads a request up to the end of its headers.
 fn request(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let until = Instant::now() + PATIENCE;
     let (mut request, mut part) = (Vec::new(), [0; 1_024]);
@@ -211,7 +213,7 @@ fn request(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     Ok(request)
 }
 
-/// Whether the one who asks takes the newer of the two formats.
+/// Whether the client accepts the OpenMetrics format.
 fn accepts_openmetrics(request: &[u8]) -> bool {
     let request = String::from_utf8_lossy(request).to_ascii_lowercase();
     request.lines().any(|line| line.starts_with("accept:") && line.contains("application/openmetrics-text"))
@@ -226,7 +228,7 @@ enum Response {
     Bad,
 }
 
-/// What a request's first line asks for.
+/// Decides the response from the request line.
 fn response(request: &[u8]) -> Response {
     let line = request.split(|byte| *byte == b'\r').next().unwrap_or_default();
     let mut words = std::str::from_utf8(line).unwrap_or_default().split(' ');
@@ -252,13 +254,13 @@ mod tests {
 
     #[test]
     fn only_what_scrapes_is_answered() {
-        let of = |request: &str| response(request.as_bytes());
-        assert_eq!(of("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"), Response::Metrics);
-        assert_eq!(of("GET /metrics?x=1 HTTP/1.0\r\n\r\n"), Response::Metrics);
-        assert_eq!(of("GET /etc/passwd HTTP/1.1\r\n\r\n"), Response::NotFound);
-        assert_eq!(of("POST /metrics HTTP/1.1\r\n\r\n"), Response::NotAllowed);
+        let parsed = |request: &str| response(request.as_bytes());
+        assert_eq!(parsed("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"), Response::Metrics);
+        assert_eq!(parsed("GET /metrics?x=1 HTTP/1.0\r\n\r\n"), Response::Metrics);
+        assert_eq!(parsed("GET /etc/passwd HTTP/1.1\r\n\r\n"), Response::NotFound);
+        assert_eq!(parsed("POST /metrics HTTP/1.1\r\n\r\n"), Response::NotAllowed);
         for bad in ["", "GET", "GET /metrics", "GET metrics HTTP/1.1\r\n", "\u{0}\u{1}", "GET / HTTP/1.1 x"] {
-            assert_eq!(of(bad), Response::Bad, "{bad:?}");
+            assert_eq!(parsed(bad), Response::Bad, "{bad:?}");
         }
     }
 

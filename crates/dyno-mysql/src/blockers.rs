@@ -1,14 +1,16 @@
-//! Who holds the locks that sessions wait for.
+//! Finds which connections hold the locks that sessions wait for.
 //!
-//! MySQL 8 and later tell by `performance_schema.data_lock_waits`, of table definitions by `metadata_locks`. MySQL 5.7 and
-//! MariaDB tell by tables of `information_schema`, which need the right `PROCESS`.
+//! MySQL 8 and later show row locks in `performance_schema.data_lock_waits` and locks on table definitions in
+//! `metadata_locks`. MySQL 5.7 and MariaDB show them in tables of `information_schema`, which need the
+//! privilege `PROCESS`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::wire::{Connection, MyError};
-use dyno_engine::{Refusal as _, Row, TargetError};
+use super::wire::{MySqlConnection, MySqlError};
+use dyno_engine::{Refusal as _, TargetError, TextRow};
 
-/// Columns of each answer: the connection that waits, the one in its way, that one's user, host and program, and the table.
+/// Columns of each result: the waiting connection; the blocking connection with its user, host and program;
+/// and the table.
 const ROW_LOCKS_MYSQL: &str =
     "SELECT r.PROCESSLIST_ID, b.PROCESSLIST_ID, b.PROCESSLIST_USER, b.PROCESSLIST_HOST, a.ATTR_VALUE,
          CONCAT_WS('.', l.OBJECT_SCHEMA, l.OBJECT_NAME)
@@ -39,10 +41,10 @@ const ROW_LOCKS_OTHERS: &str =
 /// The first version of MySQL with `data_lock_waits`.
 const DATA_LOCKS: u32 = 80_001;
 
-/// Connections that hold what the connections for which `is_ours` holds wait for, in words; empty where there are none, or this
-/// user may not see them.
+/// Describes the connections that block those for which `is_ours` is true. Empty if nothing blocks them or
+/// this user may not see it.
 pub(super) fn blockers(
-    connection: &mut Connection,
+    connection: &mut MySqlConnection,
     is_ours: impl Fn(u32) -> bool,
 ) -> Result<Vec<String>, TargetError> {
     let questions: &[&str] = if connection.is_mariadb() || connection.version_num() < DATA_LOCKS {
@@ -54,18 +56,18 @@ pub(super) fn blockers(
     for sql in questions {
         match connection.simple(sql) {
             Ok(more) => rows.extend(more),
-            Err(error) if MyError::of(&error).is_some() => {}
+            Err(error) if MySqlError::of(&error).is_some() => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(in_words(&rows, is_ours))
+    Ok(describe_blockers(&rows, is_ours))
 }
 
-/// The connections that block without waiting themselves, or all that block where each waits.
-fn in_words(rows: &[Row], is_ours: impl Fn(u32) -> bool) -> Vec<String> {
+/// The connections that block without waiting themselves; if every blocker waits, all of them.
+fn describe_blockers(rows: &[TextRow], is_ours: impl Fn(u32) -> bool) -> Vec<String> {
     let waiting: BTreeSet<u32> = rows.iter().filter_map(|row| row.parse(0)).collect();
     let mut blocking: BTreeMap<u32, String> = BTreeMap::new();
-    // A connection that blocks one of ours may wait for another one: that one is in the way, too.
+    // A connection that blocks one of ours may itself wait for another one, which then blocks ours too.
     let mut reached: BTreeSet<u32> = waiting.iter().copied().filter(|&id| is_ours(id)).collect();
     loop {
         let before = reached.len();
@@ -73,7 +75,7 @@ fn in_words(rows: &[Row], is_ours: impl Fn(u32) -> bool) -> Vec<String> {
             let (Some(waiter), Some(blocker)) = (row.parse(0), row.parse::<u32>(1)) else { continue };
             if reached.contains(&waiter) {
                 reached.insert(blocker);
-                blocking.entry(blocker).or_insert_with(|| described(blocker, row));
+                blocking.entry(blocker).or_insert_with(|| describe_blocker(blocker, row));
             }
         }
         if reached.len() == before {
@@ -85,8 +87,8 @@ fn in_words(rows: &[Row], is_ours: impl Fn(u32) -> bool) -> Vec<String> {
     if at_root.is_empty() { blocking.into_values().collect() } else { at_root }
 }
 
-/// `process 42 nightly etl@db2, with a lock on bench.accounts`.
-fn described(id: u32, row: &Row) -> String {
+/// Example: `process 42 nightly etl@db2, with a lock on bench.accounts`.
+fn describe_blocker(id: u32, row: &TextRow) -> String {
     let part = |index: usize| row.get(index).filter(|text| !text.is_empty());
     let mut words = format!("process {id}");
     if let Some(program) = part(4) {
@@ -112,17 +114,17 @@ mod tests {
     fn last_link_of_a_chain_of_waits_is_named() {
         let row = |waiter: &str, blocker: &str, user: &str| {
             let texts = [Some(waiter), Some(blocker), Some(user), Some("db2"), None, Some("`bench`.`t`")];
-            Row(texts.map(|text| text.map(str::to_owned)).to_vec())
+            TextRow(texts.map(|text| text.map(str::to_owned)).to_vec())
         };
         let is_ours = |id| id < 10;
-        // 1 and 2 wait for 3, that for 20, that for 30; 40 waits for 50, which is not ours.
+        // 1 and 2 wait for 3, 3 for 20, and 20 for 30. Connection 40 waits for 50, but 40 is not ours.
         let rows = [row("1", "3", "me"), row("2", "3", "me"), row("3", "20", "etl"), row("20", "30", "root")];
-        let all: Vec<Row> = rows.iter().cloned().chain([row("40", "50", "x")]).collect();
-        assert_eq!(in_words(&all, is_ours), ["process 30 root@db2, with a lock on bench.t"]);
-        assert_eq!(in_words(&all[..3], is_ours), ["process 20 etl@db2, with a lock on bench.t"]);
-        // Where each waits for the other, both are named.
+        let all: Vec<TextRow> = rows.iter().cloned().chain([row("40", "50", "x")]).collect();
+        assert_eq!(describe_blockers(&all, is_ours), ["process 30 root@db2, with a lock on bench.t"]);
+        assert_eq!(describe_blockers(&all[..3], is_ours), ["process 20 etl@db2, with a lock on bench.t"]);
+        // Two connections that wait for each other are both named.
         let circle = [row("1", "2", "me"), row("2", "1", "me")];
-        assert_eq!(in_words(&circle, is_ours).len(), 2);
-        assert!(in_words(&all, |_| false).is_empty());
+        assert_eq!(describe_blockers(&circle, is_ours).len(), 2);
+        assert!(describe_blockers(&all, |_| false).is_empty());
     }
 }

@@ -1,38 +1,39 @@
-//! Plans of statements: a row for each table, worded with the names of its columns.
+//! Shows the plan of a statement: one line per table, with the column names of `EXPLAIN`.
 
-use dyno_engine::{Dataset, Row, TargetError, Value, explain};
+use dyno_engine::{Dataset, TargetError, TextRow, Value, explain};
 
-/// The columns of MariaDB's answer. MySQL's has `partitions` behind the table, and `filtered` before the last.
+/// The columns of MariaDB's result. MySQL's also has `partitions` after the table and `filtered` before the
+/// last column.
 const COLUMNS: [&str; 10] =
     ["id", "select_type", "table", "type", "possible_keys", "key", "key_len", "ref", "rows", "extra"];
 
-/// How the database would do `sql`.
+/// Returns the plan that the database chooses for `sql`, one line per table.
 pub(crate) fn explain(dataset: &dyn Dataset, sql: &str) -> Result<Vec<String>, TargetError> {
     explain::lines(dataset, &[&format!("EXPLAIN {sql}")], line)
 }
 
-/// One row of the answer: what is NULL is left out.
-fn line(row: &Row) -> String {
+/// One row of the result as text; columns that are NULL are omitted.
+fn line(row: &TextRow) -> String {
     let mut names = COLUMNS.to_vec();
     if row.len() > COLUMNS.len() {
         names.insert(3, "partitions");
         names.insert(names.len() - 1, "filtered");
     }
-    let one = |(at, name): (usize, &&str)| {
+    let format_cell = |(at, name): (usize, &&str)| {
         row.get(at).filter(|value| !value.is_empty()).map(|value| format!("{name}={value}"))
     };
-    names.iter().enumerate().filter_map(one).collect::<Vec<_>>().join("  ")
+    names.iter().enumerate().filter_map(format_cell).collect::<Vec<_>>().join("  ")
 }
 
-/// `value` as it stands in a statement, whatever `sql_mode` says.
+/// `value` as an SQL literal that is valid under any `sql_mode`.
 pub(crate) fn literal(value: Value<'_>) -> String {
     let mut sql = Vec::new();
     write_literal(&mut sql, value);
     String::from_utf8_lossy(&sql).into_owned()
 }
 
-/// Appends `value` as it stands in a statement: where a backslash might be a sign of its own, and where a text is none in UTF-8,
-/// in hexadecimal digits.
+/// Appends `value` as an SQL literal. Text that contains a backslash or is not valid UTF-8 is written as
+/// hexadecimal digits.
 pub(crate) fn write_literal(sql: &mut Vec<u8>, value: Value<'_>) {
     let mut digits = |word: &str, bytes| {
         sql.extend_from_slice(word.as_bytes());
@@ -41,7 +42,7 @@ pub(crate) fn write_literal(sql: &mut Vec<u8>, value: Value<'_>) {
         sql.push(b'\'');
     };
     match value {
-        // As such alone they would be a number beside one.
+        // Without `_binary`, a hexadecimal literal next to a number would be a number.
         Value::Bytes(bytes) => digits("_binary", bytes),
         Value::Text(bytes) if !is_plain(bytes) => digits("_utf8mb4", bytes),
         Value::Text(_) | Value::Null | Value::Int(_) | Value::Real(_) => {
@@ -50,7 +51,7 @@ pub(crate) fn write_literal(sql: &mut Vec<u8>, value: Value<'_>) {
     }
 }
 
-/// Whether a text may stand in quotes as it is, but for its own quotes.
+/// Whether a text can stand in quotes as it is, apart from quotes inside it.
 fn is_plain(text: &[u8]) -> bool {
     text.iter().all(|&byte| byte >= b' ' && byte != b'\\') && std::str::from_utf8(text).is_ok()
 }
@@ -69,7 +70,7 @@ mod tests {
     #[test]
     fn a_row_is_worded_by_the_names_of_its_columns() {
         let texts = |values: &[&str]| {
-            Row(values.iter().map(|value| (*value != "-").then(|| (*value).to_owned())).collect())
+            TextRow(values.iter().map(|value| (*value != "-").then(|| (*value).to_owned())).collect())
         };
         let maria = texts(&["1", "SIMPLE", "t", "const", "PRIMARY", "PRIMARY", "4", "const", "1", "-"]);
         let words = "id=1  select_type=SIMPLE  table=t  type=const  possible_keys=PRIMARY  key=PRIMARY  key_len=4  ref=const  rows=1";
@@ -82,13 +83,13 @@ mod tests {
 
     #[test]
     fn nothing_in_a_value_ends_its_literal_whatever_a_backslash_is() {
-        let of = |value| literal(value);
-        assert_eq!(of(Value::Text(b"it's \"so\"")), "'it''s \"so\"'");
-        assert_eq!(of(Value::Text(b"a\\'b")), "_utf8mb4 x'615c2762'");
-        assert_eq!(of(Value::Text(b"\0")), "_utf8mb4 x'00'");
-        assert_eq!(of(Value::Text(b"\xe4")), "_utf8mb4 x'e4'");
-        assert_eq!(of(Value::Text("añ🦀".as_bytes())), "'añ🦀'");
-        assert_eq!(of(Value::Bytes(&[0, 0x27, 255])), "_binary x'0027ff'");
-        assert_eq!(of(Value::Int(i64::MIN)), "(-9223372036854775808)");
+        let quoted = |value| literal(value);
+        assert_eq!(quoted(Value::Text(b"it's \"so\"")), "'it''s \"so\"'");
+        assert_eq!(quoted(Value::Text(b"a\\'b")), "_utf8mb4 x'615c2762'");
+        assert_eq!(quoted(Value::Text(b"\0")), "_utf8mb4 x'00'");
+        assert_eq!(quoted(Value::Text(b"\xe4")), "_utf8mb4 x'e4'");
+        assert_eq!(quoted(Value::Text("añ🦀".as_bytes())), "'añ🦀'");
+        assert_eq!(quoted(Value::Bytes(&[0, 0x27, 255])), "_binary x'0027ff'");
+        assert_eq!(quoted(Value::Int(i64::MIN)), "(-9223372036854775808)");
     }
 }

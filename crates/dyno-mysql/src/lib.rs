@@ -1,8 +1,9 @@
-//! MySQL 5.7 and later, MariaDB 10.2 and later.
+//! The engine for MySQL 5.7 and later and MariaDB 10.2 and later.
 //!
-//! `connect` and `wire` speak the protocol, `layout` makes and removes the data, `ops` is the hot path, `counters` reads
-//! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits,
-//! `seen` at the statements that the server has seen, and `stuck` at what holds sessions up that do not end.
+//! `connect` and `wire` implement the protocol. `layout` creates and removes the data. `ops` is the hot path.
+//! `counters` reads cumulative statistics. `identity` describes the server and reports what would falsify a
+//! run. `sampler` samples waits, and `seen` reads the statements that the server has recorded. `stuck`
+//! reports why sessions do not end.
 
 mod blockers;
 pub mod connect;
@@ -26,15 +27,15 @@ use dyno_plan::TargetUrl;
 
 pub use spec::SPEC;
 
-/// MySQL and MariaDB, as programs register them.
+/// The engine for MySQL and MariaDB, for a program to register.
 pub const ENGINE: Engine = Engine { spec: SPEC, open, open_through: None, grants };
 
-/// The target that a `mysql:` URL names. Does not connect.
+/// Returns the target that a `mysql:` URL names, without connecting.
 ///
 /// # Errors
-/// A parameter is unknown or has an impossible value.
+/// A parameter is unknown or has an invalid value.
 pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
-    Ok(Box::new(target::MyTarget::new(url, options)?))
+    Ok(Box::new(target::MySqlTarget::new(url, options)?))
 }
 
 fn grants(url: &TargetUrl) -> String {

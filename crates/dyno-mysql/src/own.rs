@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::wire::message::mark::{END, ERROR};
-use super::wire::{Connection, Fields, Row, WireError, refused, row};
+use super::wire::{MySqlConnection, MySqlFieldReader, MySqlWireError, TextRow, refused, row};
 
 /// Asks for a connection's own share.
-pub(super) const OWN_STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name IN ('Rows_read', 'Handler_commit',
+pub(super) const SESSION_STATUS_SQL: &str = "SHOW SESSION STATUS WHERE Variable_name IN ('Rows_read', 'Handler_commit',
     'Handler_prepare', 'Handler_write', 'Handler_update', 'Handler_delete', 'Handler_read_first', 'Handler_read_key',
     'Handler_read_last', 'Handler_read_next', 'Handler_read_prev', 'Handler_read_rnd', 'Handler_read_rnd_next', 'Select_range')";
 
 /// A connection's own share of the server's counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Share {
+pub(crate) struct MySqlSessionStatus {
     /// Rows read; on MariaDB only.
     pub(crate) rows_read: u64,
     /// Rows that storage engines were asked for, found or not.
@@ -32,9 +32,9 @@ pub(crate) struct Share {
     pub(crate) prepares: u64,
 }
 
-impl Share {
+impl MySqlSessionStatus {
     /// Reads the answer to [`OWN_STATUS`].
-    pub(crate) fn of(rows: &[Row]) -> Self {
+    pub(crate) fn from_rows(rows: &[TextRow]) -> Self {
         let mut share = Self::default();
         for row in rows {
             if let (Some(name), Some(value)) = (row.get(0), row.parse(1)) {
@@ -62,7 +62,7 @@ impl Share {
     }
 
     /// Both together.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             rows_read: self.rows_read + other.rows_read,
             rows_asked_for: self.rows_asked_for + other.rows_asked_for,
@@ -75,38 +75,44 @@ impl Share {
 }
 
 /// Asks a connection for its own share.
-pub(crate) fn ask(connection: &mut Connection) -> Result<Share, WireError> {
-    connection.ask(OWN_STATUS).map(|rows| Share::of(&rows))
+pub(crate) fn read_session_status(
+    connection: &mut MySqlConnection,
+) -> Result<MySqlSessionStatus, MySqlWireError> {
+    connection.ask(SESSION_STATUS_SQL).map(|rows| MySqlSessionStatus::from_rows(&rows))
 }
 
 /// The answer to [`OWN_STATUS`], as its pieces arrive.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct ShareReply {
-    share: Share,
+pub(super) struct MySqlSessionStatusReply {
+    share: MySqlSessionStatus,
     /// Column definitions still to come; none before the head.
     definitions: Option<u64>,
 }
 
-impl ShareReply {
+impl MySqlSessionStatusReply {
     /// Takes in what has arrived; `None` if that is not all of the answer.
     ///
     /// # Errors
     /// The server refused, and the connection is in step; or it is lost.
-    pub(super) fn take(&mut self, connection: &mut Connection) -> Result<Option<Share>, WireError> {
-        let marked = connection.marked;
+    pub(super) fn take(
+        &mut self,
+        connection: &mut MySqlConnection,
+    ) -> Result<Option<MySqlSessionStatus>, MySqlWireError> {
+        let marked = connection.has_metadata_flag;
         while let Some((_, range)) = connection.line.inbound.cut()? {
             let body = connection.line.body(range);
             match (body.first(), self.definitions) {
                 (Some(&ERROR), _) => return Err(refused(body)),
                 (_, None) => {
-                    let mut fields = Fields::new(body);
+                    let mut fields = MySqlFieldReader::new(body);
                     let columns = fields.number().unwrap_or(0);
                     self.definitions = Some(if marked && fields.u8() == Some(0) { 0 } else { columns });
                 }
                 (_, Some(left @ 1..)) => self.definitions = Some(left - 1),
                 (Some(&END), Some(0)) => return Ok(Some(self.share)),
                 (_, Some(0)) => {
-                    let row = row(body, 2).ok_or_else(|| WireError::protocol("a row that ends too early"))?;
+                    let row =
+                        row(body, 2).ok_or_else(|| MySqlWireError::protocol("a row that ends too early"))?;
                     if let (Some(name), Some(value)) = (row.get(0), row.parse(1)) {
                         self.share.note(name, value);
                     }
@@ -119,37 +125,37 @@ impl ShareReply {
 
 /// What a connection's operations have acknowledged, for everybody to see at every moment; its session alone writes it.
 #[derive(Debug, Default)]
-pub(super) struct Acknowledged {
+pub(super) struct MySqlAckCounters {
     operations: AtomicU64,
-    beside: AtomicI64,
+    extra_transactions: AtomicI64,
     rows_read: AtomicU64,
     rows_written: AtomicU64,
 }
 
 /// The same at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Done {
+pub(super) struct MySqlAckCounts {
     /// Transactions that were work.
     pub(super) operations: u64,
     /// Those that the server counts beside them: each step of a transaction, each look, and what a procedure does; below 0
     /// where it counts none for an operation.
-    pub(super) beside: i64,
+    pub(super) extra_transactions: i64,
     pub(super) rows_read: u64,
     pub(super) rows_written: u64,
 }
 
-impl Done {
+impl MySqlAckCounts {
     /// What the server counts as transactions.
     pub(super) fn transactions(self) -> u64 {
-        self.operations.saturating_add_signed(self.beside)
+        self.operations.saturating_add_signed(self.extra_transactions)
     }
 }
 
-impl Acknowledged {
+impl MySqlAckCounters {
     /// Adds what has ended well.
     #[inline]
-    pub(super) fn add(&self, done: Done) {
-        let Done { operations, beside, rows_read, rows_written } = done;
+    pub(super) fn add(&self, counts: MySqlAckCounts) {
+        let MySqlAckCounts { operations, extra_transactions: beside, rows_read, rows_written } = counts;
         let all = [
             (&self.operations, operations),
             (&self.rows_read, rows_read),
@@ -159,14 +165,15 @@ impl Acknowledged {
             // Only its session writes it, so load and store lose nothing.
             count.store(count.load(Ordering::Relaxed) + by, Ordering::Relaxed);
         }
-        self.beside.store(self.beside.load(Ordering::Relaxed) + beside, Ordering::Relaxed);
+        self.extra_transactions
+            .store(self.extra_transactions.load(Ordering::Relaxed) + beside, Ordering::Relaxed);
     }
 
     /// All of it so far.
-    pub(super) fn so_far(&self) -> Done {
-        Done {
+    pub(super) fn snapshot(&self) -> MySqlAckCounts {
+        MySqlAckCounts {
             operations: self.operations.load(Ordering::Relaxed),
-            beside: self.beside.load(Ordering::Relaxed),
+            extra_transactions: self.extra_transactions.load(Ordering::Relaxed),
             rows_read: self.rows_read.load(Ordering::Relaxed),
             rows_written: self.rows_written.load(Ordering::Relaxed),
         }
@@ -175,20 +182,20 @@ impl Acknowledged {
 
 /// An open connection: what it last told, what it had acknowledged then, and what it has by now.
 #[derive(Debug)]
-struct Open {
+struct MySqlOpenSession {
     /// What it told before its first operation: preparing looks things up in the dictionary, which are rows too.
-    prepared: Share,
-    told: Option<(Share, Done)>,
-    acknowledged: Arc<Acknowledged>,
+    prepared: MySqlSessionStatus,
+    last_report: Option<(MySqlSessionStatus, MySqlAckCounts)>,
+    acknowledged: Arc<MySqlAckCounters>,
 }
 
-impl Open {
+impl MySqlOpenSession {
     /// What the server has counted for it by now. Since it last told each operation was a transaction, and cost as many rows
     /// as those before.
-    fn by_now(&self) -> Option<Share> {
-        let (share, then) = self.told?;
-        let now = self.acknowledged.so_far();
-        let touched = |done: Done| done.rows_read + done.rows_written;
+    fn estimate_status(&self) -> Option<MySqlSessionStatus> {
+        let (share, then) = self.last_report?;
+        let now = self.acknowledged.snapshot();
+        let touched = |done: MySqlAckCounts| done.rows_read + done.rows_written;
         let scaled = |counted: u64, then: u64, since: u64| match then {
             0 => since,
             then => (counted as f64 * since as f64 / then as f64).round() as u64,
@@ -200,7 +207,7 @@ impl Open {
             counted + scaled(counted.saturating_sub(before), touched(then), since)
         };
         let before = self.prepared;
-        Some(Share {
+        Some(MySqlSessionStatus {
             rows_read: by_rows(share.rows_read, before.rows_read),
             rows_asked_for: by_rows(share.rows_asked_for, before.rows_asked_for),
             ranges: if touched(then) == 0 { share.ranges } else { by_rows(share.ranges, before.ranges) },
@@ -212,128 +219,134 @@ impl Open {
 }
 
 /// Connections of sessions that are remembered behind their end: a list of the server's connections may be older than that.
-const MET_MAX: usize = 16_384;
+const RECENT_IDS_MAX: usize = 16_384;
 
 /// What the server has counted for single executions of a statement.
 #[derive(Debug, Clone, Copy, Default)]
-struct Costs {
+struct MySqlStatementCosts {
     /// Executions, and transactions, without the first: what a statement meets for the first time is looked up in the dictionary.
     executions: u64,
     transactions: u64,
-    met: bool,
+    is_warm: bool,
 }
 
 /// What all of Dyno's sessions on one server have done, as far as they have told.
 #[derive(Debug, Default)]
-pub(crate) struct Own {
+pub(crate) struct MySqlSessionRegistry {
     /// Connections that are open.
-    open: BTreeMap<u32, Open>,
+    open: BTreeMap<u32, MySqlOpenSession>,
     /// Some that are or were; the server numbers them upwards.
-    met: BTreeSet<u32>,
+    recent_ids: BTreeSet<u32>,
     /// What those did that are closed.
-    closed: Share,
+    closed_total: MySqlSessionStatus,
     /// Whether one was lost without having told.
-    lost: bool,
+    has_lost_session: bool,
     /// Whether other processes have sessions of the same run, of which nothing is known here.
-    elsewhere: bool,
+    has_remote_sessions: bool,
     /// Connections of Dyno's that are no sessions: they look, and do not work.
-    looking: BTreeSet<u32>,
+    observer_ids: BTreeSet<u32>,
     /// What statements cost, by their texts.
-    costs: BTreeMap<String, Costs>,
+    costs: BTreeMap<String, MySqlStatementCosts>,
 }
 
 /// Shared by sessions, observer and sampler.
-pub(crate) type Sessions = Arc<Mutex<Own>>;
+pub(crate) type SharedSessionRegistry = Arc<Mutex<MySqlSessionRegistry>>;
 
 /// Opens the books.
-pub(crate) fn open_books(sessions: &Sessions) -> MutexGuard<'_, Own> {
+pub(crate) fn lock_registry(sessions: &SharedSessionRegistry) -> MutexGuard<'_, MySqlSessionRegistry> {
     // Numbers are whole at every moment, so a panic elsewhere does not spoil them.
     sessions.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Own {
+impl MySqlSessionRegistry {
     /// Whether a connection is that of a session, or was a moment ago.
-    pub(crate) fn has(&self, id: u32) -> bool {
-        self.open.contains_key(&id) || self.met.contains(&id)
+    pub(crate) fn is_session(&self, id: u32) -> bool {
+        self.open.contains_key(&id) || self.recent_ids.contains(&id)
     }
 
     /// Whether a connection is Dyno's, and only looks.
-    pub(crate) fn looks(&self, id: u32) -> bool {
-        self.looking.contains(&id)
+    pub(crate) fn is_observer(&self, id: u32) -> bool {
+        self.observer_ids.contains(&id)
     }
 
     /// An observer or sampler has connected.
-    pub(crate) fn looker(&mut self, id: u32) {
-        self.looking.insert(id);
+    pub(crate) fn add_observer(&mut self, id: u32) {
+        self.observer_ids.insert(id);
     }
 
     /// A connection is a session's, from its first statement on: it may be seen at work before its books are open, and after.
-    pub(super) fn met(&mut self, id: u32) {
-        self.met.insert(id);
-        if self.met.len() > MET_MAX {
-            self.met.pop_first();
+    pub(super) fn remember_id(&mut self, id: u32) {
+        self.recent_ids.insert(id);
+        if self.recent_ids.len() > RECENT_IDS_MAX {
+            self.recent_ids.pop_first();
         }
     }
 
     /// A session has connected, and counts there what it acknowledges.
-    pub(super) fn opened(&mut self, id: u32, acknowledged: Arc<Acknowledged>) {
-        self.open.insert(id, Open { prepared: Share::default(), told: None, acknowledged });
+    pub(super) fn add_session(&mut self, id: u32, acknowledged: Arc<MySqlAckCounters>) {
+        self.open.insert(
+            id,
+            MySqlOpenSession { prepared: MySqlSessionStatus::default(), last_report: None, acknowledged },
+        );
     }
 
     /// A session tells its share.
-    pub(super) fn told(&mut self, id: u32, share: Share) {
+    pub(super) fn record_status(&mut self, id: u32, share: MySqlSessionStatus) {
         if let Some(open) = self.open.get_mut(&id) {
-            let done = open.acknowledged.so_far();
-            if done == Done::default() {
+            let counts = open.acknowledged.snapshot();
+            if counts == MySqlAckCounts::default() {
                 open.prepared = share;
             }
-            open.told = Some((share, done));
+            open.last_report = Some((share, counts));
         }
     }
 
     /// A session closes with its last word; without one what it did is not known any more.
-    pub(super) fn closed(&mut self, id: u32, share: Option<Share>) {
+    pub(super) fn remove_session(&mut self, id: u32, share: Option<MySqlSessionStatus>) {
         self.open.remove(&id);
-        self.met(id);
+        self.remember_id(id);
         match share {
-            Some(share) => self.closed = self.closed.and(share),
-            None => self.lost = true,
+            Some(share) => self.closed_total = self.closed_total.plus(share),
+            None => self.has_lost_session = true,
         }
     }
 
     /// Says whether other processes have sessions of the run.
-    pub(crate) fn driven_elsewhere(&mut self, elsewhere: bool) {
-        self.elsewhere = elsewhere;
+    pub(crate) fn set_remote_sessions(&mut self, elsewhere: bool) {
+        self.has_remote_sessions = elsewhere;
     }
 
     /// Whether other processes have sessions of the run, so that a connection that is not known here may be the run's.
-    pub(crate) fn are_elsewhere(&self) -> bool {
-        self.elsewhere
+    pub(crate) fn has_remote_sessions(&self) -> bool {
+        self.has_remote_sessions
     }
 
     /// One execution of a statement was so many transactions.
-    pub(super) fn cost(&mut self, sql: &str, transactions: u64) {
+    pub(super) fn record_cost(&mut self, sql: &str, transactions: u64) {
         if let Some(costs) = self.costs.get_mut(sql) {
-            costs.executions += u64::from(costs.met);
-            costs.transactions += if costs.met { transactions } else { 0 };
-            costs.met = true;
+            costs.executions += u64::from(costs.is_warm);
+            costs.transactions += if costs.is_warm { transactions } else { 0 };
+            costs.is_warm = true;
         } else {
-            self.costs.insert(sql.to_owned(), Costs { met: true, ..Costs::default() });
+            self.costs.insert(
+                sql.to_owned(),
+                MySqlStatementCosts { is_warm: true, ..MySqlStatementCosts::default() },
+            );
         }
     }
 
     /// Transactions that one execution of a statement is, on average, where that was seen.
-    pub(super) fn costs(&self, sql: &str) -> Option<f64> {
+    pub(super) fn mean_cost(&self, sql: &str) -> Option<f64> {
         let costs = self.costs.get(sql).filter(|costs| costs.executions > 0)?;
         Some(costs.transactions as f64 / costs.executions as f64)
     }
 
     /// All of them together by now, where each has told and there are no others.
-    pub(crate) fn sum(&self) -> Option<Share> {
-        if self.lost || self.elsewhere {
+    pub(crate) fn sum(&self) -> Option<MySqlSessionStatus> {
+        if self.has_lost_session || self.has_remote_sessions {
             return None;
         }
-        self.open.values().try_fold(self.closed, |sum, open| Some(sum.and(open.by_now()?)))
+        self.open.values().try_fold(self.closed_total, |sum, open| Some(sum.plus(open.estimate_status()?)))
     }
 }
 
@@ -341,33 +354,40 @@ impl Own {
 mod tests {
     use super::*;
 
-    fn read(rows: u64) -> Share {
-        Share { rows_read: rows, ..Share::default() }
+    fn read(rows: u64) -> MySqlSessionStatus {
+        MySqlSessionStatus { rows_read: rows, ..MySqlSessionStatus::default() }
     }
 
     #[test]
     fn what_a_session_did_stays_when_it_is_closed() {
-        let mut own = Own::default();
-        own.opened(1, Arc::default());
-        assert_eq!(own.sum(), None, "it has not told yet");
-        own.told(1, read(5));
-        own.opened(2, Arc::default());
-        own.told(2, read(7));
-        assert_eq!(own.sum(), Some(read(12)));
-        own.closed(1, Some(read(6)));
-        assert_eq!(own.sum(), Some(read(13)));
-        assert!(own.has(1) && own.has(2), "who looked before may see it still");
-        (3..3 + MET_MAX as u32).for_each(|id| own.closed(id, Some(Share::default())));
-        assert!(!own.has(1) && own.has(2) && own.has(3));
+        let mut registry = MySqlSessionRegistry::default();
+        registry.add_session(1, Arc::default());
+        assert_eq!(registry.sum(), None, "it has not told yet");
+        registry.record_status(1, read(5));
+        registry.add_session(2, Arc::default());
+        registry.record_status(2, read(7));
+        assert_eq!(registry.sum(), Some(read(12)));
+        registry.remove_session(1, Some(read(6)));
+        assert_eq!(registry.sum(), Some(read(13)));
+        assert!(registry.is_session(1) && registry.is_session(2), "who looked before may see it still");
+        (3..3 + RECENT_IDS_MAX as u32)
+            .for_each(|id| registry.remove_session(id, Some(MySqlSessionStatus::default())));
+        assert!(!registry.is_session(1) && registry.is_session(2) && registry.is_session(3));
     }
 
     #[test]
     fn what_was_acknowledged_since_is_counted_as_the_server_counts_it() {
-        let (mut own, acknowledged) = (Own::default(), Arc::<Acknowledged>::default());
-        own.opened(1, Arc::clone(&acknowledged));
-        acknowledged.add(Done { operations: 10, beside: 0, rows_read: 80, rows_written: 20 });
+        let (mut registry, acknowledged) =
+            (MySqlSessionRegistry::default(), Arc::<MySqlAckCounters>::default());
+        registry.add_session(1, Arc::clone(&acknowledged));
+        acknowledged.add(MySqlAckCounts {
+            operations: 10,
+            extra_transactions: 0,
+            rows_read: 80,
+            rows_written: 20,
+        });
         // A read passes a spacer with each row, and a write is one in two engines.
-        let told = Share {
+        let status = MySqlSessionStatus {
             rows_read: 200,
             rows_asked_for: 210,
             ranges: 10,
@@ -375,38 +395,55 @@ mod tests {
             commits: 14,
             prepares: 4,
         };
-        own.told(1, told);
-        assert_eq!(own.sum(), Some(told));
-        acknowledged.add(Done { operations: 3, beside: 2, rows_read: 40, rows_written: 10 });
-        let sum = own.sum().unwrap();
+        registry.record_status(1, status);
+        assert_eq!(registry.sum(), Some(status));
+        acknowledged.add(MySqlAckCounts {
+            operations: 3,
+            extra_transactions: 2,
+            rows_read: 40,
+            rows_written: 10,
+        });
+        let sum = registry.sum().unwrap();
         assert_eq!((sum.rows_read, sum.rows_asked_for, sum.ranges), (300, 315, 15));
         assert_eq!((sum.rows_written, sum.transactions()), (60, 17));
     }
 
     #[test]
     fn what_was_prepared_once_is_not_scaled_with_the_operations() {
-        let (mut own, acknowledged) = (Own::default(), Arc::<Acknowledged>::default());
-        own.opened(1, Arc::clone(&acknowledged));
-        let asked = |rows_asked_for| Share { rows_asked_for, ..Share::default() };
-        own.told(1, asked(48));
-        acknowledged.add(Done { operations: 1, beside: 0, rows_read: 8, rows_written: 0 });
-        own.told(1, asked(48 + 17));
-        acknowledged.add(Done { operations: 10, beside: 0, rows_read: 80, rows_written: 0 });
-        assert_eq!(own.sum().unwrap().rows_asked_for, 48 + 17 + 170);
+        let (mut registry, acknowledged) =
+            (MySqlSessionRegistry::default(), Arc::<MySqlAckCounters>::default());
+        registry.add_session(1, Arc::clone(&acknowledged));
+        let status_with =
+            |rows_asked_for| MySqlSessionStatus { rows_asked_for, ..MySqlSessionStatus::default() };
+        registry.record_status(1, status_with(48));
+        acknowledged.add(MySqlAckCounts {
+            operations: 1,
+            extra_transactions: 0,
+            rows_read: 8,
+            rows_written: 0,
+        });
+        registry.record_status(1, status_with(48 + 17));
+        acknowledged.add(MySqlAckCounts {
+            operations: 10,
+            extra_transactions: 0,
+            rows_read: 80,
+            rows_written: 0,
+        });
+        assert_eq!(registry.sum().unwrap().rows_asked_for, 48 + 17 + 170);
     }
 
     #[test]
     fn one_that_was_lost_makes_the_sum_unknown() {
-        let mut own = Own::default();
-        own.opened(1, Arc::default());
-        own.told(1, read(5));
-        own.closed(1, None);
-        assert_eq!(own.sum(), None);
+        let mut registry = MySqlSessionRegistry::default();
+        registry.add_session(1, Arc::default());
+        registry.record_status(1, read(5));
+        registry.remove_session(1, None);
+        assert_eq!(registry.sum(), None);
     }
 
     #[test]
     fn rows_asked_for_are_all_kinds_of_reads() {
-        let mut share = Share::default();
+        let mut share = MySqlSessionStatus::default();
         for name in ["Handler_read_key", "Handler_read_next", "Handler_update", "Handler_commit"] {
             share.note(name, 2);
         }

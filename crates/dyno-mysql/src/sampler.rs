@@ -1,74 +1,86 @@
-//! What Dyno's sessions wait for, looked at through the process list.
+//! Samples what Dyno's sessions wait for, from the process list.
 //!
-//! Where `performance_schema` keeps current waits (the consumer `events_waits_current`, off by default, for it costs), a wait
-//! is told by its event; else by the stage that the process list shows, as every user may see of sessions of its own name.
+//! If `performance_schema` keeps current waits, the sampler reports a wait by its event. That needs the
+//! consumer `events_waits_current`, which costs time and is off by default. Otherwise the sampler reports the
+//! stage from the process list, which every user may see for sessions of its own name.
 
-use super::connect::ConnectConfig;
+use super::connect::MySqlConnectConfig;
 use super::layout::{READ_ONLY, settle};
-use super::own::{Sessions, open_books};
-use super::wire::{Connection, MyError};
+use super::own::{SharedSessionRegistry, lock_registry};
+use super::wire::{MySqlConnection, MySqlError};
 use dyno_engine::{OtherSession, Refusal as _, Sampler, TargetError, WaitSample};
 
-/// All connections with their current wait if it has not ended: number, user, database, command, stage, event.
+/// All connections with their current wait, if it has not ended. Columns: id, user, database, command, stage,
+/// event.
 const BY_WAIT: &str =
     "SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_DB, t.PROCESSLIST_COMMAND, t.PROCESSLIST_STATE,
          IF(w.END_EVENT_ID IS NULL, w.EVENT_NAME, NULL)
      FROM performance_schema.threads t LEFT JOIN performance_schema.events_waits_current w USING (THREAD_ID)
      WHERE t.PROCESSLIST_ID IS NOT NULL";
 
-/// The same without waits. The table of `information_schema` would be copied into a temporary one first, and MySQL counts
-/// its rows as rows that were written.
+/// The same without waits. `information_schema.PROCESSLIST` is not used: the server would copy it into a
+/// temporary table, and MySQL counts those rows as rows written.
 const BY_STAGE: &str = "SHOW PROCESSLIST";
 
-/// Where each statement shows number, user, database, command, stage and event.
+/// The positions of id, user, database, command, stage and event in each result.
 const WAIT_COLUMNS: [usize; 6] = [0, 1, 2, 3, 4, 5];
 const STAGE_COLUMNS: [usize; 6] = [0, 1, 3, 4, 6, usize::MAX];
 
-/// Whether this user sees the connections of all users.
+/// Whether this user can see the connections of all users.
 const SEES_ALL: &str =
     "SELECT COUNT(*) FROM information_schema.USER_PRIVILEGES WHERE PRIVILEGE_TYPE = 'PROCESS'
      AND GRANTEE = CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')";
 
-/// Whether current waits are kept.
+/// Whether the server records current waits.
 const WAITS_ARE_KEPT: &str = "SELECT COUNT(*) FROM performance_schema.setup_consumers
      WHERE NAME = 'events_waits_current' AND ENABLED = 'YES'";
 
-/// Looks at waits on a connection of its own.
-pub(super) struct MySampler {
-    connection: Connection,
+/// Samples waits on a connection of its own.
+pub(super) struct MySqlSampler {
+    connection: MySqlConnection,
     by_wait: bool,
-    /// Whether it looks at all sessions alike.
+    /// Whether it samples all sessions and not only Dyno's.
     all: bool,
     sees_others: bool,
-    /// The database under test, and who works in it.
+    /// The database under test, and the user that Dyno connects as.
     database: String,
     user: String,
-    sessions: Sessions,
+    sessions: SharedSessionRegistry,
 }
 
-impl MySampler {
-    /// Connects, and finds out how waits can be seen; `sessions` are the connections to look at.
-    pub(super) fn open(config: &ConnectConfig, sessions: Sessions) -> Result<Self, TargetError> {
-        Self::looking(config, sessions, false)
+impl MySqlSampler {
+    /// Connects and determines how waits can be read; `sessions` are the connections to sample.
+    pub(super) fn open(
+        config: &MySqlConnectConfig,
+        sessions: SharedSessionRegistry,
+    ) -> Result<Self, TargetError> {
+        Self::connect(config, sessions, false)
     }
 
-    /// The same, for a sampler of all connections, whoever's they are.
-    pub(super) fn of_all(config: &ConnectConfig, sessions: Sessions) -> Result<Self, TargetError> {
-        Self::looking(config, sessions, true)
+    /// Like [`Self::open`], but samples the connections of all users.
+    pub(super) fn open_for_all(
+        config: &MySqlConnectConfig,
+        sessions: SharedSessionRegistry,
+    ) -> Result<Self, TargetError> {
+        Self::connect(config, sessions, true)
     }
 
-    fn looking(config: &ConnectConfig, sessions: Sessions, all: bool) -> Result<Self, TargetError> {
-        let mut connection = Connection::open(config, "dyno sampler")?;
+    fn connect(
+        config: &MySqlConnectConfig,
+        sessions: SharedSessionRegistry,
+        all: bool,
+    ) -> Result<Self, TargetError> {
+        let mut connection = MySqlConnection::open(config, "dyno sampler")?;
         settle(&mut connection)?;
         connection.simple(READ_ONLY)?;
         let mut counts = |sql: &str| match connection.simple(sql) {
             Ok(rows) => Ok(rows.first().and_then(|row| row.parse::<u64>(0)).is_some_and(|count| count > 0)),
-            Err(error) if MyError::of(&error).is_some() => Ok(false),
+            Err(error) if MySqlError::of(&error).is_some() => Ok(false),
             Err(error) => Err(error),
         };
         let (kept, sees_others) = (counts(WAITS_ARE_KEPT)?, counts(SEES_ALL)?);
         let by_wait = kept && connection.simple(BY_WAIT).is_ok();
-        open_books(&sessions).looker(connection.id());
+        lock_registry(&sessions).add_observer(connection.id());
         Ok(Self {
             connection,
             by_wait,
@@ -81,7 +93,7 @@ impl MySampler {
     }
 }
 
-impl Sampler for MySampler {
+impl Sampler for MySqlSampler {
     fn sample(
         &mut self,
         into: &mut Vec<WaitSample>,
@@ -89,34 +101,37 @@ impl Sampler for MySampler {
     ) -> Result<(), TargetError> {
         let (sql, columns) = if self.by_wait { (BY_WAIT, WAIT_COLUMNS) } else { (BY_STAGE, STAGE_COLUMNS) };
         let rows = self.connection.simple(sql)?;
-        let own = open_books(&self.sessions);
-        let elsewhere = own.are_elsewhere();
+        let registry = lock_registry(&self.sessions);
+        let elsewhere = registry.has_remote_sessions();
         for row in &rows {
             let [_, user, database, command, stage, event] = columns.map(|column| row.get(column));
             let Some(id) = row.parse(columns[0]) else { continue };
-            if !matches!(command, Some("Query" | "Execute" | "Fetch")) || own.looks(id) {
+            if !matches!(command, Some("Query" | "Execute" | "Fetch")) || registry.is_observer(id) {
                 continue;
             }
-            // Connections of the run's that other processes have opened are told by their user and database alone.
+            // Connections of this run in other processes can only be recognized by user and database.
             let may_be_own =
                 elsewhere && database == Some(self.database.as_str()) && user == Some(self.user.as_str());
-            if self.all || own.has(id) || may_be_own {
+            if self.all || registry.is_session(id) || may_be_own {
                 into.push(wait(event, stage.unwrap_or_default()));
             }
-            if self.all || (!elsewhere && !own.has(id) && !stands_still(stage.unwrap_or_default())) {
+            if self.all
+                || (!elsewhere && !registry.is_session(id) && !is_idle_stage(stage.unwrap_or_default()))
+            {
                 others.push(OtherSession {
                     database: database.unwrap_or_default().to_owned(),
                     program: user.unwrap_or_default().to_owned(),
-                    // The server's counters hold the work of all databases, and this is the one under test.
-                    here: database == Some(self.database.as_str()),
+                    // The server's counters cover all databases; this marks sessions in the database under
+                    // test.
+                    is_target_database: database == Some(self.database.as_str()),
                 });
             }
         }
         Ok(())
     }
 
-    fn sees_others(&self) -> Result<(), String> {
-        if open_books(&self.sessions).are_elsewhere() {
+    fn can_see_others(&self) -> Result<(), String> {
+        if lock_registry(&self.sessions).has_remote_sessions() {
             return Err("the connections of driver hosts elsewhere cannot be told from those of others, so waits are those of \
                  all that this user did in this database"
                 .to_owned());
@@ -135,14 +150,16 @@ impl Sampler for MySampler {
     }
 }
 
-/// Whether a session in this stage takes neither processor nor device: it sleeps, or waits for a lock of tables or names.
-fn stands_still(stage: &str) -> bool {
+/// Whether a session in this stage uses neither processor nor device: it sleeps, or waits for a table lock or
+/// a user lock.
+fn is_idle_stage(stage: &str) -> bool {
     stage == "User sleep"
         || stage == "User lock"
         || stage.starts_with("Waiting for") && stage.contains("lock")
 }
 
-/// The wait of a session: `wait/io/file/innodb/innodb_log_file` is class `io`, and a stage is told as it is.
+/// The wait of a session. The event `wait/io/file/innodb/innodb_log_file` has class `io`; a stage is reported
+/// under its own name.
 fn wait(event: Option<&str>, stage: &str) -> WaitSample {
     let sample = |class: &str, event: &str| WaitSample { class: class.to_owned(), event: event.to_owned() };
     if let Some(event) = event.and_then(|event| event.strip_prefix("wait/")) {
@@ -161,27 +178,27 @@ mod tests {
         for stage in
             ["User sleep", "User lock", "Waiting for table metadata lock", "Waiting for table level lock"]
         {
-            assert!(stands_still(stage), "{stage}");
+            assert!(is_idle_stage(stage), "{stage}");
         }
         for stage in
             ["", "executing", "Sending data", "waiting for handler commit", "Waiting for table flush"]
         {
-            assert!(!stands_still(stage), "{stage}");
+            assert!(!is_idle_stage(stage), "{stage}");
         }
     }
 
     #[test]
     fn events_come_before_stages() {
-        let of = |event, stage| {
+        let class_and_event = |event, stage| {
             let WaitSample { class, event } = wait(event, stage);
             (class, event)
         };
         let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(
-            of(Some("wait/io/file/innodb/innodb_log_file"), "x"),
+            class_and_event(Some("wait/io/file/innodb/innodb_log_file"), "x"),
             pair("io", "file/innodb/innodb_log_file")
         );
-        assert_eq!(of(None, "Statistics"), pair("stage", "Statistics"));
-        assert_eq!(of(None, ""), pair("CPU", "CPU"));
+        assert_eq!(class_and_event(None, "Statistics"), pair("stage", "Statistics"));
+        assert_eq!(class_and_event(None, ""), pair("CPU", "CPU"));
     }
 }

@@ -1,70 +1,76 @@
-//! Statements that the server has seen: the digests of `performance_schema`.
+//! Reads the statements that the server has recorded: the digests of `performance_schema`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use dyno_engine::seen::{Asked, MOST, Marks, Order, Seen, SeenStatement};
-use dyno_engine::{Refusal as _, Row, TargetError};
+use dyno_engine::seen::{
+    MOST, ObservedStatement, ObservedStatements, PlaceholderStyle, StatementOrder, StatementQuery,
+};
+use dyno_engine::{Refusal as _, TargetError, TextRow};
 
 use super::layout::literal;
-use super::wire::{Connection, MyError};
+use super::wire::{MySqlConnection, MySqlError};
 
-/// Whether digests are kept: the schema as a whole, their consumer, how many there may be, and how long a text may be.
+/// The settings for digests: whether `performance_schema` and their consumer are on, the maximum number of
+/// digests, and the maximum length of a text.
 const KEPT: &str = "SELECT @@performance_schema,
        (SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'),
        @@performance_schema_digests_size, LEAST(@@max_digest_length, @@performance_schema_max_digest_length), DATABASE()";
 
-/// Picoseconds of a second.
+/// Picoseconds per second, the unit of the server's timers.
 const PICO: f64 = 1e12;
 
-/// What can be told of the statements that were `asked` for.
-pub(super) fn seen(connection: &mut Connection, asked: &Asked) -> Result<Seen, TargetError> {
-    if asked.user.is_some() {
+/// Reads the recorded statements that `asked` selects.
+pub(super) fn seen(
+    connection: &mut MySqlConnection,
+    request: &StatementQuery,
+) -> Result<ObservedStatements, TargetError> {
+    if request.user.is_some() {
         let message = "digests do not tell which user a statement is from";
         return Err(TargetError::unsupported(message)
             .hint("leave --user out; --schema NAME takes those of one database"));
     }
-    let may_not_read = |error: TargetError| match MyError::of(&error).map(MyError::code).as_deref() {
+    let may_not_read = |error: TargetError| match MySqlError::of(&error).map(MySqlError::code).as_deref() {
         Some("1142" | "1044" | "1227") => error
             .during("performance_schema.events_statements_summary_by_digest")
             .hint("GRANT SELECT ON performance_schema.* TO the user of --target"),
         _ => error,
     };
-    let kept = connection.simple(KEPT).map_err(may_not_read)?;
-    let of = |index: usize| kept.first().map_or("", |row| row.text(index));
+    let settings = connection.simple(KEPT).map_err(may_not_read)?;
+    let setting = |index: usize| settings.first().map_or("", |row| row.text(index));
     let off = |message: &str, hint: &str| Err(TargetError::unsupported(message).hint(hint));
-    if of(0) != "1" {
+    if setting(0) != "1" {
         return off(
             "performance_schema is off, and nothing else keeps statements",
             "set performance_schema = ON in the server's option file and restart it, then let the application work for a while",
         );
     }
-    if of(1) != "YES" {
+    if setting(1) != "YES" {
         return off(
             "the consumer statements_digest of performance_schema is off",
             "UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = 'statements_digest'; then let the application work for a while",
         );
     }
-    if of(2) == "0" || of(3) == "0" {
+    if setting(2) == "0" || setting(3) == "0" {
         return off(
             "performance_schema_digests_size, max_digest_length or performance_schema_max_digest_length is 0: no statements are kept",
             "leave them out of the server's option file and restart it",
         );
     }
-    let length_max = of(3).parse().unwrap_or(0);
-    let schema = match (&asked.schema, of(4)) {
+    let length_max = setting(3).parse().unwrap_or(0);
+    let schema = match (&request.schema, setting(4)) {
         (Some(schema), _) => schema.clone(),
         (None, "") => {
             return off("no database is named", "name one in the URL of --target, or with --schema NAME");
         }
-        (None, own) => own.to_owned(),
+        (None, default_database) => default_database.to_owned(),
     };
-    let order = match asked.order {
-        Order::Time => "SUM_TIMER_WAIT",
-        Order::Calls => "COUNT_STAR",
-        Order::Reads => "SUM_ROWS_EXAMINED",
+    let order = match request.order {
+        StatementOrder::Time => "SUM_TIMER_WAIT",
+        StatementOrder::Calls => "COUNT_STAR",
+        StatementOrder::Reads => "SUM_ROWS_EXAMINED",
     };
-    // The name is put in last, as it may hold braces.
+    // The name is inserted last because it may contain braces.
     let sql = include_str!("sql/seen.sql")
         .replace("{order}", order)
         .replace("{most}", &MOST.to_string())
@@ -74,7 +80,7 @@ pub(super) fn seen(connection: &mut Connection, asked: &Asked) -> Result<Seen, T
     if let Some(since) = connection.simple(SINCE).map_err(may_not_read)?.first().and_then(|row| row.get(0)) {
         notes.push(format!("counted since {since}"));
     }
-    if let Some(lost) = lost(connection).map_err(may_not_read)? {
+    if let Some(lost) = uncounted_executions(connection).map_err(may_not_read)? {
         notes.push(lost);
     }
     if connection.is_mariadb()
@@ -82,10 +88,11 @@ pub(super) fn seen(connection: &mut Connection, asked: &Asked) -> Result<Seen, T
     {
         notes.push(note);
     }
-    let statements = merged(rows.iter().map(|row| one(row, length_max)).collect(), asked.order);
-    Ok(Seen {
+    let statements =
+        merge_by_text(rows.iter().map(|row| parse_statement(row, length_max)).collect(), request.order);
+    Ok(ObservedStatements {
         source: format!("the digests of database {schema}"),
-        marks: Marks::Question,
+        marks: PlaceholderStyle::Question,
         schemas: &["mysql", "sys", "information_schema", "performance_schema"],
         reads: "rows looked at",
         statements,
@@ -95,8 +102,8 @@ pub(super) fn seen(connection: &mut Connection, asked: &Asked) -> Result<Seen, T
 
 const SINCE: &str = "SELECT MIN(FIRST_SEEN) FROM performance_schema.events_statements_summary_by_digest";
 
-/// Executions for whose digests there was no place.
-fn lost(connection: &mut Connection) -> Result<Option<String>, TargetError> {
+/// Executions that the server did not record because its table of digests was full.
+fn uncounted_executions(connection: &mut MySqlConnection) -> Result<Option<String>, TargetError> {
     let rows = connection.simple(
         "SELECT COUNT_STAR FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IS NULL",
     )?;
@@ -106,8 +113,8 @@ fn lost(connection: &mut Connection) -> Result<Option<String>, TargetError> {
     }))
 }
 
-/// Executions of prepared statements, of which MariaDB keeps no digests.
-fn without_digest(connection: &mut Connection) -> Result<Option<String>, TargetError> {
+/// Executions of prepared statements, for which MariaDB records no digests.
+fn without_digest(connection: &mut MySqlConnection) -> Result<Option<String>, TargetError> {
     let rows = connection.simple(
         "SELECT SUM(COUNT_STAR) FROM performance_schema.events_statements_summary_global_by_event_name
           WHERE EVENT_NAME IN ('statement/com/Execute', 'statement/sql/execute_sql')",
@@ -121,17 +128,18 @@ fn without_digest(connection: &mut Connection) -> Result<Option<String>, TargetE
     }))
 }
 
-/// The statement that a digest of MySQL 9 is an execution of: `EXECUTE SELECT …`. `EXECUTE `name`` does not say what it executes.
-fn executed(text: &str) -> &str {
+/// The statement inside a digest of MySQL 9 that begins with EXECUTE, such as `EXECUTE SELECT …`. The form
+/// `EXECUTE `name`` does not show the statement.
+fn strip_execute(text: &str) -> &str {
     match text.strip_prefix("EXECUTE ") {
         Some(statement) if !statement.starts_with(['`', '@']) => statement,
         _ => text,
     }
 }
 
-/// Statements with the same text as one: those that were sent as text and those that were prepared have a digest each.
-fn merged(statements: Vec<SeenStatement>, order: Order) -> Vec<SeenStatement> {
-    let mut all: Vec<SeenStatement> = Vec::with_capacity(statements.len());
+/// Merges statements with the same text: direct and prepared executions of a statement have separate digests.
+fn merge_by_text(statements: Vec<ObservedStatement>, order: StatementOrder) -> Vec<ObservedStatement> {
+    let mut all: Vec<ObservedStatement> = Vec::with_capacity(statements.len());
     let mut places: HashMap<String, usize> = HashMap::new();
     for statement in statements {
         let Some(text) = statement.text.clone() else {
@@ -153,10 +161,10 @@ fn merged(statements: Vec<SeenStatement>, order: Order) -> Vec<SeenStatement> {
             }
         }
     }
-    let amount = |statement: &SeenStatement| match order {
-        Order::Time => statement.time_s,
-        Order::Calls => statement.calls.map(|calls| calls as f64),
-        Order::Reads => statement.reads.map(|reads| reads as f64),
+    let amount = |statement: &ObservedStatement| match order {
+        StatementOrder::Time => statement.time_s,
+        StatementOrder::Calls => statement.calls.map(|calls| calls as f64),
+        StatementOrder::Reads => statement.reads.map(|reads| reads as f64),
     };
     all.sort_by(|a, b| amount(b).unwrap_or(0.0).total_cmp(&amount(a).unwrap_or(0.0)));
     all
@@ -169,13 +177,13 @@ fn sum<T>(a: Option<T>, b: Option<T>, add: impl Fn(T, T) -> T) -> Option<T> {
     }
 }
 
-/// A statement, whose text is cut behind so many bytes of its tokens.
-fn one(row: &Row, length_max: usize) -> SeenStatement {
+/// One recorded statement. The server truncates its text after `length_max` bytes of tokens.
+fn parse_statement(row: &TextRow, length_max: usize) -> ObservedStatement {
     let text = row.get(1);
-    SeenStatement {
+    ObservedStatement {
         id: row.text(0).to_owned(),
         whole: text.map(|text| !is_cut(text, length_max)),
-        text: text.map(|text| executed(text).to_owned()),
+        text: text.map(|text| strip_execute(text).to_owned()),
         calls: row.parse(2),
         time_s: row.parse::<f64>(3).map(|pico| pico / PICO),
         rows: row.parse(4),
@@ -183,21 +191,22 @@ fn one(row: &Row, length_max: usize) -> SeenStatement {
     }
 }
 
-/// What a token takes of the place for a statement's digest, and what a name takes beside its letters, bytes.
+/// Bytes that a token takes of a digest's maximum length, and bytes that a name takes beside its letters.
 const TOKEN_BYTES: usize = 2;
 const NAME_BYTES: usize = 4;
-/// A token that had no place any more took so many bytes at most: a name of 64 letters.
+/// The most bytes that the first omitted token can have taken: a name of 64 letters.
 const LAST_MAX: usize = NAME_BYTES + 64;
 
-/// Whether a text may end before its statement does. MySQL writes `...` where it has cut one, MariaDB nothing: there what is kept is as
-/// long as it may be, but for the token that had no place.
+/// Whether a statement's text may be truncated. MySQL appends `...`; MariaDB appends nothing. On MariaDB a
+/// text counts as truncated if a token of the longest name would not have fitted.
 fn is_cut(text: &str, length_max: usize) -> bool {
-    // Several values end so, too: `LIMIT ?, ...`.
+    // A list of values also ends with dots: `LIMIT ?, ...`.
     let dots = text.trim_end().ends_with("...") && !text.trim_end().ends_with("?, ...");
     dots || kept_bytes(text) + LAST_MAX.min(length_max / 4) > length_max
 }
 
-/// The bytes that the tokens of a digest's text take: what stands between spaces is one, and names are in backquotes.
+/// The bytes that the tokens of a digest's text take. Tokens are separated by spaces, and names are in
+/// backquotes.
 fn kept_bytes(text: &str) -> usize {
     let (mut bytes, mut in_name, mut in_word) = (0, false, false);
     for c in text.chars() {
@@ -221,9 +230,9 @@ mod tests {
 
     #[test]
     fn prepared_executions_count_as_their_statement() {
-        let statement = |text: &str, calls: u64| SeenStatement {
+        let statement = |text: &str, calls: u64| ObservedStatement {
             id: calls.to_string(),
-            text: Some(executed(text).to_owned()),
+            text: Some(strip_execute(text).to_owned()),
             whole: Some(true),
             calls: Some(calls),
             time_s: Some(0.5),
@@ -232,7 +241,10 @@ mod tests {
         };
         let statements =
             [("SELECT ?", 5), ("UPDATE `t` SET `a` = ?", 7), ("EXECUTE SELECT ?", 3), ("EXECUTE `s`", 1)];
-        let all = merged(statements.map(|(text, calls)| statement(text, calls)).to_vec(), Order::Calls);
+        let all = merge_by_text(
+            statements.map(|(text, calls)| statement(text, calls)).to_vec(),
+            StatementOrder::Calls,
+        );
         let counted: Vec<_> =
             all.iter().map(|one| (one.text.as_deref().unwrap(), one.calls.unwrap())).collect();
         assert_eq!(counted, [("SELECT ?", 8), ("UPDATE `t` SET `a` = ?", 7), ("EXECUTE `s`", 1)]);
@@ -245,7 +257,7 @@ mod tests {
         assert!(!is_cut("SELECT `a` FROM `t` LIMIT ?, ...", 1024));
         assert!(!is_cut("SELECT `a` FROM `t` WHERE `b` IN (...)", 1024));
         assert!(!is_cut("INSERT INTO `t` VALUES (...) /* , ... */", 1024));
-        // SELECT ? , ? , … with as many names as have a place.
+        // A statement with `names` columns.
         let long = |names: usize| format!("SELECT {}", "`column_123` , ".repeat(names));
         assert_eq!(kept_bytes(&long(10)), 2 + 10 * (4 + 10 + 2));
         assert!(!is_cut(&long(59), 1024));

@@ -1,56 +1,56 @@
-//! MySQL or MariaDB as a [`Target`]: each method is handed to its room.
+//! Implements [`Target`] for MySQL and MariaDB by calling the crate's modules.
 
 use std::collections::BTreeSet;
 
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
-use super::connect::ConnectConfig;
-use super::ops::{self, MySession};
-use super::own::{Sessions, open_books};
-use super::wire::Connection;
+use super::connect::MySqlConnectConfig;
+use super::ops::{self, MySqlSession};
+use super::own::{SharedSessionRegistry, lock_registry};
+use super::wire::MySqlConnection;
 use super::{counters, explain, identity, layout, lock, sampler, seen, stuck};
 use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::BreakOff;
-use dyno_engine::seen::{Asked, Seen};
+use dyno_engine::seen::{ObservedStatements, StatementQuery};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
-    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Onlooker, OpenOptions, Progress, Proof,
-    RequiredKey, RowVersion, Sampler, ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target,
-    TargetError, Told, Value, WorkloadNeeds,
+    BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
+    DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
+    Observer, OpenOptions, PassiveObserver, RequiredKey, RowCallback, RowVersion, Sampler, ServerLife,
+    Session, SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds,
 };
 
-/// Loading connections of use at most: more than a server has processors for.
+/// The most connections that speed up a load: more than a server has processors.
 const LOAD_PARALLEL_MAX: u32 = 64;
 
 /// One database on a MySQL or MariaDB server.
 #[derive(Debug)]
-pub(super) struct MyTarget {
-    /// The plan's URL, with what option files and the environment have added.
+pub(super) struct MySqlTarget {
+    /// The plan's URL, completed from option files and the environment.
     url: TargetUrl,
-    /// Whether they have added anything.
+    /// Whether option files or the environment added anything.
     is_filled_in: bool,
-    config: ConnectConfig,
-    /// The sessions' connections, and what they have done: for observer and sampler to tell them from others.
-    sessions: Sessions,
+    config: MySqlConnectConfig,
+    /// The connections of the sessions and what they have done. Observer and sampler use it to recognize
+    /// their own sessions.
+    sessions: SharedSessionRegistry,
 }
 
-impl MyTarget {
-    /// The target at `url`.
+impl MySqlTarget {
     pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
-        let config = ConnectConfig::from_url(url, options)?;
+        let config = MySqlConnectConfig::from_url(url, options)?;
         let effective = config.effective_url(url);
         let is_filled_in = effective != *url;
-        Ok(Self { url: effective, is_filled_in, config, sessions: Sessions::default() })
+        Ok(Self { url: effective, is_filled_in, config, sessions: SharedSessionRegistry::default() })
     }
 
-    /// A connection for one question and its answer.
+    /// Opens a connection for one question and returns the answer.
     fn ask<T>(
         &self,
-        question: impl FnOnce(&mut Connection) -> Result<T, TargetError>,
+        question: impl FnOnce(&mut MySqlConnection) -> Result<T, TargetError>,
     ) -> Result<T, TargetError> {
-        let mut connection = Connection::open(&self.config, "dyno check")?;
+        let mut connection = MySqlConnection::open(&self.config, "dyno check")?;
         layout::settle(&mut connection)?;
         let answer = question(&mut connection)?;
         connection.close();
@@ -58,7 +58,7 @@ impl MyTarget {
     }
 }
 
-impl Target for MyTarget {
+impl Target for MySqlTarget {
     fn engine(&self) -> &'static str {
         super::SPEC.name
     }
@@ -98,7 +98,7 @@ impl Target for MyTarget {
         self.ask(identity::reads_only)
     }
 
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+    fn instance(&self) -> Result<Option<CounterScope>, TargetError> {
         self.ask(identity::instance).map(Some)
     }
 
@@ -110,12 +110,12 @@ impl Target for MyTarget {
         self.ask(|connection| stuck::ask(connection, &self.sessions))
     }
 
-    fn seen(&self, asked: &Asked) -> Result<Seen, TargetError> {
-        self.ask(|connection| seen::seen(connection, asked))
+    fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
+        self.ask(|connection| seen::seen(connection, request))
     }
 
     fn driven_elsewhere(&self, elsewhere: bool) {
-        open_books(&self.sessions).driven_elsewhere(elsewhere);
+        lock_registry(&self.sessions).set_remote_sessions(elsewhere);
     }
 
     fn dialect(&self) -> Dialect {
@@ -133,7 +133,7 @@ impl Target for MyTarget {
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        Ok(Box::new(MySession::open(&self.config, setup, self.sessions.clone())?))
+        Ok(Box::new(MySqlSession::open(&self.config, setup, self.sessions.clone())?))
     }
 
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
@@ -145,23 +145,26 @@ impl Target for MyTarget {
         spec: &DataSpec,
         names: &BTreeSet<String>,
     ) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::MyObserver::open(&self.config, spec, names, self.sessions.clone())?))
+        Ok(Box::new(counters::MySqlObserver::open(&self.config, spec, names, self.sessions.clone())?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        Ok(Box::new(sampler::MySampler::open(&self.config, self.sessions.clone())?))
+        Ok(Box::new(sampler::MySqlSampler::open(&self.config, self.sessions.clone())?))
     }
 
-    fn onlooker(&self) -> Result<Onlooker, TargetError> {
-        let none = DataSpec::none(Bytes(0));
+    fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
+        let no_data = DataSpec::none(Bytes(0));
         let observer =
-            counters::MyObserver::open(&self.config, &none, &BTreeSet::new(), self.sessions.clone())?;
-        let sampler = sampler::MySampler::of_all(&self.config, self.sessions.clone());
-        Ok(Onlooker { observer: Box::new(observer), sampler: sampler.map(|sampler| Box::new(sampler) as _) })
+            counters::MySqlObserver::open(&self.config, &no_data, &BTreeSet::new(), self.sessions.clone())?;
+        let sampler = sampler::MySqlSampler::open_for_all(&self.config, self.sessions.clone());
+        Ok(PassiveObserver {
+            observer: Box::new(observer),
+            sampler: sampler.map(|sampler| Box::new(sampler) as _),
+        })
     }
 }
 
-impl Dataset for MyTarget {
+impl Dataset for MySqlTarget {
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
         self.ask(|connection| layout::chosen_block_size(wish, connection))
     }
@@ -171,7 +174,7 @@ impl Dataset for MyTarget {
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
-        self.ask(layout::survey).map_err(|error| layout::explain_look(error, &self.config))
+        self.ask(layout::survey).map_err(|error| layout::explain_inspection(error, &self.config))
     }
 
     fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
@@ -182,14 +185,14 @@ impl Dataset for MyTarget {
         &self,
         spec: &DataSpec,
         options: &LoadOptions,
-        progress: &dyn Progress,
+        progress: &dyn LoadProgressSink,
         cancel: &Cancel,
     ) -> Result<LoadReport, TargetError> {
         layout::load(&self.config, spec, options, progress, cancel)
     }
 
     fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.ask(layout::inventory).map_err(|error| layout::explain_look(error, &self.config))
+        self.ask(layout::inventory).map_err(|error| layout::explain_inspection(error, &self.config))
     }
 
     fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
@@ -200,15 +203,15 @@ impl Dataset for MyTarget {
         layout::drop_all(&self.config)
     }
 
-    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+    fn leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::count(connection, spec))
     }
 
-    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+    fn delete_leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
     }
 
-    fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
+    fn blocks(&self, blocks: &BlockSessionConfig, _: Commit) -> Result<BlocksSql, TargetError> {
         ops::blocks(blocks)
     }
 
@@ -228,11 +231,11 @@ impl Dataset for MyTarget {
         self.ask(|connection| layout::filler::find(connection, kind, names))
     }
 
-    fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
-        let mut connection = Connection::open(&self.config, "dyno script")?;
+    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
+        let mut connection = MySqlConnection::open(&self.config, "dyno script")?;
         layout::settle_script(&mut connection)?;
         for sql in statements {
-            told(connection.simple(sql)?)?;
+            on_rows(connection.simple(sql)?)?;
         }
         connection.close();
         Ok(())
@@ -247,7 +250,7 @@ impl Dataset for MyTarget {
     }
 }
 
-impl Proof for MyTarget {
+impl DurabilityProof for MySqlTarget {
     fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
         self.ask(|connection| layout::versions(connection, spec, visit))
     }

@@ -1,36 +1,39 @@
-//! Snapshots of AWR or STATSPACK around a run, and the reports between them.
+//! Takes AWR or STATSPACK snapshots around a run and stores the reports between them.
 //!
-//! AWR is part of the Diagnostics Pack, which costs a licence. The database says that it is licensed by default
-//! (`control_management_pack_access`), licensed or not, so nothing of it is touched without the user's own word, which is
-//! `observe.awr = "awr"`; and not even then where the database says that it is not.
+//! AWR is part of the Diagnostics Pack, which needs a license. By default the database reports the pack as
+//! licensed (`control_management_pack_access`), whether or not it is. Dyno therefore uses AWR only if the
+//! user sets `observe.awr = "awr"`, and not even then if the database reports it as not licensed.
 
-use dyno_plan::Awr;
+use dyno_plan::AwrObserveMode;
 use oracledb::ToDbValue;
 
-use super::connect::ConnectConfig;
-use super::connection::Connection;
-use super::counters::Surroundings;
+use super::connect::OracleConnectConfig;
+use super::connection::OracleConnection;
+use super::counters::OracleInstanceContext;
 use super::sql;
 use dyno_engine::{OwnReport, Reporter, TargetError};
 
-/// Who keeps the snapshots.
+/// The package that stores the snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keeper {
+enum OracleSnapshotStore {
     Awr,
     Statspack,
 }
 
-/// The reporter that `awr` asks for, on a connection of its own; the first snapshot is taken already.
-pub(super) fn open(config: &ConnectConfig, awr: Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+/// The reporter that `awr` selects, on a connection of its own; it has taken the first snapshot.
+pub(super) fn open(
+    config: &OracleConnectConfig,
+    awr: AwrObserveMode,
+) -> Result<Option<Box<dyn Reporter>>, TargetError> {
     let keeper = match awr {
-        Awr::Off => return Ok(None),
-        Awr::Statspack => Keeper::Statspack,
-        Awr::Awr => Keeper::Awr,
+        AwrObserveMode::Off => return Ok(None),
+        AwrObserveMode::Statspack => OracleSnapshotStore::Statspack,
+        AwrObserveMode::Awr => OracleSnapshotStore::Awr,
     };
-    let connection = Connection::open(config, "report")?;
+    let connection = OracleConnection::open(config, "report")?;
     let why_not = match keeper {
-        Keeper::Awr => no_awr(licensed(&connection)?),
-        Keeper::Statspack => no_statspack(statspack(&connection)?),
+        OracleSnapshotStore::Awr => no_awr(licensed(&connection)?),
+        OracleSnapshotStore::Statspack => no_statspack(statspack(&connection)?),
     };
     let refused = |reason: &str| {
         let message = format!("observe.awr is {:?}, and {reason}", awr.name());
@@ -42,11 +45,11 @@ pub(super) fn open(config: &ConnectConfig, awr: Awr) -> Result<Option<Box<dyn Re
         return Err(refused(reason));
     }
     let first = snapshot(&connection, keeper).map_err(|error| refused(&error.message))?;
-    let of_cluster = Surroundings::find(&connection, config)?.rac;
-    Ok(Some(Box::new(OraReporter { connection, keeper, first, of_cluster })))
+    let of_cluster = OracleInstanceContext::find(&connection, config)?.rac;
+    Ok(Some(Box::new(OracleReporter { connection, keeper, first, of_cluster })))
 }
 
-/// Why AWR is not touched though the user asks for it.
+/// Why AWR is not used although the user requests it.
 fn no_awr(licensed: Option<bool>) -> Option<&'static str> {
     match licensed {
         Some(true) => None,
@@ -59,39 +62,39 @@ fn no_statspack(is_there: bool) -> Option<&'static str> {
     (!is_there).then_some("this user has no STATSPACK")
 }
 
-/// Whether the database says that the Diagnostics Pack is licensed.
-fn licensed(connection: &Connection) -> Result<Option<bool>, TargetError> {
+/// Whether the database reports the Diagnostics Pack as licensed.
+fn licensed(connection: &OracleConnection) -> Result<Option<bool>, TargetError> {
     let rows = connection.rows_if_allowed(&sql::AWR_PACK.text(), &[])?;
     Ok(rows
         .map(|rows| rows.first().and_then(|row| row.get(0)).is_some_and(|pack| pack.contains("DIAGNOSTIC"))))
 }
 
-fn statspack(connection: &Connection) -> Result<bool, TargetError> {
+fn statspack(connection: &OracleConnection) -> Result<bool, TargetError> {
     Ok(!connection.rows(&sql::STATSPACK_THERE.text(), &[])?.is_empty())
 }
 
-fn snapshot(connection: &Connection, keeper: Keeper) -> Result<i64, TargetError> {
+fn snapshot(connection: &OracleConnection, keeper: OracleSnapshotStore) -> Result<i64, TargetError> {
     let statement = match keeper {
-        Keeper::Awr => sql::AWR_SNAPSHOT,
-        Keeper::Statspack => sql::STATSPACK_SNAPSHOT,
+        OracleSnapshotStore::Awr => sql::AWR_SNAPSHOT,
+        OracleSnapshotStore::Statspack => sql::STATSPACK_SNAPSHOT,
     };
     connection.number(&statement.text(), &[], "snapshot")
 }
 
-struct OraReporter {
-    connection: Connection,
-    keeper: Keeper,
+struct OracleReporter {
+    connection: OracleConnection,
+    keeper: OracleSnapshotStore,
     first: i64,
-    /// Whether the run is on all instances of a cluster.
+    /// Whether the run uses all instances of a cluster.
     of_cluster: bool,
 }
 
-impl Reporter for OraReporter {
+impl Reporter for OracleReporter {
     fn finish(self: Box<Self>) -> Result<Vec<OwnReport>, TargetError> {
         let last = snapshot(&self.connection, self.keeper)?;
         let reports = match self.keeper {
-            Keeper::Awr => self.awr(last)?,
-            Keeper::Statspack => vec![statspack_script(self.first, last)],
+            OracleSnapshotStore::Awr => self.awr(last)?,
+            OracleSnapshotStore::Statspack => vec![statspack_script(self.first, last)],
         };
         let Self { connection, .. } = *self;
         connection.close();
@@ -99,8 +102,8 @@ impl Reporter for OraReporter {
     }
 }
 
-impl OraReporter {
-    /// The report of the instance, or that of the cluster and those of its instances.
+impl OracleReporter {
+    /// The report of the instance, or the report of the cluster and those of its instances.
     fn awr(&self, last: i64) -> Result<Vec<OwnReport>, TargetError> {
         let name = format!("AWR snapshots {} to {last}", self.first);
         let Some(place) = self.connection.rows_if_allowed(&sql::AWR_WHERE.text(), &[])? else {
@@ -121,7 +124,7 @@ impl OraReporter {
         Ok(reports)
     }
 
-    /// The report of one instance, or that of the cluster where there is none.
+    /// The report of one instance, or of the whole cluster without an instance.
     fn awr_report(
         &self,
         name: String,
@@ -152,12 +155,12 @@ impl OraReporter {
     }
 }
 
-/// Snapshots between which no report could be made.
+/// A pair of snapshots for which no report could be created, with the reason.
 fn without_text(name: &str, why: &str) -> OwnReport {
     OwnReport { name: format!("{name} (no report: {why})"), file_ending: String::new(), text: String::new() }
 }
 
-/// What makes STATSPACK's report, which is itself a script of SQL*Plus.
+/// The commands that create STATSPACK's report, which is a script of SQL*Plus.
 fn statspack_script(first: i64, last: i64) -> OwnReport {
     let text = format!(
         "-- Writes STATSPACK's report of this run to the current folder. Run it in SQL*Plus as PERFSTAT.\n\
@@ -193,14 +196,14 @@ mod tests {
 
     #[test]
     fn without_the_users_word_nothing_is_asked_of_the_database() {
-        // Nobody listens there: connecting would be an error.
+        // Nothing listens there: a connection attempt would be an error.
         let url = "oracle://me@127.0.0.1:1/none".parse().unwrap();
         let options = dyno_engine::OpenOptions {
             password: None,
             connect_timeout: std::time::Duration::from_millis(200),
         };
-        let config = ConnectConfig::from_url(&url, &options).unwrap();
-        assert!(open(&config, Awr::Off).unwrap().is_none());
-        assert!(open(&config, Awr::Statspack).is_err());
+        let config = OracleConnectConfig::from_url(&url, &options).unwrap();
+        assert!(open(&config, AwrObserveMode::Off).unwrap().is_none());
+        assert!(open(&config, AwrObserveMode::Statspack).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! What the database says when it refuses, and what that means.
+//! The database's errors and their meaning.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use dyno_engine::{ErrorClass, OpError, Refusal, TargetError, TargetErrorKind};
 
 /// An error of the database. Numbers are those of the manual "Database Error Messages".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OraError {
-    /// The number: 1017 of ORA-01017.
+pub struct OracleError {
+    /// The error number: 1017 for ORA-01017.
     pub number: usize,
-    /// The database's sentence, with its `ORA-01017:` in front.
+    /// The message text from the database, including its `ORA-01017:`.
     pub message: String,
 }
 
-impl fmt::Display for OraError {
+impl fmt::Display for OracleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for OraError {}
+impl std::error::Error for OracleError {}
 
-impl OraError {
-    /// The database's error that the driver met, on one line.
-    pub(super) fn met(error: &oracledb::Error) -> Option<Self> {
+impl OracleError {
+    /// The database's error inside a driver error, on one line.
+    pub(super) fn from_driver(error: &oracledb::Error) -> Option<Self> {
         match error.kind() {
             ErrorKind::DbError(server) => Some(Self::of_text(server.code(), server.message())),
             _ => None,
@@ -34,11 +34,12 @@ impl OraError {
     }
 }
 
-/// Numbers of errors that only say where another one happened: in recursive SQL, in a parallel server, in a PL/SQL call.
+/// Numbers of errors that only report where another error occurred: in recursive SQL, in a parallel server,
+/// in a PL/SQL call.
 const WRAPPERS: [usize; 3] = [604, 12_801, 6_512];
 
-impl OraError {
-    /// The error behind a text: the first one that is no wrapper, with the lines of the compiler that belong to it.
+impl OracleError {
+    /// The error in a text: the first one that is not a wrapper, with the compiler's lines that belong to it.
     fn of_text(code: usize, text: &str) -> Self {
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let number_of = |line: &str| line.strip_prefix("ORA-")?.get(..5)?.parse::<usize>().ok();
@@ -50,7 +51,7 @@ impl OraError {
             };
         };
         let number = number_of(lines[begin]).unwrap_or(code);
-        // What the compiler says follows; the next number begins a stack or another complaint.
+        // The compiler's lines follow; the next error number begins a stack or another error.
         let compiler = lines[begin + 1..]
             .iter()
             .take_while(|line| line.starts_with("PLS-") || line.starts_with("PL/SQL:"));
@@ -58,7 +59,7 @@ impl OraError {
         Self { number, message }
     }
 
-    /// Whether the database says that this user lacks a right or sees no such object.
+    /// Whether the error means that this user lacks a privilege or cannot see an object.
     pub(super) fn is_missing_grant(&self) -> bool {
         matches!(self.number, 942 | 1_031 | 1_720)
             || (self.number == 6_550
@@ -66,18 +67,20 @@ impl OraError {
     }
 }
 
-impl Refusal for OraError {
+impl Refusal for OracleError {
     const SERVER: &'static str = "an Oracle database";
 
     fn kind(&self) -> TargetErrorKind {
         match self.number {
-            // In PL/SQL: a name that must be declared, or an object that may not be used. Other errors of its compiler are no rights.
+            // In PL/SQL: an undeclared name or an inaccessible object. Other compiler errors are not about
+            // privileges.
             6_550 if self.is_missing_grant() => TargetErrorKind::Privilege,
-            // No right: on an object, a command, a tablespace, to log in.
+            // No privilege: on an object, a command, a tablespace, or to log in.
             1031 | 1045 | 1950 | 990 => TargetErrorKind::Privilege,
-            // Wrong name or password, none, locked, expired, too many failures.
+            // User name or password wrong or missing, account locked or expired, too many failed attempts.
             1005 | 1017 | 28_000 | 28_001 | 28_007 | 28_008 | 28_009 => TargetErrorKind::Denied,
-            // Starting, shutting down, not open, restricted, too many sessions or processes, too many of this user.
+            // Starting, shutting down, not open, restricted, too many sessions or processes, too many
+            // sessions of this user.
             18 | 20 | 1033 | 1034 | 1035 | 1089 | 1090 | 1092 | 1109 | 2391 | 2399 => {
                 TargetErrorKind::Unreachable
             }
@@ -99,7 +102,7 @@ impl Refusal for OraError {
             | 19_809
             | 27_072
             | 30_036 => TargetErrorKind::Full,
-            // Cancelled by this side.
+            // Dyno canceled the call.
             1013 => TargetErrorKind::Cancelled,
             _ => TargetErrorKind::Database,
         }
@@ -123,8 +126,8 @@ impl Refusal for OraError {
     }
 }
 
-/// Whether the connection is gone with this error: killed, not logged on, instance down, network, idle too long, or failed
-/// over to another instance.
+/// Whether the connection is lost with this error: killed, not logged on, instance down, network, idle too
+/// long, or failed over to another instance.
 fn is_lost(number: usize) -> bool {
     matches!(
         number,
@@ -151,15 +154,15 @@ fn is_lost(number: usize) -> bool {
     )
 }
 
-/// The driver's words, which hold those of their cause, on one line.
-pub(super) fn words(error: &oracledb::Error) -> String {
-    let said = error.to_string();
-    said.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
+/// The driver's message, which includes that of its cause, on one line.
+pub(super) fn one_line(error: &oracledb::Error) -> String {
+    let text = error.to_string();
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// An error of the driver after the connection was made.
-pub(super) fn target(error: &oracledb::Error) -> TargetError {
-    if let Some(server) = OraError::met(error) {
+/// Converts an error of the driver on an open connection.
+pub(super) fn to_target_error(error: &oracledb::Error) -> TargetError {
+    if let Some(server) = OracleError::from_driver(error) {
         return server.into_target();
     }
     match error.kind() {
@@ -169,24 +172,24 @@ pub(super) fn target(error: &oracledb::Error) -> TargetError {
         | ErrorKind::NotConnected
         | ErrorKind::StreamOperation
         | ErrorKind::UnableToRecover => {
-            TargetError::unreachable(format!("the connection to the database is lost: {}", words(error)))
+            TargetError::unreachable(format!("the connection to the database is lost: {}", one_line(error)))
         }
-        _ => TargetError::database(words(error)),
+        _ => TargetError::database(one_line(error)),
     }
 }
 
-/// An answer that did not come within the limit of the connection.
+/// The message for a call that exceeded the connection's limit.
 const TOO_LONG: &str = "the database did not answer within the URL's call-timeout";
 
-/// Whether the driver has broken a call off because of its limit.
-pub(super) fn is_broken_off(error: &oracledb::Error) -> bool {
+/// Whether the driver has interrupted a call because of its limit.
+pub(super) fn is_call_timeout(error: &oracledb::Error) -> bool {
     matches!(error.kind(), ErrorKind::CallTimeoutExceeded | ErrorKind::UnableToRecover)
 }
 
-/// An error of the driver in an operation.
+/// Converts an error of the driver in an operation.
 #[cold]
-pub(super) fn op(error: &oracledb::Error) -> Box<OpError> {
-    if let Some(server) = OraError::met(error) {
+pub(super) fn to_op_error(error: &oracledb::Error) -> Box<OpError> {
+    if let Some(server) = OracleError::from_driver(error) {
         return server.op();
     }
     let (class, code) = match error.kind() {
@@ -194,7 +197,7 @@ pub(super) fn op(error: &oracledb::Error) -> Box<OpError> {
         | ErrorKind::NotConnected
         | ErrorKind::StreamOperation
         | ErrorKind::UnableToRecover
-        // Nobody knows whether the statement was done: the session reconnects.
+        // It is unknown whether the statement was executed, so the session reconnects.
         | ErrorKind::CallTimeoutExceeded => (ErrorClass::Connection, "io"),
         _ => (ErrorClass::Fatal, "driver"),
     };
@@ -205,7 +208,7 @@ pub(super) fn op(error: &oracledb::Error) -> Box<OpError> {
         ErrorKind::UnableToRecover => {
             "the database did not end a call that was to be cancelled, after the URL's call-timeout or an error".to_owned()
         }
-        _ => format!("the connection to the database failed: {}", words(error)),
+        _ => format!("the connection to the database failed: {}", one_line(error)),
     };
     Box::new(OpError { class, code: code.to_owned(), message })
 }
@@ -214,8 +217,8 @@ pub(super) fn op(error: &oracledb::Error) -> Box<OpError> {
 mod tests {
     use super::*;
 
-    fn error(number: usize) -> OraError {
-        OraError { number, message: format!("ORA-{number:05}: words") }
+    fn error(number: usize) -> OracleError {
+        OracleError { number, message: format!("ORA-{number:05}: words") }
     }
 
     #[test]
@@ -247,7 +250,7 @@ mod tests {
             assert_eq!(error(number).kind(), kind, "{number}");
         }
         let target = error(1017).into_target();
-        assert_eq!(OraError::of(&target), Some(&error(1017)));
+        assert_eq!(OracleError::of(&target), Some(&error(1017)));
     }
 
     #[test]
@@ -286,14 +289,14 @@ mod tests {
             ),
             (7, "", 7, "an error without words"),
         ] {
-            assert_eq!(OraError::of_text(code, text), OraError { number, message: message.to_owned() });
+            assert_eq!(OracleError::of_text(code, text), OracleError { number, message: message.to_owned() });
         }
     }
 
     #[test]
     fn only_missing_names_and_rights_are_privileges() {
         let compiled =
-            |line: &str| OraError::of_text(6_550, &format!("ORA-06550: line 1, column 7:\n{line}\n"));
+            |line: &str| OracleError::of_text(6_550, &format!("ORA-06550: line 1, column 7:\n{line}\n"));
         assert_eq!(compiled("PLS-00201: identifier 'X' must be declared").kind(), TargetErrorKind::Privilege);
         assert_eq!(compiled("PLS-00103: Encountered the symbol \"END\"").kind(), TargetErrorKind::Database);
     }

@@ -1,7 +1,8 @@
-//! Every statement is parsed by ANTLR's grammar of Oracle's SQL and PL/SQL, and its binds are those that the code gives.
+//! Parses every statement with ANTLR's grammar of Oracle's SQL and PL/SQL and checks that its binds are those
+//! in the code.
 //!
-//! The grammar runs in Node.js (`tests/plsql`); `scripts/testbeds.sh` fetches it. Where it is not there the parsing is
-//! skipped, and binds are found by a scan of the text.
+//! The grammar runs in Node.js (`tests/plsql`); `scripts/testbeds.sh` fetches it. Without it, parsing is
+//! skipped and binds are found by a scan of the text.
 
 mod ready;
 
@@ -12,13 +13,13 @@ use std::process::{Command, Stdio};
 
 use dyno_plan::{Commit, DataSpec, Redo};
 
-use super::counters::{Surroundings, sessions_in};
-use super::layout::{Table, column_definitions, indexes, names_and_binds};
-use super::ops::Texts;
+use super::counters::{OracleInstanceContext, sessions_in};
+use super::layout::{TestTable, column_definitions, indexes, names_and_binds};
+use super::ops::OracleStatementTexts;
 use super::sql;
 use dyno_engine::data::TableKind;
 
-/// One statement as the database gets it.
+/// One statement as the engine sends it.
 #[derive(Clone)]
 struct Sent {
     name: String,
@@ -30,8 +31,8 @@ fn sent(name: &str, sql: String, binds: &[&str]) -> Sent {
     Sent { name: name.to_owned(), sql, binds: binds.iter().map(|bind| (*bind).to_owned()).collect() }
 }
 
-/// What the code gives for each statement that is sent as its file has it, but for names.
-const GIVEN: &[(sql::Statement, &[&str])] = &[
+/// The binds that the code passes to each statement that is sent as in its file, except for names.
+const GIVEN: &[(sql::OracleSqlFile, &[&str])] = &[
     (sql::AWR_PACK, &[]),
     (sql::AWR_REPORT, &["dbid", "instance", "first_snapshot", "last_snapshot"]),
     (sql::AWR_SNAPSHOT, &["snapshot"]),
@@ -98,8 +99,8 @@ const GIVEN: &[(sql::Statement, &[&str])] = &[
     (sql::TABLESPACE, &["tablespace"]),
 ];
 
-/// The same for those that look at the data, by version or by key.
-const GIVEN_TOO: &[(sql::Statement, &[&str])] = &[
+/// The same for statements that check the data by version or by key.
+const GIVEN_TOO: &[(sql::OracleSqlFile, &[&str])] = &[
     (sql::COUNT_SECONDARY, &["value"]),
     (sql::OWN_PLACES, &["last_key"]),
     (sql::OWN_ROWS, &["last_key"]),
@@ -122,19 +123,19 @@ const GIVEN_TOO: &[(sql::Statement, &[&str])] = &[
     (sql::WHO, &[]),
 ];
 
-/// Data with or without a table to scan and a secondary key.
+/// A spec with or without a table to scan and a secondary key.
 fn spec(scan_rows: u64, secondary: bool) -> DataSpec {
     DataSpec { schemas: 12, rows: 500, scan_rows, block_size: 8192, compressible: 0, seed: 1, secondary }
 }
 
-/// Everything that the engine can send, in every variant whose words differ.
+/// Every statement that the engine can send, in every variant with different text.
 fn everything() -> Vec<Sent> {
     let (names, binds) = names_and_binds();
-    let rows_table = Table { prefix: "dyno_", kind: TableKind::Rows, schema: 12, rows: 500 };
+    let rows_table = TestTable { prefix: "dyno_", kind: TableKind::Rows, schema: 12, rows: 500 };
     let (table, text) = (rows_table.name(), dyno_engine::layout::text_columns(" || "));
     let columns = column_definitions(&rows_table, &spec(0, true));
     let [index, secondary_index] = indexes(&rows_table, &spec(0, true)).try_into().unwrap();
-    let fill = |statement: sql::Statement| {
+    let fill = |statement: sql::OracleSqlFile| {
         statement.with(&[
             ("table", &table),
             ("columns", &columns),
@@ -176,7 +177,7 @@ fn everything() -> Vec<Sent> {
         ("logging", "LOGGING"),
     ]);
     all.push(sent("create_index", on_secondary, &[]));
-    for order in dyno_engine::seen::Order::ALL {
+    for order in dyno_engine::seen::StatementOrder::ALL {
         let ordered = sql::SEEN.with(&[("order", super::seen::order(order))]);
         all.push(sent("seen", ordered, &["schema_name", "most"]));
     }
@@ -184,7 +185,9 @@ fn everything() -> Vec<Sent> {
     for statement in [sql::LOCK_HOLDER, sql::LOCK_SERVER_HOLDER, sql::SESSION_COUNTS] {
         all.push(sent(statement.name, sessions_in(statement, "v$session"), &[]));
     }
-    for surroundings in [Surroundings { rac: false, con_id: 0 }, Surroundings { rac: true, con_id: 3 }] {
+    for surroundings in
+        [OracleInstanceContext { rac: false, con_id: 0 }, OracleInstanceContext { rac: true, con_id: 3 }]
+    {
         for source in surroundings.sources() {
             let binds: &[&str] = if source.con_id.is_some() { &["con_id"] } else { &[] };
             all.push(sent(source.statement.name, source.sql(), binds));
@@ -195,7 +198,7 @@ fn everything() -> Vec<Sent> {
         (Redo::Heavy, Commit::Nowait, spec(0, false)),
         (Redo::Heavy, Commit::Plsql, spec(500, true)),
     ] {
-        let texts = Texts::new(12, redo, commit, &spec);
+        let texts = OracleStatementTexts::new(12, redo, commit, &spec);
         let updated =
             if redo == Redo::Heavy { text_columns.clone() } else { vec!["c2".into(), "c20".into()] };
         let mut update = [updated, vec!["first_key".into(), "last_key".into()]].concat();
@@ -217,8 +220,8 @@ fn everything() -> Vec<Sent> {
         all.push(sent("lookup", texts.lookup, &["key"]));
         all.push(sent("scan", texts.scan, &[]));
         all.push(sent("found", texts.found, &["first_key", "last_key"]));
-        let seen = ["stamp", "run_prefix", "session_prefix", "first_key", "last_key"];
-        all.push(sent("fresh", texts.fresh, &seen));
+        let fresh_binds = ["stamp", "run_prefix", "session_prefix", "first_key", "last_key"];
+        all.push(sent("fresh", texts.fresh, &fresh_binds));
         all.push(sent("slice_select", texts.slice_select, &["list", "work_unit", "selected"]));
         all.push(sent("slice_lookup", texts.slice_lookup, &["list", "looked_up"]));
         all.push(sent("slice_scan", texts.slice_scan, &["times", "scanned"]));
@@ -230,12 +233,12 @@ fn everything() -> Vec<Sent> {
         ));
         all.push(sent("slice_mixed", texts.slice_mixed, &[slice.as_slice(), &outs].concat()));
     }
-    let mut seen = BTreeSet::new();
-    all.retain(|statement| seen.insert(statement.sql.clone()));
+    let mut unique_sql = BTreeSet::new();
+    all.retain(|statement| unique_sql.insert(statement.sql.clone()));
     all
 }
 
-/// The binds of a text without comments, in the order in which they come: what stands behind a colon outside quotes.
+/// The binds of a text without comments, in order: the names after a colon outside quotes.
 pub(crate) fn scan_binds(sql: &str) -> Vec<String> {
     let mut binds: Vec<String> = Vec::new();
     for (index, part) in sql.split('\'').enumerate() {
@@ -253,7 +256,7 @@ pub(crate) fn scan_binds(sql: &str) -> Vec<String> {
     binds
 }
 
-/// Words that no bind may be called (V$RESERVED_WORDS).
+/// Words that cannot be names of binds (V$RESERVED_WORDS).
 const RESERVED: [&str; 30] = [
     "access", "add", "all", "comment", "current", "date", "desc", "file", "index", "initial", "integer",
     "level", "lock", "long", "mode", "number", "offset", "option", "order", "raw", "resource", "row",
@@ -267,7 +270,7 @@ fn every_statement_is_among_those_that_are_checked() {
         .map(|statement| statement.name.split(' ').next().unwrap_or_default().to_owned())
         .collect();
     for statement in sql::ALL {
-        // The block that commits itself is a variant of the statement alone.
+        // The block with its own commit is a variant of the plain statement.
         let name = statement.name.strip_suffix("_plsql").unwrap_or(statement.name);
         assert!(checked.contains(name), "{name}");
     }
@@ -287,7 +290,8 @@ fn binds_are_those_that_the_code_gives() {
 
 #[test]
 fn binds_that_the_code_names_are_in_the_statements() {
-    let known: BTreeSet<String> = everything().into_iter().flat_map(|statement| statement.binds).collect();
+    let bind_names: BTreeSet<String> =
+        everything().into_iter().flat_map(|statement| statement.binds).collect();
     for source in [
         include_str!("layout/create.rs"),
         include_str!("layout/finish.rs"),
@@ -305,7 +309,7 @@ fn binds_that_the_code_names_are_in_the_statements() {
         include_str!("awr.rs"),
         include_str!("seen.rs"),
     ] {
-        // Values of binds are references or names; what fills braces is `with`'s, and stands in lists of it alone.
+        // Values of binds are references or names. Values for placeholders appear only in lists for `with`.
         let code = source.split("#[cfg(test)]").next().unwrap_or_default();
         for statement in
             code.split(".with(&[").map(|part| part.split_once("])").map_or(part, |(_, rest)| rest))
@@ -315,23 +319,24 @@ fn binds_that_the_code_names_are_in_the_statements() {
                     && rest.starts_with('&')
                     && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
                 {
-                    assert!(known.contains(name), "{name:?} is no bind of any statement");
+                    assert!(bind_names.contains(name), "{name:?} is no bind of any statement");
                 }
             }
         }
     }
 }
 
-/// Where `scripts/testbeds.sh` has put the grammar.
+/// The folder into which `scripts/testbeds.sh` installs the grammar.
 fn folder() -> PathBuf {
     dyno_testbed::testbeds_dir().join("plsql")
 }
 
-/// What the grammar has accepted, a line for each statement. It takes minutes for all of them and says the same each time, so
-/// only what is not in the list is parsed; where [`dyno_testbed::ALL_VERSIONS_ENV`] is set, all is.
+/// The statements that the grammar has accepted, one line each. Parsing all of them takes minutes and always
+/// gives the same result, so only statements that are not in the list are parsed. If
+/// [`dyno_testbed::ALL_VERSIONS_ENV`] is set, all are parsed.
 const ACCEPTED: &str = include_str!("../tests/plsql/accepted.txt");
 
-/// The statement's line in the list: it is another one for another text, other binds and another grammar.
+/// The statement's line in the list; it changes with the text, the binds and the grammar.
 fn line(statement: &Sent) -> String {
     use sha2::Digest as _;
     let parser = [include_str!("../tests/plsql/package.json"), include_str!("../tests/plsql/parse.mjs")];
@@ -370,7 +375,7 @@ fn every_statement_is_oracles_sql() {
     }
 }
 
-/// That the grammar accepts each statement and finds its binds, and does not accept everything.
+/// Asserts that the grammar accepts each statement, finds its binds, and rejects an invalid statement.
 fn assert_accepted(statements: &[&Sent]) {
     let broken = "SELECT COUNT(c2) FRMO dyno_rows_1 WHERE custid = :key";
     let mut input: Vec<serde_json::Value> = statements
@@ -378,7 +383,7 @@ fn assert_accepted(statements: &[&Sent]) {
         .map(|statement| serde_json::json!({ "name": statement.name, "sql": statement.sql }))
         .collect();
     input.push(serde_json::json!({ "name": "broken", "sql": broken }));
-    // Two at a time: the grammar needs minutes of processor time.
+    // Two processes run at a time: the grammar needs minutes of processor time.
     let later = input.split_off(input.len() / 2);
     let answers = std::thread::scope(|scope| {
         let [first, second] =
@@ -397,11 +402,11 @@ fn assert_accepted(statements: &[&Sent]) {
             answer["binds"].as_array().unwrap().iter().map(|bind| bind.as_str().unwrap()).collect();
         assert_eq!(binds, statement.binds, "{}", statement.name);
     }
-    let told = &answers[statements.len()]["errors"];
-    assert!(!told.as_array().unwrap().is_empty(), "a parser that takes everything proves nothing");
+    let parse_errors = &answers[statements.len()]["errors"];
+    assert!(!parse_errors.as_array().unwrap().is_empty(), "a parser that takes everything proves nothing");
 }
 
-/// What the grammar says of the statements in `input`.
+/// Returns the grammar's results for the statements in `input`.
 fn parse(input: &str) -> Vec<serde_json::Value> {
     let script = include_str!("../tests/plsql/parse.mjs");
     let mut child = Command::new("node")
@@ -411,7 +416,7 @@ fn parse(input: &str) -> Vec<serde_json::Value> {
         .stdout(Stdio::piped())
         .spawn()
         .expect("node runs, for npm has fetched the grammar");
-    // The whole input is taken in before anything is answered.
+    // The process reads the whole input before it answers.
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "the parser failed");

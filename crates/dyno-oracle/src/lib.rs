@@ -1,13 +1,14 @@
-//! Oracle Database 12.2 and later, in a PDB or not, on RAC or not, as an ordinary user.
+//! The engine for Oracle Database 12.2 and later, with or without PDBs and RAC, as an ordinary user.
 //!
-//! The protocol is the driver's: Oracle's own `oracledb`, pure Rust and blocking, so each session has a thread of its own, and
-//! each call allocates what the driver allocates. `connect` finds and opens the database, `sql` holds every statement,
-//! `layout` makes and removes the data, `ops` is the hot path, `counters` reads cumulative statistics, `identity` says what
-//! the database is and what of it would falsify a run, `sampler` looks at waits, `awr` takes AWR or STATSPACK snapshots,
-//! `seen` reads the cursor cache.
+//! The driver implements the protocol: Oracle's own `oracledb`, in pure Rust and blocking. Each session
+//! therefore has its own thread, and each call allocates what the driver allocates. `connect` opens the
+//! database, and `sql` contains every statement. `layout` creates and removes the data. `ops` is the hot
+//! path. `counters` reads cumulative statistics. `identity` describes the database and reports what would
+//! falsify a run. `sampler` samples waits, `awr` takes AWR or STATSPACK snapshots, and `seen` reads the
+//! cursor cache.
 //!
-//! Nothing here has met an Oracle server yet: `docs/reference/engines/oracle.md` says what was checked instead, and how to check the
-//! rest.
+//! This engine has not been tested against a real Oracle server. `docs/reference/engines/oracle.md` describes
+//! what was checked instead, and how to check the rest.
 
 mod awr;
 pub mod connect;
@@ -34,16 +35,16 @@ use dyno_plan::TargetUrl;
 
 pub use spec::SPEC;
 
-pub use error::OraError;
+pub use error::OracleError;
 
-/// Oracle Database, as programs register it.
+/// The engine for Oracle Database, for a program to register.
 pub const ENGINE: Engine =
     Engine { spec: SPEC, open, open_through: None, grants: |_| sql::GRANTS.to_owned() };
 
-/// The target that an `oracle:` URL names. Does not connect.
+/// Returns the target that an `oracle:` URL names, without connecting.
 ///
 /// # Errors
-/// A parameter is unknown or has an impossible value.
+/// A parameter is unknown or has an invalid value.
 pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
-    Ok(Box::new(target::OraTarget::new(url, options)?))
+    Ok(Box::new(target::OracleTarget::new(url, options)?))
 }

@@ -1,53 +1,54 @@
-//! What Dyno's sessions wait for, looked at through V$SESSION, on RAC on all instances that may work for the target.
+//! Samples what Dyno's sessions wait for, from V$SESSION; on RAC from all instances that may work for the
+//! target.
 
 use std::collections::BTreeMap;
 
-use super::connect::ConnectConfig;
-use super::connection::Connection;
-use super::counters::Surroundings;
+use super::connect::OracleConnectConfig;
+use super::connection::OracleConnection;
+use super::counters::OracleInstanceContext;
 use super::sql;
 use dyno_engine::target::Stuck;
 use dyno_engine::{OtherSession, Sampler, TargetError, WaitSample};
 
-/// Looks at waits on a connection of its own.
-pub(super) struct OraSampler {
-    connection: Connection,
+/// Samples waits on a connection of its own.
+pub(super) struct OracleSampler {
+    connection: OracleConnection,
     sql: String,
     others: String,
 }
 
-impl OraSampler {
-    /// Connects, and finds out whether waits can be seen.
-    pub(super) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
-        let connection = Connection::open(config, "sampler")?;
-        let view = Surroundings::find(&connection, config)?.session_view();
+impl OracleSampler {
+    /// Connects and checks that waits are visible.
+    pub(super) fn open(config: &OracleConnectConfig) -> Result<Self, TargetError> {
+        let connection = OracleConnection::open(config, "sampler")?;
+        let view = OracleInstanceContext::find(&connection, config)?.session_view();
         let sql = sql::SAMPLE_WAITS.with(&[("view", view)]);
         connection.rows(&sql, &[]).map_err(|error| {
             let message = format!("waits cannot be seen: {}", error.message);
             TargetError { message, ..error }.hint("GRANT SELECT ON SYS.V_$SESSION, on RAC GV_$SESSION too")
         })?;
-        // Whoever may ask for the one may ask for the other: it is the same view.
-        let others = sql::SAMPLE_OTHERS.with(&[("view", view)]);
-        Ok(Self { connection, sql, others })
+        // Both statements read the same view, so no second check is needed.
+        let others_sql = sql::SAMPLE_OTHERS.with(&[("view", view)]);
+        Ok(Self { connection, sql, others: others_sql })
     }
 }
 
-/// Looks at all sessions alike, whoever's they are, on a connection of its own.
-pub(super) struct OraSamplerOfAll {
-    connection: Connection,
+/// Samples the sessions of all users on a connection of its own.
+pub(super) struct OracleServerSampler {
+    connection: OracleConnection,
     sql: String,
 }
 
-impl OraSamplerOfAll {
-    /// Connects, and finds out whether waits can be seen.
-    pub(super) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
-        let OraSampler { connection, .. } = OraSampler::open(config)?;
-        let view = Surroundings::find(&connection, config)?.session_view();
+impl OracleServerSampler {
+    /// Connects and checks that waits are visible.
+    pub(super) fn open(config: &OracleConnectConfig) -> Result<Self, TargetError> {
+        let OracleSampler { connection, .. } = OracleSampler::open(config)?;
+        let view = OracleInstanceContext::find(&connection, config)?.session_view();
         Ok(Self { sql: sql::SAMPLE_ALL.with(&[("view", view)]), connection })
     }
 }
 
-impl Sampler for OraSamplerOfAll {
+impl Sampler for OracleServerSampler {
     fn sample(
         &mut self,
         into: &mut Vec<WaitSample>,
@@ -56,23 +57,23 @@ impl Sampler for OraSamplerOfAll {
         self.connection.each(&self.sql, &[], &mut |row| {
             let word = |index| row.get(index).unwrap_or("unknown").to_owned();
             into.push(WaitSample { class: word(0), event: word(1) });
-            others.push(OtherSession { database: word(2), program: word(3), here: true });
+            others.push(OtherSession { database: word(2), program: word(3), is_target_database: true });
         })
     }
 
-    fn sees_others(&self) -> Result<(), String> {
+    fn can_see_others(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Looking is no transaction.
+    /// A sample does not commit a transaction.
     fn own_commits(&self) -> u64 {
         0
     }
 }
 
-/// What the database says of sessions whose operations do not end: what most of them wait for.
-pub(super) fn stuck(config: &ConnectConfig) -> Result<Option<Stuck>, TargetError> {
-    let mut sampler = OraSampler::open(config)?;
+/// What the database reports about sessions whose operations do not end: their most frequent wait.
+pub(super) fn stuck(config: &OracleConnectConfig) -> Result<Option<Stuck>, TargetError> {
+    let mut sampler = OracleSampler::open(config)?;
     let mut waits = Vec::new();
     sampler.sample(&mut waits, &mut Vec::new())?;
     let mut events: BTreeMap<WaitSample, usize> = BTreeMap::new();
@@ -87,7 +88,7 @@ pub(super) fn stuck(config: &ConnectConfig) -> Result<Option<Stuck>, TargetError
     }))
 }
 
-impl Sampler for OraSampler {
+impl Sampler for OracleSampler {
     fn sample(
         &mut self,
         into: &mut Vec<WaitSample>,
@@ -99,16 +100,16 @@ impl Sampler for OraSampler {
         })?;
         self.connection.each(&self.others, &[], &mut |row| {
             let [database, program] = [0, 1].map(|index| row.get(index).unwrap_or_default().to_owned());
-            // Whoever is seen is in this database, or in this container, and in its counters.
-            others.push(OtherSession { database, program, here: true });
+            // Every visible session is in this database or container and is included in its counters.
+            others.push(OtherSession { database, program, is_target_database: true });
         })
     }
 
-    fn sees_others(&self) -> Result<(), String> {
+    fn can_see_others(&self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Looking is no transaction.
+    /// A sample does not commit a transaction.
     fn own_commits(&self) -> u64 {
         0
     }

@@ -1,19 +1,19 @@
-//! Oracle, as plans know it.
+//! The description of Oracle for plans.
 
 use dyno_plan::Commit;
-use dyno_plan::engine::{EngineSpec, Form, Words};
+use dyno_plan::engine::{EngineSpec, UrlForm, UrlParameterWords};
 
-/// What a plan has to know of Oracle.
+/// What a plan needs to know about Oracle.
 pub const SPEC: EngineSpec = EngineSpec {
     product: "Oracle",
     examples: &["oracle://USER@HOST:PORT/SERVICE"],
     words: &[
-        Words::exact("protocol", &["tcp", "tcps"]),
-        Words::exact("server", &["dedicated", "shared", "pooled"]),
-        Words::exact("index-logging", &["on", "off"]),
+        UrlParameterWords::exact("protocol", &["tcp", "tcps"]),
+        UrlParameterWords::exact("server", &["dedicated", "shared", "pooled"]),
+        UrlParameterWords::exact("index-logging", &["on", "off"]),
     ],
     commits: &[Commit::Nowait, Commit::Plsql],
     awr: true,
     publishing: "Oracle's licence asks for its consent before results of benchmarks are published",
-    ..EngineSpec::plain("oracle", Form::Server, "oracle://dyno@localhost:1521/FREEPDB1")
+    ..EngineSpec::plain("oracle", UrlForm::Server, "oracle://dyno@localhost:1521/FREEPDB1")
 };

@@ -1,27 +1,28 @@
-//! Every statement of the engine: one file per purpose in `sql/`, each with a comment that says what it needs and returns.
+//! Contains every statement of the engine: one file per purpose in `sql/`, whose comment states what it needs
+//! and returns.
 //!
-//! Values go in by binds only. What cannot be bound stands in braces: the number of a schema, names of Dyno's own objects, lists
-//! of columns, the view that answers, the way of a commit. [`Statement::with`] fills them in, and takes nothing else than
-//! what cannot end a name.
+//! Values are passed by binds only. Braces mark what cannot be bound: the number of a schema, names of Dyno's
+//! own objects, column lists, the view, the commit mode. [`OracleSqlFile::with`] inserts them and accepts only
+//! characters that cannot end a name.
 
-/// One statement.
+/// One statement from a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Statement {
-    /// The file's name without its ending.
+pub(super) struct OracleSqlFile {
+    /// The file's name without its extension.
     #[cfg(test)]
     pub(super) name: &'static str,
-    /// The file.
+    /// The file's contents, including its comment.
     text: &'static str,
 }
 
 macro_rules! statements {
     ($($constant:ident = $file:literal;)*) => {
-        $(pub(super) const $constant: Statement =
-            Statement { #[cfg(test)] name: $file, text: include_str!(concat!("sql/", $file, ".sql")) };)*
+        $(pub(super) const $constant: OracleSqlFile =
+            OracleSqlFile { #[cfg(test)] name: $file, text: include_str!(concat!("sql/", $file, ".sql")) };)*
 
-        /// All of them.
+        /// All statements of the engine.
         #[cfg(test)]
-        pub(super) const ALL: &[Statement] = &[$($constant),*];
+        pub(super) const ALL: &[OracleSqlFile] = &[$($constant),*];
     };
 }
 
@@ -138,17 +139,17 @@ statements! {
     WHO = "who";
 }
 
-/// What a DBA runs so that a user can load, run and be measured.
+/// The statements with which a DBA allows a user to load, run and be measured.
 pub(crate) const GRANTS: &str = include_str!("sql/grants.sql");
 
-impl Statement {
-    /// The statement without its comment, which is not for the database.
+impl OracleSqlFile {
+    /// The statement without its comment, which is not sent to the database.
     pub(super) fn text(self) -> String {
         let lines: Vec<&str> = self.text.lines().filter(|line| !line.starts_with("--")).collect();
         lines.join("\n").trim().to_owned()
     }
 
-    /// The statement with what stands in braces filled in.
+    /// The statement with values inserted for its placeholders.
     pub(super) fn with(self, values: &[(&str, &str)]) -> String {
         values.iter().fold(self.text(), |sql, (name, value)| sql.replace(&format!("{{{name}}}"), value))
     }
@@ -176,7 +177,7 @@ mod tests {
             assert!(statement.text.contains("Needs: "), "{}: says not what it needs", statement.name);
             let text = statement.text();
             assert!(!text.is_empty() && !text.contains("--"), "{}: {text}", statement.name);
-            // A semicolon ends a block of PL/SQL, and is an error behind a statement.
+            // A semicolon ends a block of PL/SQL and is an error after an SQL statement.
             assert_eq!(text.ends_with(';'), text.ends_with("END;"), "{}", statement.name);
         }
     }
@@ -190,7 +191,7 @@ mod tests {
             }
         }
         let granted = |view: &str| statements.iter().any(|line| line.contains(&format!("SYS.{view} TO")));
-        // What shows texts of others is a DBA's to give.
+        // Only a DBA can grant access to other users' texts.
         let is_offered = |name: &str| name.starts_with("awr_") || name == "seen";
         for statement in ALL.iter().filter(|statement| !is_offered(statement.name)) {
             let text = statement.text().to_lowercase();

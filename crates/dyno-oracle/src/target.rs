@@ -1,54 +1,56 @@
-//! Oracle as a [`Target`]: each method is handed to its room.
+//! Implements [`Target`] for Oracle by calling the crate's modules.
 
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
-use super::connect::ConnectConfig;
-use super::connection::Connection;
-use super::ops::{self, OraSession};
+use super::connect::OracleConnectConfig;
+use super::connection::OracleConnection;
+use super::ops::{self, OracleSession};
 use super::{awr, counters, identity, layout, lock, sampler, seen, shelter, sql};
 use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::BreakOff;
-use dyno_engine::seen::{Asked, Seen};
+use dyno_engine::seen::{ObservedStatements, StatementQuery};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
-    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Onlooker, OpenOptions, Progress, Proof,
-    Reporter, RowVersion, Sampler, ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target,
-    TargetError, Told, Value, WorkloadNeeds, explain,
+    BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
+    DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
+    Observer, OpenOptions, PassiveObserver, Reporter, RowCallback, RowVersion, Sampler, ServerLife, Session,
+    SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds, explain,
 };
 
-/// Loading connections of use at most: more than a server has processors for.
+/// The most connections that speed up a load: more than a server has processors.
 const LOAD_PARALLEL_MAX: u32 = 64;
 
 /// One user's schema in an Oracle database.
 #[derive(Debug)]
-pub(super) struct OraTarget {
-    /// The plan's URL, with the database that the environment names.
+pub(super) struct OracleTarget {
+    /// The plan's URL, completed with the database from the environment.
     url: TargetUrl,
-    /// Whether the environment names it.
+    /// Whether the environment named the database.
     is_filled_in: bool,
-    config: ConnectConfig,
+    config: OracleConnectConfig,
 }
 
-impl OraTarget {
-    /// The target at `url`.
+impl OracleTarget {
     pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
-        let config = ConnectConfig::from_url(url, options)?;
-        let effective = ConnectConfig::effective_url(url)?;
+        let config = OracleConnectConfig::from_url(url, options)?;
+        let effective = OracleConnectConfig::effective_url(url)?;
         Ok(Self { is_filled_in: effective != *url, url: effective, config })
     }
 
-    /// A connection for one question and its answer.
-    fn ask<T>(&self, question: impl FnOnce(&Connection) -> Result<T, TargetError>) -> Result<T, TargetError> {
-        let connection = Connection::open(&self.config, "check")?;
+    /// Opens a connection for one question and returns the answer.
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&OracleConnection) -> Result<T, TargetError>,
+    ) -> Result<T, TargetError> {
+        let connection = OracleConnection::open(&self.config, "check")?;
         let answer = question(&connection)?;
         connection.close();
         Ok(answer)
     }
 }
 
-impl Target for OraTarget {
+impl Target for OracleTarget {
     fn engine(&self) -> &'static str {
         super::SPEC.name
     }
@@ -88,7 +90,7 @@ impl Target for OraTarget {
         lock::take(&self.config, holder, claim, &self.url())
     }
 
-    fn reporter(&self, awr: dyno_plan::Awr) -> Result<Option<Box<dyn Reporter>>, TargetError> {
+    fn reporter(&self, awr: dyno_plan::AwrObserveMode) -> Result<Option<Box<dyn Reporter>>, TargetError> {
         awr::open(&self.config, awr)
     }
 
@@ -96,7 +98,7 @@ impl Target for OraTarget {
         self.ask(identity::reads_only)
     }
 
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+    fn instance(&self) -> Result<Option<CounterScope>, TargetError> {
         self.ask(|connection| identity::instance(connection, &self.config)).map(Some)
     }
 
@@ -110,39 +112,42 @@ impl Target for OraTarget {
             from_nothing: " FROM dual",
             bytes_length: "UTL_RAW.LENGTH",
             snapshot: &["SET TRANSACTION READ ONLY"],
-            call: Some(ops::called),
+            call: Some(ops::call_block),
             prefix: "dyno_",
         }
     }
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
-        Ok(Box::new(OraSession::open(&self.config, setup)?))
+        Ok(Box::new(OracleSession::open(&self.config, setup)?))
     }
 
-    fn seen(&self, asked: &Asked) -> Result<Seen, TargetError> {
-        self.ask(|connection| seen::seen(connection, asked))
+    fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
+        self.ask(|connection| seen::seen(connection, request))
     }
 
     fn within(&self, body: &mut dyn FnMut()) {
-        shelter::shelter(body);
+        shelter::run_while_unwinding(body);
     }
 
     fn observer(&self, _spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::OraObserver::open(&self.config)?))
+        Ok(Box::new(counters::OracleObserver::open(&self.config)?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        Ok(Box::new(sampler::OraSampler::open(&self.config)?))
+        Ok(Box::new(sampler::OracleSampler::open(&self.config)?))
     }
 
-    fn onlooker(&self) -> Result<Onlooker, TargetError> {
-        let observer = counters::OraObserver::open(&self.config)?;
-        let sampler = sampler::OraSamplerOfAll::open(&self.config);
-        Ok(Onlooker { observer: Box::new(observer), sampler: sampler.map(|sampler| Box::new(sampler) as _) })
+    fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
+        let observer = counters::OracleObserver::open(&self.config)?;
+        let sampler = sampler::OracleServerSampler::open(&self.config);
+        Ok(PassiveObserver {
+            observer: Box::new(observer),
+            sampler: sampler.map(|sampler| Box::new(sampler) as _),
+        })
     }
 }
 
-impl Dataset for OraTarget {
+impl Dataset for OracleTarget {
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
         let tablespace = self.ask(|connection| layout::tablespace(connection, &self.config))?;
         layout::chosen_block_size(wish, &tablespace)
@@ -165,7 +170,7 @@ impl Dataset for OraTarget {
         &self,
         spec: &DataSpec,
         options: &LoadOptions,
-        progress: &dyn Progress,
+        progress: &dyn LoadProgressSink,
         cancel: &Cancel,
     ) -> Result<LoadReport, TargetError> {
         layout::load(&self.config, spec, options, progress, cancel)
@@ -183,7 +188,7 @@ impl Dataset for OraTarget {
         layout::drop_all(&self.config)
     }
 
-    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+    fn leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::count(connection, spec))
     }
 
@@ -191,11 +196,11 @@ impl Dataset for OraTarget {
         self.ask(|connection| layout::own_rows::places(connection, spec)).map(Some)
     }
 
-    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+    fn delete_leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
     }
 
-    fn blocks(&self, blocks: &Blocks, commit: Commit) -> Result<BlocksSql, TargetError> {
+    fn blocks(&self, blocks: &BlockSessionConfig, commit: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks, commit))
     }
 
@@ -211,17 +216,17 @@ impl Dataset for OraTarget {
         self.ask(|connection| layout::filler::find(connection, kind, names))
     }
 
-    fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
+    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
         self.ask(|connection| {
             for sql in statements {
-                // The driver wants to know which it is.
+                // The driver must know the kind of statement.
                 let word = sql.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
                 match word.as_str() {
-                    "SELECT" | "WITH" => told(connection.rows(sql, &[])?)?,
+                    "SELECT" | "WITH" => on_rows(connection.rows(sql, &[])?)?,
                     _ => {
                         connection.run(sql, &[])?;
                         connection.commit()?;
-                        told(Vec::new())?;
+                        on_rows(Vec::new())?;
                     }
                 }
             }
@@ -242,7 +247,7 @@ impl Dataset for OraTarget {
     }
 }
 
-impl Proof for OraTarget {
+impl DurabilityProof for OracleTarget {
     fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
         self.ask(|connection| layout::versions(connection, spec, visit))
     }

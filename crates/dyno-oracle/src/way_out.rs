@@ -1,6 +1,6 @@
-//! What to do about a refusal of the database.
+//! Gives hints for errors of the database.
 
-/// A hint for the refusal of this number; empty where none is known.
+/// The hint for this error number; empty if there is none.
 pub(super) fn way_out(number: usize, is_missing_grant: bool) -> &'static str {
     match number {
         54 => "another session holds the lock: V$LOCKED_OBJECT names it",

@@ -1,9 +1,9 @@
-//! Several targets in one plan: which there are, and which session works on which.
+//! Assigns sessions to targets in a plan with several targets.
 
-use crate::plan::{Plan, Target};
+use crate::plan::{Plan, TargetSettings};
 use crate::url::TargetUrl;
 
-impl Target {
+impl TargetSettings {
     /// Every target that is driven, in the order of the plan.
     pub fn all(&self) -> &[TargetUrl] {
         match self.urls.as_slice() {
@@ -15,15 +15,15 @@ impl Target {
         }
     }
 
-    /// Whether there are several.
+    /// Whether the plan drives more than one target.
     pub fn is_several(&self) -> bool {
         self.all().len() > 1
     }
 
-    /// The targets of sessions `0..sessions`, each as its place in [`Target::all`].
+    /// The targets of sessions `0..sessions`, each as its index in [`TargetSettings::all`].
     ///
-    /// Each session goes to the target that has the fewest for its weight, the first of those alike: round robin where all
-    /// weights are, and as near to the weights as can be at any number of sessions.
+    /// Each session goes to the target with the fewest sessions for its weight; of equal ones, to the first. With equal weights
+    /// this is round robin. With other weights the shares are as close to the weights as any number of sessions allows.
     pub fn assign(&self, sessions: u32) -> Vec<usize> {
         let targets = self.all().len();
         let weight = |at: usize| u64::from(self.weights.get(at).copied().unwrap_or(1).max(1));
@@ -42,14 +42,14 @@ impl Target {
 }
 
 impl Plan {
-    /// Sessions of the target at place `at`.
+    /// Number of sessions of the target with index `at`.
     pub fn sessions_of(&self, at: usize) -> u32 {
         self.target.assign(self.sessions()).into_iter().filter(|target| *target == at).count() as u32
     }
 
-    /// The plan as far as it is about the target at place `at` alone.
+    /// The plan reduced to the target with index `at`.
     ///
-    /// Its sessions are those of the whole plan: [`Plan::sessions_of`] has this target's own.
+    /// Its sessions are those of the whole plan: [`Plan::sessions_of`] returns the number for this target.
     #[must_use]
     pub fn of_target(&self, at: usize) -> Self {
         let mut plan = self.clone();
@@ -87,10 +87,13 @@ mod tests {
             vec![urls, format!("target.count={count}"), "run.sessions_per_schema=4".to_owned()]
         };
         let plan = |count| read(&PlanSource { sets: sets(count), ..nothing() });
-        let of = |count: u32| plan(count).unwrap().target;
-        assert_eq!((of(1).all().len(), of(1).is_several()), (1, false));
-        assert_eq!((of(2).all().len(), of(2).is_several()), (2, true));
-        assert_eq!((of(2).assign(4), of(1).assign(4)), (vec![0, 1, 0, 1], vec![0; 4]));
+        let target_of_count = |count: u32| plan(count).unwrap().target;
+        assert_eq!((target_of_count(1).all().len(), target_of_count(1).is_several()), (1, false));
+        assert_eq!((target_of_count(2).all().len(), target_of_count(2).is_several()), (2, true));
+        assert_eq!(
+            (target_of_count(2).assign(4), target_of_count(1).assign(4)),
+            (vec![0, 1, 0, 1], vec![0; 4])
+        );
         assert_eq!(plan(2).unwrap().of_target(1).target.all(), ["sqlite:b.db".parse().unwrap()]);
         assert!(plan(4).unwrap_err().to_string().contains("4 targets of a list of 3"));
     }
@@ -108,10 +111,10 @@ mod tests {
             let assigned = assign(&weights, sessions);
             let all: u32 = weights.iter().sum();
             for (at, weight) in weights.iter().enumerate() {
-                let own = assigned.iter().filter(|target| **target == at).count() as f64;
+                let session_count = assigned.iter().filter(|target| **target == at).count() as f64;
                 let due = f64::from(sessions) * f64::from(*weight) / f64::from(all);
-                // The method of D'Hondt never leaves a target more than its place in the row below its share.
-                prop_assert!(own >= due.floor() - 1.0 && own <= due + weights.len() as f64, "{weights:?} {assigned:?}");
+                // The D'Hondt method never gives a target more than one session less than its exact share.
+                prop_assert!(session_count >= due.floor() - 1.0 && session_count <= due + weights.len() as f64, "{weights:?} {assigned:?}");
             }
         }
     }

@@ -1,42 +1,42 @@
-//! The data that a plan asks for, in rows of one engine.
+//! The test data that a plan asks for, as numbers of rows on one engine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Data, Plan, Workload};
-use crate::units::{Blocks, Bytes, Size};
+use crate::plan::{DataSettings, Plan, WorkloadSettings};
+use crate::units::{BlockCount, BlocksOrBytes, Bytes};
 
-/// The most rows over all schemas and tables: above it, sums of bytes and of keys could leave 64 bits.
+/// The largest number of rows over all schemas and tables: above it, sums of bytes and keys could overflow 64 bits.
 pub const TOTAL_ROWS_MAX: u64 = 1_000_000_000_000;
 
-/// Rows of one value of the secondary key, where the rows are a multiple of it.
+/// Rows per value of the secondary key, if the number of rows is a multiple of it.
 pub const GROUP_ROWS: u64 = 25;
 
-/// The data as loaded: a plan's `[data]` section with sizes resolved by the target's block size.
+/// The data as loaded: the plan's `[data]` section with sizes resolved by the target's block size.
 ///
-/// Two specs that are equal describe the same rows, byte for byte.
+/// Equal specs describe the same rows, byte for byte.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DataSpec {
     /// Independent copies of the test tables, numbered from 1.
     pub schemas: u32,
-    /// Rows, hence blocks, of each schema's table; keys are 1..=rows.
+    /// Rows of each schema's table, one per block; keys are 1..=rows.
     pub rows: u64,
-    /// Rows, hence blocks, of each schema's table without an index; 0 is none.
+    /// Rows of each schema's table without an index, one per block; 0 is no such table.
     pub scan_rows: u64,
-    /// Block size in bytes.
+    /// Bytes per block of the target.
     pub block_size: u64,
     /// Share of the filler that compresses away, in percent.
     pub compressible: u32,
-    /// Seed of keys' order and of filler.
+    /// Seed of the key order and of the filler.
     pub seed: u64,
-    /// Whether rows have a secondary key with its index; data of older versions has none.
+    /// Whether rows have a secondary key with an index; data of older versions has none.
     #[serde(default)]
     pub secondary: bool,
 }
 
 impl DataSpec {
     /// Resolves a plan's `[data]` section for a target whose blocks have `block_size` bytes.
-    pub fn resolve(data: &Data, block_size: Bytes) -> Self {
+    pub fn resolve(data: &DataSettings, block_size: Bytes) -> Self {
         Self {
             schemas: data.schemas,
             rows: data.scale.blocks(block_size).0,
@@ -48,7 +48,7 @@ impl DataSpec {
         }
     }
 
-    /// The data that `plan` is about, on a target whose blocks have `block_size` bytes.
+    /// The data that `plan` needs on a target whose blocks have `block_size` bytes.
     pub fn of(plan: &Plan, block_size: Bytes) -> Self {
         match plan.workload.folder {
             Some(_) => Self::none(block_size),
@@ -56,7 +56,7 @@ impl DataSpec {
         }
     }
 
-    /// No data of Dyno's, on a target whose blocks have `block_size` bytes: of a workload of the user's own.
+    /// The spec without data of Dyno, for a custom workload on a target whose blocks have `block_size` bytes.
     pub fn none(block_size: Bytes) -> Self {
         Self {
             schemas: 0,
@@ -69,53 +69,53 @@ impl DataSpec {
         }
     }
 
-    /// Whether it is no data.
+    /// Whether the spec has no data.
     pub fn is_none(&self) -> bool {
         self.schemas == 0
     }
 
-    /// Values of the secondary key: `1..=groups`.
+    /// Number of values of the secondary key, `1..=groups`.
     pub fn groups(&self) -> u64 {
         self.rows.div_ceil(GROUP_ROWS).max(1)
     }
 
-    /// The secondary key as a SQL expression of `custid`, where `modulo` is the engine's word for it: rows of one value lie
-    /// all over the keys, and rows that were not loaded have none of these values.
+    /// The secondary key as a SQL expression of `custid`; `modulo` is the engine's operator. The rows of one value are spread
+    /// over all keys, and rows that were not loaded have none of these values.
     pub fn secondary_sql(&self, modulo: &str) -> String {
         self.secondary_sql_by(|key, groups| format!("({key}) {modulo} {groups}"))
     }
 
-    /// The same where `modulo` writes the remainder of a term divided by a number in the engine's own way.
+    /// Like [`secondary_sql`](Self::secondary_sql), but `modulo` writes the remainder of a term by a number in the engine's syntax.
     pub fn secondary_sql_by(&self, modulo: impl Fn(&str, u64) -> String) -> String {
         let (rows, groups) = (self.rows, self.groups());
-        // No subtraction: what it gives depends on a mode of the session in MariaDB, which refuses it in a column's definition.
+        // No subtraction: in MariaDB its result depends on a session mode, so MariaDB refuses it in a column definition.
         let remainder = modulo(&format!("custid + {}", groups - 1), groups);
         format!("CASE WHEN custid <= {rows} THEN {remainder} + 1 ELSE custid END")
     }
 
-    /// Whether data of this spec serves a plan that asks for `wanted`: an older one without a secondary key does, where the
-    /// plan needs none.
-    pub fn serves(&self, wanted: &Self, workload: &Workload) -> bool {
+    /// Whether data of this spec serves a plan that asks for `wanted`. Older data without a secondary key serves plans that do
+    /// not need one.
+    pub fn serves(&self, wanted: &Self, workload: &WorkloadSettings) -> bool {
         let optional = !self.secondary && workload.secondary_pct == 0;
         *self == *wanted || (optional && *self == Self { secondary: false, ..wanted.clone() })
     }
 
-    /// Rows of a `value` of the secondary key.
+    /// Number of rows with this `value` of the secondary key.
     pub fn group_rows(&self, value: u64) -> u64 {
         self.rows.checked_sub(value).map_or(0, |above| above / self.groups() + 1)
     }
 
-    /// Rows over all schemas and both kinds of table.
+    /// Rows over all schemas and both tables of each.
     pub fn total_rows(&self) -> u64 {
         u64::from(self.schemas).saturating_mul(self.rows.saturating_add(self.scan_rows))
     }
 
-    /// Checks what can only be known with the block size: that operations of `work_unit` blocks fit into the rows.
+    /// Checks what depends on the block size: that operations of `work_unit` blocks fit into the rows.
     ///
     /// # Errors
-    /// The first of: no row at all, fewer rows than one operation touches, a scan table that was asked for but has
-    /// no row, more rows than [`TOTAL_ROWS_MAX`].
-    pub fn validate(&self, data: &Data, workload: &Workload) -> Result<(), DataError> {
+    /// The first of: no row at all, fewer rows than one operation touches, a requested scan table without a row, more rows
+    /// than [`TOTAL_ROWS_MAX`].
+    pub fn validate(&self, data: &DataSettings, workload: &WorkloadSettings) -> Result<(), DataError> {
         let work_unit = workload.work_unit;
         let Self { block_size, rows, .. } = *self;
         if rows == 0 {
@@ -140,7 +140,7 @@ impl DataSpec {
     }
 }
 
-/// A plan's `[data]` section that does not work out with the target's block size; each says the way out.
+/// A plan's `[data]` section that does not fit the target's block size; each message says what to change.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DataError {
     /// The scale is less than one block.
@@ -148,8 +148,8 @@ pub enum DataError {
         "data.scale {scale} is less than one block of {block_size} bytes: write more, or a number of blocks"
     )]
     NoRows {
-        /// The scale as planned.
-        scale: Size,
+        /// The scale that the plan sets.
+        scale: BlocksOrBytes,
         /// The target's block size in bytes.
         block_size: u64,
     },
@@ -158,7 +158,7 @@ pub enum DataError {
         "workload.work_unit {work_unit} is more than the {rows} rows of each schema: lower it, or raise data.scale"
     )]
     WorkUnit {
-        /// Rows of each schema.
+        /// Rows of each schema's table.
         rows: u64,
         /// Rows that one operation touches.
         work_unit: u32,
@@ -168,27 +168,27 @@ pub enum DataError {
         "data.scan_scale {scan_scale} is less than one block of {block_size} bytes: write more, or 0 blocks"
     )]
     NoScanRows {
-        /// The scale as planned.
-        scan_scale: Size,
+        /// The scan scale that the plan sets.
+        scan_scale: BlocksOrBytes,
         /// The target's block size in bytes.
         block_size: u64,
     },
-    /// The hot spot has no key, reaches beyond the table, or no whole operation fits behind its begin.
+    /// The hot spot has no key, exceeds the table, or has no room for a whole operation after its start.
     #[error(
         "the hot spot, keys {first} to {end}, does not lie within the {rows} rows of each schema with room for {work_unit}: \
          change workload.hot_spot_offset, workload.hot_spot_size or data.scale"
     )]
     HotSpot {
-        /// Its first key.
+        /// First key of the hot spot.
         first: u64,
-        /// Its last key.
+        /// Last key of the hot spot.
         end: u64,
-        /// Rows of each schema.
+        /// Rows of each schema's table.
         rows: u64,
         /// Rows that one operation touches.
         work_unit: u32,
     },
-    /// The tables are larger than any that Dyno counts.
+    /// The tables exceed [`TOTAL_ROWS_MAX`].
     #[error(
         "the data has {rows} rows over all schemas, more than {TOTAL_ROWS_MAX}: lower data.schemas, data.scale or data.scan_scale"
     )]
@@ -198,12 +198,12 @@ pub enum DataError {
     },
 }
 
-impl Size {
-    /// The size in blocks of `block_size` bytes, rounded down, as `size ÷ block size = rows`.
-    pub fn blocks(self, block_size: Bytes) -> Blocks {
+impl BlocksOrBytes {
+    /// The size in blocks of `block_size` bytes, rounded down.
+    pub fn blocks(self, block_size: Bytes) -> BlockCount {
         match self {
             Self::Blocks(blocks) => blocks,
-            Self::Bytes(bytes) => Blocks(bytes.0 / block_size.0.max(1)),
+            Self::Bytes(bytes) => BlockCount(bytes.0 / block_size.0.max(1)),
         }
     }
 }
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     fn check(scale: &str, scan_scale: &str, schemas: u32, work_unit: u32) -> Result<(), String> {
-        let data = Data {
+        let data = DataSettings {
             schemas,
             scale: scale.parse().unwrap(),
             scan_scale: scan_scale.parse().unwrap(),
@@ -223,13 +223,13 @@ mod tests {
             load_parallel: 1,
         };
         let spec = DataSpec::resolve(&data, Bytes(8192));
-        let workload = Workload { work_unit, ..Workload::default() };
+        let workload = WorkloadSettings { work_unit, ..WorkloadSettings::default() };
         spec.validate(&data, &workload).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_size_is_divided_by_the_block_size_and_rounded_down() {
-        let size = |text: &str| text.parse::<Size>().unwrap().blocks(Bytes(8192)).0;
+        let size = |text: &str| text.parse::<BlocksOrBytes>().unwrap().blocks(Bytes(8192)).0;
         assert_eq!((size("80M"), size("81919B"), size("77 blocks")), (10_240, 9, 77));
     }
 
@@ -269,8 +269,8 @@ mod tests {
 
     #[test]
     fn older_data_serves_plans_that_need_no_secondary_key() {
-        let workload = |secondary_pct| Workload { secondary_pct, ..Workload::default() };
-        let data = crate::plan::Data {
+        let workload = |secondary_pct| WorkloadSettings { secondary_pct, ..WorkloadSettings::default() };
+        let data = crate::plan::DataSettings {
             schemas: 1,
             scale: "100 blocks".parse().unwrap(),
             scan_scale: "0 blocks".parse().unwrap(),

@@ -1,91 +1,90 @@
-//! What a plan has to know of engines: each engine declares it, and whoever reads a plan hands the list in.
+//! Properties of engines that a plan needs: each engine declares them, and the caller passes the list to the reader.
 
-use crate::plan::workload::{Commit, Protocol};
+use crate::plan::workload::{Commit, StatementProtocol};
 
-/// What an engine is to plans.
+/// The properties of one engine for plans.
 #[derive(Debug, Clone, Copy)]
 pub struct EngineSpec {
-    /// The name, which is the scheme of its URLs: `postgres`.
+    /// The name, which is also the scheme of its URLs: `postgres`.
     pub name: &'static str,
-    /// Other schemes that mean the same: `postgresql`.
+    /// Other schemes with the same meaning: `postgresql`.
     pub aliases: &'static [&'static str],
-    /// The product: `PostgreSQL`.
+    /// The product's name as shown to users: `PostgreSQL`.
     pub product: &'static str,
-    /// What stands behind the scheme.
-    pub form: Form,
-    /// Its URLs, as errors and help show them: `postgres://USER@HOST:PORT/DATABASE`.
+    /// What follows the scheme in its URLs.
+    pub form: UrlForm,
+    /// Example URLs for errors and help: `postgres://USER@HOST:PORT/DATABASE`.
     pub examples: &'static [&'static str],
-    /// A URL to be edited, for plans that are written.
+    /// The URL in a generated plan, for the user to edit.
     pub template: &'static str,
-    /// The parameters of its URLs whose values are words.
-    pub words: &'static [Words],
-    /// Ways to commit that its sessions can choose, beside waiting.
+    /// URL parameters whose values are fixed words.
+    pub words: &'static [UrlParameterWords],
+    /// Commit modes that its sessions can choose, besides waiting.
     pub commits: &'static [Commit],
-    /// The way out where a plan asks for another.
+    /// The hint when a plan asks for another commit mode.
     pub other_commits: &'static str,
-    /// Ways in which statements can come to it, beside being prepared.
-    pub protocols: &'static [Protocol],
+    /// Protocols by which statements can reach it, besides prepared statements.
+    pub protocols: &'static [StatementProtocol],
     /// Whether it makes AWR or STATSPACK reports.
     pub awr: bool,
     /// Whether sessions can go through a connection pooler.
     pub pooled: bool,
-    /// Parameters of its URLs with which storage answers, and no cache in front of it, with their values; none where the
-    /// server alone decides.
+    /// URL parameters, with values, that make storage answer reads instead of a cache; empty if only the server decides.
     pub uncached: &'static [(&'static str, &'static str)],
-    /// The same with which data of some hundred megabytes stays in the cache.
+    /// URL parameters, with values, that keep data of some hundred megabytes in the cache.
     pub cached: &'static [(&'static str, &'static str)],
-    /// What its licence says of publishing results, as a note beneath them; empty where it says nothing.
+    /// What its license says about publishing results, as a note below them; empty if it says nothing.
     pub publishing: &'static str,
-    /// Where commands give passwords to its clients: a plan must not hold one.
+    /// Where commands pass passwords to its clients; a plan must not contain a password.
     pub passwords: Passwords,
 }
 
-/// What stands behind the scheme of a URL.
+/// What follows the scheme of a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// A server: `//USER@HOST:PORT/DATABASE`.
+pub enum UrlForm {
+    /// A database server, written `//USER@HOST:PORT/DATABASE`.
     Server,
-    /// A file of a database that is embedded in this program.
+    /// A file of a database embedded in this program.
     File {
-        /// The way out where no file can be read.
+        /// The hint when no file can be read from the URL.
         write: &'static str,
     },
 }
 
-/// One parameter of URLs whose value is one of some words.
+/// A URL parameter whose value is one of several words.
 ///
-/// The engines read their own parameters; which words there are is declared, so that a plan is refused for a slip before
-/// anything is reached.
+/// The engines read their own parameters. The words are declared here, so that a typo fails before Dyno connects to
+/// anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Words {
-    /// The parameter's name.
+pub struct UrlParameterWords {
+    /// The name of the URL parameter.
     pub name: &'static str,
-    /// What it may be.
+    /// The words that are valid values.
     pub allowed: &'static [&'static str],
-    /// Whether capitals and small letters, `-` and `_` are alike.
+    /// Whether upper and lower case, and `-` and `_`, are equivalent.
     pub any_case: bool,
 }
 
-/// Where commands give passwords to the clients of an engine.
+/// Where commands pass passwords to the clients of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passwords {
-    /// Variables of the environment.
+    /// Environment variables that hold a password.
     pub variables: &'static [&'static str],
-    /// Clients that take a password right behind `-p`.
+    /// Clients that take a password directly after `-p`.
     pub clients: &'static [&'static str],
 }
 
-/// The engines that plans can name.
+/// The engines that plans can use.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Engines(pub &'static [EngineSpec]);
 
-/// What was measured elsewhere, for plans of imported records.
+/// The engine of imported records, which were measured by other programs.
 pub const IMPORTED: Engines =
-    Engines(&[EngineSpec::plain("imported", Form::Server, "imported:///elsewhere")]);
+    Engines(&[EngineSpec::plain("imported", UrlForm::Server, "imported:///elsewhere")]);
 
 impl EngineSpec {
-    /// An engine that can do nothing beyond the common, whose URLs have this form.
-    pub const fn plain(name: &'static str, form: Form, template: &'static str) -> Self {
+    /// An engine without optional features, whose URLs have this form.
+    pub const fn plain(name: &'static str, form: UrlForm, template: &'static str) -> Self {
         Self {
             name,
             aliases: &[],
@@ -106,30 +105,30 @@ impl EngineSpec {
         }
     }
 
-    /// Whether it is reached over a connection, and not embedded in this program.
+    /// Whether Dyno connects to a server; an embedded engine runs inside this program.
     pub fn is_server(&self) -> bool {
-        self.form == Form::Server
+        self.form == UrlForm::Server
     }
 
-    /// Whether URLs with this scheme name it.
+    /// Whether URLs with this scheme belong to the engine.
     pub fn has_scheme(&self, scheme: &str) -> bool {
         self.name == scheme || self.aliases.contains(&scheme)
     }
 }
 
-impl Words {
-    /// A parameter whose words are written as they are.
+impl UrlParameterWords {
+    /// A parameter whose words must match exactly.
     pub const fn exact(name: &'static str, allowed: &'static [&'static str]) -> Self {
         Self { name, allowed, any_case: false }
     }
 
-    /// A parameter whose words are written in capitals or small letters.
+    /// A parameter whose words match in upper or lower case.
     pub const fn any_case(name: &'static str, allowed: &'static [&'static str]) -> Self {
         Self { name, allowed, any_case: true }
     }
 
     pub(crate) fn allows(&self, value: &str) -> bool {
-        // What is empty counts as not written, or is refused by the engine.
+        // An empty value counts as not set, or the engine refuses it.
         value.is_empty()
             || self.allowed.iter().any(|word| match self.any_case {
                 true => {
@@ -141,18 +140,18 @@ impl Words {
 }
 
 impl Engines {
-    /// The engine with this name, or with one that means the same.
+    /// The engine with this name or alias.
     pub fn named(self, scheme: &str) -> Option<&'static EngineSpec> {
         self.0.iter().find(|engine| engine.has_scheme(scheme))
     }
 
-    /// URLs of all engines, as errors show them.
+    /// Example URLs of all engines, as errors show them.
     pub fn examples(self) -> impl Iterator<Item = &'static str> {
         self.0.iter().flat_map(|engine| engine.examples).copied()
     }
 }
 
-/// Items in a sentence: `a, b or c`.
+/// Joins items for a sentence: `a, b or c`.
 pub fn or(items: &[impl AsRef<str>]) -> String {
     let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
     match items.as_slice() {
@@ -162,21 +161,21 @@ pub fn or(items: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// Engines for the tests of this crate, in the image of those that Dyno has.
+/// Engines for the tests of this crate, modeled on the real ones.
 #[cfg(test)]
 pub(crate) mod fixture {
-    use super::{EngineSpec, Engines, Form, Passwords, Words};
-    use crate::plan::{Commit, Protocol};
+    use super::{EngineSpec, Engines, Passwords, UrlForm, UrlParameterWords};
+    use crate::plan::{Commit, StatementProtocol};
     use crate::read::PlanSource;
 
-    const FILE: Form = Form::File { write: "write sqlite:PATH or sqlite::memory:" };
+    const FILE: UrlForm = UrlForm::File { write: "write sqlite:PATH or sqlite::memory:" };
 
     pub(crate) const ENGINES: Engines = Engines(&[
         EngineSpec {
             examples: &["sqlite:PATH", "sqlite::memory:"],
             words: &[
-                Words::exact("journal", &["wal", "delete"]),
-                Words::exact("sync", &["off", "normal", "full"]),
+                UrlParameterWords::exact("journal", &["wal", "delete"]),
+                UrlParameterWords::exact("sync", &["off", "normal", "full"]),
             ],
             other_commits: "leave it out; sync=off in the URL decides",
             ..EngineSpec::plain("sqlite", FILE, "sqlite:dyno.db")
@@ -186,38 +185,41 @@ pub(crate) mod fixture {
             product: "PostgreSQL",
             examples: &["postgres://USER@HOST:PORT/DATABASE"],
             words: &[
-                Words::exact("sslmode", &["disable", "allow", "prefer", "require", "verify-full"]),
-                Words::exact("channel_binding", &["disable", "prefer", "require"]),
-                Words::any_case("client_encoding", &["UTF8", "auto"]),
+                UrlParameterWords::exact(
+                    "sslmode",
+                    &["disable", "allow", "prefer", "require", "verify-full"],
+                ),
+                UrlParameterWords::exact("channel_binding", &["disable", "prefer", "require"]),
+                UrlParameterWords::any_case("client_encoding", &["UTF8", "auto"]),
             ],
             commits: &[Commit::Nowait],
             other_commits: "commit = \"nowait\" (synchronous_commit = off), or leave it out",
-            protocols: &[Protocol::Extended, Protocol::Simple],
+            protocols: &[StatementProtocol::Extended, StatementProtocol::Simple],
             pooled: true,
             passwords: Passwords { variables: &["PGPASS"], clients: &[] },
-            ..EngineSpec::plain("postgres", Form::Server, "postgres://dyno@localhost:5432/bench")
+            ..EngineSpec::plain("postgres", UrlForm::Server, "postgres://dyno@localhost:5432/bench")
         },
         EngineSpec {
             aliases: &["mariadb"],
             examples: &["mysql://USER@HOST:PORT/DATABASE"],
-            words: &[Words::any_case("ssl-mode", &["DISABLED", "PREFERRED", "VERIFY_CA"])],
+            words: &[UrlParameterWords::any_case("ssl-mode", &["DISABLED", "PREFERRED", "VERIFY_CA"])],
             other_commits: "leave it out; SET GLOBAL innodb_flush_log_at_trx_commit = 2",
             passwords: Passwords {
                 variables: &["MYSQL_PWD"],
                 clients: &["mysql", "mariadb", "mysqladmin", "mysqldump"],
             },
-            ..EngineSpec::plain("mysql", Form::Server, "mysql://dyno@localhost:3306/bench")
+            ..EngineSpec::plain("mysql", UrlForm::Server, "mysql://dyno@localhost:3306/bench")
         },
         EngineSpec {
             examples: &["oracle://USER@HOST:PORT/SERVICE"],
-            words: &[Words::exact("protocol", &["tcp", "tcps"])],
+            words: &[UrlParameterWords::exact("protocol", &["tcp", "tcps"])],
             commits: &[Commit::Nowait, Commit::Plsql],
             awr: true,
-            ..EngineSpec::plain("oracle", Form::Server, "oracle://dyno@localhost:1521/FREEPDB1")
+            ..EngineSpec::plain("oracle", UrlForm::Server, "oracle://dyno@localhost:1521/FREEPDB1")
         },
     ]);
 
-    /// Nothing written yet, for a plan that may name any of them.
+    /// An empty source for a plan that may use any of them.
     pub(crate) fn nothing() -> PlanSource {
         PlanSource::of(ENGINES)
     }

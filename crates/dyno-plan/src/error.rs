@@ -1,29 +1,29 @@
-//! What can be wrong with a plan, each with its place, its value and the way out.
+//! Errors of a plan, each with its place, value and hint.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Errors beyond this many are counted instead of listed: nobody mends more at once.
+/// Errors beyond this number are counted but not listed: nobody corrects more at once.
 pub const ERRORS_MAX: usize = 100;
 
 /// The kind of a [`PlanError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanErrorKind {
-    /// The file cannot be read, or is no TOML.
+    /// The file cannot be read, or is not TOML.
     File,
-    /// There is no such key or section.
+    /// The key or section does not exist.
     Unknown,
-    /// The value is of another type.
+    /// The value has the wrong type.
     Type,
-    /// The value is not one of those allowed.
+    /// The value is outside the allowed values.
     Range,
-    /// A key that must be there is not.
+    /// A required key is missing.
     Missing,
-    /// Two values do not go together.
+    /// Two values exclude each other.
     Conflict,
-    /// A password is where it must not be.
+    /// A password is where none is allowed.
     Secret,
 }
 
@@ -31,47 +31,47 @@ pub enum PlanErrorKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// In the plan file.
+    /// In the plan file, at a place.
     File {
-        /// The file's name.
+        /// Name of the file as the user gave it.
         name: String,
-        /// The line, from 1; none is the file as a whole.
+        /// The line, from 1; absent for the file as a whole.
         line: Option<usize>,
         /// The character in the line, from 1.
         column: Option<usize>,
     },
-    /// In a `--set` option.
+    /// In an option `--set` of the command line.
     Set,
-    /// In the `--target` option.
+    /// In the option `--target` of the command line.
     Target,
-    /// Nowhere: it is a default, or there is no file.
+    /// Nowhere: the value is a default, or there is no file.
     Nowhere,
 }
 
 /// One error in a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 pub struct PlanError {
-    /// Its kind.
+    /// The kind, for programs that handle errors.
     pub kind: PlanErrorKind,
-    /// Where.
+    /// Where the value was written.
     pub origin: Origin,
-    /// The key: `data.scale`.
+    /// The key, such as `data.scale`; absent for an error of the file.
     pub key: Option<String>,
-    /// The value as written, shortened; none where it could be a password.
+    /// The value as written, shortened; absent if it could be a password.
     pub value: Option<String>,
-    /// What is wrong, in lower case.
+    /// What is wrong, beginning in lower case.
     pub problem: String,
-    /// The way out: what is allowed.
+    /// What to do: usually the allowed values.
     pub hint: String,
 }
 
 impl fmt::Display for PlanError {
-    /// `dyno.toml:7:9: data.scale = "80Q": not a size; allowed: …`, in one line.
+    /// One line: `dyno.toml:7:9: data.scale = "80Q": not a size; allowed: …`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (key, value) = (self.key.as_deref(), self.value.as_deref());
         match &self.origin {
             Origin::File { name, line, column } => {
-                // All of it, however long: editors open what stands here.
+                // The full name, however long: editors open files by it.
                 write!(f, "{}", crate::terminal::spelled(name, usize::MAX))?;
                 for number in [line, column].into_iter().flatten() {
                     write!(f, ":{number}")?;
@@ -93,12 +93,12 @@ impl fmt::Display for PlanError {
     }
 }
 
-/// All errors of a plan, in the order of the file, then of the options; shown one a line.
+/// All errors of a plan: those of the file, then those of the options, one per line.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, thiserror::Error)]
 pub struct PlanErrors {
     /// The errors, at most [`ERRORS_MAX`].
     pub errors: Vec<PlanError>,
-    /// How many more there are.
+    /// Number of further errors that are not listed.
     pub more: usize,
 }
 
@@ -122,7 +122,7 @@ impl From<PlanError> for PlanErrors {
 }
 
 impl PlanErrors {
-    /// Adds an error, or counts it.
+    /// Adds an error, or counts it if the list is full.
     pub(crate) fn push(&mut self, error: PlanError) {
         if self.errors.len() < ERRORS_MAX {
             self.errors.push(error);
@@ -131,7 +131,7 @@ impl PlanErrors {
         }
     }
 
-    /// Puts the errors in the order in which their author reads: file, `--set`, `--target`, the plan as a whole.
+    /// Sorts the errors in reading order: file, `--set`, `--target`, the plan as a whole.
     pub(crate) fn sort(&mut self) {
         self.errors.sort_by_key(|error| match &error.origin {
             Origin::File { line, column, .. } => (0, line.unwrap_or(usize::MAX), column.unwrap_or(0)),
@@ -142,12 +142,12 @@ impl PlanErrors {
     }
 }
 
-/// User's text for an error: on one line, without control characters, at most 60 characters.
+/// The user's text for an error: one line, no control characters, at most 60 characters.
 pub(crate) fn shown(text: &str) -> String {
     crate::terminal::spelled(text, 60)
 }
 
-/// A key's name for an error, if it looks like one; anything else may be a misplaced secret.
+/// A key's name for an error, if it looks like a name; other text may be a misplaced password.
 pub(crate) fn shown_key(name: &str) -> Option<&str> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
     (!name.is_empty() && name.len() <= 60 && name.bytes().all(plain)).then_some(name)

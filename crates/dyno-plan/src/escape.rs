@@ -2,8 +2,8 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode};
 
-/// Decodes `%XX`; all other characters stand for themselves. `None` if an escape is broken, the result is not UTF-8, or
-/// it holds a zero byte, which would end the text early in the C interfaces behind.
+/// Decodes `%XX`; other characters stay as they are. Returns `None` for a broken escape, for a result that is not UTF-8, and
+/// for a zero byte, which would end the text early in C interfaces.
 pub(crate) fn decode(text: &str) -> Option<String> {
     let is_escape = |rest: &[u8]| rest.len() >= 2 && rest[..2].iter().all(u8::is_ascii_hexdigit);
     let is_whole = text.split('%').skip(1).all(|rest| is_escape(rest.as_bytes()));
@@ -14,16 +14,16 @@ pub(crate) fn decode(text: &str) -> Option<String> {
 /// Unreserved characters (RFC 3986, section 2.3), which are never encoded.
 const UNRESERVED: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// For a name of one word: a user, a host, a database, a parameter's name.
+/// Characters to encode in a name of one word: a user, a host, a database, a parameter.
 pub(crate) static WORD: AsciiSet = UNRESERVED;
 
-/// For an address with colons.
+/// Characters to encode in an address, which may contain colons.
 pub(crate) static ADDRESS: AsciiSet = UNRESERVED.remove(b':');
 
-/// For a path or a parameter's value.
+/// Characters to encode in a path or a parameter's value.
 pub(crate) static PATH: AsciiSet = UNRESERVED.remove(b'/').remove(b':');
 
-/// Encodes the characters of `set` and all that are not ASCII.
+/// Encodes the characters of `set` and all non-ASCII characters.
 pub(crate) fn encode<'a>(text: &'a str, set: &'static AsciiSet) -> PercentEncode<'a> {
     utf8_percent_encode(text, set)
 }

@@ -1,4 +1,4 @@
-//! Machines that a run looks at beside the one that drives it: what each is to the run, and how it is reached.
+//! Hosts that a run observes besides the driver host: their roles and how Dyno reaches them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,59 +15,59 @@ pub(crate) use url::FORMS;
 pub use url::{HostScheme, HostUrl};
 pub use wrong::HostError;
 
-/// Which part a machine has in a run that a plan names.
+/// The role of a host in a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HostRole {
-    /// A database of the run works on it.
+    /// A database of the run runs on this host.
     #[default]
     Database,
 }
 
 crate::names! {
-    /// The word in plans.
+    /// The word used in plan files.
     HostRole { Database = "database" }
 }
 
-/// One machine to look at: `{ role = "database", url = "ssh://db1" }`.
+/// One host to observe: `{ role = "database", url = "ssh://db1" }`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostSpec {
-    /// Its part in the run.
+    /// The role of the host in the run.
     pub role: HostRole,
-    /// How it is reached.
+    /// How Dyno reaches the host.
     pub url: HostUrl,
-    /// The number of the target (from 1) whose database works on it; absent is all of them.
+    /// The number of the target (from 1) whose database runs on it; absent for all targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<u32>,
-    /// Where the database's data is there; absent is what the database says.
+    /// Directory of the database's data on that host; absent to use what the database reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<String>,
-    /// Where its redo is there; absent is what the database says.
+    /// Directory of its redo on that host; absent to use what the database reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo: Option<String>,
-    /// The environment variable with the password of the URL's user, where node_exporter asks for one.
+    /// The environment variable with the password of the URL's user, for a node_exporter that asks for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password_env: Option<String>,
-    /// The file whose first line is that password.
+    /// The file whose first line is the password of the URL's user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password_file: Option<String>,
-    /// A file with the certificate authorities that node_exporter's certificate may be of, PEM; absent is the machine's own.
+    /// A PEM file with the certificate authorities that may sign node_exporter's certificate; absent to use those of this host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca: Option<String>,
 }
 
-/// The words of a machine.
+/// The words that describe a host.
 pub(crate) const WORDS: &str =
     "allowed: role, url, target, data, redo, and of node_exporter password_env, password_file, ca";
 
-/// Whether it may be the name of an environment variable.
+/// Whether `name` is a valid name of an environment variable.
 pub(crate) fn is_variable(name: &str) -> bool {
     let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     first && name.len() <= 255 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
 impl HostSpec {
-    /// The database's machine at `url`, with all else left to what the database says.
+    /// The database's host at `url`; directories are those that the database reports.
     pub fn database(url: HostUrl) -> Self {
         Self {
             role: HostRole::Database,
@@ -81,12 +81,12 @@ impl HostSpec {
         }
     }
 
-    /// Whether the database of the target at `place` (from 0) works on it.
+    /// Whether the database of the target with index `place` (from 0) runs on it.
     pub fn is_of(&self, place: usize) -> bool {
         self.target.is_none_or(|target| target as usize == place + 1)
     }
 
-    /// Puts the word called `name` into it.
+    /// Sets the word called `name`.
     pub(crate) fn put(&mut self, name: &str, value: &str) -> Result<(), HostError> {
         let path = |value: &str| match value.starts_with('/') && !value.contains(['\0', '\n', '\r']) {
             true => Ok(Some(value.to_owned())),
@@ -129,7 +129,7 @@ impl HostSpec {
         Ok(())
     }
 
-    /// Whether its words go together.
+    /// Checks that its words are consistent.
     pub(crate) fn whole(self) -> Result<Self, HostError> {
         let has_password = self.password_env.is_some() || self.password_file.is_some();
         let wrong = |problem: &str, hint: &str| Err(HostError::new(problem, hint));
@@ -158,7 +158,7 @@ impl HostSpec {
 impl FromStr for HostSpec {
     type Err = HostError;
 
-    /// Reads what was shown: a URL, and words of the form `NAME=VALUE` around it; the role may stand alone.
+    /// Reads a displayed host: a URL with words of the form `NAME=VALUE` around it; the role may stand without a name.
     fn from_str(text: &str) -> Result<Self, HostError> {
         let mut spec: Option<Self> = None;
         let mut rest = Vec::new();

@@ -1,8 +1,10 @@
-//! What to do: the plan of a run.
+//! The plan of a run: parsing, validation and all keys.
 //!
-//! A plan is what a user writes (TOML, `--set`, `--target`) turned into values that cannot be wrong: [`mod@read`]
-//! is the way from text to a validated [`Plan`], [`keys`] is the one list of every key with its meaning, and
-//! everything after it trusts the [`Plan`] and checks nothing again.
+//! A plan turns the user's text (TOML, `--set`, `--target`) into values that are always valid. [`mod@read`] converts text
+//! into a validated [`Plan`], and [`keys`] lists every key with its meaning. All later code relies on the [`Plan`] without
+//! further checks.
+
+#![warn(missing_docs)]
 
 mod assignment;
 pub mod conf;
@@ -34,15 +36,16 @@ pub use engine::{EngineSpec, Engines};
 pub use error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 pub use hosts::{HostError, HostRole, HostScheme, HostSpec, HostUrl};
 pub use mix::mix;
-pub use phases::{Curve, Phase, Stage};
+pub use phases::{RateCurve, RatePhase, Stage};
 pub use plan::{
-    Arrivals, Awr, Axis, Commit, Connect, Data, Drive, Holding, Hooks, Keys, Length, OWN_MIX, Observe,
-    ObservedHost, OnLost, Order, OwnRate, PLAN_VERSION, Placement, Plan, Protocol, Redo, Run, SessionCount,
-    Side, Sweep, Target, Until, Workload,
+    Arrivals, AwrObserveMode, Commit, Connect, DataSettings, DataSharing, DriveMode, HookSettings,
+    KeyDistribution, Length, OWN_MIX, ObserveSettings, ObservedHost, OnLost, OwnRate, PLAN_VERSION,
+    Placement, Plan, Redo, RunSettings, SessionCount, StatementProtocol, SweepGridAxis, SweepPointOrder,
+    SweepSettings, TargetSettings, Until, WorkloadSettings, WorkloadShare,
 };
 pub use read::{PlanFile, PlanSource, check_options, is_of_method, keys_set_by, read, usual};
 pub use ready::{READY, Ready};
 pub use template::template;
-pub use units::{Blocks, Bytes, Rate, Size, Span};
+pub use units::{BlockCount, BlocksOrBytes, Bytes, Rate, TimeSpan};
 pub use url::TargetUrl;
 pub use written::with_options;

@@ -1,8 +1,8 @@
-//! One way to make unrelated numbers from related ones.
+//! The function that derives independent numbers from similar ones.
 
-/// Mixes a 64-bit value so that neighbouring inputs give unrelated outputs; a bijection.
+/// Mixes a 64-bit value so that neighboring inputs give unrelated outputs; a bijection.
 ///
-/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
+/// The finalizer of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
 pub fn mix(mut x: u64) -> u64 {
     x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

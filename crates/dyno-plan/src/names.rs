@@ -1,11 +1,11 @@
-//! One way to name the values of an enum.
+//! The macro that gives the values of an enum their names.
 
-/// Gives enums all their values, the name of each, and the value of a name; a comment before an enum says what its names are.
+/// Adds to each enum its list of values, `name` and `from_name`; a comment before an enum documents its names.
 #[macro_export]
 macro_rules! names {
     ($($(#[$what:meta])* $enum:ident { $($variant:ident = $name:literal),+ })+) => {$(
         impl $enum {
-            /// Every value.
+            /// All values in declaration order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
             $(#[$what])*
@@ -15,7 +15,7 @@ macro_rules! names {
                 }
             }
 
-            /// The value that `name` is the name of.
+            /// The value with this `name`; `None` if there is none.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|value| value.name() == name)
             }

@@ -1,8 +1,7 @@
-//! The validated plan: what every other part of Dyno reads.
+//! The validated plan, which all other parts of Dyno read.
 //!
-//! Values here are within their limits by construction, because `crate::read` is the only way users' text becomes
-//! a [`Plan`]. It serializes with the same section and key names that users write, so a record shows the plan as its
-//! author knows it.
+//! All values are within their limits, because only `crate::read` converts users' text into a [`Plan`]. It serializes with
+//! the section and key names that users write, so a record shows the plan in its author's terms.
 
 pub(crate) mod field;
 mod sides;
@@ -13,62 +12,64 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::hosts::HostSpec;
-use crate::units::{Bytes, Rate, Size, Span};
+use crate::units::{BlocksOrBytes, Bytes, Rate, TimeSpan};
 use crate::url::TargetUrl;
 use field::{listed, words};
 
 pub use field::Field;
-pub use sides::{OWN_MIX, OwnRate, Side};
-pub use sweep::{Axis, Order, Sweep, Until};
-pub use workload::{Arrivals, Commit, Connect, Drive, Keys, Protocol, Redo, Workload};
+pub use sides::{OWN_MIX, OwnRate, WorkloadShare};
+pub use sweep::{SweepGridAxis, SweepPointOrder, SweepSettings, Until};
+pub use workload::{
+    Arrivals, Commit, Connect, DriveMode, KeyDistribution, Redo, StatementProtocol, WorkloadSettings,
+};
 
-/// The version of the plan format that this program writes and reads.
+/// The version of the plan format that this program reads and writes.
 pub const PLAN_VERSION: u32 = 1;
 
-/// One validated plan.
+/// One validated plan, as the record stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// The version of the plan format, [`PLAN_VERSION`].
     pub version: u32,
-    /// Which database.
-    pub target: Target,
-    /// Which data it holds.
-    pub data: Data,
-    /// Which load is put on it.
-    pub workload: Workload,
-    /// How many sessions, for how long.
-    pub run: Run,
-    /// What is watched meanwhile.
-    pub observe: Observe,
-    /// What else is done around a run.
+    /// The database and how to reach it.
+    pub target: TargetSettings,
+    /// The data that the database holds.
+    pub data: DataSettings,
+    /// The load on the database.
+    pub workload: WorkloadSettings,
+    /// Number of sessions, and duration.
+    pub run: RunSettings,
+    /// What Dyno observes during the run.
+    pub observe: ObserveSettings,
+    /// Commands around the run.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub hooks: Hooks,
-    /// Which runs a sweep has; not there in the plan of one run.
+    pub hooks: HookSettings,
+    /// The runs of a sweep; absent in the plan of one run.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub sweep: Sweep,
+    pub sweep: SweepSettings,
 }
 
-/// Section `[target]`: which database, and how to reach it. Never holds a password.
+/// Section `[target]`: the database, and how to reach it. Never contains a password.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Target {
-    /// Where the database is; the first one where there are several.
+pub struct TargetSettings {
+    /// URL of the database; of the first one if there are several.
     pub url: TargetUrl,
-    /// Where the databases are, when there are several; else empty.
+    /// URLs of all databases if there are several; otherwise empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<TargetUrl>,
-    /// How many of several databases are driven, from the first on; absent for all of them.
+    /// How many of several databases the run uses, counted from the first; absent for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
-    /// How many sessions each of several databases gets for those of the others; empty is all alike.
+    /// Relative number of sessions of each database; empty if all get the same number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<u32>,
-    /// Whether several databases have their data each, or reach the same.
+    /// Whether several databases hold separate data or share it.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub data: Holding,
-    /// Whether other Dynos may be at work on the same server.
+    pub data: DataSharing,
+    /// Whether other Dyno processes may work on the same server.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shared: bool,
-    /// Where observers, checks, loads and the lock connect, if not to `url`, which is then a pooler's.
+    /// Where observers, checks, loads and the lock connect when `url` is that of a pooler; absent to use `url`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observe_url: Option<TargetUrl>,
     /// The environment variable that holds the password.
@@ -77,176 +78,176 @@ pub struct Target {
     /// The file whose first line is the password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password_file: Option<String>,
-    /// The longest wait for one connection.
-    pub connect_timeout: Span,
+    /// The longest wait for one connection to open.
+    pub connect_timeout: TimeSpan,
 }
 
-/// Which data several targets hold.
+/// Whether several targets hold separate data or share it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Holding {
-    /// Each its own copy.
+pub enum DataSharing {
+    /// Each target holds its own copy.
     #[default]
     Each,
-    /// All reach the same.
+    /// All targets reach the same data.
     Shared,
 }
 
-/// Section `[data]`: the data that is hard on the platform.
+/// Section `[data]`: the test data.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Data {
+pub struct DataSettings {
     /// Independent copies of the test tables.
     pub schemas: u32,
     /// Size of each schema's table; one row is one block.
-    pub scale: Size,
-    /// Size of each schema's table without an index, for full scans; zero blocks is none.
-    pub scan_scale: Size,
-    /// Block size: SQLite's page size, checked on servers. Absent is the engine's own.
+    pub scale: BlocksOrBytes,
+    /// Size of each schema's table without an index, for full scans; zero blocks for no table.
+    pub scan_scale: BlocksOrBytes,
+    /// Block size: SQLite's page size, checked on servers. Absent for the engine's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_size: Option<Bytes>,
     /// Share of the filler that compresses away, 0–100 %.
     pub compressible: u32,
-    /// Seed of the data: the same seed gives the same rows.
+    /// Seed of the data; equal seeds give equal rows.
     pub seed: u64,
-    /// Connections that load at the same time.
+    /// Number of connections that load at the same time.
     pub load_parallel: u32,
 }
 
-/// Whose figures those of this machine are.
+/// What the figures of this host describe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ObservedHost {
-    /// The database's, too, where it runs here.
+    /// The load, and the database if it runs here.
     #[default]
     Auto,
-    /// The load's alone: nothing of the database's host is looked at, wherever it runs.
+    /// The load only: Dyno reads nothing of the database's host, wherever it runs.
     Driver,
 }
 
-/// Which of Oracle's own reports is made around a run. AWR is part of the Diagnostics Pack, which costs a licence, so nothing
-/// of it is touched without the user's word.
+/// Which Oracle report is made around a run. AWR is part of the Diagnostics Pack, which requires a license, so Dyno uses it
+/// only if the plan says so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Awr {
-    /// None.
+pub enum AwrObserveMode {
+    /// No report of Oracle's own.
     #[default]
     Off,
-    /// STATSPACK's, and never AWR's; a run that cannot make it is refused.
+    /// A STATSPACK report, never AWR; a run that cannot make it is refused.
     Statspack,
-    /// AWR's: the user says that the Diagnostics Pack is licensed; a run that cannot make it is refused.
+    /// An AWR report; the user confirms the Diagnostics Pack license. A run that cannot make the report is refused.
     Awr,
 }
 
-/// Section `[run]`: how many sessions, for how long.
+/// Section `[run]`: number of sessions, and duration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Run {
-    /// Sessions on each schema.
+pub struct RunSettings {
+    /// Number of sessions on each schema.
     pub sessions_per_schema: u32,
-    /// Threads that lead the sessions where one can lead several; absent for one per processor.
+    /// Threads that run the sessions, for engines where one thread can run several; absent for one per processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// Whether threads and sessions are placed by the processors of the server.
+    /// Whether Dyno places threads and sessions by the processors of the server.
     #[serde(default, skip_serializing_if = "is_default")]
     pub placement: Placement,
-    /// Load before the window that is not counted.
-    pub warmup: Span,
-    /// Length of the window. Absent when `ops_per_session` is given.
+    /// Load before the window, not counted in results.
+    pub warmup: TimeSpan,
+    /// Length of the window; absent if `ops_per_session` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time: Option<Span>,
-    /// The window ends when every session has done this many operations. Absent when `time` is given.
+    pub time: Option<TimeSpan>,
+    /// Operations per session after which the window ends; absent if `time` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ops_per_session: Option<u64>,
-    /// The longest wait for operations still under way after the window.
-    pub drain: Span,
-    /// Whether this host's page cache is dropped before the sessions connect.
+    /// The longest wait for operations in progress after the window.
+    pub drain: TimeSpan,
+    /// Whether Dyno drops this host's page cache before the sessions connect.
     #[serde(default, skip_serializing_if = "is_default")]
     pub drop_page_cache: bool,
-    /// What a run does when its sessions lose the database.
+    /// What a run does when its sessions lose their connections.
     #[serde(default, skip_serializing_if = "is_default")]
     pub on_lost: OnLost,
 }
 
-/// What a run does when its sessions lose the database.
+/// What a run does when its sessions lose their connections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnLost {
-    /// Sessions try to connect again for 30 s. The run fails when the database's counters cannot be read.
+    /// Sessions try to reconnect for 30 s. The run fails if the database's counters cannot be read.
     #[default]
     Fail,
-    /// Sessions and observers try to connect again until the run ends, and the outage is measured.
+    /// Sessions and observers try to reconnect until the run ends, and Dyno measures the outage.
     Reconnect,
 }
 
-/// Whether Dyno's threads are kept beside the server's processes, where both run on one machine. That changes the platform:
-/// without it the operating system alone decides.
+/// Whether Dyno places its threads beside the server's processes when both run on one host. Placement changes the platform:
+/// without it only the operating system decides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {
-    /// Each thread stays on a processor of its own and leads the sessions that the server works for there.
+    /// Each thread stays on one processor and runs the sessions whose server processes work there.
     #[default]
     Auto,
-    /// The operating system places threads and processes alone.
+    /// The operating system places all threads and processes.
     None,
 }
 
 /// How long a window lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
-    /// A length of time.
-    Time(Span),
-    /// Operations that every session must have done.
+    /// A fixed length of time.
+    Time(TimeSpan),
+    /// A number of operations for every session.
     Ops(u64),
 }
 
 /// A number of sessions over all schemas.
 pub type SessionCount = u32;
 
-/// Section `[observe]`: what is watched during a run.
+/// Section `[observe]`: what Dyno observes during a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Observe {
-    /// Spacing of the series.
-    pub interval: Span,
-    /// Samples of wait events per second, on a connection of its own; absent (`"off"`) is none.
+pub struct ObserveSettings {
+    /// Time between two points of the series.
+    pub interval: TimeSpan,
+    /// Samples of wait events per second, on a separate connection; absent (`"off"`) for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Rate>,
-    /// Whose figures those of this machine are.
+    /// What the figures of this host describe.
     #[serde(default, skip_serializing_if = "is_default")]
     pub host: ObservedHost,
-    /// Machines that are looked at beside this one.
+    /// Further hosts that Dyno observes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostSpec>,
-    /// Whether Oracle's own reports are made around a run.
+    /// Which of Oracle's own reports is made around a run.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub awr: Awr,
-    /// Whether `perf` takes a profile of the processors over the window.
+    pub awr: AwrObserveMode,
+    /// Whether `perf` profiles the processors of this host over the window.
     #[serde(default, skip_serializing_if = "is_default")]
     pub perf: bool,
 }
 
 /// Section `[hooks]`: commands around every run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Hooks {
-    /// Run before the sessions connect.
+pub struct HookSettings {
+    /// Command to run before the sessions connect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_run: Option<String>,
-    /// Run when all sessions are connected, before the gate opens.
+    /// Command to run when all sessions are connected, before the gate opens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pre: Option<String>,
-    /// Run when the sessions have ended.
+    /// Command to run when the sessions have ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub post: Option<String>,
-    /// Run after the record is stored.
+    /// Command to run after the record is stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_run: Option<String>,
-    /// Run once, after all runs of a command.
+    /// Command to run once, after all runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<String>,
-    /// The longest that a command may take.
-    pub timeout: Span,
+    /// The longest time that one command may take.
+    pub timeout: TimeSpan,
 }
 
-impl Default for Hooks {
-    /// No commands.
+impl Default for HookSettings {
+    /// Hooks without any commands, with the default timeout.
     fn default() -> Self {
         Self {
             before_run: None,
@@ -254,13 +255,13 @@ impl Default for Hooks {
             post: None,
             after_run: None,
             end: None,
-            timeout: Span(std::time::Duration::from_secs(300)),
+            timeout: TimeSpan(std::time::Duration::from_secs(300)),
         }
     }
 }
 
-/// The only URL.
-impl Field<TargetUrl> for Target {
+/// Access to the only URL, `target.url`.
+impl Field<TargetUrl> for TargetSettings {
     fn put(&mut self, url: TargetUrl) {
         self.url = url;
     }
@@ -270,8 +271,8 @@ impl Field<TargetUrl> for Target {
     }
 }
 
-/// Several URLs.
-impl Field<Vec<TargetUrl>> for Target {
+/// Access to several URLs, `target.urls`.
+impl Field<Vec<TargetUrl>> for TargetSettings {
     fn put(&mut self, urls: Vec<TargetUrl>) {
         self.url = urls[0].clone();
         self.urls = urls;
@@ -283,27 +284,27 @@ impl Field<Vec<TargetUrl>> for Target {
 }
 
 words! {
-    Holding { Each = "each", Shared = "shared" }
+    DataSharing { Each = "each", Shared = "shared" }
     ObservedHost { Auto = "auto", Driver = "driver" }
-    Awr { Off = "off", Statspack = "statspack", Awr = "awr" }
+    AwrObserveMode { Off = "off", Statspack = "statspack", Awr = "awr" }
     Placement { Auto = "auto", None = "none" }
     OnLost { Fail = "fail", Reconnect = "reconnect" }
 }
 
-/// Whether a plan need not say it.
+/// Whether serialization can omit the value.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
 impl Plan {
-    /// Sessions of all schemas and workloads.
+    /// Number of sessions over all schemas and workloads.
     pub fn sessions(&self) -> SessionCount {
-        self.sides().fold(0u32, |sum, side| sum.saturating_add(side.sessions))
+        self.workload_shares().fold(0u32, |sum, side| sum.saturating_add(side.sessions))
     }
 }
 
-impl Run {
-    /// How long the window lasts: exactly one of `time` and `ops_per_session` is there in a validated plan.
+impl RunSettings {
+    /// The length of the window: a validated plan has exactly one of `time` and `ops_per_session`.
     pub fn length(&self) -> Length {
         match (self.ops_per_session, self.time) {
             (Some(ops), _) => Length::Ops(ops),

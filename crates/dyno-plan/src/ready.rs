@@ -1,26 +1,26 @@
-//! Ready plans: one for each experiment of published studies, as files in `plans/` and inside the program.
+//! Ready plans, one for each experiment of published studies: files in `plans/` that are embedded in the program.
 //!
-//! They are embedded, so that an installed program has them.
+//! Embedding makes them available without the source tree.
 
 use crate::engine::EngineSpec;
 
 /// A plan that is ready to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
-    /// Its name: `oltp-80-20`.
+    /// Its name, as users select it: `oltp-80-20`.
     pub name: &'static str,
-    /// Its file.
+    /// The text of its file.
     pub text: &'static str,
 }
 
-/// A plan's name with its file.
+/// Builds a list of ready plans from their names and files.
 macro_rules! ready {
     ($($name:literal),* $(,)?) => {
         [$(Ready { name: $name, text: include_str!(concat!("../../../plans/", $name, ".toml")) }),*]
     };
 }
 
-/// Every ready plan.
+/// All ready plans, in the order of the documentation.
 pub const READY: [Ready; 13] = ready![
     "logical-reads",
     "oltp-80-20",
@@ -38,12 +38,12 @@ pub const READY: [Ready; 13] = ready![
 ];
 
 impl Ready {
-    /// What it is about: its first line.
+    /// Its purpose: the first line of the file.
     pub fn about(&self) -> &'static str {
         self.text.lines().next().unwrap_or_default().trim_start_matches("# ")
     }
 
-    /// The plan with the URL of `engine`, to be edited.
+    /// The plan with an example URL of `engine` to edit.
     pub fn for_engine(&self, engine: &EngineSpec) -> String {
         let url = |line: &str| match line.starts_with("url = ") {
             true => format!("url = {:?}\n", engine.template),
@@ -67,7 +67,7 @@ mod tests {
                 let file = PlanFile { name: ready.name.into(), text: ready.for_engine(engine) };
                 let plan = read(&PlanSource { file: Some(file), ..nothing() })
                     .unwrap_or_else(|errors| panic!("{errors}"));
-                assert_eq!(ENGINES.of(&plan.target.url).map(|engine| engine.name), Some(engine.name));
+                assert_eq!(ENGINES.spec_of(&plan.target.url).map(|engine| engine.name), Some(engine.name));
                 crate::sweep::points(&plan, ENGINES).unwrap();
             }
         }

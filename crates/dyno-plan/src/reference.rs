@@ -1,7 +1,7 @@
-//! The plan reference, `docs/reference/plan.md`: made from the list of keys, so that it says what is read.
+//! Generates the plan reference, `docs/reference/plan.md`, from the list of keys.
 
 use crate::engine::Engines;
-use crate::keys::{Fallback, Key, Kind, SECTIONS, Section};
+use crate::keys::{Fallback, PlanKey, PlanKeyKind, PlanSection, SECTIONS};
 
 const INTRO: &str = r#"# The plan
 
@@ -90,11 +90,11 @@ time = "10m"
 interval = "1s"
 "#;
 
-/// A plan with slips, to show what errors look like.
+/// A plan with typos that shows what errors look like.
 const SLIPS: &str =
     "[target]\nurl = \"sqlite:dyno.db\"\n\n[data]\nscale = \"80Q\"\nschema = 4\n\n[run]\ntime = 30\n";
 
-/// The reference in Markdown; `engines` read its examples.
+/// The reference in Markdown; `engines` are used to read its examples.
 pub fn markdown(engines: Engines) -> String {
     let mut out = format!("{INTRO}{EXAMPLE}{SOURCES}{}\n{PASSWORDS}", slips(engines));
     for section in &SECTIONS {
@@ -103,14 +103,14 @@ pub fn markdown(engines: Engines) -> String {
     out
 }
 
-/// What reading [`SLIPS`] says.
+/// The errors from reading [`SLIPS`].
 fn slips(engines: Engines) -> String {
     let file = crate::PlanFile { name: "dyno.toml".into(), text: SLIPS.into() };
     let source = crate::PlanSource { file: Some(file), ..crate::PlanSource::of(engines) };
     crate::read(&source).map_or_else(|errors| errors.to_string(), |_| String::new())
 }
 
-fn write_section(out: &mut String, section: &Section) {
+fn write_section(out: &mut String, section: &PlanSection) {
     let heading = match section.name {
         "" => format!("\n## The top of the file: {}\n\n", section.title),
         name => format!("\n## `[{name}]`: {}\n\n{}\n\n", section.title, section.doc),
@@ -122,14 +122,16 @@ fn write_section(out: &mut String, section: &Section) {
     }
 }
 
-fn row(key: &Key) -> String {
+fn row(key: &PlanKey) -> String {
     let default = match key.default {
         Fallback::Value(value) => format!("`{}`", key.kind.toml(value)),
         Fallback::None(words) => words.to_owned(),
         Fallback::Required => "must be written".to_owned(),
     };
     let words = match &key.kind {
-        Kind::Word(words, _) => words.iter().map(|(word, means)| format!(" `{word}`: {means}.")).collect(),
+        PlanKeyKind::Word(words, _) => {
+            words.iter().map(|(word, means)| format!(" `{word}`: {means}.")).collect()
+        }
         _ => String::new(),
     };
     let more = if key.more.is_empty() { String::new() } else { format!(" {}", key.more) };

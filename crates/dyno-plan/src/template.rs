@@ -1,12 +1,12 @@
-//! The commented plan that `dyno init` writes: every key with what it means, the usual ones ready to change.
+//! Generates the commented plan of `dyno init`: every key with its meaning; the most used ones are active.
 
 use crate::engine::EngineSpec;
-use crate::keys::{Fallback, Key, Kind, SECTIONS, Section, Shown};
+use crate::keys::{Fallback, PlanKey, PlanKeyKind, PlanSection, SECTIONS, TemplateVisibility};
 
-/// The widest line of a comment.
+/// The longest comment line, in characters.
 const WIDTH: usize = 100;
 
-/// A plan file for `engine`, which reads as a valid plan as it is.
+/// A plan file for `engine`, valid without changes.
 pub fn template(engine: &EngineSpec) -> String {
     let mut out = String::from(
         "# A plan of Dyno: which database, which data, which load, how long.\n\
@@ -20,14 +20,14 @@ pub fn template(engine: &EngineSpec) -> String {
     out
 }
 
-fn write_section(out: &mut String, section: &Section, engine: &EngineSpec) {
+fn write_section(out: &mut String, section: &PlanSection, engine: &EngineSpec) {
     if !section.name.is_empty() {
         out.push_str(&format!("\n[{}]\n", section.name));
         comment(out, section.doc);
     }
     let shown = section.keys.iter().filter(|key| match key.shown {
-        Shown::CommentedForServers => engine.is_server(),
-        Shown::Active | Shown::Commented => true,
+        TemplateVisibility::CommentedForServers => engine.is_server(),
+        TemplateVisibility::Active | TemplateVisibility::Commented => true,
     });
     for key in shown {
         if !section.name.is_empty() {
@@ -37,18 +37,18 @@ fn write_section(out: &mut String, section: &Section, engine: &EngineSpec) {
                 comment(out, &format!("\"{word}\": {means}."));
             }
         }
-        let mark = if key.shown == Shown::Active { "" } else { "# " };
+        let mark = if key.shown == TemplateVisibility::Active { "" } else { "# " };
         out.push_str(&format!("{mark}{} = {}\n", key.name(), key.kind.toml(value(key, engine))));
     }
 }
 
-/// What the key means, with what may be written where the value beside it does not show it.
-fn meaning(key: &Key) -> String {
+/// The meaning of the key, and the allowed values if the shown value does not make them clear.
+fn meaning(key: &PlanKey) -> String {
     let doc = key.doc.trim_end_matches('.');
     let such_as = || format!("{doc} (such as {}).", key.kind.toml(key.example));
     match (&key.kind, key.default) {
-        (Kind::Size(..) | Kind::Rate(..), _) if key.example != "off" => such_as(),
-        (Kind::BlockSize(..) | Kind::Number(..), Fallback::None(words)) => {
+        (PlanKeyKind::Size(..) | PlanKeyKind::Rate(..), _) if key.example != "off" => such_as(),
+        (PlanKeyKind::BlockSize(..) | PlanKeyKind::Number(..), Fallback::None(words)) => {
             format!("{doc}. Default: {words}.")
         }
         _ if !key.unit.is_empty() => format!("{doc} ({}).", key.limits()),
@@ -56,16 +56,16 @@ fn meaning(key: &Key) -> String {
     }
 }
 
-/// The words that a key allows, each with what it means.
-fn words(key: &Key) -> &'static [(&'static str, &'static str)] {
+/// The words that a key allows, each with its meaning.
+fn words(key: &PlanKey) -> &'static [(&'static str, &'static str)] {
     match key.kind {
-        Kind::Word(words, _) => words,
+        PlanKeyKind::Word(words, _) => words,
         _ => &[],
     }
 }
 
-/// The value to show: the default, or an example.
-fn value(key: &Key, engine: &EngineSpec) -> &'static str {
+/// The value to show: the default, or the example.
+fn value(key: &PlanKey, engine: &EngineSpec) -> &'static str {
     match (key.path, key.default) {
         ("target.url", _) => engine.template,
         (_, Fallback::Value(value)) => value,
@@ -105,7 +105,7 @@ mod tests {
     fn a_template_is_a_valid_plan_of_defaults() {
         for engine in ENGINES.0 {
             let plan = reads(template(engine));
-            assert_eq!(ENGINES.of(&plan.target.url).map(|engine| engine.name), Some(engine.name));
+            assert_eq!(ENGINES.spec_of(&plan.target.url).map(|engine| engine.name), Some(engine.name));
             let target = Some(plan.target.url.to_string());
             let defaults = read(&PlanSource { target, ..nothing() }).unwrap();
             assert_eq!(plan, defaults, "{}", engine.name);
@@ -116,7 +116,7 @@ mod tests {
     fn a_commented_line_can_be_uncommented_as_it_is() {
         for engine in ENGINES.0 {
             let template = template(engine);
-            for key in keys::all().filter(|key| matches!(key.shown, Shown::Commented)) {
+            for key in keys::all().filter(|key| matches!(key.shown, TemplateVisibility::Commented)) {
                 let commented = format!("\n# {} = ", key.name());
                 let (before, section) = template.split_once(&format!("[{}]", key.section())).unwrap();
                 assert!(section.contains(&commented), "{}: {}", engine.name, key.path);

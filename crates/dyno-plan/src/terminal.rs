@@ -1,7 +1,7 @@
-//! Text of others, made safe to print: the one place that knows which characters a terminal acts on.
+//! Makes foreign text safe to print; the only place that knows which characters a terminal acts on.
 //!
-//! Names, values, error messages and reports may come from anybody. What they hold could move the cursor, retitle the
-//! window, hide what follows or forge a line of ours.
+//! Names, values, error messages and reports may come from anyone. Their characters could move the cursor, change the window
+//! title, hide later text or imitate a line of Dyno.
 
 use unicode_width::UnicodeWidthChar as _;
 
@@ -10,12 +10,12 @@ pub fn acts(c: char) -> bool {
     // Bidirectional controls reorder what a terminal shows.
     let reorders = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let breaks = matches!(c, '\u{2028}' | '\u{2029}');
-    // A character without width could be there ten thousand times and be neither seen nor cut off.
+    // Ten thousand characters without width would be invisible and would never be truncated.
     !matches!(c, ' '..='~') && (c.is_control() || reorders || breaks || c.width().unwrap_or(0) == 0)
 }
 
-/// `text` on one line, with everything that could drive a terminal spelled out: `\n`, `\u{1b}`. Of more than `chars_max`
-/// characters the rest is cut.
+/// `text` on one line with every character that a terminal acts on escaped: `\n`, `\u{1b}`. Text beyond `chars_max`
+/// characters is truncated.
 pub fn spelled(text: &str, chars_max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(chars_max));
     for (i, c) in text.chars().enumerate() {
@@ -28,7 +28,7 @@ pub fn spelled(text: &str, chars_max: usize) -> String {
     out
 }
 
-/// Adds a character as it is, or spelled out if a terminal would act on it.
+/// Adds a character, escaped if a terminal would act on it.
 pub fn spell(c: char, out: &mut String) {
     if acts(c) { out.extend(c.escape_default()) } else { out.push(c) }
 }

@@ -1,51 +1,51 @@
-//! Quantities as types: bytes, blocks, rates and durations, with the spelling users write.
+//! Typed quantities: bytes, blocks, rates and durations, in the spelling of users.
 //!
-//! One reader and one writer per quantity, so that a size means the same in a plan, on the command line, in a
-//! record and in a report.
+//! One parser and one formatter per quantity, so that a size means the same in a plan, on the command line, in a record and
+//! in a report.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A number of bytes. Suffixes are binary, as database administrators use them: `8K` is 8,192.
+/// A number of bytes. Suffixes are binary: `8K` is 8,192.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 
 /// A number of database blocks (pages).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Blocks(pub u64);
+pub struct BlockCount(pub u64);
 
-/// How much data: in blocks, or in bytes to be divided by the block size.
+/// An amount of data: in blocks, or in bytes that are divided by the block size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Size {
+pub enum BlocksOrBytes {
     /// `10000 blocks`, or a bare `10000`.
-    Blocks(Blocks),
-    /// `80M`, `1.5G`, `12345B`.
+    Blocks(BlockCount),
+    /// A number with a suffix: `80M`, `1.5G`, `12345B`.
     Bytes(Bytes),
 }
 
-/// A rate in events per second; finite and above zero.
+/// A rate in events per second; finite and above 0.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Rate(pub f64);
 
-/// A span of time as users write it: `500ms`, `30s`, `5m`, `2h`; whole nanoseconds, shorter than ten years.
+/// A duration as users write it: `500ms`, `30s`, `5m`, `2h`; whole nanoseconds, less than ten years.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Span(pub Duration);
+pub struct TimeSpan(pub Duration);
 
-/// A quantity that could not be read; says the text, what is wrong and what is allowed.
+/// A quantity that could not be parsed: the text, the problem and the allowed forms.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not {what}: write {allowed}")]
 pub struct UnitError {
-    /// What was written.
+    /// The text that was written.
     pub text: String,
-    /// What it should have been: `a size`.
+    /// The expected quantity, such as `a size`.
     pub what: &'static str,
-    /// What can be written instead.
+    /// The forms that are allowed instead.
     pub allowed: &'static str,
 }
 
-/// Serializes a quantity as its text and reads it back, so plans and records spell it as users do.
+/// Serializes a quantity as text and parses it again, so that plans and records use the spelling of users.
 macro_rules! as_text {
     ($($type:ty),*) => {$(
         impl Serialize for $type {
@@ -69,17 +69,17 @@ macro_rules! as_text {
         }
     )*};
 }
-as_text!(Bytes, Size, Rate, Span);
+as_text!(Bytes, BlocksOrBytes, Rate, TimeSpan);
 
 const SIZE: &str = "blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)";
 const BYTES: &str = "bytes with an optional K, M, G or T (`8192`, `8K`, `1.5G`), below 2^64";
 const RATE: &str = "a number above zero and `/s` (`5000/s`, `0.5/s`), below 10^12/s";
 const SPAN: &str = "a number with its unit ms, s, m or h (`500ms`, `30s`, `5m`), less than ten years";
 
-/// Binary suffixes, largest first, with the power of two of each.
+/// Binary suffixes, largest first, each with its power of two.
 const SUFFIXES: [(char, u32); 4] = [('T', 40), ('G', 30), ('M', 20), ('K', 10)];
 
-/// Units of time with their nanoseconds; a suffix comes before those that end in the same letter.
+/// Units of time in nanoseconds; a suffix comes before those that end with the same letter.
 const TIMES: [(&str, u64); 6] = [
     ("ns", 1),
     ("us", 1_000),
@@ -89,15 +89,15 @@ const TIMES: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
 ];
 
-/// Ten years: longer is a slip of the keyboard, and every sum of spans stays far from overflow.
+/// Ten years: a longer span is a typo, and sums of spans cannot overflow.
 const SPAN_NS_END: u128 = 3_660 * 24 * 3_600 * 1_000_000_000;
 
-fn error(text: &str, what: &'static str, allowed: &'static str) -> UnitError {
-    UnitError { text: text.to_owned(), what, allowed }
+fn error(text: &str, expected: &'static str, allowed: &'static str) -> UnitError {
+    UnitError { text: text.to_owned(), what: expected, allowed }
 }
 
-/// Splits a plain decimal number (digits, at most one point between digits; no sign, no exponent, no `nan`) into the
-/// digits before and after the point.
+/// Splits a plain decimal number into the digits before and after the point. At most one point, between digits; no sign,
+/// no exponent, no `nan`.
 fn decimal(text: &str) -> Option<(&str, &str)> {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     match text.split_once('.') {
@@ -106,8 +106,8 @@ fn decimal(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// A plain decimal number times `unit`, rounded to the nearest whole. Integers all the way, because an `f64` would
-/// lose bytes above 2^53. `None` is not a number, or too large.
+/// A plain decimal number times `unit`, rounded to the nearest integer. Integer arithmetic, because an `f64` would lose
+/// bytes above 2^53. `None` if it is not a number, or too large.
 fn scaled(text: &str, unit: u64) -> Option<u128> {
     let (whole, fraction) = decimal(text)?;
     let fraction = fraction.trim_end_matches('0');
@@ -127,7 +127,7 @@ impl std::str::FromStr for Bytes {
         let (number, shift) = SUFFIXES
             .iter()
             .find_map(|&(suffix, shift)| {
-                // `KiB` is `K`; an `i` belongs to a suffix and to nothing else.
+                // `KiB` is `K`; an `i` is only valid within a suffix.
                 let body = body.strip_suffix('I').filter(|_| upper.ends_with('B')).unwrap_or(body);
                 body.strip_suffix(suffix).map(|number| (number.trim_end(), shift))
             })
@@ -156,13 +156,13 @@ impl fmt::Display for Bytes {
     }
 }
 
-impl Default for Size {
+impl Default for BlocksOrBytes {
     fn default() -> Self {
-        Self::Blocks(Blocks(0))
+        Self::Blocks(BlockCount(0))
     }
 }
 
-impl std::str::FromStr for Size {
+impl std::str::FromStr for BlocksOrBytes {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -173,18 +173,18 @@ impl std::str::FromStr for Size {
         if let Some(count) = blocks.or(bare) {
             let digits = !count.is_empty() && count.bytes().all(|b| b.is_ascii_digit());
             let count = digits.then(|| count.parse().ok()).flatten().ok_or_else(wrong)?;
-            return Ok(Self::Blocks(Blocks(count)));
+            return Ok(Self::Blocks(BlockCount(count)));
         }
         lower.parse().map(Self::Bytes).map_err(|_: UnitError| wrong())
     }
 }
 
-impl fmt::Display for Size {
+impl fmt::Display for BlocksOrBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Blocks(Blocks(1)) => write!(f, "1 block"),
-            Self::Blocks(Blocks(blocks)) => write!(f, "{blocks} blocks"),
-            // A bare number is blocks, so a byte count without a suffix says that it is bytes.
+            Self::Blocks(BlockCount(1)) => write!(f, "1 block"),
+            Self::Blocks(BlockCount(blocks)) => write!(f, "{blocks} blocks"),
+            // A bare number means blocks, so a byte count without another suffix gets a `B`.
             Self::Bytes(Bytes(bytes)) if *bytes == 0 || !bytes.is_multiple_of(1024) => write!(f, "{bytes}B"),
             Self::Bytes(bytes) => write!(f, "{bytes}"),
         }
@@ -208,12 +208,12 @@ impl std::str::FromStr for Rate {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Rust writes an f64 without exponent, with the fewest digits that read back as the same number.
+        // Rust prints an f64 without exponent, with the fewest digits that parse to the same number.
         write!(f, "{}/s", self.0)
     }
 }
 
-impl std::str::FromStr for Span {
+impl std::str::FromStr for TimeSpan {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -229,7 +229,7 @@ impl std::str::FromStr for Span {
     }
 }
 
-impl fmt::Display for Span {
+impl fmt::Display for TimeSpan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ns = self.0.as_nanos();
         if ns == 0 {

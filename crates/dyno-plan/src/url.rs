@@ -1,47 +1,47 @@
-//! Where a database is: the URL of a target, without secrets.
+//! The URL of a target, without passwords.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{EngineSpec, Engines, Form, Words};
+use crate::engine::{EngineSpec, Engines, UrlForm, UrlParameterWords};
 use crate::escape::{ADDRESS, PATH, WORD, decode, encode};
 
 /// A target's URL: `scheme:rest`, such as `sqlite:/data/dyno.db?journal=wal` or
 /// `postgres://dyno@db1:5432/bench?sslmode=verify-full`.
 ///
-/// What a user writes is read by [`TargetUrl::read`], which knows the engines. What is shown has one form only, so that
-/// records are read without them.
+/// [`TargetUrl::read`] parses the user's text and needs the engines. The displayed URL has one canonical form, so records can
+/// be read without the engines.
 ///
-/// It cannot hold a password: a URL with one is refused when it is read, so that none can reach a record, a log or a
-/// process title. `user`, `host`, `path` and parameters are percent-decoded; showing the URL encodes them again, and
-/// what is shown reads back as the same URL.
+/// A URL with a password is refused when it is read, so no password can reach a record, a log or a process title. `user`,
+/// `host`, `path` and parameters are percent-decoded; displaying the URL encodes them again. The displayed URL reads back as
+/// the same value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct TargetUrl {
-    /// The engine's name.
+    /// Name of the engine, such as `postgres`.
     pub scheme: String,
     /// The user name, if the URL names one.
     pub user: Option<String>,
-    /// The host: a name, an address (IPv6 without brackets), the directory of a Unix socket, or none.
+    /// The host: a name, an address (IPv6 without brackets), or the directory of a Unix socket; absent if the URL has none.
     pub host: Option<String>,
-    /// The port, if given.
+    /// The port number, if the URL names one.
     pub port: Option<u16>,
-    /// Whether it names a file, `scheme:path`, and no server.
+    /// Whether it names a file, `scheme:path`, instead of a server.
     pub is_file: bool,
-    /// What follows the authority without its slash (the database), or all after `scheme:` (the file).
+    /// What follows the authority without the slash (the database), or all text after `scheme:` (the file).
     pub path: String,
     /// The parameters after `?`, in order.
     pub params: Vec<(String, String)>,
 }
 
-/// A URL that cannot be used. Repeats nothing of the URL but its scheme and names of parameters, because in a
-/// misspelt URL a password can stand anywhere.
+/// A URL that cannot be used. The message repeats only the scheme and names of parameters, because a misspelled URL can
+/// contain a password anywhere.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// There is no `scheme:`.
+    /// There is no scheme before a colon.
     #[error("the URL names no engine: write SCHEME:PATH or SCHEME://USER@HOST/DATABASE")]
     NoScheme,
     /// The URL holds a password.
@@ -52,15 +52,15 @@ pub enum UrlError {
     /// A parameter is given twice.
     #[error("the URL gives the parameter {name} twice: leave one of them out")]
     Twice {
-        /// Its name, where it looks like one.
+        /// Its name, if it looks like one.
         name: String,
     },
-    /// A part cannot be read.
+    /// A part cannot be parsed.
     #[error("{part} of the URL cannot be read: {allowed}")]
     Part {
-        /// Which part: `the port`.
+        /// The part, such as `the port`.
         part: &'static str,
-        /// What is allowed there.
+        /// The text that is allowed there.
         allowed: &'static str,
     },
 }
@@ -77,7 +77,7 @@ impl TargetUrl {
         self.params.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The same with these parameters, but for those that it has already.
+    /// Adds these parameters, except those that the URL already has.
     #[must_use]
     pub fn with(mut self, params: &[(&str, &str)]) -> Self {
         for (name, value) in params {
@@ -94,7 +94,7 @@ impl UrlError {
         Self::Part { part, allowed }
     }
 
-    /// What is wrong, and the way out; the error's text holds both.
+    /// The problem and the hint; the error's text contains both.
     pub(crate) fn problem_and_hint(&self) -> (String, String) {
         let text = self.to_string();
         let (problem, hint) = text.split_once(": ").unwrap_or((&text, ""));
@@ -102,15 +102,15 @@ impl UrlError {
     }
 }
 
-/// What follows the scheme and the parameters, taken apart.
+/// User, host, port and path of a URL.
 type Address = (Option<String>, Option<String>, Option<u16>, String);
 
-/// Percent-decodes one part.
+/// Percent-decodes one part of the URL.
 fn decoded(part: &'static str, text: &str) -> Result<String, UrlError> {
     decode(text).ok_or_else(|| UrlError::part(part, ENCODING))
 }
 
-/// Whether a parameter of this name would hold a secret in its value.
+/// Whether a parameter with this name would hold a secret.
 fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["password", "passwd", "pwd", "secret"].iter().any(|word| name.contains(word)) || name == "pass"
@@ -133,7 +133,7 @@ fn read_params(query: &str) -> Result<Vec<(String, String)>, UrlError> {
     Ok(params)
 }
 
-/// Reads the file after the scheme; `write` says how. Two slashes would announce a host, so they come only as the first of three.
+/// Reads the file after the scheme; `write` is the hint. Two slashes would start a host, so a path may begin with three but not two.
 fn read_file(rest: &str, write: &'static str) -> Result<Address, UrlError> {
     let path = match rest.strip_prefix("//") {
         Some(absolute) if absolute.starts_with('/') => absolute,
@@ -146,11 +146,11 @@ fn read_file(rest: &str, write: &'static str) -> Result<Address, UrlError> {
     Ok((None, None, None, decoded("the file", path)?))
 }
 
-/// Reads `USER@HOST:PORT/DATABASE`.
+/// Reads a server, written `USER@HOST:PORT/DATABASE`.
 fn read_server(place: &str) -> Result<Address, UrlError> {
     let (authority, path) = place.split_once('/').unwrap_or((place, ""));
     if path.contains('@') {
-        // An unescaped `/` in a password would put the rest of it into the database's name.
+        // An unescaped `/` in a password would put the rest of the password into the database's name.
         return Err(if authority.contains(':') {
             UrlError::Password
         } else {
@@ -195,10 +195,10 @@ fn read_address(address: &str) -> Result<(Option<String>, Option<u16>), UrlError
 }
 
 impl TargetUrl {
-    /// Reads what a user wrote: schemes that mean an engine are its name, and files stand where it has files.
+    /// Reads the user's text: aliases of an engine become its name, and a file is accepted if the engine has files.
     ///
     /// # Errors
-    /// It is no URL, or has a password in it.
+    /// The text is not a URL, or contains a password.
     pub fn read(text: &str, engines: Engines) -> Result<Self, UrlError> {
         let (scheme, rest) = text.trim().split_once(':').ok_or(UrlError::NoScheme)?;
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"+-.".contains(&b);
@@ -210,13 +210,14 @@ impl TargetUrl {
         let scheme = engine.map_or(scheme, |engine| engine.name.to_owned());
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let mut is_file = false;
-        let (user, host, port, path) = if let Some(Form::File { write }) = engine.map(|engine| engine.form) {
+        let (user, host, port, path) = if let Some(UrlForm::File { write }) = engine.map(|engine| engine.form)
+        {
             is_file = true;
             read_file(place, write)?
         } else if rest.split_once('@').is_some_and(|(before, _)| before.contains(':')) {
             return Err(UrlError::Password);
         } else if query.contains('@') {
-            // An unescaped `?` in a password would put the rest of it, and the host, into the parameters.
+            // An unescaped `?` in a password would put its rest, and the host, into the parameters.
             return Err(UrlError::part("the server", SERVER));
         } else if let Some(place) = place.strip_prefix("//") {
             read_server(place)?
@@ -231,17 +232,17 @@ impl TargetUrl {
 }
 
 impl Engines {
-    /// The engine that `url` names.
-    pub fn of(self, url: &TargetUrl) -> Option<&'static EngineSpec> {
+    /// The engine of `url`.
+    pub fn spec_of(self, url: &TargetUrl) -> Option<&'static EngineSpec> {
         self.named(&url.scheme)
     }
 
-    /// The first parameter of `url` whose value is none of its words.
-    pub(crate) fn refused(self, url: &TargetUrl) -> Option<&'static Words> {
-        let engine = self.of(url)?;
+    /// The first parameter of `url` with an invalid value.
+    pub(crate) fn refused_parameter(self, url: &TargetUrl) -> Option<&'static UrlParameterWords> {
+        let engine = self.spec_of(url)?;
         url.params.iter().find_map(|(name, value)| {
-            let known = engine.words.iter().find(|words| words.name == name)?;
-            (!known.allows(value)).then_some(known)
+            let allowed_words = engine.words.iter().find(|words| words.name == name)?;
+            (!allowed_words.allows(value)).then_some(allowed_words)
         })
     }
 }
@@ -249,7 +250,7 @@ impl Engines {
 impl std::str::FromStr for TargetUrl {
     type Err = UrlError;
 
-    /// Reads what was shown.
+    /// Parses the displayed form of a URL.
     fn from_str(text: &str) -> Result<Self, UrlError> {
         Self::read(text, Engines::default())
     }
@@ -259,7 +260,7 @@ impl fmt::Display for TargetUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.scheme)?;
         if self.is_file {
-            // A path that begins with two slashes would read as a host.
+            // A path that begins with two slashes would be parsed as a host.
             match self.path.strip_prefix("//") {
                 Some(rest) => write!(f, "/%2F{}", encode(rest, &PATH))?,
                 None => write!(f, "{}", encode(&self.path, &PATH))?,

@@ -1,21 +1,21 @@
-//! A plan file with options put into it, as `dyno init --set KEY=VALUE` writes it: each in its own line, comments stay.
+//! Writes options into a plan file, as `dyno init --set KEY=VALUE` does: each on its own line, and comments stay.
 //!
-//! Works on the text, for a plan that is read and written again would lose the comments that `init` is for. What it makes is
-//! read as a plan before it is given away, so a text that it does not understand is an error and never a wrong plan.
+//! The editor works on the text, because reading and writing the plan would lose the comments. It reads the result as a plan,
+//! so text that it cannot edit gives an error and never a wrong plan.
 
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
-use crate::keys::{self, EITHERS, Key};
+use crate::keys::{self, EITHERS, PlanKey};
 use crate::plan::Plan;
 use crate::read::{PlanFile, PlanSource, axis_name, read};
 
-/// `text`, a plan file called `name`, with what `options` say; its own file is not looked at.
+/// Returns `text`, a plan file called `name`, with `options` applied; the file in `options` is ignored.
 ///
 /// # Errors
-/// As [`read`]: an option names no key, or has a value that is not allowed, or the plan with it is not one.
+/// As [`read`]: an option names no key, has a value that is not allowed, or makes an invalid plan.
 pub fn with_options(name: &str, text: &str, options: &PlanSource) -> Result<String, PlanErrors> {
     let file = PlanFile { name: name.to_owned(), text: text.to_owned() };
     let wanted = read(&PlanSource { file: Some(file), ..options.clone() })?;
-    let mut out = Text(text.lines().map(str::to_owned).collect());
+    let mut out = PlanText(text.lines().map(str::to_owned).collect());
     if options.target.is_some() {
         out.put_key(&wanted, if options.further_targets.is_empty() { "target.url" } else { "target.urls" });
     }
@@ -35,7 +35,7 @@ pub fn with_options(name: &str, text: &str, options: &PlanSource) -> Result<Stri
     Ok(written)
 }
 
-/// The file that was written says something else than file and options together did.
+/// The error if the written file differs from the file and options together.
 fn not_written(name: &str) -> PlanErrors {
     let mut errors = PlanErrors::default();
     errors.push(PlanError {
@@ -50,10 +50,10 @@ fn not_written(name: &str) -> PlanErrors {
 }
 
 /// The lines of a plan file.
-struct Text(Vec<String>);
+struct PlanText(Vec<String>);
 
-impl Text {
-    /// Writes the value that `path` has in `plan` into its line, and takes out what says the same in another way.
+impl PlanText {
+    /// Writes the value of `path` in `plan` into its line, and comments out keys that set the same thing.
     fn put_key(&mut self, plan: &Plan, path: &str) {
         let Some(key) = keys::find(path) else { return };
         let Some(value) = key.get(plan) else { return };
@@ -65,13 +65,16 @@ impl Text {
             }
         }
         if path == "workload.phases" {
-            let others = ["workload.rate", "run.time", "run.ops_per_session"];
-            others.iter().filter_map(|other| keys::find(other)).for_each(|other| self.comment_out(other));
+            let excluded_keys = ["workload.rate", "run.time", "run.ops_per_session"];
+            excluded_keys
+                .iter()
+                .filter_map(|other| keys::find(other))
+                .for_each(|other| self.comment_out(other));
         }
         self.put(key.section(), key.name(), &key.kind.toml(&value));
     }
 
-    /// Writes the axis of a sweep that is called `name`.
+    /// Writes the sweep axis called `name`.
     fn put_axis(&mut self, plan: &Plan, name: &str) {
         let bare = |text: &str| text.rsplit('.').next().unwrap_or_default().to_owned();
         let axes = &plan.sweep.axes;
@@ -92,8 +95,8 @@ impl Text {
         self.put("sweep", &name, &format!("[{values}]"));
     }
 
-    /// Writes `name = value` where `name` stands in its section, commented or not; else behind the section's last line, which
-    /// is begun at the end if there is none.
+    /// Writes `name = value` at the line of `name` in its section, commented or not; otherwise after the last line of the section.
+    /// A missing section is added at the end.
     fn put(&mut self, section: &str, name: &str, value: &str) {
         let line = format!("{name} = {value}");
         if let Some(at) = self.line_of(section, name) {
@@ -106,7 +109,7 @@ impl Text {
         }
     }
 
-    fn comment_out(&mut self, key: &Key) {
+    fn comment_out(&mut self, key: &PlanKey) {
         if let Some(at) = self.line_of(key.section(), key.name())
             && !self.0[at].starts_with('#')
         {
@@ -114,7 +117,7 @@ impl Text {
         }
     }
 
-    /// The line of `name` in `section`: the one in force, else the one in a comment.
+    /// The line of `name` in `section`: the active one, or else the one in a comment.
     fn line_of(&self, section: &str, name: &str) -> Option<usize> {
         let lines = self.section(section)?;
         let says = |at: &usize, mark: &str| {
@@ -124,7 +127,7 @@ impl Text {
         lines.clone().find(|at| says(at, "")).or_else(|| lines.clone().find(|at| says(at, "# ")))
     }
 
-    /// The lines of `section` behind its head; those before the first head where it has no name.
+    /// The lines of `section` after its header; for an empty name, the lines before the first header.
     fn section(&self, section: &str) -> Option<std::ops::Range<usize>> {
         let is_head = |line: &String| line.starts_with('[');
         let start = match section {
@@ -152,7 +155,7 @@ mod tests {
         }
     }
 
-    /// The plan that the file says, which must be the one that the options say beside the old file.
+    /// Checks that the written file and the old file with the options give the same plan; returns the new text.
     fn check(text: &str, options: &PlanSource) -> String {
         let written = with_options("x.toml", text, options).unwrap();
         let plan = |text: &str, source: PlanSource| {

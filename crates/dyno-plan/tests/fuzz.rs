@@ -1,22 +1,22 @@
-//! Arbitrary bytes for every reader: none panics. `PROPTEST_CASES=100000 cargo test -p dyno-plan` runs longer.
+//! Fuzz tests: no reader panics on arbitrary bytes. `PROPTEST_CASES=100000 cargo test -p dyno-plan` runs longer.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use dyno_plan::engine::{EngineSpec, Engines, Form};
-use dyno_plan::{Bytes, PlanFile, PlanSource, Rate, Size, Span, TargetUrl};
+use dyno_plan::engine::{EngineSpec, Engines, UrlForm};
+use dyno_plan::{BlocksOrBytes, Bytes, PlanFile, PlanSource, Rate, TargetUrl, TimeSpan};
 use proptest::prelude::*;
 
-/// One of each form.
+/// One engine of each URL form.
 const ENGINES: Engines = Engines(&[
-    EngineSpec::plain("file", Form::File { write: "write file:PATH" }, "file:x"),
-    EngineSpec::plain("server", Form::Server, "server://h/d"),
+    EngineSpec::plain("file", UrlForm::File { write: "write file:PATH" }, "file:x"),
+    EngineSpec::plain("server", UrlForm::Server, "server://h/d"),
 ]);
 
 proptest! {
     #[test]
     fn no_bytes_panic_a_reader(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let text = String::from_utf8_lossy(&bytes);
-        let _ = (text.parse::<Size>(), text.parse::<Bytes>(), text.parse::<Span>());
+        let _ = (text.parse::<BlocksOrBytes>(), text.parse::<Bytes>(), text.parse::<TimeSpan>());
         let _ = (text.parse::<Rate>(), text.parse::<TargetUrl>());
     }
 

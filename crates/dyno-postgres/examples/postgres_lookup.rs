@@ -1,5 +1,5 @@
-//! How fast the client path is: lookups by key over some seconds, to be held against `pgbench -M prepared -n` with
-//! the same statement on the same server.
+//! Measures the client path: lookups by key for some seconds. Compare the result with `pgbench -M prepared
+//! -n`, with one statement and server for both.
 //!
 //! `cargo run --release -p dyno-postgres --example postgres_lookup -- URL ROWS SESSIONS SECONDS`
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for developers")]
@@ -7,8 +7,8 @@
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use dyno_engine::{Blocks, MonotonicClock, Op, OpenOptions};
-use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_engine::{BlockOp, BlockSessionConfig, MonotonicClock, OpenOptions};
+use dyno_plan::{Commit, DataSpec, DriveMode, Redo};
 use dyno_workload::blocks::Operated;
 
 fn main() {
@@ -28,7 +28,7 @@ fn main() {
     };
     let gate = Barrier::new(usize::try_from(sessions).unwrap() + 1);
     let run = |number: u32| {
-        let blocks = Blocks {
+        let blocks = BlockSessionConfig {
             schema: 1,
             spec: spec.clone(),
             work_unit: 1,
@@ -40,7 +40,7 @@ fn main() {
         };
         let clock = Arc::new(MonotonicClock::default());
         let mut session =
-            Operated::open(target.as_ref(), &blocks, Drive::Client, Commit::Wait, clock).unwrap();
+            Operated::open(target.as_ref(), &blocks, DriveMode::Client, Commit::Wait, clock).unwrap();
         gate.wait();
         let ends = Instant::now() + Duration::from_secs(seconds);
         let mut state = u64::from(number) * 0x9e37_79b9 + 1;
@@ -48,7 +48,7 @@ fn main() {
         while Instant::now() < ends {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let key = 1 + (state >> 33) % rows;
-            assert_eq!(session.execute(Op::Lookup { key }).unwrap().rows, 1);
+            assert_eq!(session.execute(BlockOp::Lookup { key }).unwrap().rows, 1);
             ops += 1;
         }
         ops
@@ -68,7 +68,7 @@ fn main() {
     );
 }
 
-/// User and system time of this process (`/proc/self/stat`, in hundredths of a second).
+/// User and system CPU time of this process in seconds (from `/proc/self/stat`, with a resolution of 0.01 s).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();

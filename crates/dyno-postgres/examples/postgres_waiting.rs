@@ -1,14 +1,16 @@
-//! Ways for a client to wait for a server's answers, compared: which costs least, which does most?
+//! Compares ways for a client to wait for a server's results, by cost and throughput.
 //!
-//! - `thread`: one thread per session, asleep in `recv`: what Dyno's sessions do;
-//! - `yield`: the same, but the thread lets others run once before it sleeps;
-//! - `spin`: the same, but it looks for the answer for up to 20 µs before it sleeps;
-//! - `epoll`: one thread per processor for all sessions, asleep in `epoll_wait`, taking answers as they come.
+//! - `thread`: one thread per session that sleeps in `recv`, as in Dyno's sessions;
+//! - `yield`: the same, but the thread yields once before it sleeps;
+//! - `spin`: the same, but the thread polls for the result for up to 20 µs before it sleeps;
+//! - `epoll`: one thread per processor for all sessions that sleeps in `epoll_wait` and handles results as
+//!   they arrive.
 //!
-//! All send the same messages and read the clock twice per operation. docs/internals/performance.md has what came out.
+//! All send the same messages and read the clock twice per operation. docs/internals/performance-notes.md
+//! contains the results.
 //!
-//! `cargo run --release -p dyno-postgres --example postgres_waiting -- SOCKET ROWS SESSIONS SECONDS MODE`; the server must
-//! trust user `postgres`, and `dyno load` must have been there.
+//! `cargo run --release -p dyno-postgres --example postgres_waiting -- SOCKET ROWS SESSIONS SECONDS MODE`;
+//! the server must trust user `postgres`, and the data must be loaded with `dyno load`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement for developers")]
 #![allow(unsafe_code, reason = "epoll and getrusage have no safe interface in the standard library")]
@@ -19,9 +21,9 @@ use std::os::unix::net::UnixStream;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-/// The longest look for an answer before sleeping.
+/// The longest time to poll for a result before sleeping.
 const SPIN: Duration = Duration::from_micros(20);
-/// ReadyForQuery, idle.
+/// A ReadyForQuery message with the status idle.
 const READY: [u8; 6] = [b'Z', 0, 0, 0, 5, b'I'];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -32,7 +34,7 @@ enum Mode {
     Epoll,
 }
 
-/// One session: its socket, its message with room for the key, and its figures.
+/// One session: its socket, its message with space for the key, and its figures.
 struct Session {
     socket: UnixStream,
     message: Vec<u8>,
@@ -81,7 +83,7 @@ impl Session {
         self.socket.write_all(&self.message).unwrap();
     }
 
-    /// One `recv`; an answer to a lookup comes in one piece.
+    /// One `recv`; the result of a lookup arrives in one piece.
     fn receive(&mut self, buffer: &mut [u8]) {
         let count = self.socket.read(buffer).unwrap();
         assert!(buffer[..count].ends_with(&READY) && buffer[0] == b'2', "another answer than to a lookup");
@@ -89,10 +91,10 @@ impl Session {
         self.ops += 1;
     }
 
-    /// Whether an answer is here.
+    /// Whether a result has arrived.
     fn peek(&self) -> bool {
         let mut byte = 0u8;
-        // SAFETY: the pointer is to one byte of ours, and the length says so.
+        // SAFETY: the pointer is to one byte that we own, and the length says so.
         let got = unsafe {
             libc::recv(
                 self.socket.as_raw_fd(),
@@ -129,11 +131,11 @@ fn one_by_one(session: &mut Session, mode: Mode, ends: Instant) {
 }
 
 fn all_at_once(sessions: &mut [Session], ends: Instant) {
-    // SAFETY: no pointers go in; a failure is -1, which epoll_ctl below refuses.
+    // SAFETY: no pointers are passed; a failure returns -1, which epoll_ctl below rejects.
     let epoll = unsafe { libc::epoll_create1(0) };
     for (number, session) in sessions.iter_mut().enumerate() {
         let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: number as u64 };
-        // SAFETY: `event` lives over the call, which copies it.
+        // SAFETY: `event` outlives the call, which copies it.
         let added = unsafe {
             libc::epoll_ctl(epoll, libc::EPOLL_CTL_ADD, session.socket.as_raw_fd(), &raw mut event)
         };
@@ -144,7 +146,7 @@ fn all_at_once(sessions: &mut [Session], ends: Instant) {
     let mut events = vec![libc::epoll_event { events: 0, u64: 0 }; sessions.len()];
     let mut open = sessions.len();
     while open > 0 {
-        // SAFETY: there is room for as many events as the length says.
+        // SAFETY: the array has space for as many events as the length says.
         let ready = unsafe { libc::epoll_wait(epoll, events.as_mut_ptr(), events.len() as i32, -1) };
         for event in &events[..usize::try_from(ready).unwrap()] {
             let session = &mut sessions[event.u64 as usize];
@@ -155,7 +157,7 @@ fn all_at_once(sessions: &mut [Session], ends: Instant) {
 }
 
 fn cpu() -> Duration {
-    // SAFETY: a struct of integers, for which zero is a value, and which the call fills.
+    // SAFETY: a struct of integers, for which zero is a valid value, and which the call fills.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
         libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
@@ -178,12 +180,12 @@ fn main() {
     };
     let mut sessions: Vec<Session> = (0..count).map(|n| Session::open(&args[1], n, rows)).collect();
     let processors = std::thread::available_parallelism().unwrap().get();
-    let each = if mode == Mode::Epoll { sessions.len().div_ceil(processors) } else { 1 };
-    let gate = Barrier::new(sessions.len().div_ceil(each));
+    let sessions_per_thread = if mode == Mode::Epoll { sessions.len().div_ceil(processors) } else { 1 };
+    let gate = Barrier::new(sessions.len().div_ceil(sessions_per_thread));
     let (cpu_before, began) = (cpu(), Instant::now());
     let ends = began + Duration::from_secs(seconds);
     std::thread::scope(|scope| {
-        for group in sessions.chunks_mut(each) {
+        for group in sessions.chunks_mut(sessions_per_thread) {
             let gate = &gate;
             scope.spawn(move || {
                 gate.wait();

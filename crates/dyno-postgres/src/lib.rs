@@ -1,8 +1,9 @@
-//! PostgreSQL 13 and later.
+//! The engine for PostgreSQL 13 and later.
 //!
-//! `connect` and `wire` speak the protocol, `layout` makes and removes the data, `ops` is the hot path, `counters` reads
-//! cumulative statistics, `identity` says what the server is and what of it would falsify a run, `sampler` looks at waits,
-//! `seen` at the statements that the server has seen, `pool` is what sessions behind a connection pooler need.
+//! `connect` and `wire` implement the protocol. `layout` creates and removes the data. `ops` is the hot path.
+//! `counters` reads cumulative statistics. `identity` describes the server and reports what would falsify a
+//! run. `sampler` samples waits, and `seen` reads the statements that the server has recorded. `pool`
+//! supports sessions behind a connection pooler.
 
 pub mod connect;
 mod counters;
@@ -25,18 +26,18 @@ use dyno_plan::TargetUrl;
 
 pub use spec::SPEC;
 
-/// PostgreSQL, as programs register it.
+/// The engine for PostgreSQL, for a program to register.
 pub const ENGINE: Engine = Engine { spec: SPEC, open, open_through: Some(open_through), grants };
 
-/// The target that a `postgres:` URL names. Does not connect.
+/// Returns the target that a `postgres:` URL names, without connecting.
 ///
 /// # Errors
-/// A parameter is unknown or has an impossible value.
+/// A parameter is unknown or has an invalid value.
 pub fn open(url: &TargetUrl, options: &OpenOptions) -> Result<Box<dyn Target>, TargetError> {
-    Ok(Box::new(target::PgTarget::new(url, options)?))
+    Ok(Box::new(target::PostgresTarget::new(url, options)?))
 }
 
-/// As [`open`], through a pooler at `url` to the server at `observe`.
+/// Like [`open`], with sessions through a pooler at `url` and everything else at the server at `observe`.
 ///
 /// # Errors
 /// As [`open`].
@@ -45,7 +46,7 @@ pub fn open_through(
     observe: &TargetUrl,
     options: &OpenOptions,
 ) -> Result<Box<dyn Target>, TargetError> {
-    Ok(Box::new(target::PgTarget::through(url, observe, options)?))
+    Ok(Box::new(target::PostgresTarget::through(url, observe, options)?))
 }
 
 fn grants(url: &TargetUrl) -> String {

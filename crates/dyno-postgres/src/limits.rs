@@ -1,12 +1,13 @@
-//! The server's time limits, which must not end a connection of Dyno's housekeeping: observers, loaders, setup SQL.
+//! Lifts the server's time limits on Dyno's auxiliary connections: observers, loaders, setup SQL.
 //!
-//! Sessions that measure keep the limits of the platform, except the one on idle sessions: they may wait long for their next operation.
+//! Measuring sessions keep the platform's limits except the one on idle sessions, because they may wait long
+//! for their next operation.
 
-use super::connect::ConnectConfig;
-use super::wire::Connection;
+use super::connect::PostgresConnectConfig;
+use super::wire::PostgresConnection;
 use dyno_engine::TargetError;
 
-/// Lifts every time limit that this server has, in one statement: the names differ between versions.
+/// One statement that lifts every time limit of this server; the names differ between versions.
 macro_rules! lift_limits {
     () => {
         "SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name IN ('statement_timeout', \
@@ -15,22 +16,22 @@ macro_rules! lift_limits {
 }
 pub(super) use lift_limits;
 
-/// The first version that limits how long a session may be idle.
+/// The first version with a limit on idle sessions.
 const IDLE_SESSION_TIMEOUT: u32 = 140_000;
 
-/// A connection of Dyno's housekeeping, without time limits. `settings` are made with it in the same transaction.
+/// Opens an auxiliary connection without time limits. `settings` run in the same transaction.
 pub(super) fn open_unlimited(
-    config: &ConnectConfig,
+    config: &PostgresConnectConfig,
     name: &str,
     settings: &str,
-) -> Result<Connection, TargetError> {
-    let mut connection = Connection::open(config, name)?;
+) -> Result<PostgresConnection, TargetError> {
+    let mut connection = PostgresConnection::open(config, name)?;
     connection.simple(&format!("{}; {settings}", lift_limits!()))?;
     Ok(connection)
 }
 
-/// Lifts the limit on idle sessions where `connection`'s server has one; empty where it has none.
-pub(super) fn stay_while_idle(connection: &Connection) -> &'static str {
+/// The statement that lifts the limit on idle sessions; empty if the server of `connection` has none.
+pub(super) fn stay_while_idle(connection: &PostgresConnection) -> &'static str {
     if connection.server_version_num() >= IDLE_SESSION_TIMEOUT {
         "SET idle_session_timeout = 0; "
     } else {

@@ -1,12 +1,18 @@
-//! Sessions through a connection pooler, while all else goes to the server.
+//! Runs sessions through a connection pooler while everything else connects to the server.
 //!
-//! A pooler that hands out its server connections for one transaction each (PgBouncer's `pool_mode = transaction`, and its
-//! like) takes away what a session's connection is to a run. Settings do not last, so each operation makes its own with
-//! `set_config(…, true)` in its own transaction. Prepared statements are carried by some (PgBouncer from 1.21 on, under names
-//! of its own) and lost by others, where statements are sent unnamed each time. And a session cannot ask the server to book
-//! its statistics: whichever connection hears it books its own. Server processes book theirs within a second while they
-//! work, and a process that falls idle ten seconds later (`PGSTAT_IDLE_INTERVAL`); so when the last session has gone, every
-//! connection that the pooler has is held at once and asked to, and the counts of the whole run are exact all the same.
+//! A pooler may assign its server connections for one transaction each (PgBouncer's `pool_mode = transaction`
+//! and similar). A session then loses three properties of its own connection.
+//!
+//! - Settings do not last. Each operation makes its settings with `set_config(…, true)` in its own
+//!   transaction.
+//! - Prepared statements may be lost. Some poolers keep them (PgBouncer from 1.21 on, under its own names).
+//!   With others, statements are sent unnamed each time.
+//! - A session cannot make the server report its statistics: the request applies to whichever server
+//!   connection receives it.
+//!
+//! Server processes report statistics within a second while they work, and idle ones within ten seconds
+//! (`PGSTAT_IDLE_INTERVAL`). When the last session has closed, Dyno therefore holds every connection of the
+//! pooler at once and flushes its statistics. The counts of the whole run are then exact.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -15,32 +21,32 @@ use std::time::{Duration, Instant};
 
 use dyno_record::Identity;
 
-use super::connect::ConnectConfig;
+use super::connect::PostgresConnectConfig;
 use super::counters::{FLUSH, OBSERVER_SETTINGS, SHARED_STATISTICS};
 use super::identity::counting::through_pooler;
-use super::wire::{Connection, message};
+use super::wire::{PostgresConnection, message};
 use dyno_engine::TargetError;
 
-/// What sessions through a pooler call themselves.
+/// The application name of sessions through a pooler.
 pub(super) const POOLED_NAME: &str = "dyno session pooled";
 
-/// The name under which identities hold what a pooler does to sessions, as [`Statements::words`].
+/// The setting in identities that states what a pooler does to sessions, as in [`PostgresPoolerStatements::words`].
 const SETTING: &str = "pooler";
 
-/// The longest wait for a pooler to hand out one of its connections for the last booking.
+/// The longest time to wait for a pooler to assign a connection for the last flush.
 const HAND_OUT: Duration = Duration::from_secs(2);
 
-/// How statements go through a pooler.
+/// How a session sends statements through a pooler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Statements {
-    /// Prepared: the pooler keeps them, and prepares them on the connection that it hands out.
+pub(super) enum PostgresPoolerStatements {
+    /// Prepared: the pooler keeps them and prepares them on the assigned server connection.
     Prepared,
     /// Unnamed: parsed, bound and executed each time.
     Unnamed,
 }
 
-impl Statements {
-    /// As records have it.
+impl PostgresPoolerStatements {
+    /// The description stored in records.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Prepared => "in between, prepared statements",
@@ -49,105 +55,111 @@ impl Statements {
     }
 }
 
-/// Where sessions arrive.
+/// The endpoint that sessions connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// At the server itself.
-    Straight,
-    /// At a pooler.
-    Pooled(Statements),
+pub(super) enum PostgresRoute {
+    /// The PostgreSQL server, without a pooler.
+    Direct,
+    /// A pooler, and how it handles prepared statements.
+    Pooled(PostgresPoolerStatements),
 }
 
-/// The way of a target's sessions.
+/// The connections of a target's sessions, directly or through a pooler.
 #[derive(Debug)]
-pub(super) struct Pool {
-    sessions: ConnectConfig,
-    server: ConnectConfig,
-    way: Mutex<Option<Way>>,
-    /// Sessions that are open.
+pub(super) struct PostgresPool {
+    sessions: PostgresConnectConfig,
+    server: PostgresConnectConfig,
+    route: Mutex<Option<PostgresRoute>>,
+    /// Number of sessions that are open.
     open: AtomicU32,
-    /// Transactions that are not the sessions'.
+    /// Transactions that Dyno added outside the sessions.
     commits: AtomicU64,
 }
 
-impl Pool {
-    /// Sessions connect by `sessions` and arrive at the server that `server` leads to.
-    pub(super) fn new(sessions: ConnectConfig, server: ConnectConfig) -> Self {
-        Self { sessions, server, way: Mutex::new(None), open: AtomicU32::new(0), commits: AtomicU64::new(0) }
+impl PostgresPool {
+    /// Creates the pool: sessions connect with `sessions`, everything else with `server`.
+    pub(super) fn new(sessions: PostgresConnectConfig, server: PostgresConnectConfig) -> Self {
+        Self {
+            sessions,
+            server,
+            route: Mutex::new(None),
+            open: AtomicU32::new(0),
+            commits: AtomicU64::new(0),
+        }
     }
 
-    /// How sessions connect.
-    pub(super) fn sessions(&self) -> &ConnectConfig {
+    /// The connection settings of the sessions.
+    pub(super) fn sessions(&self) -> &PostgresConnectConfig {
         &self.sessions
     }
 
-    /// Transactions that this has added to the target's counters.
+    /// Transactions that the pool has added to the target's counters.
     pub(super) fn own_commits(&self) -> u64 {
         self.commits.load(Ordering::Acquire)
     }
 
-    /// What is at the end of the sessions' way; found out once.
+    /// What the sessions connect to; determined once.
     ///
     /// # Errors
-    /// It cannot be reached; or both ways do not lead to one database.
-    pub(super) fn way(&self) -> Result<Way, TargetError> {
-        let mut known = self.way.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(way) = *known {
-            return Ok(way);
+    /// It cannot be reached, or the two URLs do not lead to the same database.
+    pub(super) fn route(&self) -> Result<PostgresRoute, TargetError> {
+        let mut cached_route = self.route.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(route) = *cached_route {
+            return Ok(route);
         }
-        let way = self.look()?;
-        *known = Some(way);
-        Ok(way)
+        let detected = self.detect_route()?;
+        *cached_route = Some(detected);
+        Ok(detected)
     }
 
-    /// Whether a pooler is in between that carries prepared statements.
+    /// Whether sessions use a pooler that keeps prepared statements.
     ///
     /// # Errors
-    /// As [`Pool::way`].
+    /// As [`PostgresPool::route`].
     pub(super) fn carries_statements(&self) -> Result<bool, TargetError> {
-        Ok(self.way()? == Way::Pooled(Statements::Prepared))
+        Ok(self.route()? == PostgresRoute::Pooled(PostgresPoolerStatements::Prepared))
     }
 
-    fn look(&self) -> Result<Way, TargetError> {
-        let mut server = Connection::open(&self.server, "dyno check")?;
-        if served_by(&mut server)? != server.backend_pid() {
+    fn detect_route(&self) -> Result<PostgresRoute, TargetError> {
+        let mut server = PostgresConnection::open(&self.server, "dyno check")?;
+        if serving_pid(&mut server)? != server.backend_pid() {
             return Err(TargetError::unsupported("target.observe_url leads to a connection pooler, too")
                 .hint("give target.observe_url the host and port of the PostgreSQL server itself"));
         }
-        let mut session = Connection::open(&self.sessions, "dyno check")?;
+        let mut session = PostgresConnection::open(&self.sessions, "dyno check")?;
         let (here, there) = (database(&mut server)?, database(&mut session)?);
         if here != there {
             return Err(TargetError::unsupported(format!(
                 "target.url leads to {there}, and target.observe_url to {here}"
             ))
-            .hint("both have to lead to the same database of the same server"));
+            .hint("both must lead to one database of one server"));
         }
-        let way = match served_by(&mut session)? == session.backend_pid() {
-            true => Way::Straight,
-            false => Way::Pooled(statements(&mut session)),
+        let way = match serving_pid(&mut session)? == session.backend_pid() {
+            true => PostgresRoute::Direct,
+            false => PostgresRoute::Pooled(statements(&mut session)),
         };
         server.close();
         session.close();
         Ok(way)
     }
 
-    /// Adds to `identity` what the way of the sessions changes.
+    /// Adds to `identity` what a pooler changes.
     ///
     /// # Errors
-    /// As [`Pool::way`].
+    /// As [`PostgresPool::route`].
     pub(super) fn describe(&self, identity: &mut Identity) -> Result<(), TargetError> {
-        if let Way::Pooled(statements) = self.way()? {
+        if let PostgresRoute::Pooled(statements) = self.route()? {
             identity.settings.insert(SETTING.to_owned(), statements.words().to_owned());
             through_pooler(&mut identity.counting);
         }
         Ok(())
     }
 
-    /// Has every connection of the pooler that sessions used book its statistics.
+    /// Flushes the statistics of every server connection that sessions used.
     ///
-    /// Held all at once, so that each is another one; true if all were reached.
-    fn book(&self) -> Result<bool, TargetError> {
-        let mut server = Connection::open(&self.server, "dyno check")?;
+    /// Holds all connections at once, so that each is a different one. Returns true if all were reached.
+    fn flush_statistics(&self) -> Result<bool, TargetError> {
+        let mut server = PostgresConnection::open(&self.server, "dyno check")?;
         server.simple(OBSERVER_SETTINGS)?;
         let rows = server.simple(&format!(
             "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name ~ '^{POOLED_NAME}( |$)'"
@@ -157,19 +169,24 @@ impl Pool {
         let books = server.server_version_num() >= SHARED_STATISTICS;
         let mut held = Vec::new();
         while books && held.len() < rows.len() && !left.is_empty() {
-            let mut connection = Connection::open(&self.sessions, POOLED_NAME)?;
+            let mut connection = PostgresConnection::open(&self.sessions, POOLED_NAME)?;
             let deadline = Some(Instant::now() + HAND_OUT);
-            connection.line.stream.socket().set_deadline(deadline).map_err(super::wire::WireError::Io)?;
+            connection
+                .line
+                .stream
+                .socket()
+                .set_deadline(deadline)
+                .map_err(super::wire::PostgresWireError::Io)?;
             connection.simple("BEGIN")?;
             self.add_commits(1);
-            left.remove(&served_by(&mut connection)?);
+            left.remove(&serving_pid(&mut connection)?);
             connection.simple(FLUSH)?;
             held.push(connection);
         }
         for connection in &mut held {
             connection.simple("COMMIT")?;
         }
-        held.into_iter().for_each(Connection::close);
+        held.into_iter().for_each(PostgresConnection::close);
         server.close_within(HAND_OUT);
         Ok(books && left.is_empty())
     }
@@ -179,28 +196,29 @@ impl Pool {
     }
 }
 
-/// One of the sessions that are open behind a pooler.
+/// The membership of one open session behind a pooler.
 #[derive(Debug)]
-pub(super) struct Member(Option<Arc<Pool>>);
+pub(super) struct PostgresPoolMembership(Option<Arc<PostgresPool>>);
 
-impl Member {
-    /// One more.
-    pub(super) fn join(pool: &Arc<Pool>) -> Self {
+impl PostgresPoolMembership {
+    /// Counts one more open session.
+    pub(super) fn join(pool: &Arc<PostgresPool>) -> Self {
         pool.open.fetch_add(1, Ordering::AcqRel);
         Self(Some(Arc::clone(pool)))
     }
 
-    /// One less, in order; the last one sees to it that all is booked.
+    /// Counts one session less after a regular close; the last one flushes all statistics.
     pub(super) fn leave(mut self) {
         let Some(pool) = self.0.take() else { return };
         if pool.open.fetch_sub(1, Ordering::AcqRel) == 1 {
-            // What cannot be booked now is booked by the server in its own time, or is missed by the audit.
-            let _ = pool.book();
+            // Statistics that cannot be flushed now are reported by the server later, or are missing in the
+            // audit.
+            let _ = pool.flush_statistics();
         }
     }
 }
 
-impl Drop for Member {
+impl Drop for PostgresPoolMembership {
     fn drop(&mut self) {
         if let Some(pool) = self.0.take() {
             pool.open.fetch_sub(1, Ordering::AcqRel);
@@ -208,16 +226,16 @@ impl Drop for Member {
     }
 }
 
-/// The process that serves a connection at this moment.
-fn served_by(connection: &mut Connection) -> Result<i32, TargetError> {
+/// The server process that currently serves a connection.
+fn serving_pid(connection: &mut PostgresConnection) -> Result<i32, TargetError> {
     let rows = connection.simple("SELECT pg_catalog.pg_backend_pid()")?;
     rows.last()
         .and_then(|row| row.parse(0))
         .ok_or_else(|| TargetError::database("the server does not tell the number of its process"))
 }
 
-/// Which database of which server this is, in words that no other has.
-fn database(connection: &mut Connection) -> Result<String, TargetError> {
+/// A unique description of the database and its server.
+fn database(connection: &mut PostgresConnection) -> Result<String, TargetError> {
     let rows = connection.simple(
         "SELECT pg_catalog.format('database %s of the server with system identifier %s, started %s', \
          pg_catalog.current_database(), s.system_identifier, \
@@ -227,9 +245,10 @@ fn database(connection: &mut Connection) -> Result<String, TargetError> {
     Ok(rows.first().and_then(|row| row.get(0)).unwrap_or("an unknown database").to_owned())
 }
 
-/// Whether the pooler carries prepared statements: then they have names of its own on the server. A name of ours there, or
-/// a refusal, means that it passes on what it gets, and the next transaction may be another connection's.
-fn statements(connection: &mut Connection) -> Statements {
+/// Whether the pooler keeps prepared statements. If it does, they have its own names on the server. If our
+/// name exists there, or the server returns an error, the pooler only forwards messages, and the next
+/// transaction may use another connection.
+fn statements(connection: &mut PostgresConnection) -> PostgresPoolerStatements {
     const NAME: &str = "dyno_probe";
     const TEXT: &str = "SELECT 1 AS dyno_probe";
     let ask = format!(
@@ -248,7 +267,7 @@ fn statements(connection: &mut Connection) -> Statements {
     let rows = connection.line.send().and_then(|()| connection.read_results()).unwrap_or_default();
     let number = |index| rows.last().filter(|row| row.len() == 2).and_then(|row| row.parse::<u64>(index));
     match (number(0), number(1)) {
-        (Some(0), Some(1..)) => Statements::Prepared,
-        _ => Statements::Unnamed,
+        (Some(0), Some(1..)) => PostgresPoolerStatements::Prepared,
+        _ => PostgresPoolerStatements::Unnamed,
     }
 }

@@ -1,9 +1,9 @@
-//! PgBouncer's own settings, where its administration console lets this user read them.
+//! Reads PgBouncer's own settings if its administration console allows it.
 
 use std::collections::BTreeMap;
 
-use super::connect::ConnectConfig;
-use super::wire::Connection;
+use super::connect::PostgresConnectConfig;
+use super::wire::PostgresConnection;
 use dyno_engine::{StatementLimit, StatementScope};
 
 /// The database name of the console.
@@ -14,24 +14,25 @@ const CONSOLE: &str = "pgbouncer";
 pub(super) struct PoolConfig(BTreeMap<String, String>);
 
 impl PoolConfig {
-    /// Asks the pooler that `sessions` leads to; `None` where it is another one, or lets this user not ask (`stats_users`).
-    pub(super) fn read(sessions: &ConnectConfig) -> Option<Self> {
+    /// Reads the settings of the pooler that `sessions` leads to; `None` if it is not PgBouncer or does not
+    /// allow this user to read them (`stats_users`).
+    pub(super) fn read(sessions: &PostgresConnectConfig) -> Option<Self> {
         let mut console = sessions.clone();
         CONSOLE.clone_into(&mut console.database);
-        let mut connection = Connection::open(&console, "dyno check").ok()?;
+        let mut connection = PostgresConnection::open(&console, "dyno check").ok()?;
         let rows = connection.simple("SHOW CONFIG").ok()?;
         connection.close();
-        let pair = |row: &dyno_engine::Row| Some((row.get(0)?.to_owned(), row.get(1)?.to_owned()));
+        let pair = |row: &dyno_engine::TextRow| Some((row.get(0)?.to_owned(), row.get(1)?.to_owned()));
         let settings: BTreeMap<String, String> = rows.iter().filter_map(pair).collect();
         (!settings.is_empty()).then_some(Self(settings))
     }
 
-    /// A setting that is a number.
+    /// The value of a numeric setting.
     pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.0.get(name)?.parse().ok()
     }
 
-    /// How many statements each server connection keeps prepared.
+    /// The number of statements that each server connection keeps prepared.
     pub(super) fn statement_limit(&self) -> Option<StatementLimit> {
         Some(StatementLimit {
             setting: "PgBouncer's max_prepared_statements",

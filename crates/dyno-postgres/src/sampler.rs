@@ -1,15 +1,17 @@
-//! What Dyno's sessions wait for, looked at through `pg_stat_activity`.
+//! Samples what Dyno's sessions wait for, from `pg_stat_activity`.
 
-use super::connect::ConnectConfig;
-use super::wire::Connection;
+use super::connect::PostgresConnectConfig;
+use super::wire::PostgresConnection;
 use dyno_engine::target::Stuck;
 use dyno_engine::{OtherSession, Sampler, TargetError, WaitSample};
 
-/// Active sessions of Dyno in this database with their waits, and all other active sessions of the server with database and
-/// program. A user sees what backends of its own name do, and all with `pg_read_all_stats`; sessions connect as the
-/// same user as this sampler. Background processes are no client backends. Another Dyno in another database is
-/// somebody else, here the lock keeps it out. Whoever sleeps, waits for a lock or for its client takes neither processor nor
-/// device, and is no company.
+/// Active sessions of Dyno in this database with their waits, and other active sessions of the server with
+/// database and program.
+///
+/// A user sees the activity of its own backends, and of all with `pg_read_all_stats`; sessions connect as the
+/// same user as this sampler. Only client backends are included, not background processes. A Dyno process in
+/// another database counts as another client; in this database the lock excludes it. Sessions that sleep or
+/// wait for a lock or their client use neither processor nor device and are not included.
 const SAMPLE: &str = "SELECT a.ours, CASE WHEN a.ours THEN a.wait_event_type ELSE a.datname END,
          CASE WHEN a.ours THEN a.wait_event ELSE coalesce(nullif(a.application_name, ''), a.usename) END, a.here
      FROM (
@@ -20,17 +22,20 @@ const SAMPLE: &str = "SELECT a.ours, CASE WHEN a.ours THEN a.wait_event_type ELS
      WHERE CASE WHEN a.ours THEN a.application_name !~ '^dyno (load|check|lock|observer|sampler)( |$)'
          ELSE coalesce(a.wait_event_type, '') NOT IN ('Timeout', 'Lock', 'Client') END";
 
-/// All active sessions of the server but those that look on: wait, then database and program, and whether it is in this database.
+/// All active sessions of the server except observers and samplers: wait, database, program, and whether it
+/// is in this database.
 const SAMPLE_ALL: &str = "SELECT coalesce(wait_event_type, 'CPU'), coalesce(wait_event, 'CPU'), datname,
          coalesce(nullif(application_name, ''), usename), datname = current_database()
      FROM pg_stat_activity WHERE state = 'active' AND backend_type = 'client backend'
          AND application_name !~ '^dyno (observer|sampler)( |$)'";
 
-/// Says, in one row, whether a wait can be seen: that of this very backend; and whether what sessions of other users do.
+/// Returns one row: whether a wait is visible, that of this backend itself, and whether other users' sessions
+/// are visible.
 const PROBE: &str = "SELECT state, pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')
      FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 
-/// What most of Dyno's sessions wait for that are in a statement, how many they are, and who is in their way.
+/// The most frequent wait of Dyno's sessions that are executing a statement, their number, and the sessions
+/// that block them.
 const STUCK: &str = "SELECT concat_ws(' ', a.wait_event_type, a.wait_event), count(*),
          string_agg(DISTINCT concat_ws(' ', 'process', b.pid::text, nullif(b.application_name, ''), b.usename), ', ')
      FROM pg_stat_activity a LEFT JOIN pg_stat_activity b ON b.pid = ANY (pg_blocking_pids(a.pid))
@@ -38,8 +43,8 @@ const STUCK: &str = "SELECT concat_ws(' ', a.wait_event_type, a.wait_event), cou
          AND a.application_name !~ '^dyno (load|check|lock|observer|sampler)( |$)'
      GROUP BY 1 ORDER BY 2 DESC LIMIT 1";
 
-/// What the server says of sessions whose operations do not end.
-pub(super) fn stuck(connection: &mut Connection) -> Result<Option<Stuck>, TargetError> {
+/// What the server reports about sessions whose operations do not end.
+pub(super) fn stuck(connection: &mut PostgresConnection) -> Result<Option<Stuck>, TargetError> {
     let rows = connection.simple(STUCK)?;
     let Some(row) = rows.last().filter(|row| row.len() == 3) else { return Ok(None) };
     let (wait, count) = (row.get(0).unwrap_or_default(), row.get(1).unwrap_or_default());
@@ -51,31 +56,31 @@ pub(super) fn stuck(connection: &mut Connection) -> Result<Option<Stuck>, Target
     Ok(Some(Stuck { words, full: false }))
 }
 
-/// Looks at waits on a connection of its own.
-pub(super) struct PgSampler {
-    connection: Connection,
+/// Samples waits on a connection of its own.
+pub(super) struct PostgresSampler {
+    connection: PostgresConnection,
     sample: String,
-    /// Whether it looks at all sessions alike.
+    /// Whether it samples all sessions and not only Dyno's.
     all: bool,
     sees_others: bool,
     commits: u64,
 }
 
-impl PgSampler {
-    /// Connects and makes sure that waits can be seen.
-    pub(super) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
-        Self::looking(config, false)
+impl PostgresSampler {
+    /// Connects and checks that waits are visible.
+    pub(super) fn open(config: &PostgresConnectConfig) -> Result<Self, TargetError> {
+        Self::connect(config, false)
     }
 
-    /// The same, for a sampler of all sessions, whoever's they are.
-    pub(super) fn of_all(config: &ConnectConfig) -> Result<Self, TargetError> {
-        Self::looking(config, true)
+    /// Like [`Self::open`], but samples the sessions of all users.
+    pub(super) fn open_for_all(config: &PostgresConnectConfig) -> Result<Self, TargetError> {
+        Self::connect(config, true)
     }
 
-    fn looking(config: &ConnectConfig, all: bool) -> Result<Self, TargetError> {
-        let mut connection = Connection::open(config, "dyno sampler")?;
+    fn connect(config: &PostgresConnectConfig, all: bool) -> Result<Self, TargetError> {
+        let mut connection = PostgresConnection::open(config, "dyno sampler")?;
         connection.simple(super::counters::OBSERVER_SETTINGS)?;
-        // Books what opening cost at once, so that a snapshot taken next has it.
+        // Flushes the statistics of opening at once, so that the next snapshot contains them.
         let flush = super::counters::flush_sql(connection.server_version_num());
         let first = |sql: &str| if flush.is_empty() { sql.to_owned() } else { format!("{flush}; {sql}") };
         let probe = connection.simple(&first(PROBE))?;
@@ -85,14 +90,14 @@ impl PgSampler {
         }
         let sees_others = probe.last().and_then(|row| row.get(1)) == Some("t");
         let sample = first(if all { SAMPLE_ALL } else { SAMPLE });
-        // The first one looks its views up in the catalog, whose blocks would count in the window.
+        // The first sample looks up its views in the catalog, and those blocks would count in the window.
         connection.simple(&sample)?;
-        // Start-up, settings, probe and that sample were one transaction each.
+        // One transaction each: start-up, settings, probe and that sample.
         Ok(Self { connection, sample, all, sees_others, commits: 4 })
     }
 }
 
-impl Sampler for PgSampler {
+impl Sampler for PostgresSampler {
     fn sample(
         &mut self,
         into: &mut Vec<WaitSample>,
@@ -105,7 +110,7 @@ impl Sampler for PgSampler {
                 let word = |column| row.get(column).unwrap_or_default().to_owned();
                 into.push(WaitSample { class: word(0), event: word(1) });
                 let (database, program) = (word(2), program(&word(3)).to_owned());
-                others.push(OtherSession { database, program, here: row.get(4) == Some("t") });
+                others.push(OtherSession { database, program, is_target_database: row.get(4) == Some("t") });
             }
             return Ok(());
         }
@@ -119,14 +124,14 @@ impl Sampler for PgSampler {
                 _ => others.push(OtherSession {
                     database: word(1),
                     program: program(&word(2)).to_owned(),
-                    here: row.get(3) == Some("t"),
+                    is_target_database: row.get(3) == Some("t"),
                 }),
             }
         }
         Ok(())
     }
 
-    fn sees_others(&self) -> Result<(), String> {
+    fn can_see_others(&self) -> Result<(), String> {
         match self.sees_others {
             true => Ok(()),
             false => {
@@ -141,7 +146,7 @@ impl Sampler for PgSampler {
     }
 }
 
-/// The program of an `application_name`: sessions of another Dyno are many names of one.
+/// The program in an `application_name`; the names of all sessions of one Dyno process give the same program.
 fn program(name: &str) -> &str {
     if name.starts_with("dyno ") { "dyno" } else { name }
 }

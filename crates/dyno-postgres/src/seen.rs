@@ -1,42 +1,50 @@
-//! Statements that the server has seen: what `pg_stat_statements` tells, and the types of their parameters.
+//! Reads the statements that the server has recorded in `pg_stat_statements`, and the types of their
+//! parameters.
 
-use dyno_engine::seen::{Asked, MOST, Marks, Order, ParameterTypes, Seen, SeenStatement};
-use dyno_engine::{Refusal as _, Row, TargetError};
+use dyno_engine::seen::{
+    MOST, ObservedStatement, ObservedStatements, ParameterTypes, PlaceholderStyle, StatementOrder,
+    StatementQuery,
+};
+use dyno_engine::{Refusal as _, TargetError, TextRow};
 
 use super::layout::{ident, literal};
-use super::wire::{Connection, Fields, PgError, WireError, message};
+use super::wire::{PostgresConnection, PostgresError, PostgresFieldReader, PostgresWireError, message};
 
-/// The schema that the extension lies in, and its version.
+/// The schema and the version of the extension.
 const EXTENSION: &str =
     "SELECT n.nspname, e.extversion FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
                          WHERE e.extname = 'pg_stat_statements'";
 
-/// Since when it counts, and how often it has forgotten statements that came rarely.
+/// The start of its counts, and how often it has discarded infrequent statements.
 const SINCE: &str = "SELECT to_char(stats_reset, 'YYYY-MM-DD HH24:MI:SS TZH:TZM'), dealloc FROM {extension}.pg_stat_statements_info";
 
-/// The version of the extension that tells what functions do apart, and since when it counts.
+/// The extension version that separates statements inside functions and reports the start of its counts.
 const TOP_LEVEL_FROM: (u32, u32) = (1, 9);
 
 const MAKE_IT: &str = "set shared_preload_libraries = 'pg_stat_statements' in postgresql.conf and restart the server, then do \
                        CREATE EXTENSION pg_stat_statements in this database, and let the application work for a while";
 
-/// What can be told of the statements that were `asked` for.
-pub(super) fn seen(connection: &mut Connection, asked: &Asked) -> Result<Seen, TargetError> {
-    if asked.schema.is_some() {
+/// Reads the recorded statements that `asked` selects.
+pub(super) fn seen(
+    connection: &mut PostgresConnection,
+    request: &StatementQuery,
+) -> Result<ObservedStatements, TargetError> {
+    if request.schema.is_some() {
         let message = "pg_stat_statements does not tell in which schema a statement looks for its tables";
         return Err(TargetError::unsupported(message)
             .hint("leave --schema out; --user NAME takes the statements of one user"));
     }
-    let there = connection.simple(EXTENSION)?;
-    let Some(there) = there.first() else {
+    let extension_rows = connection.simple(EXTENSION)?;
+    let Some(extension_row) = extension_rows.first() else {
         return Err(TargetError::unsupported("the extension pg_stat_statements is not in this database")
             .hint(MAKE_IT));
     };
-    let (extension, tells_more) = (ident(there.text(0)), number(there.text(1)) >= TOP_LEVEL_FROM);
-    let sql = statement(asked, &extension, tells_more);
+    let (extension, tells_more) =
+        (ident(extension_row.text(0)), parse_version(extension_row.text(1)) >= TOP_LEVEL_FROM);
+    let sql = listing_sql(request, &extension, tells_more);
     let rows = connection.simple(&sql).map_err(|error| {
-        let hint = match PgError::of(&error).map(PgError::code).as_deref() {
-            // The view is there, and what counts is not loaded.
+        let hint = match PostgresError::of(&error).map(PostgresError::code).as_deref() {
+            // The view exists, but the library that counts is not loaded.
             Some("55000") => MAKE_IT,
             Some("42703") => {
                 "ALTER EXTENSION pg_stat_statements UPDATE brings it to the version of the server"
@@ -59,29 +67,29 @@ pub(super) fn seen(connection: &mut Connection, asked: &Asked) -> Result<Seen, T
         }
     }
     let database = connection.simple("SELECT current_database()")?;
-    Ok(Seen {
+    Ok(ObservedStatements {
         source: format!("pg_stat_statements of database {}", database.first().map_or("", |row| row.text(0))),
-        marks: Marks::Dollar,
+        marks: PlaceholderStyle::Dollar,
         schemas: &["pg_catalog", "information_schema"],
         reads: "blocks from outside the cache",
-        statements: rows.iter().map(one).collect(),
+        statements: rows.iter().map(parse_statement).collect(),
         notes,
     })
 }
 
-/// `1.10` → (1, 10).
-fn number(version: &str) -> (u32, u32) {
+/// Parses a version as major and minor: `1.10` → (1, 10).
+fn parse_version(version: &str) -> (u32, u32) {
     let (major, minor) = version.split_once('.').unwrap_or((version, "0"));
     (major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
 }
 
-fn statement(asked: &Asked, extension: &str, tells_more: bool) -> String {
-    let order = match asked.order {
-        Order::Time => "SUM(total_exec_time)",
-        Order::Calls => "SUM(calls)",
-        Order::Reads => "SUM(shared_blks_read)",
+fn listing_sql(request: &StatementQuery, extension: &str, tells_more: bool) -> String {
+    let order = match request.order {
+        StatementOrder::Time => "SUM(total_exec_time)",
+        StatementOrder::Calls => "SUM(calls)",
+        StatementOrder::Reads => "SUM(shared_blks_read)",
     };
-    let user = match &asked.user {
+    let user = match &request.user {
         None => "true".to_owned(),
         Some(user) => {
             format!("userid = (SELECT oid FROM pg_roles WHERE rolname = {})", literal(user))
@@ -89,24 +97,25 @@ fn statement(asked: &Asked, extension: &str, tells_more: bool) -> String {
     };
     let toplevel = if tells_more { "toplevel" } else { "true" };
     let text = include_str!("sql/seen.sql");
-    // Names of others are put in last, as they may hold braces.
-    let own = [("{toplevel}", toplevel), ("{order}", order), ("{most}", &MOST.to_string())];
-    let text = own.iter().fold(without_comments(text), |text, (name, value)| text.replace(name, value));
+    // Names from the database are inserted last because they may contain braces.
+    let replacements = [("{toplevel}", toplevel), ("{order}", order), ("{most}", &MOST.to_string())];
+    let text =
+        replacements.iter().fold(without_comments(text), |text, (name, value)| text.replace(name, value));
     let (before, behind) = text.split_once("{extension}").unwrap_or((&text, ""));
     format!("{before}{extension}{}", behind.replace("{user}", &user))
 }
 
-/// Comments name what stands in braces, too.
+/// Removes comments, which also contain names in braces.
 fn without_comments(text: &str) -> String {
     text.lines().filter(|line| !line.starts_with("--")).collect::<Vec<_>>().join("\n")
 }
 
-/// What the view shows instead of a text that this user may not see.
+/// The view's placeholder for a text that this user may not see.
 const HIDDEN: &str = "<insufficient privilege>";
 
-fn one(row: &Row) -> SeenStatement {
+fn parse_statement(row: &TextRow) -> ObservedStatement {
     let text = row.get(1).filter(|text| *text != HIDDEN).map(str::to_owned);
-    SeenStatement {
+    ObservedStatement {
         id: row.get(0).unwrap_or("?").to_owned(),
         whole: text.is_some().then_some(true),
         text,
@@ -117,15 +126,15 @@ fn one(row: &Row) -> SeenStatement {
     }
 }
 
-/// The types of the parameters of each statement; none is executed.
+/// The types of each statement's parameters; no statement is executed.
 pub(super) fn parameter_types(
-    connection: &mut Connection,
+    connection: &mut PostgresConnection,
     statements: &[&str],
 ) -> Result<Vec<ParameterTypes>, TargetError> {
     statements.iter().map(|statement| types_of(connection, statement)).collect()
 }
 
-fn types_of(connection: &mut Connection, statement: &str) -> Result<ParameterTypes, TargetError> {
+fn types_of(connection: &mut PostgresConnection, statement: &str) -> Result<ParameterTypes, TargetError> {
     message::parse(&mut connection.line.out, "", statement, &[]);
     message::describe_statement(&mut connection.line.out, "");
     message::sync(&mut connection.line.out);
@@ -135,7 +144,7 @@ fn types_of(connection: &mut Connection, statement: &str) -> Result<ParameterTyp
         let (tag, body) = connection.next()?;
         match tag {
             b't' => {
-                let mut fields = Fields::new(connection.line.body(body));
+                let mut fields = PostgresFieldReader::new(connection.line.body(body));
                 let count = fields.u16().ok_or_else(cut_short)?;
                 let all: Option<Vec<i32>> = (0..count).map(|_| fields.i32()).collect();
                 oids = Some(all.ok_or_else(cut_short)?);
@@ -154,8 +163,8 @@ fn types_of(connection: &mut Connection, statement: &str) -> Result<ParameterTyp
     Ok(rows.first().map(|row| (0..row.len()).map(|at| row.text(at).to_owned()).collect()))
 }
 
-fn cut_short() -> WireError {
-    WireError::protocol("a description of parameters that ends too early")
+fn cut_short() -> PostgresWireError {
+    PostgresWireError::protocol("a description of parameters that ends too early")
 }
 
 #[cfg(test)]
@@ -164,8 +173,12 @@ mod tests {
 
     #[test]
     fn a_users_name_cannot_leave_its_place() {
-        let asked = Asked { order: Order::Calls, schema: None, user: Some("o'x {most}".to_owned()) };
-        let sql = statement(&asked, "\"ext{user}\"", true);
+        let request = StatementQuery {
+            order: StatementOrder::Calls,
+            schema: None,
+            user: Some("o'x {most}".to_owned()),
+        };
+        let sql = listing_sql(&request, "\"ext{user}\"", true);
         assert!(sql.contains("rolname = 'o''x {most}'"), "{sql}");
         assert!(
             sql.contains("FROM \"ext{user}\".pg_stat")
@@ -173,8 +186,8 @@ mod tests {
                 && sql.contains("AND toplevel"),
             "{sql}"
         );
-        let before = statement(&Asked { user: None, ..asked }, "public", false);
+        let before = listing_sql(&StatementQuery { user: None, ..request }, "public", false);
         assert!(!before.contains("toplevel") && !before.contains('{'), "{before}");
-        assert!(number("1.10") > TOP_LEVEL_FROM && number("1.8") < TOP_LEVEL_FROM);
+        assert!(parse_version("1.10") > TOP_LEVEL_FROM && parse_version("1.8") < TOP_LEVEL_FROM);
     }
 }

@@ -1,27 +1,30 @@
-//! PostgreSQL, as plans know it.
+//! The description of PostgreSQL for plans.
 
-use dyno_plan::engine::{EngineSpec, Form, Passwords, Words};
-use dyno_plan::{Commit, Protocol};
+use dyno_plan::engine::{EngineSpec, Passwords, UrlForm, UrlParameterWords};
+use dyno_plan::{Commit, StatementProtocol};
 
-/// What a plan has to know of PostgreSQL.
+/// What a plan needs to know about PostgreSQL.
 pub const SPEC: EngineSpec = EngineSpec {
     aliases: &["postgresql"],
     product: "PostgreSQL",
     examples: &["postgres://USER@HOST:PORT/DATABASE"],
     words: &[
-        Words::exact("sslmode", &["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]),
-        Words::exact("channel_binding", &["disable", "prefer", "require"]),
-        Words::exact(
+        UrlParameterWords::exact(
+            "sslmode",
+            &["disable", "allow", "prefer", "require", "verify-ca", "verify-full"],
+        ),
+        UrlParameterWords::exact("channel_binding", &["disable", "prefer", "require"]),
+        UrlParameterWords::exact(
             "target_session_attrs",
             &["any", "read-write", "read-only", "primary", "standby", "prefer-standby"],
         ),
-        Words::any_case("gssencmode", &["disable", "prefer"]),
-        Words::any_case("client_encoding", &["UTF8", "UTF-8", "auto"]),
+        UrlParameterWords::any_case("gssencmode", &["disable", "prefer"]),
+        UrlParameterWords::any_case("client_encoding", &["UTF8", "UTF-8", "auto"]),
     ],
     commits: &[Commit::Nowait],
-    protocols: &[Protocol::Extended, Protocol::Simple],
+    protocols: &[StatementProtocol::Extended, StatementProtocol::Simple],
     other_commits: "commit = \"nowait\" (synchronous_commit = off), or leave it out",
     pooled: true,
     passwords: Passwords { variables: &["PGPASSWORD", "PGPASS"], clients: &[] },
-    ..EngineSpec::plain("postgres", Form::Server, "postgres://dyno@localhost:5432/bench")
+    ..EngineSpec::plain("postgres", UrlForm::Server, "postgres://dyno@localhost:5432/bench")
 };

@@ -1,51 +1,49 @@
-//! PostgreSQL as a [`Target`]: each method is handed to its room.
+//! Implements [`Target`] for PostgreSQL by calling the crate's modules.
 
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::connect::ConnectConfig;
+use super::connect::PostgresConnectConfig;
 use super::identity::block::{block_size, chosen_block_size};
 use super::limits::open_unlimited;
-use super::ops::{self, InferredTypes, PgSession};
-use super::pool::Pool;
+use super::ops::{self, InferredTypes, PostgresSession};
+use super::pool::PostgresPool;
 use super::pool_config::PoolConfig;
-use super::wire::Connection;
+use super::wire::PostgresConnection;
 use super::{counters, identity, layout, lock, sampler, seen};
 use dyno_engine::net::CONNECTED_TO;
 use dyno_engine::pool::BreakOff;
-use dyno_engine::seen::{Asked, ParameterTypes, Seen};
+use dyno_engine::seen::{ObservedStatements, ParameterTypes, StatementQuery};
 use dyno_engine::target::Stuck;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Fill, Holder,
-    Instance, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Onlooker, OpenOptions, Progress, Proof,
-    RowVersion, Sampler, ServerLife, Session, SessionSetup, StatementLimit, TableWords, Target, TargetError,
-    Told, Value, WorkloadNeeds,
+    BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, CounterScope, DataState, Dataset, Dialect,
+    DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
+    Observer, OpenOptions, PassiveObserver, RowCallback, RowVersion, Sampler, ServerLife, Session,
+    SessionSetup, StatementLimit, TableWords, Target, TargetError, Value, WorkloadNeeds,
 };
 
-/// Loading connections of use at most: more than a server has processors for.
+/// The most connections that speed up a load: more than a server has processors.
 const LOAD_PARALLEL_MAX: u32 = 64;
 
-/// One PostgreSQL database.
 #[derive(Debug)]
-pub(super) struct PgTarget {
-    /// The plan's URL, with what the service and the environment have added.
+pub(super) struct PostgresTarget {
+    /// The plan's URL, completed from the service and the environment.
     url: TargetUrl,
-    /// Whether they have added anything.
+    /// Whether the service or the environment added anything.
     is_filled_in: bool,
-    /// The way to the server.
-    config: ConnectConfig,
-    /// What sessions go through, if not straight to the server.
-    pool: Option<Arc<Pool>>,
-    /// Types of parameters that the server infers.
+    /// The connection settings of the server.
+    config: PostgresConnectConfig,
+    /// The pool of the sessions; absent if they connect directly to the server.
+    pool: Option<Arc<PostgresPool>>,
+    /// Parameter types that the server has inferred.
     inferred: InferredTypes,
 }
 
-impl PgTarget {
-    /// The target at `url`.
+impl PostgresTarget {
     pub(super) fn new(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
-        let config = ConnectConfig::from_url(url, options)?;
+        let config = PostgresConnectConfig::from_url(url, options)?;
         let effective = config.effective_url(url);
         Ok(Self {
             is_filled_in: effective != *url,
@@ -56,16 +54,16 @@ impl PgTarget {
         })
     }
 
-    /// The target at `url`, which is a pooler's in front of the server at `observe`.
+    /// The target at `url`, a pooler in front of the server at `observe`.
     pub(super) fn through(
         url: &TargetUrl,
         observe: &TargetUrl,
         options: &OpenOptions,
     ) -> Result<Self, TargetError> {
-        let config = ConnectConfig::from_url(observe, options)?;
-        let sessions = ConnectConfig::from_url(url, options)?;
+        let config = PostgresConnectConfig::from_url(observe, options)?;
+        let sessions = PostgresConnectConfig::from_url(url, options)?;
         let effective = sessions.effective_url(url);
-        let pool = Pool::new(sessions, config.clone());
+        let pool = PostgresPool::new(sessions, config.clone());
         Ok(Self {
             is_filled_in: effective != *url,
             url: effective,
@@ -75,10 +73,10 @@ impl PgTarget {
         })
     }
 
-    /// A connection for one question and its answer.
+    /// Opens a connection for one question and returns the answer.
     fn ask<T>(
         &self,
-        question: impl FnOnce(&mut Connection) -> Result<T, TargetError>,
+        question: impl FnOnce(&mut PostgresConnection) -> Result<T, TargetError>,
     ) -> Result<T, TargetError> {
         let mut connection = open_unlimited(&self.config, "dyno check", "SET search_path = pg_catalog")?;
         let answer = question(&mut connection)?;
@@ -87,7 +85,7 @@ impl PgTarget {
     }
 }
 
-impl Target for PgTarget {
+impl Target for PostgresTarget {
     fn engine(&self) -> &'static str {
         super::SPEC.name
     }
@@ -100,7 +98,7 @@ impl Target for PgTarget {
         Capabilities {
             server_drive: true,
             duplex: true,
-            // What comes through a pooler makes its settings in front of each request.
+            // Through a pooler, each request is preceded by its settings, so pipelining is not possible.
             pipelines: self.pool.is_none(),
             read_only_sessions: true,
             ephemeral: false,
@@ -142,7 +140,7 @@ impl Target for PgTarget {
         self.ask(identity::reads_only)
     }
 
-    fn instance(&self) -> Result<Option<Instance>, TargetError> {
+    fn instance(&self) -> Result<Option<CounterScope>, TargetError> {
         self.ask(identity::instance).map(Some)
     }
 
@@ -150,12 +148,12 @@ impl Target for PgTarget {
         self.ask(sampler::stuck)
     }
 
-    fn seen(&self, asked: &Asked) -> Result<Seen, TargetError> {
-        self.ask(|connection| seen::seen(connection, asked))
+    fn observed_statements(&self, request: &StatementQuery) -> Result<ObservedStatements, TargetError> {
+        self.ask(|connection| seen::seen(connection, request))
     }
 
     fn parameter_types(&self, statements: &[&str]) -> Result<Vec<ParameterTypes>, TargetError> {
-        // Names mean what they mean to sessions.
+        // Names resolve as they do in sessions.
         let mut connection = open_unlimited(&self.config, "dyno check", "")?;
         let types = seen::parameter_types(&mut connection, statements)?;
         connection.close();
@@ -175,8 +173,8 @@ impl Target for PgTarget {
 
     fn session(&self, setup: &SessionSetup) -> Result<Box<dyn Session>, TargetError> {
         Ok(Box::new(match &self.pool {
-            Some(pool) => PgSession::open_through(pool, setup, &self.inferred)?,
-            None => PgSession::open(&self.config, setup, &self.inferred)?,
+            Some(pool) => PostgresSession::open_through(pool, setup, &self.inferred)?,
+            None => PostgresSession::open(&self.config, setup, &self.inferred)?,
         }))
     }
 
@@ -189,22 +187,29 @@ impl Target for PgTarget {
         spec: &DataSpec,
         names: &BTreeSet<String>,
     ) -> Result<Box<dyn Observer>, TargetError> {
-        Ok(Box::new(counters::PgObserver::open(&self.config, self.pool.clone(), spec, names)?))
+        Ok(Box::new(counters::PostgresObserver::open(&self.config, self.pool.clone(), spec, names)?))
     }
 
     fn sampler(&self) -> Result<Box<dyn Sampler>, TargetError> {
-        Ok(Box::new(sampler::PgSampler::open(&self.config)?))
+        Ok(Box::new(sampler::PostgresSampler::open(&self.config)?))
     }
 
-    fn onlooker(&self) -> Result<Onlooker, TargetError> {
-        let observer =
-            counters::PgObserver::open(&self.config, None, &DataSpec::none(Bytes(0)), &BTreeSet::new())?;
-        let sampler = sampler::PgSampler::of_all(&self.config);
-        Ok(Onlooker { observer: Box::new(observer), sampler: sampler.map(|sampler| Box::new(sampler) as _) })
+    fn passive_observer(&self) -> Result<PassiveObserver, TargetError> {
+        let observer = counters::PostgresObserver::open(
+            &self.config,
+            None,
+            &DataSpec::none(Bytes(0)),
+            &BTreeSet::new(),
+        )?;
+        let sampler = sampler::PostgresSampler::open_for_all(&self.config);
+        Ok(PassiveObserver {
+            observer: Box::new(observer),
+            sampler: sampler.map(|sampler| Box::new(sampler) as _),
+        })
     }
 }
 
-impl Dataset for PgTarget {
+impl Dataset for PostgresTarget {
     fn block_size(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
         chosen_block_size(wish, self.ask(block_size)?)
     }
@@ -214,7 +219,7 @@ impl Dataset for PgTarget {
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
-        self.ask(layout::survey).map_err(|error| layout::explain_look(error, &self.config))
+        self.ask(layout::survey).map_err(|error| layout::explain_inspection(error, &self.config))
     }
 
     fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
@@ -225,14 +230,14 @@ impl Dataset for PgTarget {
         &self,
         spec: &DataSpec,
         options: &LoadOptions,
-        progress: &dyn Progress,
+        progress: &dyn LoadProgressSink,
         cancel: &Cancel,
     ) -> Result<LoadReport, TargetError> {
         layout::load(&self.config, spec, options, progress, cancel)
     }
 
     fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.ask(layout::inventory).map_err(|error| layout::explain_look(error, &self.config))
+        self.ask(layout::inventory).map_err(|error| layout::explain_inspection(error, &self.config))
     }
 
     fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
@@ -243,7 +248,7 @@ impl Dataset for PgTarget {
         layout::drop_all(&self.config)
     }
 
-    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+    fn leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::count(connection, spec))
     }
 
@@ -251,14 +256,14 @@ impl Dataset for PgTarget {
         self.ask(|connection| layout::own_rows::places(connection, spec)).map(Some)
     }
 
-    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+    fn delete_leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
         self.ask(|connection| layout::own_rows::delete(connection, spec))
     }
 
-    fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
+    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
         let mut connection = open_unlimited(&self.config, "dyno script", "")?;
         for sql in statements {
-            told(connection.simple(sql)?)?;
+            on_rows(connection.simple(sql)?)?;
         }
         connection.close();
         Ok(())
@@ -278,21 +283,21 @@ impl Dataset for PgTarget {
 
     fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
         let mut connection = open_unlimited(&self.config, "dyno script", "")?;
-        let found = layout::filler::find(&mut connection, kind, names)?;
+        let items = layout::filler::find(&mut connection, kind, names)?;
         connection.close();
-        Ok(found)
+        Ok(items)
     }
 
     fn note_deletions(&self, rows: u64) -> Result<(), TargetError> {
         self.ask(|connection| layout::deletions::add(connection, rows))
     }
 
-    fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
+    fn blocks(&self, blocks: &BlockSessionConfig, _: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks))
     }
 }
 
-impl Proof for PgTarget {
+impl DurabilityProof for PostgresTarget {
     fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
         self.ask(|connection| layout::versions(connection, spec, visit))
     }

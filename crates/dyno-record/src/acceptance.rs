@@ -1,63 +1,63 @@
-//! The result of an acceptance of an engine on one server: ten steps, each with what was observed.
+//! The result of an acceptance test of an engine on one server: ten steps, each with its observations.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The verdict of a step, or of one of its findings. The greatest of several is that of all of them.
+/// The verdict of a step or finding; the verdict of several is the greatest of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AcceptanceVerdict {
-    /// The engine has no such thing, or the user did not opt in.
+    /// The engine does not have the feature, or the user did not enable the test.
     NotApplicable,
-    /// It was tried, and did what it must.
+    /// Dyno tried it, and it worked as required.
     Proved,
-    /// It could not be tried, or others may have caused what was seen.
+    /// Dyno could not try it, or other activity may explain the result.
     NotProved,
-    /// It was tried, and did something else.
+    /// Dyno tried it, and the result was wrong.
     Wrong,
 }
 
 dyno_plan::names! {
-    /// The verdict in words: `not proved`.
+    /// The verdict as text: `not proved`.
     AcceptanceVerdict {
         NotApplicable = "not applicable", Proved = "proved", NotProved = "not proved", Wrong = "wrong"
     }
 }
 
-/// One thing that a step tried.
+/// One test within a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AcceptanceFinding {
     /// Its stable name within the step: `client wait`.
     pub name: String,
-    /// What the trial showed.
+    /// The verdict of this test alone.
     pub verdict: AcceptanceVerdict,
-    /// What was observed, in plain words.
+    /// What Dyno observed, as a sentence.
     pub observed: String,
-    /// What to do about it; empty where there is nothing to do.
+    /// What the user can do about it; empty if nothing is needed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub way_out: String,
-    /// The figures behind the words, by name: `commits_expected`, `commits_counted`, `delay_ms`.
+    /// The figures behind the sentence, by name: `commits_expected`, `commits_counted`, `delay_ms`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub figures: BTreeMap<String, i64>,
 }
 
 impl AcceptanceFinding {
-    /// A finding without a way out and without figures.
+    /// A finding without a hint and without figures.
     pub fn new(name: &str, verdict: AcceptanceVerdict, observed: impl Into<String>) -> Self {
         let (name, way_out, figures) = (name.to_owned(), String::new(), BTreeMap::new());
         Self { name, verdict, observed: observed.into(), way_out, figures }
     }
 
-    /// Adds what to do about it.
+    /// Adds what the user can do about it.
     #[must_use]
     pub fn way_out(mut self, way_out: impl Into<String>) -> Self {
         self.way_out = way_out.into();
         self
     }
 
-    /// Adds a figure, in the unit that its name ends with.
+    /// Adds a figure; its name ends with the unit.
     #[must_use]
     pub fn figure(mut self, name: &str, value: i64) -> Self {
         self.figures.insert(name.to_owned(), value);
@@ -65,23 +65,23 @@ impl AcceptanceFinding {
     }
 }
 
-/// One step of an acceptance.
+/// One step of an acceptance test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AcceptanceStep {
-    /// The place of the step, from 1.
+    /// The number of the step, from 1.
     pub number: u32,
-    /// A name that stays the same between versions: `exactness`.
+    /// Its name, stable across versions: `exactness`.
     pub name: String,
-    /// What it tries, in plain words.
+    /// What it tests, as a sentence.
     pub title: String,
     /// The greatest verdict of its findings.
     pub verdict: AcceptanceVerdict,
-    /// What it tried, in order.
+    /// Its tests, in order of execution.
     pub findings: Vec<AcceptanceFinding>,
 }
 
 impl AcceptanceStep {
-    /// The step with these findings. Without any it is not proved.
+    /// A step with these findings; without findings its verdict is `NotProved`.
     pub fn new(number: u32, name: &str, title: &str, findings: Vec<AcceptanceFinding>) -> Self {
         let verdict = findings.iter().map(|finding| finding.verdict).max();
         let verdict = verdict.unwrap_or(AcceptanceVerdict::NotProved);
@@ -89,24 +89,24 @@ impl AcceptanceStep {
     }
 }
 
-/// The acceptance of one engine on one server.
+/// The acceptance test of one engine on one server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Acceptance {
-    /// The version of the program that made it.
+    /// The version of Dyno that ran the test.
     pub dyno_version: String,
-    /// The engine, as in URLs: `postgres`.
+    /// The engine's name, as in URLs: `postgres`.
     pub engine: String,
-    /// The product, as it names itself.
+    /// The product name that the server reports.
     pub product: String,
-    /// Its version, with its edition where it has several.
+    /// Its version, with the edition if there are several.
     pub version: String,
-    /// The greatest verdict of its steps.
+    /// The greatest verdict of all steps.
     pub verdict: AcceptanceVerdict,
-    /// The steps, in their order.
+    /// The steps, in order of execution.
     pub steps: Vec<AcceptanceStep>,
-    /// Settings of the server that shape a run, as it prints them.
+    /// Server settings that affect a run, as the server prints them.
     pub settings: BTreeMap<String, String>,
-    /// Statements that give the user the rights it lacks, one each line; empty where it lacks none. Never part of a masked record.
+    /// Statements that grant the user its missing rights, one per line; empty if none are missing. Masked records omit them.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub grants: String,
 }

@@ -1,33 +1,33 @@
-//! Audit findings: whether a run's numbers agree with each other.
+//! Audit findings: whether the figures of a run agree with each other.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a check came to.
+/// The result of one audit check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckStatus {
-    /// The numbers agree.
+    /// The figures agree with each other.
     Pass,
-    /// It could not be checked; the detail says why.
+    /// The check was not possible; the detail says why.
     Skipped,
-    /// They agree only with a reservation, or something is worth knowing before trusting a figure.
+    /// The figures agree only within a limitation, or the user should know something before using one.
     Warn,
-    /// They disagree: the run is invalid.
+    /// The figures disagree; the run is invalid.
     Fail,
 }
 
-/// One check of a run's numbers against each other.
+/// One audit check, which compares figures of the run with each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AuditCheck {
-    /// The check's stable name: `commits`.
+    /// The check's stable name, such as `commits`.
     pub check: String,
-    /// What it came to.
+    /// The result of the check.
     pub status: CheckStatus,
-    /// The figure one side gives, as shown.
+    /// The figure of one source, as displayed.
     pub expected: String,
-    /// The figure the other side gives, as shown.
+    /// The figure of the other source, as displayed.
     pub observed: String,
-    /// The finding in plain words.
+    /// The finding as a sentence.
     pub detail: String,
 }

@@ -1,38 +1,38 @@
-//! Raw limits of a machine, measured without a database: what stands beside a database's own figures.
+//! Raw limits of a host, measured without a database, to compare with a database's figures.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was asked of the machine.
+/// The kind of a raw test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RawTest {
-    /// Reads of single blocks anywhere in a file, past the page cache.
+    /// Random reads of single blocks of a file, without the page cache.
     RandomRead,
-    /// Reads of large pieces anywhere in it.
+    /// Random reads of large blocks of a file.
     LargeRead,
-    /// Seven reads and three writes of single blocks.
+    /// Random I/O of single blocks: seven reads to three writes.
     Mixed,
-    /// Writes of single blocks anywhere.
+    /// Random writes of single blocks.
     RandomWrite,
-    /// Reads from the begin to the end.
+    /// Sequential reads of the whole file.
     SequentialRead,
-    /// Writes from the begin to the end.
+    /// Sequential writes of the whole file.
     SequentialWrite,
-    /// Each writer overwrites a block of a file of its own and syncs it, again and again.
+    /// Each writer overwrites and syncs one block of its own file repeatedly.
     Commit,
-    /// The same by writers that share one log: whoever syncs, syncs for all that wait.
+    /// Writers share one log file: one sync commits the blocks of all waiting writers.
     GroupCommit,
-    /// Reads of memory that no cache holds.
+    /// Reads of memory that is larger than all caches.
     MemoryRead,
-    /// Writes of such memory.
+    /// Writes of memory that is larger than all caches.
     MemoryWrite,
-    /// Copies within it; bytes that are read and those that are written both count.
+    /// Copies within memory; bytes read and bytes written both count.
     MemoryCopy,
 }
 
 dyno_plan::names! {
-    /// The word in records: `random_read`.
+    /// The name in records: `random_read`.
     RawTest {
         RandomRead = "random_read", LargeRead = "large_read", Mixed = "mixed", RandomWrite = "random_write",
         SequentialRead = "sequential_read", SequentialWrite = "sequential_write", Commit = "commit",
@@ -42,9 +42,9 @@ dyno_plan::names! {
 }
 
 impl RawTest {
-    /// What it is, in words: `random reads of 8 KiB`.
+    /// The test as text: `random reads of 8 KiB`.
     pub fn words(self, block_bytes: Option<u64>) -> String {
-        let what = match self {
+        let operation = match self {
             Self::RandomRead => "random reads",
             Self::LargeRead => "large random reads",
             Self::Mixed => "70 % reads, 30 % writes",
@@ -58,57 +58,57 @@ impl RawTest {
             Self::MemoryCopy => "memory copied",
         };
         match block_bytes {
-            Some(bytes) if bytes % (1 << 20) == 0 => format!("{what} of {} MiB", bytes >> 20),
-            Some(bytes) if bytes % 1024 == 0 => format!("{what} of {} KiB", bytes >> 10),
-            Some(bytes) => format!("{what} of {bytes} bytes"),
-            None => what.to_owned(),
+            Some(bytes) if bytes % (1 << 20) == 0 => format!("{operation} of {} MiB", bytes >> 20),
+            Some(bytes) if bytes % 1024 == 0 => format!("{operation} of {} KiB", bytes >> 10),
+            Some(bytes) => format!("{operation} of {bytes} bytes"),
+            None => operation.to_owned(),
         }
     }
 }
 
-/// One measurement. Where it is refused it has no figures, and says why.
+/// One raw measurement. A refused measurement has a reason instead of figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RawFigure {
-    /// What was asked.
+    /// The kind of the test.
     pub test: RawTest,
-    /// Bytes of one request; absent for memory.
+    /// Bytes per request; absent for memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
-    /// Processes, writers or threads that asked.
+    /// Number of processes, writers or threads that sent requests.
     pub processes: u32,
-    /// Requests under way at once, over all of them.
+    /// Requests in progress at the same time, over all of them.
     pub in_flight: u32,
     /// Requests or commits per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_s: Option<f64>,
-    /// 10⁶ bytes per second; of memory the best of its repeats.
+    /// Throughput in 10⁶ bytes per second; for memory the best repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mb_per_s: Option<f64>,
-    /// The same: the median of its repeats, for memory.
+    /// Throughput in 10⁶ bytes per second as the median of the repeats; memory only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_mb_per_s: Option<f64>,
-    /// Mean latency of a request, µs.
+    /// Mean latency of a request, in µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_us: Option<f64>,
-    /// 95th percentile, µs.
+    /// 95th percentile of latency, in µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95_us: Option<f64>,
-    /// 99th percentile, µs.
+    /// 99th percentile of latency, in µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_us: Option<f64>,
-    /// What the device counted of the bytes that were asked for, %; more than 100 where others used it, too.
+    /// Bytes that the device counted, in percent of the bytes requested; above 100 if other programs used the device, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_pct: Option<f64>,
-    /// Why it is no figure of what was asked.
+    /// Why the figure is not a valid measurement of the test.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// What a reader has to know of it.
+    /// Notes that readers of the figure need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 impl RawFigure {
-    /// A measurement without figures yet.
+    /// A new measurement whose figures are still absent.
     pub fn of(test: RawTest, block_bytes: Option<u64>, processes: u32, in_flight: u32) -> Self {
         Self {
             test,
@@ -127,7 +127,7 @@ impl RawFigure {
         }
     }
 
-    /// The same without its figures, for a reason.
+    /// The same measurement without figures and with the reason `why`.
     #[must_use]
     pub fn refused(self, why: String) -> Self {
         let Self { test, block_bytes, processes, in_flight, device_pct, .. } = self;
@@ -135,61 +135,63 @@ impl RawFigure {
     }
 }
 
-/// The raw limits of a machine.
+/// The raw limits of a host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
-    /// The folder whose device was measured, without links.
+    /// The folder whose device was measured, with links resolved.
     pub folder: String,
-    /// That device, as `/proc/diskstats` names it; absent where there is none, or nobody can tell.
+    /// Its device, as `/proc/diskstats` names it; absent if there is none or it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
-    /// Whether it was a short look.
+    /// Whether it was the short form of the test.
     pub quick: bool,
-    /// Size of the file that was read and written, bytes; 0 where there was none.
+    /// Size in bytes of the file used for reads and writes; 0 if there was none.
     pub file_bytes: u64,
-    /// What measured the device, and how: `fio-3.33 (libaio)`.
+    /// The program that measured the device: `fio-3.33 (libaio)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The bound of the 99th percentile of latency that the most requests keep, µs.
+    /// The limit in µs that the 99th percentile of latency must keep for [`most_within`](Self::most_within).
     pub p99_limit_us: f64,
-    /// What was measured, in the order in which it was.
+    /// The measurements, in the order of execution.
     pub figures: Vec<RawFigure>,
-    /// What was not measured, and why.
+    /// The tests that were skipped, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
 impl Calibration {
-    /// What was measured by `test` and not refused.
+    /// Measurements of `test` that were not refused.
     pub fn of(&self, test: RawTest) -> impl Iterator<Item = &RawFigure> {
         self.figures.iter().filter(move |figure| figure.test == test && figure.refused.is_none())
     }
 
-    /// Most requests per second of `test` with blocks of this size.
+    /// The measurement of `test` with the most requests per second at this block size.
     pub fn most_per_s(&self, test: RawTest, block_bytes: u64) -> Option<&RawFigure> {
-        let own =
+        let matching =
             self.of(test).filter(|figure| figure.block_bytes == Some(block_bytes) && figure.per_s.is_some());
-        own.max_by(|a, b| a.per_s.unwrap_or(0.0).total_cmp(&b.per_s.unwrap_or(0.0)))
+        matching.max_by(|a, b| a.per_s.unwrap_or(0.0).total_cmp(&b.per_s.unwrap_or(0.0)))
     }
 
-    /// The same where the 99th percentile keeps the bound.
+    /// The same, among measurements whose 99th percentile keeps the limit.
     pub fn most_within(&self, test: RawTest, block_bytes: u64) -> Option<&RawFigure> {
-        let kept = |figure: &&RawFigure| {
+        let is_within_limit = |figure: &&RawFigure| {
             figure.block_bytes == Some(block_bytes) && figure.p99_us.is_some_and(|us| us <= self.p99_limit_us)
         };
-        self.of(test).filter(kept).max_by(|a, b| a.per_s.unwrap_or(0.0).total_cmp(&b.per_s.unwrap_or(0.0)))
+        self.of(test)
+            .filter(is_within_limit)
+            .max_by(|a, b| a.per_s.unwrap_or(0.0).total_cmp(&b.per_s.unwrap_or(0.0)))
     }
 
-    /// Most MB per second of `test`, whatever its blocks.
+    /// The measurement of `test` with the highest throughput at any block size.
     pub fn most_mb_per_s(&self, test: RawTest) -> Option<&RawFigure> {
-        let own = self.of(test).filter(|figure| figure.mb_per_s.is_some());
-        own.max_by(|a, b| a.mb_per_s.unwrap_or(0.0).total_cmp(&b.mb_per_s.unwrap_or(0.0)))
+        let matching = self.of(test).filter(|figure| figure.mb_per_s.is_some());
+        matching.max_by(|a, b| a.mb_per_s.unwrap_or(0.0).total_cmp(&b.mb_per_s.unwrap_or(0.0)))
     }
 
-    /// Sizes of blocks that `test` was measured with, the smallest first.
+    /// Block sizes of the measurements of `test`, smallest first.
     pub fn blocks(&self, test: RawTest) -> Vec<u64> {
-        let own = self.figures.iter().filter(|figure| figure.test == test);
-        let mut sizes: Vec<u64> = own.filter_map(|figure| figure.block_bytes).collect();
+        let matching = self.figures.iter().filter(|figure| figure.test == test);
+        let mut sizes: Vec<u64> = matching.filter_map(|figure| figure.block_bytes).collect();
         sizes.sort_unstable();
         sizes.dedup();
         sizes

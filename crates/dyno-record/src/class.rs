@@ -1,46 +1,46 @@
-//! Classes of operations: what a workload calls its operations, and what each is expected to do to the database's counters.
+//! Classes of operations: their names in a workload and their expected effect on the database's counters.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The name of all operations together.
+/// The class name for all operations together.
 pub const ALL: &str = "all";
-/// The name of commits, each a part of an operation that writes.
+/// The class name for commits, each a part of a writing operation.
 pub const COMMIT: &str = "commit";
-/// The name of calls that run many operations inside the database.
+/// The class name for calls that run many operations inside the database.
 pub const SLICE: &str = "slice";
-/// The name of connections that are opened for transactions, each a part of one.
+/// The class name for connections opened for a transaction, each a part of one.
 pub const CONNECT: &str = "connect";
 
-/// Whether `name` is a class of operations: no part, bundle or sum of them.
+/// Whether `name` is a class of operations, rather than a part, a group or a sum of operations.
 pub fn is_operation(name: &str) -> bool {
     ![ALL, COMMIT, SLICE, CONNECT].contains(&name)
 }
 
-/// A class of operations.
+/// A class of operations in a workload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Class {
-    /// Its name: `select`.
+    /// The name of the class, such as `select`.
     pub name: String,
-    /// Several of its operations in a sentence: `lookups by the secondary key`.
+    /// Its operations in the plural, for sentences: `lookups by the secondary key`.
     pub plural: String,
-    /// What an operation does to the rows that it touches.
-    pub rows: Touch,
-    /// Whether it does other things to other rows besides: a transaction of several statements. `rows` is then one that writes,
+    /// The effect of an operation on the rows that it touches.
+    pub rows: RowEffect,
+    /// Whether it affects other rows in other ways, as a transaction of several statements does. `rows` is then a writing effect
     /// if there is one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mixed: bool,
-    /// Rows that one operation touches: at least, and at most. Absent where that is not known beforehand.
+    /// Minimum and maximum rows that one operation touches; absent if not known in advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_per_op: Option<(u64, u64)>,
     /// Whether it reads a whole table without an index.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub scans: bool,
-    /// Commits of one operation.
+    /// Number of commits in one operation.
     pub commits: u64,
-    /// The class's share of the operations that the plan asks for.
-    pub share: Share,
-    /// Where several workloads ran beside each other: the place of the one that it belongs to.
+    /// The share of operations that the plan asks for.
+    pub share: ClassShare,
+    /// The index of its workload, if several workloads ran at the same time.
     #[serde(default, skip_serializing_if = "is_first")]
     pub workload: usize,
 }
@@ -50,35 +50,35 @@ fn is_first(place: &usize) -> bool {
     *place == 0
 }
 
-/// What an operation does to a row.
+/// The effect of an operation on a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Touch {
-    /// Reads it.
+pub enum RowEffect {
+    /// The operation reads the row.
     Read,
-    /// Gives it new values.
+    /// The operation gives the row new values.
     Updated,
-    /// Makes it.
+    /// The operation creates the row.
     Inserted,
-    /// Takes it away.
+    /// The operation deletes the row.
     Deleted,
 }
 
-impl Touch {
-    /// Kinds of them.
+impl RowEffect {
+    /// The number of different effects.
     pub const KINDS: usize = 4;
 }
 
-/// A share of operations.
+/// A share of a workload's operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Share {
-    /// How many of a hundred; absent for what the others leave.
+pub struct ClassShare {
+    /// The share in percent; absent for the rest that other classes leave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u32>,
-    /// Of the reads alone.
+    /// Whether the share is one of the reads only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_reads: bool,
-    /// Operations of a session by which it may be off for another reason than chance: rows that must be there first.
+    /// Operations per session by which the share may differ for a reason other than chance: rows that must exist first.
     #[serde(default, skip_serializing_if = "is_none")]
     pub turned: u64,
 }

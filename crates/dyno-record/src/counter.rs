@@ -1,22 +1,22 @@
 //! The portable counters, and snapshots of them.
 //!
-//! Every engine tells the same things under other names; the vocabulary is the one name for each. What an engine cannot
-//! tell is [`Reading::Absent`] with the reason, never 0.
+//! Engines count the same things under different names; a portable counter is the common name. If an engine cannot provide a
+//! counter, it is [`CounterReading::Absent`] with the reason, never 0.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::change::{Change, Fall, MarkKind, changes};
+use crate::change::{CounterReset, MarkChange, MarkKind, changes};
 use crate::latency::Histogram;
 use crate::metric::Unit;
 
-/// A cumulative counter that every engine is asked for.
+/// A cumulative counter that Dyno requests from every engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Counter {
-    /// Buffers got from the cache (blocks), read from storage or not.
+    /// Blocks read from the cache, including those that first had to be read from storage.
     LogicalReads,
     /// Blocks read from outside the database's cache.
     PhysicalReads,
@@ -24,37 +24,37 @@ pub enum Counter {
     PhysicalReadRequests,
     /// Bytes read from outside the database's cache.
     PhysicalReadBytes,
-    /// Time spent in those reads, µs.
+    /// Time spent in physical reads, in µs.
     PhysicalReadTime,
-    /// Blocks written.
+    /// Blocks written to storage by the database.
     PhysicalWrites,
     /// Write requests sent to the operating system.
     PhysicalWriteRequests,
-    /// Bytes written.
+    /// Bytes written to storage by the database.
     PhysicalWriteBytes,
-    /// Time spent in those writes, µs.
+    /// Time spent in physical writes, in µs.
     PhysicalWriteTime,
     /// Bytes of redo, WAL or binlog that make commits durable.
     RedoBytes,
-    /// Writes of redo.
+    /// Write requests of the redo log.
     RedoWrites,
     /// Syncs of redo to storage.
     RedoSyncs,
-    /// Time spent in those syncs, µs.
+    /// Time spent in syncs of redo, in µs.
     RedoSyncTime,
-    /// Transactions committed.
+    /// Transactions that ended with a commit.
     Commits,
-    /// Transactions rolled back.
+    /// Transactions that ended with a rollback.
     Rollbacks,
-    /// Statements executed.
+    /// Statements that the database executed.
     Executions,
-    /// Rows read by statements.
+    /// Rows that statements read from tables.
     RowsRead,
     /// Rows inserted, updated or deleted.
     RowsWritten,
-    /// Time sessions spent working in the database, µs.
+    /// Time that sessions spent working in the database, in µs.
     DbTime,
-    /// CPU time sessions spent in the database, µs.
+    /// CPU time that sessions spent in the database, in µs.
     CpuTime,
 }
 
@@ -89,83 +89,80 @@ impl Counter {
     }
 }
 
-/// What a counter stood at, or why nobody can know.
+/// The value of a counter, or the reason why it is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reading {
+pub enum CounterReading {
     /// Its cumulative value in the counter's unit.
     Value(u64),
-    /// Why the engine cannot tell.
+    /// Why the engine cannot provide the counter.
     Absent(String),
 }
 
 /// All cumulative counters of one target, read at one moment.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
-    /// The portable counters. A counter that is not in the map is absent without a reason, which the audit reports as a fault of the engine.
-    pub portable: BTreeMap<Counter, Reading>,
+    /// The portable counters. A counter missing from the map is absent without a reason, which the audit reports as an engine fault.
+    pub portable: BTreeMap<Counter, CounterReading>,
     /// The engine's own cumulative counters under their own names (`pg_stat_database.blks_hit`).
     pub native: BTreeMap<String, f64>,
     /// Cumulative latency distributions that the engine keeps (`read`, `write`, `sync` of SQLite's VFS), in nanoseconds.
     pub latencies: BTreeMap<String, Histogram>,
-    /// Named marks that change when counters start anew: server start, resets of statistics. A mark that differs between two snapshots makes the run invalid, and its name and both values say why.
+    /// Named marks that change when counters are reset: server start, resets of statistics. If a mark differs between two snapshots, the run is invalid; the reason gives its name and both values.
     pub epochs: BTreeMap<String, String>,
-    /// Settings that change what is measured: name → value as the database prints it.
+    /// Settings that affect measurements: name → value as the database prints it.
     pub settings: BTreeMap<String, String>,
-    /// What the test tables are made of: one mark for each table, index, trigger, rule or constraint, that changes with it.
+    /// The definition of the test tables: one mark for each table, index, trigger, rule or constraint, which changes with it.
     pub shape: BTreeMap<String, String>,
-    /// As much of the portable counter of the same name as the run's own tables and sessions account for: cumulative, in the
-    /// same unit, counted by the same rules. What the portable counter moved beyond it is the work of others, and the audit
-    /// says so: above 1 % of the figure it warns, above 5 % the run is invalid. So it has to hold everything of Dyno's own:
-    /// sessions, observer and sampler, whatever is known of them. An engine that cannot tell a counter apart leaves it
-    /// out; where the portable counter already covers nothing but the test tables (rows on PostgreSQL), it is left out
-    /// too, and the others' rows are in [`Snapshot::elsewhere`].
+    /// The part of the portable counter that the run's own tables and sessions caused: cumulative, in the same unit, counted by
+    /// the same rules. The audit takes the rest of the counter as the activity of others: above 1 % of the figure it warns,
+    /// above 5 % the run is invalid. This part must therefore include all known activity of Dyno: sessions, observer and
+    /// sampler. A counter that the engine cannot split is left out. A portable counter that covers only the test tables (rows
+    /// on PostgreSQL) is left out, too; rows of others are in [`Snapshot::elsewhere`].
     ///
-    /// A session's share that is lost when the session ends must not make this fall: the observer remembers it.
+    /// It must not fall when a session ends and its share is lost: the observer keeps that share.
     pub own: BTreeMap<Counter, u64>,
-    /// What the same server counted *beside* the portable counter of the same name, and never a part of it: of a counter of
-    /// the database under test that of all other databases; of one that covers the test tables that of all other
-    /// tables and databases. Of a counter of the whole server nothing is beside it, so it stands in [`Snapshot::own`] or
-    /// nowhere. It tells the audit who else was there, and how the server-wide figures (redo, writes, CPU) are shared:
-    /// rows written elsewhere against the run's own are the measure for redo where nothing better is known.
+    /// What the same server counted outside the portable counter with the same name. For a counter of the database under test:
+    /// the sum of all other databases. For a counter of the test tables: the sum of all other tables and databases. A counter
+    /// of the whole server has nothing outside, so it is in [`Snapshot::own`] or nowhere. The audit uses it to find other
+    /// activity and to divide server-wide figures (redo, writes, CPU). Without a better measure, the ratio of rows written
+    /// elsewhere to the run's own rows divides the redo.
     pub elsewhere: BTreeMap<Counter, u64>,
-    /// As much of the portable counter of the same name as Dyno's own observer and sampler caused: cumulative, in the same
-    /// unit. A counter is absent where the server does not tell their part.
+    /// The part of the portable counter that Dyno's observer and sampler caused: cumulative, in the same unit. A counter is
+    /// absent if the server does not report their part.
     pub observer: BTreeMap<Counter, u64>,
-    /// The native counters that a portable one is made of. They only grow, so one that fell was reset; other native figures may be gauges.
+    /// The native counters that a portable counter is computed from. They only rise, so a fall means a reset; other native figures may be gauges.
     pub made_of: BTreeMap<Counter, BTreeSet<String>>,
-    /// What could not be read this time, with the reason: the part of a mark's name before its first point, or [`SETTINGS`] or
-    /// [`SHAPE`] for all of those. A mark of it is unknown, not gone.
+    /// What could not be read this time, with the reason. The key is the part of a mark's name before its first dot, or
+    /// [`SETTINGS`] or [`SHAPE`] for all of those. Such marks are unknown, not gone.
     pub unread: BTreeMap<String, String>,
 }
 
-/// The name under which [`Snapshot::unread`] says why settings could not be read.
+/// The key in [`Snapshot::unread`] for settings that could not be read.
 pub const SETTINGS: &str = "settings";
-/// The name under which [`Snapshot::unread`] says why the tables' shape could not be read.
+/// The key in [`Snapshot::unread`] for table definitions that could not be read.
 pub const SHAPE: &str = "shape";
 
-/// Why shapes could not be compared where neither snapshot has one.
-/// The name among the settings of when the server last took over settings, whatever they were: a file that was read again, or a
-/// variable that was set.
+/// The name among the settings for the time of the server's last change of settings: a file read again, or a variable set.
 pub const RELOADED: &str = "last change of settings";
 
 const NO_SHAPE: &str = "no table or index was watched";
 
-/// Why settings could not be compared where neither snapshot has one.
+/// The reason when settings could not be compared because neither snapshot has one.
 const NO_SETTINGS: &str = "no setting was watched";
 
 impl Snapshot {
-    /// Notes a portable counter's value.
+    /// Sets the value of a portable counter.
     pub fn set(&mut self, counter: Counter, value: u64) {
-        self.portable.insert(counter, Reading::Value(value));
+        self.portable.insert(counter, CounterReading::Value(value));
     }
 
-    /// Notes why a portable counter has no value.
+    /// Records why a portable counter has no value.
     pub fn set_absent(&mut self, counter: Counter, reason: impl Into<String>) {
-        self.portable.insert(counter, Reading::Absent(reason.into()));
+        self.portable.insert(counter, CounterReading::Absent(reason.into()));
     }
 
-    /// Notes a portable counter's value, or why it has none. Counters are whole and far below 2^53, so nothing is lost; times are
-    /// rounded to whole microseconds.
+    /// Sets the value of a portable counter, or records why it has none. Counters are integers far below 2^53, so nothing is
+    /// lost; times are rounded to whole microseconds.
     pub fn set_known(&mut self, counter: Counter, reading: Result<f64, String>) {
         match reading {
             Ok(value) => self.set(counter, value.round() as u64),
@@ -173,7 +170,7 @@ impl Snapshot {
         }
     }
 
-    /// Whether the mark `name` could not be read this time.
+    /// Whether the mark `name` could not be read in this snapshot.
     fn is_unread(&self, kind: MarkKind, name: &str) -> bool {
         let source = match kind {
             MarkKind::Epoch => name.split('.').next().unwrap_or(name),
@@ -183,26 +180,30 @@ impl Snapshot {
         self.unread.contains_key(source)
     }
 
-    /// The marks that differ from those of `begin`, or that only one side has. What a side could not read is unknown.
-    pub fn changes_since(&self, begin: &Self) -> Vec<Change> {
+    /// The marks that differ from those of `begin`, or that only one snapshot has. A mark that could not be read is unknown.
+    pub fn changes_since(&self, begin: &Self) -> Vec<MarkChange> {
         let kinds = [
             (MarkKind::Epoch, &begin.epochs, &self.epochs),
             (MarkKind::Setting, &begin.settings, &self.settings),
             (MarkKind::Shape, &begin.shape, &self.shape),
         ];
-        let known = |change: &Change| {
+        let is_readable = |change: &MarkChange| {
             [begin, self].iter().all(|snapshot| !snapshot.is_unread(change.kind, &change.name))
         };
-        kinds.into_iter().flat_map(|(kind, begin, end)| changes(kind, begin, end)).filter(known).collect()
+        kinds
+            .into_iter()
+            .flat_map(|(kind, begin, end)| changes(kind, begin, end))
+            .filter(is_readable)
+            .collect()
     }
 
-    /// The portable counters, and the native ones that they are made of, that are less than in `begin`.
-    pub fn falls_since(&self, begin: &Self) -> Vec<Fall> {
-        let fall = |name: &str, from, to| Fall { name: name.to_owned(), from, to, seen_s: None };
+    /// The portable counters, and the native counters behind them, that are lower than in `begin`.
+    pub fn falls_since(&self, begin: &Self) -> Vec<CounterReset> {
+        let fall = |name: &str, from, to| CounterReset { name: name.to_owned(), from, to, seen_s: None };
         let portable = self.portable.iter().filter_map(|(counter, to)| {
             match (begin.portable.get(counter), to) {
-                // Whole numbers are compared, so that none too large for a double is rounded into a fall.
-                (Some(Reading::Value(from)), Reading::Value(to)) if to < from => {
+                // Compare integers: a value too large for a double must not look like a fall after rounding.
+                (Some(CounterReading::Value(from)), CounterReading::Value(to)) if to < from => {
                     Some(fall(counter.name(), *from as f64, *to as f64))
                 }
                 _ => None,
@@ -217,30 +218,30 @@ impl Snapshot {
     }
 }
 
-/// How far one portable counter moved, as a record keeps it.
+/// The change of one portable counter, as a record stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum CounterDelta {
     /// Both readings and their difference.
     Moved {
-        /// At the begin snapshot.
+        /// Its value in the begin snapshot.
         begin: u64,
-        /// At the end snapshot.
+        /// Its value in the end snapshot.
         end: u64,
-        /// `end − begin`; negative is a counter that went backwards.
+        /// `end − begin`; negative if the counter fell.
         delta: i64,
-        /// The unit.
+        /// The unit of the values.
         unit: Unit,
     },
-    /// Why there is no value.
+    /// Without a value, and why.
     Absent {
-        /// The reason.
+        /// The reason as text.
         absent: String,
     },
 }
 
 impl CounterDelta {
-    /// The difference, if the counter was there at both ends.
+    /// The difference; `None` if the counter is absent.
     pub fn delta(&self) -> Option<i64> {
         match self {
             Self::Moved { delta, .. } => Some(*delta),
@@ -249,38 +250,38 @@ impl CounterDelta {
     }
 }
 
-/// Counters of one interval: the window, or the whole life of the sessions.
+/// Counters of one interval: the window, or the whole lifetime of the sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Counters {
-    /// Portable counters by name.
+    /// Changes of the portable counters by name.
     pub portable: BTreeMap<Counter, CounterDelta>,
-    /// Native counters: how far each moved, under its own name; those that did not move are left out.
+    /// Changes of native counters by their own names; counters without a change are left out.
     pub native: BTreeMap<String, f64>,
-    /// Latency distributions of the interval that the engine itself keeps, by name.
+    /// Latency distributions that the engine measured over the interval, by name.
     pub latencies: BTreeMap<String, crate::latency::Latency>,
-    /// Marks that changed inside the interval.
+    /// Marks that changed during the interval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Change>,
-    /// Counters that went backwards inside the interval.
+    pub changes: Vec<MarkChange>,
+    /// Counters that fell during the interval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub falls: Vec<Fall>,
-    /// As much of a portable counter as the run's own tables and sessions account for; the rest of it is the work of others.
+    pub falls: Vec<CounterReset>,
+    /// The part of a portable counter that the run's own tables and sessions caused; the rest is the activity of others.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub own: BTreeMap<Counter, i64>,
-    /// What the server counted beside the portable counter of the same name: in other databases, and of rows in other tables.
+    /// What the server counted outside the portable counter with the same name: in other databases or other tables.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub elsewhere: BTreeMap<Counter, i64>,
-    /// As much of a portable counter as Dyno's own observer and sampler caused, in the counter's unit. Absent where the server
-    /// does not tell their part.
+    /// The part of a portable counter that Dyno's observer and sampler caused, in the counter's unit. Absent if the server does
+    /// not report their part.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub observer: BTreeMap<Counter, i64>,
-    /// Marks that could not be compared, with the reason: `settings`, `shape`, or a source of counters.
+    /// Marks that could not be compared, with the reason; keys are `settings`, `shape`, or a source of counters.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unread: BTreeMap<String, String>,
 }
 
 impl Counters {
-    /// The delta of `counter`, or the reason why there is none.
+    /// The change of `counter`, or the reason why it is absent.
     pub fn get(&self, counter: Counter) -> Result<i64, &str> {
         match self.portable.get(&counter) {
             Some(CounterDelta::Moved { delta, .. }) => Ok(*delta),
@@ -289,36 +290,36 @@ impl Counters {
         }
     }
 
-    /// The delta of `counter` without the part of Dyno's own observer, where the server tells that; never below 0 because of it.
+    /// The change of `counter` without the observer's part, if the server reports that part; subtracting it never gives less than 0.
     ///
     /// # Errors
-    /// The reason why the counter has no delta.
+    /// The reason why the counter has no change.
     pub fn without_observer(&self, counter: Counter) -> Result<i64, &str> {
         let delta = self.get(counter)?;
         let observer = self.observer.get(&counter).copied().unwrap_or(0).max(0);
-        // A counter that went backwards shows as it is.
+        // A counter that fell is shown unchanged.
         Ok(if delta < 0 { delta } else { delta.saturating_sub(observer).max(0) })
     }
 
-    /// The difference between two snapshots of the same target.
+    /// The changes between two snapshots of the same target.
     pub fn between(begin: &Snapshot, end: &Snapshot) -> Self {
         let mut counters = Self::default();
         for (&counter, end_reading) in &end.portable {
             let delta = match (begin.portable.get(&counter), end_reading) {
-                (Some(Reading::Value(b)), Reading::Value(e)) => CounterDelta::Moved {
+                (Some(CounterReading::Value(b)), CounterReading::Value(e)) => CounterDelta::Moved {
                     begin: *b,
                     end: *e,
                     delta: i64::try_from(i128::from(*e) - i128::from(*b)).unwrap_or(i64::MIN),
                     unit: counter.unit(),
                 },
-                (Some(Reading::Absent(reason)), _) | (_, Reading::Absent(reason)) => {
+                (Some(CounterReading::Absent(reason)), _) | (_, CounterReading::Absent(reason)) => {
                     CounterDelta::Absent { absent: reason.clone() }
                 }
                 (None, _) => CounterDelta::Absent { absent: "it was not in the begin snapshot".into() },
             };
             counters.portable.insert(counter, delta);
         }
-        // What only one side has did not move: nobody knows what it was on the other.
+        // A counter that only one snapshot has is left out: its other value is unknown.
         for (name, end_value) in &end.native {
             let moved = begin.native.get(name).map_or(0.0, |begin_value| end_value - begin_value);
             if moved != 0.0 {
@@ -334,33 +335,34 @@ impl Counters {
         counters.falls = end.falls_since(begin);
         counters.unread = begin.unread.clone().into_iter().chain(end.unread.clone()).collect();
         if begin.shape.is_empty() && end.shape.is_empty() {
-            // Without marks there are no changes, so their absence proves nothing.
+            // Without marks there are no changes, so missing changes prove nothing.
             counters.unread.entry(SHAPE.to_owned()).or_insert_with(|| NO_SHAPE.to_owned());
         }
         if begin.settings.is_empty() && end.settings.is_empty() {
             counters.unread.entry(SETTINGS.to_owned()).or_insert_with(|| NO_SETTINGS.to_owned());
         }
-        counters.own = moved(&begin.own, &end.own);
-        counters.elsewhere = moved(&begin.elsewhere, &end.elsewhere);
-        counters.observer = moved(&begin.observer, &end.observer);
+        counters.own = signed_deltas(&begin.own, &end.own);
+        counters.elsewhere = signed_deltas(&begin.elsewhere, &end.elsewhere);
+        counters.observer = signed_deltas(&begin.observer, &end.observer);
         counters
     }
 
-    /// Marks of one kind that changed.
-    pub fn changed(&self, kind: MarkKind) -> impl Iterator<Item = &Change> {
+    /// Marks of one kind with changed values.
+    pub fn changed(&self, kind: MarkKind) -> impl Iterator<Item = &MarkChange> {
         self.changes.iter().filter(move |change| change.kind == kind)
     }
 
-    /// The change that shows a restart of the server, or another server in its place; a reset of statistics alone is none.
-    pub fn restart(&self) -> Option<&Change> {
-        let of_server =
-            |change: &&Change| ["server.", "instance."].iter().any(|start| change.name.starts_with(start));
+    /// The change that proves a restart of the server or another server; a mere reset of statistics does not count.
+    pub fn restart(&self) -> Option<&MarkChange> {
+        let of_server = |change: &&MarkChange| {
+            ["server.", "instance."].iter().any(|start| change.name.starts_with(start))
+        };
         self.changed(MarkKind::Epoch).find(of_server)
     }
 }
 
-/// How far counters moved that both sides have.
-fn moved(begin: &BTreeMap<Counter, u64>, end: &BTreeMap<Counter, u64>) -> BTreeMap<Counter, i64> {
+/// Changes of the counters that both snapshots have.
+fn signed_deltas(begin: &BTreeMap<Counter, u64>, end: &BTreeMap<Counter, u64>) -> BTreeMap<Counter, i64> {
     let delta = |(counter, end): (&Counter, &u64)| {
         let begin = begin.get(counter)?;
         Some((*counter, i64::try_from(i128::from(*end) - i128::from(*begin)).unwrap_or(i64::MIN)))

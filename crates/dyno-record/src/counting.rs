@@ -1,64 +1,64 @@
-//! How a platform counts: what its engine declares, so that counters can be held against operations by rules that are
-//! the same for every product.
+//! Counting rules of a platform: each engine declares them, so that the same code compares counters with operations for every
+//! product.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counter::Counter;
 
-/// Longest time that work stays unseen by the counters where nobody says otherwise, s.
+/// The default for the longest delay until counters show a session's work, in seconds.
 const UNSEEN_S: f64 = 1.0;
 
-/// How the platform counts. The default is that of a platform of which nothing is known.
+/// How the platform counts. The default is for a platform whose rules are unknown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct CountingRules {
-    /// Whether sessions make their work visible to the counters at the two ends of the window, and nothing soon after: then
-    /// counters and operations cover the very same time, whenever a snapshot is read.
+    /// Whether sessions publish their work to the counters at both ends of the window, and nothing shortly afterwards. Counters
+    /// and operations then cover exactly the same time, whenever a snapshot is read.
     pub at_edges: bool,
-    /// Longest time that the work of a session stays unseen by the counters, s.
+    /// The longest delay until counters show a session's work, in seconds.
     pub unseen_s: f64,
-    /// The same for a session that has ended, s.
+    /// The same delay for a session that has ended, in seconds.
     pub unseen_after_end_s: f64,
-    /// Time after a session made its work visible from which the counters show more of it by themselves, s; absent where
-    /// they never do.
+    /// Seconds after a session published its work until the counters show more of it without a request; absent if they never
+    /// do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_back_s: Option<f64>,
-    /// Why counters may hold a little more or less than the operations of the same time.
+    /// Why counters may differ slightly from the operations of the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub apart_because: Option<String>,
-    /// Portable counters that cover the whole server, so that they hold the work of all its databases.
+    /// Portable counters that cover the whole server, with the work of all its databases.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub for_server: Vec<Counter>,
-    /// Portable counters that cover the test tables alone.
+    /// Portable counters that cover only the test tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub for_test_tables: Vec<Counter>,
-    /// What it counts as a committed transaction.
+    /// What the platform counts as a committed transaction.
     pub transactions: Transactions,
-    /// Whether workers of the server commit as sessions do.
+    /// Whether the server's worker processes commit like sessions.
     pub workers_commit: bool,
-    /// Whether processes that work on one statement beside its session commit, too.
+    /// Whether parallel workers of a statement commit, too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub parallel_commit: bool,
-    /// Transactions that a session causes beside its operations, at most.
+    /// The largest number of transactions that a session causes in addition to its operations.
     #[serde(skip_serializing_if = "is_zero")]
     pub commits_per_session_max: u64,
-    /// Whether a change and its commit are one call with one answer, so that the commit has no time of its own.
+    /// Whether a change and its commit are one call with one answer, so the commit has no separate time.
     pub commit_in_change: bool,
     /// Settings that decide whether a commit waits for storage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commit_settings: Vec<String>,
-    /// How it counts rows that were changed.
+    /// How the platform counts changed rows.
     pub rows: RowRules,
     /// Native counters of the test tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tables: Option<TableCounters>,
-    /// How many blocks a read request brings.
-    pub requests: Requests,
-    /// Native counters of the ways that full scans take, where the database chooses.
+    /// How many blocks one read request can transfer.
+    pub requests: BlocksPerReadRequest,
+    /// Native counters for the two ways of a full scan, if the database chooses between them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scans: Option<ScanCounters>,
-    /// Whether the database runs inside the driving process, so that the processor time of the two is one.
+    /// Whether the database runs inside Dyno's process, so that both share their CPU time.
     pub in_process: bool,
 }
 
@@ -66,95 +66,95 @@ pub struct CountingRules {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transactions {
-    /// Nobody knows.
+    /// The counting rule is unknown.
     #[default]
     Unknown,
-    /// A commit.
+    /// Only explicit or implicit commits of changes.
     Commits,
-    /// A commit, and each statement that reads; inside a procedure, too.
+    /// A commit, and each reading statement, also inside a procedure.
     Statements,
-    /// A commit, and each call of a session: a statement that reads, or a procedure.
+    /// A commit, and each call of a session: a reading statement, or a procedure.
     Calls,
 }
 
-/// How rows that were changed are counted.
+/// How a platform counts changed rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RowRules {
-    /// Native counters of rows updated, inserted and deleted.
+    /// Native counters of updated, inserted and deleted rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by_kind: Option<RowCounters>,
-    /// Why there are none that tell them apart.
+    /// Why there are no separate counters for each kind of change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_by_kind: Option<String>,
-    /// Records that a row of the layout is.
+    /// Number of records that the platform counts for one row of the test tables.
     pub records: u64,
     /// Share of the rows that the counters may miss, 0..=1.
     #[serde(skip_serializing_if = "is_nothing")]
     pub missed_share: f64,
-    /// Why they may.
+    /// Why the counters may miss these rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missed_because: Option<String>,
-    /// Why rows inserted are more than those of sessions.
+    /// Why the database counts more inserted rows than the sessions inserted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_inserted: Option<String>,
 }
 
-/// Names of native counters of rows.
+/// Names of native row counters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RowCounters {
-    /// Rows updated.
+    /// Name of the counter of updated rows.
     pub updated: String,
-    /// Rows inserted.
+    /// Name of the counter of inserted rows.
     pub inserted: String,
-    /// Rows deleted.
+    /// Name of the counter of deleted rows.
     pub deleted: String,
 }
 
 /// Names of native counters of the test tables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TableCounters {
-    /// Their blocks that were got, by where they came from.
+    /// Counters of their blocks, one for each source of a block.
     pub blocks: Vec<String>,
-    /// Their rows that scans of indexes found, by the kind of scan.
+    /// Counters of their rows found by index scans, one for each kind of scan.
     pub fetched: Vec<String>,
 }
 
 /// Names of native counters of full scans.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScanCounters {
-    /// Scans of large tables.
+    /// Name of the counter of scans of large tables.
     pub long: String,
-    /// Those of them that went past the cache.
+    /// Name of the counter of such scans that bypassed the cache.
     pub direct: String,
-    /// Blocks read.
+    /// Name of the counter of blocks read by scans.
     pub reads: String,
-    /// Those of them that went past the cache.
+    /// Name of the counter of such blocks that bypassed the cache.
     pub reads_direct: String,
 }
 
-/// How many blocks a read request brings.
+/// How many blocks one read request can transfer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Requests {
-    /// So many at most.
+pub enum BlocksPerReadRequest {
+    /// There is a known upper limit.
     Bring {
-        /// Blocks.
+        /// The largest number of blocks per request.
         blocks_max: f64,
-        /// Why.
+        /// The reason for the limit, as text.
         because: String,
     },
-    /// Nobody knows.
+    /// The limit is not known.
     Absent {
-        /// Why.
+        /// Why the limit is unknown, as text.
         absent: String,
     },
 }
 
 impl Transactions {
-    /// Transactions that the platform counts for operations of one session that all ended well: `reads` that changed nothing, and
-    /// `commits` of changes. `slices` is the number of calls where the operations ran inside the database. `None` where nobody
-    /// knows.
+    /// The transactions that the platform counts for one session's successful operations: `reads` without changes, and `commits`
+    /// of changes. `slices` is the number of calls if the operations ran inside the database. `None` if the counting rule is
+    /// unknown.
     pub fn counted(self, reads: u64, commits: u64, slices: Option<u64>) -> Option<u64> {
         match (self, slices) {
             (Self::Unknown, _) => None,
@@ -166,8 +166,8 @@ impl Transactions {
 }
 
 impl CountingRules {
-    /// Those of sessions that open a connection for each transaction: what was done on one shows when it ends, so that nobody has to
-    /// be asked for it.
+    /// The rules for sessions that open a connection per transaction: the counters show the work of a connection when it closes,
+    /// without a request.
     #[must_use]
     pub fn of_short_connections(self) -> Self {
         Self { at_edges: false, held_back_s: None, ..self }
@@ -192,7 +192,9 @@ impl Default for CountingRules {
             commit_settings: Vec::new(),
             rows: RowRules::default(),
             tables: None,
-            requests: Requests::absent("how many blocks a request of this engine reads is not known"),
+            requests: BlocksPerReadRequest::absent(
+                "how many blocks a request of this engine reads is not known",
+            ),
             scans: None,
             in_process: false,
         }
@@ -213,19 +215,19 @@ impl Default for RowRules {
 }
 
 impl RowCounters {
-    /// The counters with these names.
+    /// Row counters with these names.
     pub fn named(updated: &str, inserted: &str, deleted: &str) -> Self {
         Self { updated: updated.to_owned(), inserted: inserted.to_owned(), deleted: deleted.to_owned() }
     }
 }
 
-impl Requests {
-    /// So many blocks at most, for this reason.
+impl BlocksPerReadRequest {
+    /// At most this many blocks, for this reason.
     pub fn bring(blocks_max: f64, because: &str) -> Self {
         Self::Bring { blocks_max, because: because.to_owned() }
     }
 
-    /// Nobody knows how many, for this reason.
+    /// An unknown number of blocks, for this reason.
     pub fn absent(reason: &str) -> Self {
         Self::Absent { absent: reason.to_owned() }
     }

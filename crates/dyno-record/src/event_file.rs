@@ -1,6 +1,6 @@
-//! Files by which a running command and another program talk: events that the command appends, requests that it reads.
+//! Files for communication with a running command: the command appends events and reads requests.
 //!
-//! They may lie in a folder where everyone can create files. So nothing of another user is written to, read or waited for there.
+//! The files may be in a folder where everyone can create files. Dyno never writes to, reads or waits for another user's file.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Error, Read as _, Result};
@@ -12,16 +12,16 @@ use rustix::io::Errno;
 
 use crate::private_file::check_shared;
 
-/// The longest request, bytes.
+/// The longest request, in bytes; longer ones are ignored.
 const REQUEST_BYTES_MAX: u64 = 64;
 
-/// Opens the file, named pipe or device at `path` to append to it. A file that is missing is created for this user alone.
+/// Opens the file, named pipe or device at `path` for appending. A missing file is created with access for this user only.
 ///
 /// # Errors
-/// It is a link, a socket or a folder, has several names, is another user's pipe, everyone may write to it, somebody else could
-/// have prepared it, or nobody reads the pipe.
+/// It is a link, a socket or a folder, has several names, or is another user's pipe; everyone may write to it, another user
+/// could have prepared it, or the pipe has no reader.
 pub fn open_to_append(path: &Path) -> Result<File> {
-    // Without `NONBLOCK` a pipe that nobody reads would be waited for without end.
+    // Without `NONBLOCK`, opening a pipe without a reader would block forever.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     let mut options = OpenOptions::new();
     let file = options.append(true).create(true).mode(0o600).custom_flags(flags).open(path);
@@ -48,8 +48,8 @@ pub fn open_to_append(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// The word in the file at `path` by which this user asks something of a running command. Absent where there is none, or another
-/// user could have written it.
+/// Reads the request that this user wrote into the file at `path` for a running command. `None` if there is no request, or
+/// another user could have written it.
 pub fn read_request(path: &Path) -> Option<String> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(std::fs::read_to_string(at("victim")).unwrap(), "kept");
         assert!(!at("none").exists());
 
-        // A pipe of one's own works while something reads it.
+        // This user's own pipe works while a program reads it.
         make_pipe(&at("pipe"));
         let mut end = OpenOptions::new().read(true).custom_flags(reader).open(at("pipe")).unwrap();
         writeln!(open_to_append(&at("pipe")).unwrap(), "event").unwrap();

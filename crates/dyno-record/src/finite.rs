@@ -1,7 +1,7 @@
-//! Whether every figure of a value is a finite number, found by going through the value instead of through its text.
+//! Checks that all figures of a value are finite numbers, by visiting the value instead of parsing its JSON text.
 //!
-//! JSON has no word for a figure that is not finite, so what is written in its place is read back as something else or not at
-//! all. Going through a record this way takes a tenth of the time of reading its text back.
+//! JSON has no infinity or NaN: serde_json writes something else, which is read back as another value or not at all. Visiting
+//! a record takes a tenth of the time of parsing its text again.
 
 use std::fmt;
 
@@ -12,33 +12,33 @@ use serde::ser::{
 
 /// Whether all figures in `value` are finite numbers.
 pub(crate) fn is_finite(value: &impl Serialize) -> bool {
-    value.serialize(Walk).is_ok()
+    value.serialize(FiniteCheck).is_ok()
 }
 
-/// A figure that is not finite.
+/// The error for a figure that is not finite.
 #[derive(Debug)]
-struct Found;
+struct NonFiniteFigure;
 
-impl fmt::Display for Found {
+impl fmt::Display for NonFiniteFigure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a figure is not a finite number")
     }
 }
 
-impl std::error::Error for Found {}
+impl std::error::Error for NonFiniteFigure {}
 
-impl ser::Error for Found {
+impl ser::Error for NonFiniteFigure {
     fn custom<T: fmt::Display>(_: T) -> Self {
         Self
     }
 }
 
-/// Goes through a value and keeps nothing of it.
+/// A serializer that visits a value and produces no output.
 #[derive(Clone, Copy)]
-struct Walk;
+struct FiniteCheck;
 
-type Step = Result<(), Found>;
-type Inner = Result<Walk, Found>;
+type Step = Result<(), NonFiniteFigure>;
+type Inner = Result<FiniteCheck, NonFiniteFigure>;
 
 macro_rules! passed {
     ($($name:ident: $type:ty),*) => {$(
@@ -48,9 +48,9 @@ macro_rules! passed {
     )*};
 }
 
-impl ser::Serializer for Walk {
+impl ser::Serializer for FiniteCheck {
     type Ok = ();
-    type Error = Found;
+    type Error = NonFiniteFigure;
     type SerializeSeq = Self;
     type SerializeTuple = Self;
     type SerializeTupleStruct = Self;
@@ -64,7 +64,7 @@ impl ser::Serializer for Walk {
     }
 
     fn serialize_f64(self, figure: f64) -> Step {
-        if figure.is_finite() { Ok(()) } else { Err(Found) }
+        if figure.is_finite() { Ok(()) } else { Err(NonFiniteFigure) }
     }
 
     passed!(serialize_bool: bool, serialize_i8: i8, serialize_i16: i16, serialize_i32: i32, serialize_i64: i64);
@@ -136,9 +136,9 @@ impl ser::Serializer for Walk {
 
 macro_rules! listed {
     ($($list:ident: $element:ident),*) => {$(
-        impl $list for Walk {
+        impl $list for FiniteCheck {
             type Ok = ();
-            type Error = Found;
+            type Error = NonFiniteFigure;
             fn $element<T: Serialize + ?Sized>(&mut self, value: &T) -> Step {
                 value.serialize(*self)
             }
@@ -153,9 +153,9 @@ listed!(SerializeTupleStruct: serialize_field, SerializeTupleVariant: serialize_
 
 macro_rules! named {
     ($($list:ident),*) => {$(
-        impl $list for Walk {
+        impl $list for FiniteCheck {
             type Ok = ();
-            type Error = Found;
+            type Error = NonFiniteFigure;
             fn serialize_field<T: Serialize + ?Sized>(&mut self, _: &'static str, value: &T) -> Step {
                 value.serialize(*self)
             }
@@ -167,9 +167,9 @@ macro_rules! named {
 }
 named!(SerializeStruct, SerializeStructVariant);
 
-impl SerializeMap for Walk {
+impl SerializeMap for FiniteCheck {
     type Ok = ();
-    type Error = Found;
+    type Error = NonFiniteFigure;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Step {
         key.serialize(*self)
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    /// Every shape that a figure can stand in.
+    /// Every position in which a figure can occur.
     #[derive(serde::Serialize)]
     enum Shape {
         One(f64),

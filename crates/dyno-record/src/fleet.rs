@@ -1,110 +1,110 @@
-//! The driver hosts of a run that several drove together: who had which share, how well their clocks were known, and what they
-//! were short of.
+//! The driver hosts of a distributed run: their shares, the precision of their clocks, and their bottlenecks.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
 
-/// The driver hosts of a run.
+/// The driver hosts of a distributed run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fleet {
-    /// The name under which they met.
+    /// The group name under which agents and controller found each other.
     pub group: String,
-    /// By rank.
+    /// The driver hosts in the order of rank.
     pub hosts: Vec<FleetHost>,
 }
 
-/// One driver host of several.
+/// One driver host of a distributed run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetHost {
-    /// Its place among them, from 0.
+    /// Its index among the driver hosts, from 0.
     pub rank: u32,
     /// The name of its agent.
     pub name: String,
-    /// The machine.
+    /// The host and its hardware.
     pub host: Host,
-    /// Its share of the sessions, beside those of the others.
+    /// Its share of the sessions, relative to the weights of the others.
     pub weight: u32,
-    /// Sessions that it led.
+    /// Number of sessions on this host.
     pub sessions: u32,
-    /// Threads that led them.
+    /// Number of threads that ran these sessions.
     pub threads: u32,
     /// Operations of its sessions in the window.
     pub ops: u64,
-    /// How well its clock was known.
+    /// The precision of its clock relative to the controller's.
     pub clock: ClockFit,
-    /// The first and the last of its sessions' first operations after the common start, µs, on the leader's clock; absent where
-    /// none started.
+    /// The earliest and the latest first operation of its sessions after the common start, in µs on the controller's clock;
+    /// absent if none started.
     pub started_us: Option<(f64, f64)>,
-    /// The longest time after a moment at which its sessions heard of it, µs; 0 where all was heard in time.
+    /// The longest delay after a scheduled moment until its sessions learned of it, in µs; 0 if all learned in time.
     pub late_us: f64,
-    /// Processors busy over the window, percent of all of the machine.
+    /// CPU use over the window, in percent of all CPUs of the host.
     pub cpu_busy_pct: Option<f64>,
-    /// Processor time of this program over the window, seconds per second.
+    /// CPU time of Dyno over the window, in seconds per second.
     pub client_cpus: Option<f64>,
-    /// The most bytes that waited in the send queues of its connections at a moment of the window.
+    /// The largest number of bytes in the send queues of its connections at any moment of the window.
     pub send_queue_bytes_max: Option<u64>,
-    /// Share of the periods of its CPU quota in which that held its agent back, %; absent where no quota limits it.
+    /// Share of the periods of its CPU quota in which the quota throttled its agent, in percent; absent without a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_pct: Option<f64>,
-    /// Longest interval of the window in which its agent did not notice time pass, µs.
+    /// The longest interval of the window in which its agent did not run, in µs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall_us_max: Option<f64>,
-    /// Sum of the intervals of the window in which nothing of its agent ran, s.
+    /// Total time in the window in which no thread of its agent ran, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall_s: Option<f64>,
-    /// As much of that as it was suspended, and did not wait for a processor, s.
+    /// The part of `stall_s` in which the agent was suspended and not waiting for a CPU, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended_s: Option<f64>,
-    /// What of its own held it back, in words; absent where nothing did.
+    /// Which limit of this host slowed the load, in words; absent if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_bound: Option<String>,
-    /// Why it handed in nothing, in words; absent where it did.
+    /// Why it returned no results, in words; absent if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
 }
 
-/// How well one clock is known on another: what many exchanges of messages leave possible.
+/// The offset between two clocks, estimated from many message exchanges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockFit {
-    /// Exchanges that were made.
+    /// Number of message exchanges used.
     pub exchanges: u32,
-    /// The shortest there and back, µs.
+    /// The shortest round trip, in µs.
     pub round_trip_us: f64,
-    /// The most by which a mapped moment may be wrong, µs.
+    /// The largest possible error of a converted time, in µs.
     pub bound_us: f64,
-    /// By how much this clock was ahead of the other at the common start, µs. Both are monotonic and count from the start of their programs;
+    /// How far this clock was ahead of the other at the common start, in µs. Both are monotonic and count from the start of their
+    /// programs; wall clocks are not used. Absent if it was not reported.
     /// what wall clocks show plays no part. Absent where it was not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ahead_us: Option<f64>,
-    /// By how much more at the end of the window, µs: what one of them ran faster, known no better than the bound.
+    /// The change of the offset until the end of the window, in µs: one clock ran faster. Its error is also `bound_us`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drifted_us: Option<f64>,
 }
 
 impl Fleet {
-    /// Whether there is one that handed in and whose clock was never held against the leader's, as where that was lost.
+    /// Whether a host returned results although its clock was never compared with the controller's, as after a lost controller.
     pub fn has_unknown_clocks(&self) -> bool {
         self.hosts.iter().any(|host| host.lost.is_none() && host.clock.exchanges == 0)
     }
 
-    /// Those that handed in nothing.
+    /// The hosts that returned no results.
     pub fn lost(&self) -> impl Iterator<Item = &FleetHost> {
         self.hosts.iter().filter(|host| host.lost.is_some())
     }
 
-    /// Sessions of all of them.
+    /// Number of sessions over all hosts.
     pub fn sessions(&self) -> u32 {
         self.hosts.iter().map(|host| host.sessions).sum()
     }
 
-    /// The most by which a moment of any of them may be wrong on the leader's clock, µs.
+    /// The largest possible error of any host's time on the controller's clock, in µs.
     pub fn bound_us(&self) -> f64 {
         self.hosts.iter().map(|host| host.clock.bound_us).fold(0.0, f64::max)
     }
 
-    /// What it lacks in words: `short of 1 of 8 hosts (db3: no heartbeat), 12 of 96 sessions`; nothing where it lacks nobody.
+    /// The missing part in words: `short of 1 of 8 hosts (db3: no heartbeat), 12 of 96 sessions`; `None` if nothing is missing.
     pub fn short_of(&self) -> Option<String> {
         let lost: Vec<&FleetHost> = self.lost().collect();
         let first = lost.first()?;

@@ -1,23 +1,23 @@
-//! Names and moments of runs, spelled in one way.
+//! Names and times of runs in their one spelling.
 
 use jiff::Timestamp;
 
-/// A run's name: its start in UTC and four random digits, `20260321-142501-7f3a`. Sorts by time.
+/// A run's name: its start in UTC and four random hex digits, `20260321-142501-7f3a`. Names sort by time.
 pub type RunId = String;
 
-/// A run's name from the moment it started and sixteen random bits: `20260321-142501-7f3a`.
+/// A run's name from its start time and sixteen random bits: `20260321-142501-7f3a`.
 ///
-/// Two runs that start in the same second collide once in 65,536 times;
-/// [`Repository::begin`](crate::repository::Repository::begin) then says so, and the caller draws again.
+/// Two runs that start in the same second collide once in 65,536 cases;
+/// [`Repository::begin`](crate::repository::Repository::begin) then returns an error, and the caller draws another number.
 pub fn new_run_id(now: Timestamp, random: u16) -> RunId {
     format!("{}-{random:04x}", now.strftime("%Y%m%d-%H%M%S"))
 }
 
-/// Characters of a name at most.
+/// The longest name, in characters.
 pub const NAME_CHARS_MAX: usize = 200;
 
-/// Whether `name` can name a run or a campaign: one that commands could take for a selector (`last`, `tag:x`, `last~2`, a list),
-/// that terminals could take for an order, or that is too long to read is refused wherever a record comes in.
+/// Whether `name` is a valid name of a run or campaign. Every import refuses names that look like a selector (`last`,
+/// `tag:x`, `last~2`, a list), that a terminal would act on, or that are too long.
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| {
         c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+' | '#' | '$' | '@' | '/' | ' ' | '(' | ')')
@@ -30,12 +30,12 @@ pub fn is_name(name: &str) -> bool {
         && edge(name.chars().next_back())
 }
 
-/// A moment as records spell it: RFC 3339 in UTC, always six decimals, so that the text sorts by time.
+/// A time as records spell it: RFC 3339 in UTC with six decimals, so that the text sorts by time.
 pub fn rfc3339(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S.%6fZ").to_string()
 }
 
-/// Now, as records spell it.
+/// The current time as records spell it.
 pub fn now_rfc3339() -> String {
     rfc3339(Timestamp::now())
 }

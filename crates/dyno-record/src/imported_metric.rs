@@ -1,64 +1,64 @@
-//! What somebody else measured while a run went on: a cloud's metrics of a managed database, whose host nobody can look at.
+//! Metrics that another system measured during a run: a cloud's metrics of a managed database, whose host Dyno cannot observe.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A metric of elsewhere over the time of a run. It is shown beside the run's own figures and never mixed in: no figure, check or
-/// conclusion uses it.
+/// An external metric over the time of a run. Dyno shows it beside the run's own figures and uses it in no figure, check or
+/// conclusion.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedMetric {
-    /// What its source calls it: `CPUUtilization`.
+    /// The name in its source: `CPUUtilization`.
     pub name: String,
-    /// What it is of, as its source calls that: an instance; empty where it does not tell.
+    /// The instance that it describes, as the source names it; empty if the source does not say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub of: String,
-    /// How its values were made of what was measured in each period: `Average`; empty where its source does not tell.
+    /// How each period was aggregated, such as `Average`; empty if the source does not say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub statistic: String,
-    /// Its unit, as its source calls it: `Percent`; empty where it does not tell.
+    /// Its unit, as the source names it, such as `Percent`; empty if the source does not say.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub unit: String,
-    /// The file that it was read from, without its folder.
+    /// The name of the imported file, without its folder.
     pub file: String,
-    /// How long each of its periods is, s; absent where nobody tells, and then its values are of moments.
+    /// The length of its periods in seconds; absent if unknown, in which case each value is of one moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period_s: Option<f64>,
-    /// Whether the length of its periods was found from its times alone.
+    /// Whether the length of the periods was derived from its times alone.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_period_found: bool,
-    /// Periods that have a part of the window in them, in the order of time.
+    /// The periods that overlap the window, in order of time.
     pub points: Vec<ImportedPoint>,
-    /// What its values were in periods that are wholly in the window; absent where none is.
+    /// Statistics over the periods that lie entirely in the window; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<ImportedWithin>,
-    /// Rows of the file before the window and behind it, of which nothing is kept.
+    /// Rows of the file before and after the window, which are not stored.
     pub outside: (u64, u64),
 }
 
-/// A value of a period.
+/// The value of one period.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedPoint {
-    /// When the period begins, s after the window began by the source's own clock; below 0 where it begins before.
+    /// Start of the period in seconds after the window's begin, by the source's clock; negative if earlier.
     pub at_s: f64,
-    /// The value.
+    /// Its value in the metric's unit.
     pub value: f64,
 }
 
-/// Values of periods that are wholly in the window.
+/// Statistics over the periods that lie entirely in the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportedWithin {
-    /// How many.
+    /// The number of these periods.
     pub periods: u64,
-    /// Their mean.
+    /// The mean of their values.
     pub mean: f64,
-    /// The least of them.
+    /// The smallest of their values.
     pub least: f64,
-    /// The most.
+    /// The largest of their values.
     pub most: f64,
 }
 
 impl ImportedMetric {
-    /// Whether both are of the same thing: then the newer stands for the older.
+    /// Whether both describe the same metric, so that the newer one replaces the older.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.name, &self.of, &self.statistic) == (&other.name, &other.of, &other.statistic)
     }

@@ -1,7 +1,7 @@
-//! Records as text: the one way out of and into a [`RunRecord`].
+//! Reads and writes a [`RunRecord`] as JSON; all other code uses these functions.
 //!
-//! Text comes from files that anybody may have written, so reading has limits (size, nesting, version) and names what
-//! is wrong; writing reads back what it wrote, so that no record is stored that cannot be opened again.
+//! JSON may come from untrusted files. Reading therefore has limits (size, nesting, version) and names the problem. Writing
+//! checks that the text can be read back, so that no stored record is unreadable.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use crate::finite::is_finite;
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::metric::Metric;
 use crate::record::{RunRecord, SCHEMA_VERSION};
 use crate::series::Series;
@@ -17,47 +17,47 @@ use crate::series::Series;
 /// The largest record that is read or written, in bytes of JSON: 256 MiB.
 pub const RECORD_BYTES_MAX: u64 = 256 << 20;
 
-/// A record that cannot be read or written.
+/// Why a record cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// It is larger than any record can be.
+    /// The record exceeds the largest size.
     #[error("the record has {bytes} bytes; at most {RECORD_BYTES_MAX} are read")]
     TooLarge {
-        /// Its size.
+        /// The size of its JSON in bytes.
         bytes: u64,
     },
-    /// It is of a kind that this program does not know.
+    /// The record has a kind that this program does not know.
     #[error("records of the kind {found:?} are not known here: use a newer version of Dyno")]
     Kind {
-        /// The kind it names.
+        /// The kind in the text.
         found: String,
     },
-    /// It is JSON, but nothing in it says that it is a run record.
+    /// It is JSON, but has no version of a run record.
     #[error("there is no schema_version: this is not a run record")]
     NoVersion,
-    /// It was written by another version of the format.
+    /// The record has another version of the format.
     #[error(
         "schema_version {found} is not known here (this program reads {SCHEMA_VERSION}): use the version of Dyno that wrote it, or a newer one"
     )]
     Version {
-        /// The version it names.
+        /// The version in the text.
         found: u64,
     },
-    /// It is not JSON, or not shaped as a record.
+    /// It is not JSON, or does not have the structure of a record.
     #[error("the run record cannot be read: {detail}")]
     Malformed {
         /// What is wrong, with line and column.
         detail: String,
     },
-    /// It holds a figure that is no number (a division by zero) where a number has to be.
+    /// A required figure is not a finite number, for example after a division by zero.
     #[error("the run record holds a figure that is not a finite number: {detail}")]
     NotFinite {
-        /// Where reading back stumbled.
+        /// The error of reading the text back.
         detail: String,
     },
 }
 
-/// Only the version and the kind, so that a newer record is told from a broken one.
+/// The version and the kind alone, to distinguish a newer record from a broken one.
 #[derive(Deserialize)]
 struct Head<'a> {
     schema_version: Option<u64>,
@@ -66,16 +66,15 @@ struct Head<'a> {
 }
 
 impl RunRecord {
-    /// The record as JSON in one line.
+    /// The record as one line of JSON.
     ///
-    /// A metric that is not a finite number becomes absent, and a counter that is not is left out: neither can be
-    /// written as JSON.
+    /// A metric that is not finite becomes absent, and such a counter is left out, because JSON cannot represent either.
     ///
     /// # Errors
-    /// It is too large, or another figure is not a finite number.
+    /// The record is too large, or another figure is not finite.
     pub fn to_json(&self) -> Result<String, RecordError> {
         let text = self.to_text()?;
-        // What stands in the text is of this version; whether all of it can be read again is the question.
+        // The text has this version; the question is whether all of it can be read back.
         if serde_json::from_str::<Self>(&text).is_ok() {
             return Ok(text);
         }
@@ -87,8 +86,8 @@ impl RunRecord {
         }
     }
 
-    /// The same for a record whose plan was read back before, as the plan of another: all else in it is figures and texts. Texts
-    /// come back whatever they are, so that looking at the figures is enough and takes a tenth of the time.
+    /// The same for a record whose plan was already read back as part of another record. Everything else is figures and texts;
+    /// any text can be read back, so checking the figures is enough and takes a tenth of the time.
     ///
     /// # Errors
     /// As [`RunRecord::to_json`].
@@ -101,10 +100,10 @@ impl RunRecord {
         Ok(text)
     }
 
-    /// Reads a record from JSON. Unknown keys are skipped, as later versions of this format may add some.
+    /// Reads a record from JSON. Unknown keys are ignored, because later versions of the format may add keys.
     ///
     /// # Errors
-    /// The text is too large, not JSON, not a record, or a record of another version.
+    /// The text is too large, is not JSON or not a record, or has another version.
     pub fn from_json(text: &str) -> Result<Self, RecordError> {
         check_size(text.len())?;
         let malformed = |e: serde_json::Error| RecordError::Malformed { detail: e.to_string() };
@@ -113,7 +112,7 @@ impl RunRecord {
         if version != u64::from(SCHEMA_VERSION) {
             return Err(RecordError::Version { found: version });
         }
-        if let Some(kind) = head.kind.filter(|kind| !Kind::is_known(kind)) {
+        if let Some(kind) = head.kind.filter(|kind| !RecordKind::is_known(kind)) {
             return Err(RecordError::Kind { found: kind.into_owned() });
         }
         serde_json::from_str(text).map_err(malformed)

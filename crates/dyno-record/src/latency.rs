@@ -1,7 +1,7 @@
-//! Latency distributions: recorded in nanoseconds, kept whole, summarised in microseconds.
+//! Latency distributions: recorded in nanoseconds, stored completely, summarized in microseconds.
 //!
-//! A record holds the HDR histogram itself (V2 deflate, base64: any HdrHistogram library reads it), so percentiles of
-//! several runs come from adding histograms, never from averaging percentiles.
+//! A record stores the HDR histogram itself (V2 deflate, base64; any HdrHistogram library reads it). Percentiles over several
+//! runs come from merged histograms, never from averaged percentiles.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -9,10 +9,10 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The longest latency a histogram tells apart, in nanoseconds: 24 hours. Longer ones count as this.
+/// The longest latency that a histogram records, in nanoseconds: 24 hours. Longer ones count as this.
 pub const LATENCY_NS_MAX: u64 = 24 * 3_600 * 1_000_000_000;
 
-/// Significant decimal digits that a histogram keeps.
+/// Number of significant decimal digits of a histogram.
 pub const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// A distribution of latencies in nanoseconds, three significant digits, 1 ns to 24 h.
@@ -26,19 +26,19 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// An empty histogram.
+    /// A new histogram without latencies.
     pub fn new() -> Self {
         let inner = hdrhistogram::Histogram::new_with_bounds(1, LATENCY_NS_MAX, SIGNIFICANT_DIGITS)
             .expect("the bounds are constants within the crate's limits");
         Self(inner)
     }
 
-    /// Counts one latency.
+    /// Records one latency, in nanoseconds.
     pub fn record_ns(&mut self, latency_ns: u64) {
         self.0.saturating_record(latency_ns.max(1));
     }
 
-    /// Counts `count` latencies of the same length.
+    /// Records `count` latencies of the same length, in nanoseconds.
     pub fn record_n_ns(&mut self, latency_ns: u64, count: u64) {
         self.0.saturating_record_n(latency_ns.max(1), count);
     }
@@ -50,22 +50,22 @@ impl Histogram {
         }
     }
 
-    /// Adds another histogram.
+    /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         self.0.add(&other.0).expect("all histograms of this type have the same bounds");
     }
 
-    /// What was recorded after `earlier`, a former state of this histogram.
+    /// The latencies recorded after `earlier`, a former state of this histogram.
     pub fn since(&self, earlier: &Self) -> Self {
         let mut difference = self.0.clone();
         match difference.subtract(&earlier.0) {
             Ok(()) => Self(difference),
-            // Not a former state: counts started anew, so all there is came after.
+            // Not a former state, because counters were reset: all latencies came after it.
             Err(_) => self.clone(),
         }
     }
 
-    /// How many latencies were counted.
+    /// Number of recorded latencies.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
@@ -80,8 +80,7 @@ impl Histogram {
         Latency { histogram: (self.count() > 0).then(|| self.encode()), ..self.figures() }
     }
 
-    /// The figures of [`summary`](Self::summary) without the histogram's text, which takes longer to make than all of
-    /// them.
+    /// The figures of [`summary`](Self::summary) without the encoded histogram, which takes longer to produce than all of them.
     pub fn figures(&self) -> Latency {
         let us = |ns: u64| ns as f64 / 1_000.0;
         let at = |quantile: f64| (self.count() > 0).then(|| us(self.0.value_at_quantile(quantile)));
@@ -116,10 +115,10 @@ impl Histogram {
         Ok(histogram)
     }
 
-    /// Adds the histogram of a text that [`Latency::histogram`] holds.
+    /// Adds the histogram encoded in the text of [`Latency::histogram`].
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// The same as for [`decode`](Self::decode).
     pub fn add_encoded(&mut self, text: &str) -> Result<(), HistogramError> {
         let bytes = BASE64.decode(text).map_err(|e| HistogramError(e.to_string()))?;
         let read: hdrhistogram::Histogram<u64> = Deserializer::new()
@@ -129,30 +128,30 @@ impl Histogram {
     }
 }
 
-/// A histogram in a record that cannot be read.
+/// The error for a histogram in a record that cannot be decoded.
 #[derive(Debug, thiserror::Error)]
 #[error("the histogram cannot be read: {0}")]
 pub struct HistogramError(String);
 
-/// A latency distribution as records keep it. Times are in microseconds and absent where nothing was timed.
+/// A latency distribution as records store it. Times are in microseconds, and absent if nothing was timed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// Arithmetic mean, µs.
+    /// Arithmetic mean of the latencies, in µs.
     pub mean: Option<f64>,
-    /// Median, µs.
+    /// Median of the latencies, in µs.
     pub p50: Option<f64>,
-    /// 90th percentile, µs.
+    /// 90th percentile of the latencies, in µs.
     pub p90: Option<f64>,
-    /// 95th percentile, µs.
+    /// 95th percentile of the latencies, in µs.
     pub p95: Option<f64>,
-    /// 99th percentile, µs.
+    /// 99th percentile of the latencies, in µs.
     pub p99: Option<f64>,
-    /// 99.9th percentile, µs.
+    /// 99.9th percentile of the latencies, in µs.
     pub p999: Option<f64>,
-    /// Largest, µs.
+    /// Largest of the latencies, in µs.
     pub max: Option<f64>,
-    /// How many were timed.
+    /// Number of timed operations or events.
     pub count: u64,
-    /// The whole HDR histogram of nanoseconds: V2 deflate form in base64.
+    /// The complete HDR histogram in nanoseconds: V2 deflate, encoded in base64.
     pub histogram: Option<String>,
 }

@@ -1,7 +1,9 @@
-//! What happened: run records, the metric vocabulary, and the repository that keeps them.
+//! Run records, the metric vocabulary, and the repository that stores them.
 //!
-//! A [`RunRecord`] is self-contained: everything that shows, compares or judges runs works from records alone, whoever
-//! made them. This crate holds the words ([`Counter`], [`Metric`], [`Wait`](waits::WaitTime)) and no behaviour of engines.
+//! A [`RunRecord`] is self-contained: display, comparison and analysis need only records, whatever program made them. This
+//! crate defines the vocabulary ([`Counter`], [`Metric`], [`Wait`](waits::WaitTime)) and contains no engine-specific code.
+
+#![warn(missing_docs)]
 
 mod acceptance;
 pub mod audit;
@@ -48,45 +50,48 @@ mod sample;
 pub use acceptance::{Acceptance, AcceptanceFinding, AcceptanceStep, AcceptanceVerdict};
 pub use audit::{AuditCheck, CheckStatus};
 pub use calibration::{Calibration, RawFigure, RawTest};
-pub use change::{Change, Fall, MarkKind};
-pub use class::{ALL, COMMIT, CONNECT, Class, SLICE, Share, Touch, is_operation};
-pub use counter::{Counter, CounterDelta, Counters, RELOADED, Reading, SETTINGS, SHAPE, Snapshot};
+pub use change::{CounterReset, MarkChange, MarkKind};
+pub use class::{ALL, COMMIT, CONNECT, Class, ClassShare, RowEffect, SLICE, is_operation};
+pub use counter::{Counter, CounterDelta, CounterReading, Counters, RELOADED, SETTINGS, SHAPE, Snapshot};
 pub use counting::{
-    CountingRules, Requests, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
+    BlocksPerReadRequest, CountingRules, RowCounters, RowRules, ScanCounters, TableCounters, Transactions,
 };
 pub use fleet::{ClockFit, Fleet, FleetHost};
 pub use host::{Host, HostClock, HostReading, Observed, Role};
 pub use id::{RunId, new_run_id, now_rfc3339, rfc3339};
-pub use imported::Imported;
+pub use imported::ImportSource;
 pub use imported_metric::{ImportedMetric, ImportedPoint, ImportedWithin};
 pub use json::{RECORD_BYTES_MAX, RecordError};
-pub use kind::Kind;
+pub use kind::RecordKind;
 pub use latency::{Histogram, Latency};
-pub use loaded::Loaded;
-pub use membership::{PartOf, Setting, SweepId, SweepKind, new_sweep_id};
+pub use loaded::BulkLoadResult;
+pub use membership::{PartOf, PointSetting, SweepId, SweepKind, new_sweep_id};
 pub use metric::{Metric, Unit};
 pub use ops::{ErrorTally, OpStats};
 pub use outage::{Outage, Silence, Throughput};
-pub use own::OwnPart;
+pub use own::TargetFigures;
 pub use phase::PhaseStats;
 pub use platform::{Advice, Identity, OwnCalibration, ServerProcesses, Severity, TargetFacts};
-pub use profile::{CpuKind, CpuProfile, DatabaseIn, Frame, ProcessShare, Profile, StackNode, SymbolShare};
+pub use profile::{
+    CpuKind, CpuProfile, DatabaseIn, ProcessShare, Profile, StackFrame, StackNode, SymbolShare,
+};
 pub use record::{RunRecord, SCHEMA_VERSION, Status};
 pub use reported::{Reported, ReportedEvent, ReportedLoad, ReportedSection};
 pub use repository::{
-    Batch, COMPONENT, Chunks, Filter, Mark, PackedRecord, Packer, Repository, RepositoryError, RunState,
-    RunSummary, SeriesWriter, StartedRun, StartedSweep, SweepState, SweepSummary,
+    COMPONENT, Filter, PackedRecord, Packer, RecordBatch, Repository, RepositoryError, RunLabelKind,
+    RunState, RunSummary, SeriesWriter, StartedRun, StartedSweep, StoredChunks, SweepState, SweepSummary,
 };
 pub use schema::schema;
 pub use series::{
-    BANDS_PER_DECADE, Chunk, FullSeries, Merge, OVERVIEW_POINTS_MAX, Overview, Part, Series, SeriesPoint,
-    Slowest, band_of_us, band_us,
+    BANDS_PER_DECADE, FullSeries, Merge, OVERVIEW_POINTS_MAX, Series, SeriesChunk, SeriesOverview,
+    SeriesPart, SeriesPoint, Slowest, band_of_us, band_us,
 };
 pub use target_records::place_of_target;
-pub use waits::{Company, OtherSessions, SAMPLED_ACTIVE, WAITING, WaitTime, Waits};
-pub use watched::{Gap, Spread, Watched};
-pub use whose::{Scope, Whose};
-pub use window::{Gate, Placed, UnreadIntervals, Window};
+pub use waits::{ForeignActivity, OtherSessions, SAMPLED_ACTIVE, WAITING, WaitTime, Waits};
+pub use watched::{Gap, Spread, WatchSummary};
+pub use whose::{Attribution, AttributionScope};
+pub use window::{StartGate, ThreadPlacement, UnreadIntervals, Window};
 pub use workload::{
-    Expected, Invariant, Learned, Mean, OwnShare, OwnWorkload, Pipelined, TransactionFacts, Yardstick,
+    Expected, InvariantResult, Learned, Mean, Pipelined, ReferenceFigure, TransactionFacts, WorkloadFacts,
+    WorkloadShareFacts,
 };

@@ -1,45 +1,45 @@
-//! Metrics: figures of a run with their units.
+//! Metrics: figures of a run with units.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A unit of a figure. Shown as its short name: `blocks/s`.
+/// The unit of a figure; it is displayed as a short name: `blocks/s`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Unit {
-    /// A plain count.
+    /// A number of events or objects.
     #[serde(rename = "count")]
     Count,
-    /// Database blocks.
+    /// A number of database blocks.
     #[serde(rename = "blocks")]
     Blocks,
-    /// Bytes.
+    /// A number of bytes, not scaled.
     #[serde(rename = "bytes")]
     Bytes,
-    /// Rows.
+    /// A number of table rows.
     #[serde(rename = "rows")]
     Rows,
-    /// Microseconds.
+    /// A length of time in microseconds.
     #[serde(rename = "us")]
     Microseconds,
-    /// Seconds.
+    /// A length of time in seconds.
     #[serde(rename = "s")]
     Seconds,
-    /// Events per second.
+    /// A number of events per second.
     #[serde(rename = "1/s")]
     PerSecond,
-    /// Blocks per second.
+    /// A number of blocks per second.
     #[serde(rename = "blocks/s")]
     BlocksPerSecond,
-    /// Bytes per second.
+    /// A number of bytes per second.
     #[serde(rename = "bytes/s")]
     BytesPerSecond,
     /// Megabytes (10⁶ bytes) per second.
     #[serde(rename = "MB/s")]
     MegabytesPerSecond,
-    /// Rows per second.
+    /// A number of rows per second.
     #[serde(rename = "rows/s")]
     RowsPerSecond,
-    /// Percent.
+    /// A share in percent, 0 to 100.
     #[serde(rename = "%")]
     Percent,
     /// Sessions, on average over the window.
@@ -48,7 +48,7 @@ pub enum Unit {
 }
 
 dyno_plan::names! {
-    /// The short name: `blocks/s`.
+    /// The short name for display: `blocks/s`.
     Unit {
         Count = "count", Blocks = "blocks", Bytes = "bytes", Rows = "rows", Microseconds = "us", Seconds = "s",
         PerSecond = "1/s", BlocksPerSecond = "blocks/s", BytesPerSecond = "bytes/s",
@@ -56,26 +56,26 @@ dyno_plan::names! {
     }
 }
 
-/// One figure of a run: its value and unit, or why there is none.
+/// One figure of a run: its value and unit, or the reason for its absence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Metric {
-    /// The figure.
+    /// A figure that was measured.
     Value {
-        /// Its value.
+        /// Its value in the given unit.
         value: f64,
-        /// Its unit.
+        /// The unit of the value.
         unit: Unit,
     },
-    /// Why there is none.
+    /// A figure without a value.
     Absent {
-        /// The reason.
+        /// Why there is no value.
         absent: String,
     },
 }
 
 impl Metric {
-    /// The value, if there is one.
+    /// The value; `None` if the metric is absent.
     pub fn value(&self) -> Option<f64> {
         match self {
             Self::Value { value, .. } => Some(*value),

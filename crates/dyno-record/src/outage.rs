@@ -1,4 +1,4 @@
-//! Outages: times in which sessions had lost their database.
+//! Outages: times in which sessions had lost the connection to their database.
 
 use std::collections::BTreeMap;
 
@@ -6,47 +6,47 @@ use dyno_plan::keys::thousands;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Losses of connections to one target whose times overlap. All moments are in seconds from the begin of the window, by the clocks
-/// of the sessions; those of the warm-up are below 0.
+/// Lost connections to one target with overlapping times. All times are in seconds after the window's begin, by the sessions'
+/// clocks; times of the warm-up are negative.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Outage {
-    /// The number of the target, from 1; absent where the run has only one.
+    /// The number of the target, from 1; absent if the run has only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<usize>,
-    /// When the first session noticed that its connection was lost.
+    /// When the first session noticed its lost connection.
     pub lost_s: f64,
-    /// When each of these sessions had its first answer again; absent where one of them had none until the run's end.
+    /// When every affected session had its first answer again; absent if one of them had none until the run's end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all_back_s: Option<f64>,
-    /// Sessions that lost their connection.
+    /// Number of sessions that lost their connection.
     pub sessions: u64,
-    /// Connections that were lost: more than sessions where one lost several.
+    /// Number of lost connections; more than `sessions` if one session lost several.
     pub losses: u64,
-    /// Times in which no session of the target had an answer; those below 0.1 s only where there is no longer one. Empty where
-    /// other sessions had answers all the while.
+    /// Times in which no session of the target received an answer; those below 0.1 s only if there is no longer one. Empty if
+    /// other sessions received answers throughout.
     pub silences: Vec<Silence>,
-    /// The longest time that one session was without an answer, s.
+    /// The longest time that one session was without an answer, in seconds.
     pub session_s_max: f64,
-    /// Pauses in the answers of a session that kept its connection are known from this length on, s; shorter ones count as answered.
+    /// The shortest detectable pause of a session that kept its connection, in seconds; shorter pauses count as answered.
     pub resolution_s: f64,
-    /// Operations that failed with it, by class.
+    /// Operations that failed because of it, by class.
     pub failed: BTreeMap<String, u64>,
-    /// The same by the database's code.
+    /// Operations that failed because of it, by the database's code.
     pub errors: BTreeMap<String, u64>,
-    /// As many of them as lost their connection while a commit was under way: whether they are committed is not known.
+    /// The part of them that lost the connection during a commit, so that it is unknown whether they committed.
     pub in_doubt: u64,
-    /// Attempts to connect again that were refused.
+    /// Number of refused attempts to reconnect.
     pub refused: u64,
-    /// Why the last of them was refused.
+    /// The reason for the last refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// Throughput before the first loss; absent where no interval of the series ends before it.
+    /// Throughput before the first loss; absent if no interval of the series ends before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Throughput>,
-    /// Throughput after the last session was back; absent where no interval begins after that.
+    /// Throughput after the last session was back; absent if no interval begins after that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Throughput>,
-    /// The begin of the first interval after the first answer in which the throughput was at least 90 % of that before.
+    /// Begin of the first interval after the first answer with at least 90 % of the throughput before the outage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovered_s: Option<f64>,
 }
@@ -54,23 +54,23 @@ pub struct Outage {
 /// A time without any answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Silence {
-    /// The last answer before it.
+    /// When the last answer before it arrived.
     pub last_answer_s: f64,
-    /// The first answer after it; absent where there was none until the run's end.
+    /// When the first answer after it arrived; absent if none did until the run's end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_answer_s: Option<f64>,
-    /// Its length, s; where there is no first answer, until the sessions stopped.
+    /// Its length in seconds; without a first answer, until the sessions stopped.
     pub length_s: f64,
 }
 
 /// Operations per second in a part of the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Throughput {
-    /// Begin of the measured part, s from the window's begin.
+    /// Begin of this part, in seconds after the window's begin.
     pub from_s: f64,
-    /// End of the measured part, s from the window's begin.
+    /// End of this part, in seconds after the window's begin.
     pub to_s: f64,
-    /// Operations that ended well per second.
+    /// Operations per second that succeeded.
     pub ops_per_s: f64,
 }
 
@@ -80,7 +80,7 @@ impl Outage {
         self.silences.iter().max_by(|one, other| one.length_s.total_cmp(&other.length_s))
     }
 
-    /// It in a sentence: how long, how many sessions, what failed, and the throughput before and after.
+    /// A summary sentence: length, sessions, failed operations, and throughput before and after.
     pub fn sentence(&self) -> String {
         let target = self.target.map(|target| format!("target {target}: ")).unwrap_or_default();
         let mut words = match self.longest() {
@@ -136,7 +136,7 @@ impl Outage {
         words
     }
 
-    /// What else there is to know: codes of errors, refused attempts to connect, and the resolution.
+    /// Further details: error codes, refused attempts to reconnect, and the resolution.
     pub fn details(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let list = |counts: &BTreeMap<String, u64>| {
@@ -166,7 +166,7 @@ impl Outage {
         lines
     }
 
-    /// Operations that failed with it.
+    /// Number of operations that failed because of it.
     pub fn failed_operations(&self) -> u64 {
         self.failed.values().fold(0, |sum, failed| sum.saturating_add(*failed))
     }

@@ -1,4 +1,4 @@
-//! What one of several targets did.
+//! The results of one of several targets.
 
 use std::collections::BTreeMap;
 
@@ -11,44 +11,44 @@ use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
 use crate::series::Series;
 use crate::waits::Waits;
-use crate::whose::Whose;
-use crate::window::{Gate, Whole, Window};
+use crate::whose::Attribution;
+use crate::window::{LifetimeTotals, StartGate, Window};
 
-/// What one of several targets did, in the words of a record.
+/// The results of one of several targets, with the same fields as a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OwnPart {
-    /// Sessions that the plan deals to it.
+pub struct TargetFigures {
+    /// Number of sessions that the plan assigns to it.
     pub sessions: u32,
-    /// Why it got reads only, if it did: `the server is a standby in recovery`.
+    /// Why it received only reads; absent otherwise: `the server is a standby in recovery`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads_only: Option<String>,
-    /// The common start, of its sessions.
-    pub gate: Gate,
-    /// The measured interval, between its own two snapshots.
+    /// The common start of its sessions.
+    pub gate: StartGate,
+    /// The measured interval between its own two snapshots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
-    /// Its operations by class.
+    /// Operations of its sessions by class.
     pub ops: BTreeMap<String, OpStats>,
-    /// Its figures.
+    /// Its figures over the window, by metric name.
     pub metrics: BTreeMap<String, Metric>,
-    /// Its counters over the window.
+    /// Its database counters over the window.
     pub counters: Counters,
-    /// Its counters over its sessions' whole life.
+    /// Its database counters over the whole lifetime of its sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub whole: Option<Whole>,
-    /// Counters of the devices that hold its data, where it runs on the driving host: `device.vda.reads`.
+    pub whole: Option<LifetimeTotals>,
+    /// Counters of the devices with its data, if it runs on the driver host: `device.vda.reads`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub host_counters: BTreeMap<String, f64>,
-    /// What its sessions waited for.
+    /// Wait events of its sessions.
     pub waits: Waits,
-    /// Its window interval by interval.
+    /// Its series of intervals over the window.
     pub series: Series,
-    /// Its errors by code.
+    /// Errors of its sessions by code.
     pub errors: Vec<ErrorTally>,
-    /// Whose work the figures in `metrics` tell; one that is not here is the run's own.
+    /// Attribution of the figures in `metrics`; a figure that is not listed is the run's own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub whose: BTreeMap<String, Whose>,
-    /// Whether its numbers agree.
+    pub whose: BTreeMap<String, Attribution>,
+    /// Audit checks of its figures.
     #[serde(default)]
     pub audit: Vec<AuditCheck>,
 }

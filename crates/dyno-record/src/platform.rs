@@ -1,4 +1,4 @@
-//! The databases under test, as records describe them.
+//! The databases under test as records describe them.
 
 use std::collections::BTreeMap;
 
@@ -6,136 +6,136 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counting::CountingRules;
-use crate::own::OwnPart;
+use crate::own::TargetFigures;
 
-/// What a target says it is.
+/// Product, version and settings that a target reports.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Identity {
-    /// The product: `PostgreSQL`.
+    /// Name of the product: `PostgreSQL`.
     pub product: String,
-    /// Its version, as it prints it.
+    /// Its version, as the database prints it.
     pub version: String,
-    /// The database's own block size in bytes; 0 where it is chosen at load.
+    /// The database's block size in bytes; 0 if it is chosen when data is loaded.
     pub block_size: u64,
-    /// Bytes that its own cache of blocks holds at most; absent where it does not say, or each session has one of its own.
+    /// The largest size of its block cache in bytes; absent if unknown, or if each session has its own cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_bytes: Option<u64>,
-    /// Whether it reads data files past the operating system's page cache; absent where unknown.
+    /// Whether it reads data files without the operating system's page cache; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direct_io: Option<bool>,
-    /// What it has measured of its own storage, where it does that and somebody asked it to.
+    /// The database's own measurement of its storage, if it supports that and the user requested it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated: Option<OwnCalibration>,
-    /// Settings that shape a run: name → value, with units as the database prints them.
+    /// Settings that affect a run: name → value, with units as the database prints them.
     pub settings: BTreeMap<String, String>,
     /// Names of settings that differ from the product's defaults.
     pub non_default: Vec<String>,
-    /// Settings with which a commit, or the data, does not survive a crash, each with what it means: `fsync = off: …`.
+    /// Settings that make a commit or the data not survive a crash, each with its meaning: `fsync = off: …`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_durable: Vec<String>,
-    /// Where the data lives on the database's own host, if it says so.
+    /// Path of the data on the database's host, if the database reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_path: Option<String>,
-    /// Where the redo lives on the database's own host, if it says so and it is elsewhere.
+    /// Path of the redo on the database's host, if the database reports it and it differs from `data_path`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo_path: Option<String>,
-    /// Whether the database runs on the machine that drives it; host figures speak of the database only then.
+    /// Whether the database runs on the driver host; only then do that host's figures describe the database.
     pub same_host: bool,
-    /// How it counts.
+    /// How the database counts its work.
     #[serde(default)]
     pub counting: CountingRules,
-    /// Which processes of the driving host it is. Numbers of processes mean nothing later, so no record keeps them.
+    /// The processes of the database on the driver host. Process ids mean nothing later, so records do not store them.
     #[serde(skip)]
     pub processes: ServerProcesses,
 }
 
-/// What a database has measured of its own storage (Oracle: `DBMS_RESOURCE_MANAGER.CALIBRATE_IO`).
+/// A database's own measurement of its storage (Oracle: `DBMS_RESOURCE_MANAGER.CALIBRATE_IO`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnCalibration {
-    /// Requests of single blocks per second.
+    /// Requests per second for single blocks.
     pub requests_per_s: f64,
-    /// MB per second of large requests by all processes.
+    /// Throughput of large requests by all processes, in MB per second.
     pub mb_per_s: f64,
-    /// The same by one process.
+    /// Throughput of large requests by one process, in MB per second.
     pub process_mb_per_s: f64,
-    /// Mean time of a request of a single block, ms.
+    /// Mean latency of a request for a single block, in ms.
     pub latency_ms: f64,
-    /// When it ended, by the database's clock.
+    /// When the measurement ended, by the database's clock.
     pub ended_at: String,
 }
 
-/// Which processes of the host that drives are the database's.
+/// Which processes of the driver host belong to the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServerProcesses {
-    /// None that are known: it runs on another host, or in surroundings that cannot be seen from here. Where it runs, its
+    /// No known ones: the database runs on another host, or in a container that Dyno cannot see into. On its own host, its
     /// processes have these names.
     Elsewhere(&'static [&'static str]),
-    /// It runs inside this program.
+    /// The database runs inside this program.
     This,
-    /// A process and all that it started.
+    /// A process and all its descendants.
     Tree(u32),
-    /// All whose command begins with one of `starts` and ends with `ends`.
+    /// All processes whose command begins with one of `starts` and ends with `ends`.
     Called {
-        /// Beginnings of commands.
+        /// How the command can begin.
         starts: &'static [&'static str],
-        /// Their end, in either case.
+        /// How the command ends, in upper or lower case.
         ends: String,
     },
-    /// It runs on this host, but which processes are its own cannot be told, for this reason.
+    /// The database runs on this host, but its processes cannot be identified, for this reason.
     Unknown(String),
 }
 
 impl Default for ServerProcesses {
-    /// Nothing is known of them.
+    /// The default: no processes are known.
     fn default() -> Self {
         Self::Elsewhere(&[])
     }
 }
 
-/// One target in a record.
+/// One target of the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetFacts {
-    /// The URL, without secrets.
+    /// URL of the target, without secrets.
     pub url: String,
-    /// The engine: `postgres`.
+    /// Name of the engine: `postgres`.
     pub engine: String,
-    /// What it is.
+    /// Product, version and settings of the database.
     #[serde(flatten)]
     pub identity: Identity,
-    /// The loaded data that the run worked on.
+    /// The loaded data that the run used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<dyno_plan::DataSpec>,
-    /// What updates had made of the data when the run began, where figures depend on it.
+    /// How earlier updates changed the data before the run, if figures depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_note: Option<String>,
-    /// What it did in a run over several targets; absent where it is the only one, and the record's own figures are its.
+    /// Its results in a run with several targets; absent for a single target, whose results are the record's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own: Option<Box<OwnPart>>,
+    pub own: Option<Box<TargetFigures>>,
 }
 
-/// How much an [`Advice`] matters.
+/// The importance of an [`Advice`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// As it should be.
+    /// The platform is set up as it should be.
     Ok,
-    /// Worth knowing.
+    /// Information that the user should know.
     Note,
-    /// Would make figures say less than they seem to.
+    /// A problem that makes figures less meaningful than they seem.
     Warn,
-    /// A run cannot be done or would be wrong.
+    /// A problem that prevents a run or makes it wrong.
     Fail,
 }
 
-/// One finding of the preflight check, with its way out.
+/// One finding of the preflight check, with a hint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Advice {
-    /// What was looked at: `privileges`, `track_io_timing`.
+    /// The name of the check: `privileges`, `track_io_timing`.
     pub check: String,
-    /// How much it matters.
+    /// The importance of the finding.
     pub severity: Severity,
-    /// What was found, in one sentence.
+    /// The finding as one sentence.
     pub found: String,
-    /// What to do about it, a command where there is one; empty when all is well.
+    /// What the user can do about it, as a command if there is one; empty if nothing is needed.
     pub way_out: String,
 }

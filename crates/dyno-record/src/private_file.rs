@@ -1,7 +1,7 @@
-//! Files and folders that nobody else may read, write or put there: tokens, queued jobs, kept runs.
+//! Files and folders that no other user may read, write or create: tokens, queued jobs, stored runs.
 //!
-//! In a folder that others can write to, a prepared file or link would be taken for one's own. So a file counts only where it is
-//! a regular one of this user alone, and a folder only where nobody else can write to it.
+//! In a folder where others can write, another user could prepare a file or link. Dyno therefore accepts only a regular file
+//! of this user, and only a folder where nobody else can write.
 
 use std::io::{Error, ErrorKind, Read as _, Result, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -9,19 +9,19 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// The text of the file at `path`, of at most `bytes_max` bytes; absent where there is none.
+/// The text of the file at `path`, at most `bytes_max` bytes; `None` if it does not exist.
 ///
 /// # Errors
-/// As [`read`], or it is not UTF-8.
+/// The same as for [`read`], or the file is not UTF-8.
 pub fn read_text(path: &Path, bytes_max: u64) -> Result<Option<String>> {
     let Some(bytes) = read(path, bytes_max)? else { return Ok(None) };
     String::from_utf8(bytes).map(Some).map_err(|_| Error::other("it is not text"))
 }
 
-/// The file at `path`, of at most `bytes_max` bytes; absent where there is none.
+/// The contents of the file at `path`, at most `bytes_max` bytes; `None` if it does not exist.
 ///
 /// # Errors
-/// It is a link or no regular file, belongs to another user, is open to others, is larger, or cannot be read.
+/// It is a link or not a regular file, belongs to another user, is accessible to others, is larger, or cannot be read.
 pub fn read(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>> {
     let mut options = std::fs::OpenOptions::new();
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits();
@@ -53,20 +53,20 @@ pub fn read(path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The mode of the file at `path` where others may read or write it; absent where only its owner may, or it cannot be looked at.
+/// The mode of the file at `path` if others may read or write it; `None` if only its owner may, or the mode is unknown.
 pub fn open_to_others(path: &Path) -> Option<u32> {
     let mode = std::fs::metadata(path).ok()?.mode() & 0o777;
     (mode & 0o077 != 0).then_some(mode)
 }
 
-/// A warning about the secret called `name` in a file that others may read or write; absent where only its owner may.
+/// A warning that others may read or write the file with the secret called `name`; `None` if only its owner may.
 pub fn open_secret_warning(name: &str, path: &Path) -> Option<String> {
     let mode = open_to_others(path)?;
     let shown = path.display();
     Some(format!("{name} {shown} is open to others (mode {mode:o}): chmod 600 {shown}"))
 }
 
-/// Writes the file at `path`, whole or not at all, for its user alone.
+/// Writes the file at `path` atomically, with access for this user only.
 ///
 /// # Errors
 /// The folder cannot be written to, or the disk is full.
@@ -82,10 +82,10 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     std::fs::rename(&new, path)
 }
 
-/// Checks an open file of commands or marks that this user wrote: nobody else may have put it there or changed it.
+/// Checks an open file of commands or marks: no other user may have created or changed it.
 ///
 /// # Errors
-/// It is no regular file of its own, belongs to another user, or others may write to it.
+/// It is not a regular file, belongs to another user, or others may write to it.
 pub fn check_own(file: &std::fs::File) -> Result<()> {
     let facts = file.metadata()?;
     let (mode, user) = (facts.mode() & 0o777, rustix::process::geteuid().as_raw());
@@ -101,10 +101,10 @@ pub fn check_own(file: &std::fs::File) -> Result<()> {
     Ok(())
 }
 
-/// Checks that not everyone may write to the file at `path`. A file that is missing is fine.
+/// Checks that the file at `path` is not writable by everyone. A missing file passes.
 ///
 /// # Errors
-/// Everyone may.
+/// Everyone may write to the file.
 pub fn check_not_public(path: &Path) -> Result<()> {
     match std::fs::metadata(path) {
         Ok(facts) if facts.is_file() && facts.mode() & 0o002 != 0 => {
@@ -114,11 +114,11 @@ pub fn check_not_public(path: &Path) -> Result<()> {
     }
 }
 
-/// Checks a file that a group may share. In a folder where everyone can create files, such as `/tmp`, only a regular file of this
-/// user counts. A file that is missing is fine.
+/// Checks a file that a group may share. In a folder where everyone can create files, such as `/tmp`, only a regular file of
+/// this user passes. A missing file passes.
 ///
 /// # Errors
-/// Somebody else could have prepared it.
+/// Another user could have prepared the file.
 pub fn check_shared(path: &Path) -> Result<()> {
     let Ok(facts) = std::fs::symlink_metadata(path) else { return Ok(()) };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -131,21 +131,21 @@ pub fn check_shared(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Creates the folder at `path` where there is none, and checks it.
+/// Creates the folder at `path` if it is missing, and checks it.
 ///
 /// # Errors
-/// As [`check_folder`], or it cannot be created.
+/// The same as for [`check_folder`], or the folder cannot be created.
 pub fn create_folder(path: &Path) -> Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     check_folder(path)
 }
 
-/// Checks the folder at `path`: anyone else who can write to it could put files there.
+/// Checks the folder at `path`: others who can write to it could create files there.
 ///
-/// A link counts as the folder that it leads to where only root or this user can have made it, as systemd's `DynamicUser=` does.
+/// A link is followed if only root or this user can have created it, as with systemd's `DynamicUser=`.
 ///
 /// # Errors
-/// It is no folder or a link that others could have made, belongs to another user, or its group or others may write to it.
+/// It is not a folder, is a link that others could have created, belongs to another user, or its group or others may write to it.
 pub fn check_folder(path: &Path) -> Result<()> {
     let user = rustix::process::geteuid().as_raw();
     let link = std::fs::symlink_metadata(path)?;
@@ -175,8 +175,8 @@ pub fn check_folder(path: &Path) -> Result<()> {
     check_above(path)
 }
 
-/// Checks the folders above `path`. Where everyone may write and there is no sticky bit, as `/tmp` has it, everyone can put another
-/// folder in the place of this one while it is in use.
+/// Checks the folders above `path`. Where everyone may write and there is no sticky bit (`/tmp` has one), everyone can replace
+/// this folder while it is in use.
 fn check_above(path: &Path) -> Result<()> {
     for above in std::fs::canonicalize(path)?.ancestors().skip(1) {
         let mode = std::fs::metadata(above)?.mode() & 0o7777;
@@ -297,7 +297,7 @@ mod tests {
         }
         assert!(read(&at("good"), 3).is_err(), "it is too large");
         {}
-        // A link in the way of the new file is replaced, not followed.
+        // A link at the path of the new file is replaced, not followed.
         std::os::unix::fs::symlink(at("good"), at("x.new")).unwrap();
         write(&at("x"), b"other").unwrap();
         assert_eq!(read_text(&at("good"), 99).unwrap().as_deref(), Some("text"));

@@ -1,23 +1,23 @@
-//! Where the processors' time went in the window: a profile by samples.
+//! CPU profile of the window, from samples.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The profile of a run whose plan asks for one.
+/// The CPU profile of a run whose plan requests one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Profile {
-    /// What the samples say.
+    /// The profile as computed from samples.
     Taken(Box<CpuProfile>),
-    /// Why there is none.
+    /// No profile, and the reason.
     Absent {
-        /// The reason.
+        /// Why there is no profile.
         absent: String,
     },
 }
 
 impl Profile {
-    /// What the samples say, if there are some.
+    /// The profile; `None` if it is absent.
     pub fn taken(&self) -> Option<&CpuProfile> {
         match self {
             Self::Taken(profile) => Some(profile),
@@ -26,141 +26,141 @@ impl Profile {
     }
 }
 
-/// Samples of all processors of one machine over the window. Shares are of the time that processors were at work.
+/// Samples of all CPUs of one host over the window. Shares are shares of busy CPU time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuProfile {
-    /// The machine.
+    /// Name of the profiled host.
     pub host: String,
-    /// Where in it the database's time is.
+    /// Where the profile contains the database's time.
     pub database: DatabaseIn,
-    /// What triggered a sample: `cycles`, or `cpu-clock` where there are no hardware counters.
+    /// The event that triggered a sample: `cycles`, or `cpu-clock` without hardware counters.
     pub event: String,
-    /// Samples per second and processor that were asked for.
+    /// Requested samples per second and CPU.
     pub frequency_hz: u32,
-    /// The time that they are of: the window, s.
+    /// The profiled time in seconds, which is the window.
     pub seconds: f64,
-    /// Processors that were sampled.
+    /// Number of CPUs that were sampled.
     pub cpus: u32,
-    /// Samples of processors at work.
+    /// Number of samples of busy CPUs.
     pub samples: u64,
-    /// Samples of idle processors; 0 with `cycles`, which do not pass while idle, and fewer than their time where the clock of a
-    /// virtual processor rests with it.
+    /// Samples of idle CPUs. With `cycles` it is 0, because idle CPUs have no cycles. It is too low if the clock of a virtual CPU
+    /// stops while the CPU is idle.
     pub idle_samples: u64,
-    /// Samples that the kernel could not hand over.
+    /// Number of samples that the kernel lost.
     pub lost: u64,
-    /// Time at work that the samples stand for, in units of the event: ns of processors with `cpu-clock`, else cycles.
+    /// Busy time that the samples represent, in the event's unit: CPU nanoseconds with `cpu-clock`, otherwise cycles.
     pub weight: u64,
-    /// Share of the samples that there must have been, %, where what the kernel counted as idle needs none; absent with
-    /// `cycles`, whose number nobody knows.
+    /// Samples in percent of the expected number, without the time that the kernel counted as idle; absent with `cycles`, whose
+    /// expected number is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub covered_pct: Option<f64>,
-    /// What it does not tell.
+    /// Notes on what the profile does not show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Time by process, most first; all of them together are 100 %.
+    /// Time by process, largest first; the sum is 100 %.
     pub processes: Vec<ProcessShare>,
-    /// Time by process and function, without what that called, most first; all of them together are 100 %.
+    /// Time by process and function, without called functions, largest first; the sum is 100 %.
     pub symbols: Vec<SymbolShare>,
-    /// Functions that `stacks` name.
-    pub frames: Vec<Frame>,
-    /// Calls as a tree, each node right before what it called.
+    /// Functions that `stacks` refer to.
+    pub frames: Vec<StackFrame>,
+    /// Call tree; each node comes directly before the functions that it called.
     pub stacks: Vec<StackNode>,
-    /// Share of the time whose deepest calls were too small to keep and are booked on their callers, %.
+    /// Share of the time, in percent, whose deepest calls were too small to store and are added to their callers.
     pub merged_pct: f64,
 }
 
-/// Where in a profile the database's time is.
+/// Where a profile contains the database's time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DatabaseIn {
-    /// In processes that are known as its own.
+    /// In processes that are known to belong to the database.
     Processes,
-    /// In this program, inside which it runs.
+    /// In Dyno's process, inside which the database runs.
     Dyno,
-    /// Nowhere: it works on another host.
+    /// Nowhere, because the database runs on another host.
     Elsewhere,
-    /// Among the others, from which it cannot be told.
+    /// In other processes that cannot be identified as the database's.
     #[default]
     Unknown,
 }
 
-/// Whose a piece of processor time is.
+/// The owner of CPU time.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum CpuKind {
-    /// The operating system's, on whoever's behalf.
+    /// The operating system's kernel, on behalf of any process.
     Kernel,
-    /// The database's processes'.
+    /// The processes of the database.
     Database,
-    /// This program's; a database inside this program is in it, too.
+    /// Dyno, including a database embedded in it.
     Dyno,
-    /// The profiler's own.
+    /// The profiler that took the samples.
     Perf,
-    /// Anybody else's, or whose is not known.
+    /// Any other or unknown process.
     #[default]
     Other,
 }
 
 dyno_plan::names! {
-    /// The word in records: `kernel`.
+    /// The name in records: `kernel`.
     CpuKind { Kernel = "kernel", Database = "database", Dyno = "dyno", Perf = "perf", Other = "other" }
 }
 
-/// Processor time of one program's processes.
+/// CPU time of one program's processes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessShare {
-    /// What the program calls itself; [`REST`] for all that are too small to be named.
+    /// Name of the program; [`REST`] for all programs that are too small to list.
     pub name: String,
-    /// Whose it is.
+    /// The owner of the program's time.
     pub kind: CpuKind,
-    /// Samples.
+    /// Number of samples in the program.
     pub samples: u64,
-    /// Share of the time that processors were at work, %.
+    /// Share of busy CPU time, in percent.
     pub share_pct: f64,
 }
 
-/// Processor time in one function of one program.
+/// CPU time in one function of one program.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SymbolShare {
-    /// The program; empty for [`REST`].
+    /// Name of the program; empty for [`REST`].
     pub process: String,
-    /// Whose that is.
+    /// The owner of the program.
     pub process_kind: CpuKind,
-    /// The function, `[unknown]` where the address has no name, or [`REST`] for all that are too small to be named.
+    /// The function, `[unknown]` if its address has no name, or [`REST`] for all functions that are too small to list.
     pub symbol: String,
-    /// The file that it is in; `[kernel.kallsyms]` for the kernel.
+    /// The file with the function; `[kernel.kallsyms]` for the kernel.
     pub module: String,
-    /// Whose the function is: the kernel's, or the program's.
+    /// The owner of the function: the kernel, or the program's owner.
     pub kind: CpuKind,
-    /// Samples.
+    /// Number of samples in the function.
     pub samples: u64,
-    /// Share of the time that processors were at work, %.
+    /// Share of busy CPU time, in percent.
     pub share_pct: f64,
 }
 
-/// A function, or a program where a stack begins.
+/// A function, or the program at the root of a stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct Frame {
-    /// Its name.
+pub struct StackFrame {
+    /// Name of the function or program.
     pub name: String,
-    /// The file that it is in; empty for a program.
+    /// The file with the function; empty for a program.
     pub module: String,
-    /// Whose it is.
+    /// The owner of the function or program.
     pub kind: CpuKind,
 }
 
-/// One function as it was called on one way.
+/// One function in one call path.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StackNode {
-    /// Callers above it; 0 is a program.
+    /// Number of callers above it; 0 for a program.
     pub depth: u32,
-    /// Its place in `frames`.
+    /// Its index in `frames`, from 0.
     pub frame: u32,
-    /// Its time and that of what it called, in the unit of [`CpuProfile::weight`].
+    /// Its time with called functions, in the unit of [`CpuProfile::weight`].
     pub weight: u64,
 }
 
-/// The name of all that is too small to be named.
+/// The name for everything that is too small to list.
 pub const REST: &str = "(others)";

@@ -1,4 +1,4 @@
-//! The run record: one window at one setting, and everything known about it.
+//! The run record: one window at one setting, with everything known about it.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use crate::counter::Counters;
 use crate::fleet::Fleet;
 use crate::host::{Host, Role, UNKNOWN};
 use crate::id::RunId;
-use crate::imported::Imported;
+use crate::imported::ImportSource;
 use crate::imported_metric::ImportedMetric;
-use crate::kind::Kind;
+use crate::kind::RecordKind;
 use crate::membership::PartOf;
 use crate::metric::Metric;
 use crate::ops::{ErrorTally, OpStats};
@@ -25,54 +25,53 @@ use crate::platform::TargetFacts;
 use crate::profile::Profile;
 use crate::series::{Series, SeriesPoint};
 use crate::waits::Waits;
-use crate::watched::Watched;
-use crate::whose::Whose;
-use crate::window::{Gate, Whole, Window};
-use crate::workload::OwnWorkload;
+use crate::watched::WatchSummary;
+use crate::whose::Attribution;
+use crate::window::{LifetimeTotals, StartGate, Window};
+use crate::workload::WorkloadFacts;
 
 /// The version of the record format that this program writes.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Done, and the audit found nothing against it.
+    /// The run completed, and the audit found no contradiction.
     Valid,
-    /// Taken over from another source: nobody here measured or audited it.
+    /// The record was imported; Dyno neither measured nor audited it.
     Imported,
-    /// Done, but its numbers cannot be trusted; `reasons` say why. Never shown as a result.
+    /// The run completed, but its figures are not reliable; `reasons` say why. Never shown as a result.
     Invalid,
-    /// Stopped before its end; what was measured is kept.
+    /// The run stopped early; the measured part is stored.
     Interrupted,
-    /// The target or the host failed; what was measured is kept.
+    /// The target or the host failed; the measured part is stored.
     Failed,
 }
 
-/// Outages that are named where a run is shown in short.
+/// Number of outages that a short display lists.
 const OUTAGES_NAMED: usize = 4;
 
 impl RunRecord {
-    /// Whether the plan's key `path` is a fact of this run; in an imported record most are not, where sessions ran
-    /// transactions of the user's own those of the classic method's operations and data, and where a database was only looked at
-    /// none.
+    /// Whether the plan's key `path` is a fact of this run. An imported record lacks most keys. A run of a custom workload lacks
+    /// the keys of the block workload, and the observation of a database lacks all of them.
     pub fn knows(&self, path: &str) -> bool {
-        if self.kind == Kind::Watch {
+        if self.kind == RecordKind::Watch {
             return false;
         }
         let is_of_method = || dyno_plan::is_of_method(path);
         self.imported.as_ref().is_none_or(|imported| imported.knows(path))
             && !(self.workload.is_some() && is_of_method())
-            && self.kind != Kind::Component
+            && self.kind != RecordKind::Component
     }
 
-    /// The mean rate that an open loop asks for, operations per second; nothing in a closed loop.
+    /// The scheduled mean rate of an open loop, in operations per second; `None` for a closed loop.
     pub fn asked_per_s(&self) -> Option<f64> {
         let fixed = self.plan.workload.rate.map(|rate| rate.0);
         fixed.or_else(|| PhaseStats::mean_asked_per_s(&self.phases))
     }
 
-    /// Operations of the window that were due before its first phase or behind its last one; 0 where there are no phases.
+    /// Operations of the window that were due before its first phase or after its last one; 0 without phases.
     pub fn out_of_phases(&self) -> u64 {
         let all = |ops: &BTreeMap<String, OpStats>| ops.get(ALL).map_or(0, |all| all.count);
         match self.phases.is_empty() {
@@ -81,14 +80,14 @@ impl RunRecord {
         }
     }
 
-    /// The phase in which the middle of this interval of the series lies; nothing where there are no phases.
+    /// The phase at the middle of this interval of the series; `None` without phases.
     pub fn phase_of(&self, point: &SeriesPoint) -> Option<&PhaseStats> {
         let middle_s = point.at_s + point.seconds / 2.0;
         self.phases.iter().rev().find(|phase| phase.begin_s <= middle_s)
     }
 
-    /// The workloads of the user's own that sessions ran, in the order of the plan; none for the classic method.
-    pub fn workloads(&self) -> impl Iterator<Item = &OwnWorkload> {
+    /// The custom workloads of the run, in the order of the plan; empty for the block workload.
+    pub fn workloads(&self) -> impl Iterator<Item = &WorkloadFacts> {
         self.workload.iter().chain(&self.beside)
     }
 
@@ -100,13 +99,13 @@ impl RunRecord {
         }
     }
 
-    /// What its workloads want to have said wherever its figures are shown: `orders: derived from …`.
+    /// Notes that must accompany the figures, from the workloads and outages: `orders: derived from …`.
     pub fn notes(&self) -> impl Iterator<Item = String> {
-        let own = self.workloads().filter(|own| !own.note.is_empty());
-        own.map(|own| format!("{}: {}", own.name, own.note)).chain(self.outage_sentences())
+        let noted_workloads = self.workloads().filter(|own| !own.note.is_empty());
+        noted_workloads.map(|own| format!("{}: {}", own.name, own.note)).chain(self.outage_sentences())
     }
 
-    /// Its outages, each in a sentence: of many the longest.
+    /// One sentence for each outage; of many, the longest.
     pub fn outage_sentences(&self) -> Vec<String> {
         let length_s = |outage: &Outage| outage.longest().map_or(0.0, |silence| silence.length_s);
         let mut outages: Vec<&Outage> = self.outages.iter().collect();
@@ -120,7 +119,7 @@ impl RunRecord {
         sentences
     }
 
-    /// Settings with which commits were not durable, each in a sentence: they make a platform look faster than it is. None where
+    /// One sentence for each setting that made commits not durable, which makes a platform look faster than it is. Empty if the
     /// sessions committed no writes.
     pub fn durability_caveats(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
@@ -143,31 +142,31 @@ impl RunRecord {
         all
     }
 
-    /// The same, to be changed.
-    pub fn workloads_mut(&mut self) -> impl Iterator<Item = &mut OwnWorkload> {
+    /// The same workloads, mutable.
+    pub fn workloads_mut(&mut self) -> impl Iterator<Item = &mut WorkloadFacts> {
         self.workload.iter_mut().chain(&mut self.beside)
     }
 
-    /// Which workloads of the user's own ran: the same for the same texts. None for the classic method.
+    /// Identifies the custom workloads; equal for equal files. `None` for the block workload.
     pub fn workload_version(&self) -> Option<String> {
-        let versions: Vec<String> = self.workloads().map(OwnWorkload::version).collect();
+        let versions: Vec<String> = self.workloads().map(WorkloadFacts::version).collect();
         (!versions.is_empty()).then(|| versions.join(" + "))
     }
 
-    /// What the run's figures of operations are about: all of them; where workloads ran beside the first, those of the first.
+    /// The operations that the run's figures describe: all, or those of the first workload if background workloads ran.
     pub fn leading_ops(&self) -> Option<&OpStats> {
         let first = self.workload.as_ref().filter(|_| !self.beside.is_empty());
         let share = first.and_then(|own| own.share.as_ref()?.ops.as_deref());
         share.or_else(|| self.ops.get(ALL))
     }
 
-    /// Whether `started_at` tells when it was measured. A source of imported figures need not tell; then it is the moment
-    /// of the import, which only keeps the order.
+    /// Whether `started_at` is the time of the measurement. Imported figures may have no time; then it is the time of the import,
+    /// which only keeps the order.
     pub fn is_dated(&self) -> bool {
         self.imported.as_ref().is_none_or(|imported| !imported.undated)
     }
 
-    /// Product and version of the databases, each once: `PostgreSQL 16.2`. Empty where nobody tells.
+    /// Product and version of the databases without duplicates: `PostgreSQL 16.2`. Empty if unknown.
     pub fn databases(&self) -> String {
         let mut names: Vec<String> = Vec::new();
         for target in &self.targets {
@@ -179,67 +178,67 @@ impl RunRecord {
         names.join(", ")
     }
 
-    /// The host that drove the run; one of which nothing is known where nobody here drove it.
+    /// The driver host; an unknown host if Dyno did not drive the run.
     pub fn driver(&self) -> &Host {
         self.hosts.iter().find(|host| host.roles.contains(&Role::Driver)).unwrap_or(&UNKNOWN)
     }
 
-    /// The host to show for the run: the one that drove it, else the first that its source tells of.
+    /// The host to show for the run: the driver host, otherwise the first host of the source.
     pub fn host(&self) -> &Host {
         let driver = self.hosts.iter().find(|host| host.roles.contains(&Role::Driver));
         driver.or(self.hosts.first()).unwrap_or(&UNKNOWN)
     }
 
-    /// The host on which the database of the target with this number (from 1) works, as far as anybody looked at it: one that was
-    /// looked at for it, or the one that drove the run, if the database is there, too.
+    /// The host of the database of the target with this number (from 1): the host observed for it, or the driver host if the
+    /// database runs there. `None` if unknown.
     pub fn host_of_target(&self, number: usize) -> Option<&Host> {
         let observed = self.hosts.iter().find(|host| host.observed.is_some() && host.is_of_target(number));
         observed.or_else(|| {
-            let here = self.targets.get(number - 1).is_none_or(|target| target.identity.same_host);
+            let is_local = self.targets.get(number - 1).is_none_or(|target| target.identity.same_host);
             self.hosts.iter().find(|host| {
                 host.observed.is_none()
                     && host.is_of_target(number)
-                    && (here || !host.roles.contains(&Role::Driver))
+                    && (is_local || !host.roles.contains(&Role::Driver))
             })
         })
     }
 
-    /// The database's host, as far as anybody looked at it; of several targets only where all are on one.
+    /// The database's host; `None` if unknown, or if several targets have different hosts.
     pub fn database_host(&self) -> Option<&Host> {
         let first = self.host_of_target(1)?;
         let is_it = |number| self.host_of_target(number).is_some_and(|host| std::ptr::eq(host, first));
         (2..=self.targets.len()).all(is_it).then_some(first)
     }
 
-    /// Whether the database's host was looked at and is not the one that drove the run.
+    /// Whether Dyno observed the database's host and it is not the driver host.
     pub fn is_observed_elsewhere(&self) -> bool {
         self.database_host().is_some_and(|host| host.observed.is_some())
     }
 
-    /// Names of the metrics in which others had part, or that cannot be excluded.
+    /// Names of the metrics that include, or may include, background activity.
     pub fn marked(&self) -> Vec<&str> {
         let marked = self.whose.iter().filter(|(_, whose)| whose.marked);
         marked.map(|(name, _)| name.as_str()).collect()
     }
 
-    /// What was done by class, in the order of reports: all operations, each class, and what is none.
+    /// Operations by class in the order of reports: all operations, each class, then parts and groups of operations.
     pub fn by_class(&self) -> impl Iterator<Item = (&str, &OpStats)> {
         let classes = self.classes.iter().map(|class| class.name.as_str());
         let names = [ALL].into_iter().chain(classes).chain([COMMIT, SLICE, CONNECT]);
         names.filter_map(|name| self.ops.get_key_value(name)).map(|(name, ops)| (name.as_str(), ops))
     }
 
-    /// Sessions that worked, or else the planned ones; 0 where the source of imported figures does not tell.
+    /// Number of sessions in the run, or else in the plan; 0 if an imported source does not say.
     pub fn sessions(&self) -> u32 {
         match (self.gate.sessions, self.kind) {
-            (0, Kind::Run) => self.plan.sessions(),
+            (0, RecordKind::Run) => self.plan.sessions(),
             (sessions, _) => sessions,
         }
     }
 }
 
 dyno_plan::names! {
-    /// The word in records: `valid`.
+    /// The name in records: `valid`.
     Status {
         Valid = "valid", Imported = "imported", Invalid = "invalid", Interrupted = "interrupted",
         Failed = "failed"
@@ -247,12 +246,12 @@ dyno_plan::names! {
 }
 
 impl Status {
-    /// Whether the figures count as a result: those of a valid run, and imported ones, which nobody here audited.
+    /// Whether the figures count as a result: valid runs and imported figures, which Dyno did not audit.
     pub fn counts(self) -> bool {
         matches!(self, Self::Valid | Self::Imported)
     }
 
-    /// The status where there is room for what it means: `imported, not audited`.
+    /// The status with its meaning, for places with enough room: `imported, not audited`.
     pub fn words(self) -> &'static str {
         match self {
             Self::Imported => "imported, not audited",
@@ -261,111 +260,110 @@ impl Status {
     }
 }
 
-/// One run.
+/// One run with all its results.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunRecord {
-    /// The version of this format.
+    /// Version of the record format.
     pub schema_version: u32,
-    /// What it is of.
-    pub kind: Kind,
-    /// The run's name.
+    /// The kind of the record.
+    pub kind: RecordKind,
+    /// Name of the run, unique in a repository.
     pub id: RunId,
     /// When it started, RFC 3339 in UTC.
     pub started_at: String,
-    /// When its record was made, RFC 3339 in UTC.
+    /// When its record was created, RFC 3339 in UTC.
     pub ended_at: String,
-    /// The version of the program that made it.
+    /// Version of the Dyno that created it.
     pub dyno_version: String,
-    /// What it came to.
+    /// The outcome of the run.
     pub status: Status,
-    /// Why it is not `valid`; empty when it is.
+    /// Why it is not `valid`; empty if it is.
     pub reasons: Vec<String>,
-    /// The variant of the platform that it stands for in comparisons: `ext4`, `19c`.
+    /// The variant of the platform in comparisons: `ext4`, `19c`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Marks that its author gave it, to find it again.
+    /// Tags that its author chose, for finding the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The run over several targets of which this record is one target's own part.
+    /// Name of the run over several targets, if this record is the part of one target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_target_of: Option<RunId>,
-    /// Where its figures come from, when they were not measured by this program.
+    /// The source of figures that Dyno did not measure itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub imported: Option<Imported>,
-    /// What others measured meanwhile, such as a cloud's metrics of the database; shown beside, and never used.
+    pub imported: Option<ImportSource>,
+    /// Metrics that another system measured during the run, such as a cloud's metrics of the database; shown, but never used.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imported_metrics: Vec<ImportedMetric>,
-    /// Limits of a component, where it is a record of these.
+    /// Raw limits of a component; only in a record of that kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Box<Calibration>>,
-    /// How a database was looked at that did its own work; only in a record of that kind.
+    /// How Dyno observed a database without load; only in a record of that kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watched: Option<Watched>,
-    /// The plan it followed.
+    pub watched: Option<WatchSummary>,
+    /// The plan of the run.
     pub plan: Plan,
-    /// Its place in a sweep, search, soak or A/B comparison; absent for a run of its own.
+    /// Its position in a campaign; absent for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_of: Option<PartOf>,
-    /// The databases.
+    /// The databases of the run.
     pub targets: Vec<TargetFacts>,
-    /// The machines: the one that drove it, and those of its databases as far as they are known.
+    /// The hosts of the run: the driver host, and the database hosts that are known.
     pub hosts: Vec<Host>,
-    /// The driver hosts, where sessions were led from several that have agents; absent where this program led all of them.
+    /// The driver hosts with agents in a distributed run; absent if this process ran all sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<Fleet>,
-    /// The common start.
-    pub gate: Gate,
-    /// The measured interval; absent when the run ended before one began.
+    /// The common start of the sessions.
+    pub gate: StartGate,
+    /// The measured interval; absent if the run ended before it began.
     pub window: Option<Window>,
-    /// The workload of the user's own that its sessions ran; absent where they ran the classic method.
+    /// The custom workload of the run; absent for the block workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workload: Option<OwnWorkload>,
-    /// Workloads that ran beside it, each in sessions of its own.
+    pub workload: Option<WorkloadFacts>,
+    /// Background workloads, each with its own sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<OwnWorkload>,
-    /// What its workload calls its operations, in the order of reports; empty where the source of imported figures does not
-    /// tell.
+    pub beside: Vec<WorkloadFacts>,
+    /// The classes of operations, in the order of reports; empty if an imported source does not say.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Class>,
-    /// Operations inside the window by class; with them `commit` (a part of operations that write), `slice` (a bundle of
-    /// operations), and `all` operations together.
+    /// Operations inside the window by class. Further keys are `commit` (part of a writing operation), `slice` (a group of
+    /// operations), and `all` (the sum of operations).
     pub ops: BTreeMap<String, OpStats>,
-    /// Figures of the window.
+    /// Metrics of the window by name.
     pub metrics: BTreeMap<String, Metric>,
     /// Database counters over the window.
     pub counters: Counters,
-    /// Database counters over the sessions' whole life, from before the first connected until after the last had gone,
-    /// and what the sessions did in it; every operation is in both, so they can be compared to the unit.
+    /// Database counters over the whole lifetime of the sessions, from before the first connected until after the last closed, and
+    /// what the sessions did in that time. Every operation is in both, so they must agree exactly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub whole: Option<Whole>,
-    /// What sessions waited for.
+    pub whole: Option<LifetimeTotals>,
+    /// Wait events of the sessions over the window.
     pub waits: Waits,
-    /// Where the processors' time went; absent where the plan did not ask (`observe.perf`).
+    /// CPU profile of the window; absent if the plan did not request it (`observe.perf`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
-    /// The window interval by interval.
+    /// The series of intervals over the window.
     pub series: Series,
-    /// What was done in each phase of the plan's schedule, one after the other; empty where it has none.
+    /// Results of each phase of the plan's schedule, in order; empty without a schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseStats>,
-    /// Errors by code, warm-up and drain included.
+    /// Errors by code, including warm-up and drain.
     pub errors: Vec<ErrorTally>,
-    /// Outages of its databases, which are measured where the plan says so (`run.on_lost = "reconnect"`).
+    /// Outages of its databases, measured if the plan requests it (`run.on_lost = "reconnect"`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
-    /// Whose work the figures in `metrics` tell; one that is not here is the run's own.
+    /// Attribution of the figures in `metrics`; a figure that is not listed is the run's own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub whose: BTreeMap<String, Whose>,
-    /// Whether the numbers agree.
+    pub whose: BTreeMap<String, Attribution>,
+    /// Checks that the figures agree with each other.
     pub audit: Vec<AuditCheck>,
 }
 
 impl RunRecord {
-    /// A record of a run by `plan` that tells nothing yet but what it came to.
+    /// A record of a run with `plan` that contains only its status.
     pub fn blank(status: Status, plan: Plan) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
-            kind: Kind::Run,
+            kind: RecordKind::Run,
             id: RunId::new(),
             started_at: String::new(),
             ended_at: String::new(),
@@ -384,7 +382,7 @@ impl RunRecord {
             targets: Vec::new(),
             hosts: Vec::new(),
             fleet: None,
-            gate: Gate::default(),
+            gate: StartGate::default(),
             window: None,
             workload: None,
             beside: Vec::new(),

@@ -18,7 +18,7 @@ pub(crate) fn plan() -> dyno_plan::Plan {
     serde_json::from_str(PLAN).unwrap()
 }
 
-/// A run that ended before anything was measured.
+/// A run that ended before any measurement.
 pub(crate) fn minimal() -> RunRecord {
     RunRecord {
         id: "20260321-142501-7f3a".into(),
@@ -89,7 +89,8 @@ fn target() -> TargetFacts {
 fn profile() -> CpuProfile {
     let process =
         ProcessShare { name: "postgres".into(), kind: CpuKind::Database, samples: 990, share_pct: 100.0 };
-    let frame = |name: &str, module: &str, kind| Frame { name: name.into(), module: module.into(), kind };
+    let frame =
+        |name: &str, module: &str, kind| StackFrame { name: name.into(), module: module.into(), kind };
     CpuProfile {
         host: "db1".into(),
         database: DatabaseIn::Processes,
@@ -120,7 +121,7 @@ fn profile() -> CpuProfile {
     }
 }
 
-/// A run with everything in it.
+/// A run that has every optional part.
 pub(crate) fn full() -> RunRecord {
     let all = OpStats {
         count: 10_000,
@@ -188,12 +189,16 @@ pub(crate) fn full() -> RunRecord {
             counters: BTreeMap::from([("cpu.busy_pct".to_owned(), 87.125)]),
             ..Host::default()
         }],
-        gate: Gate { sessions: 8, skew_us_max: 41.5, connect_s: 0.02, threads: 8, placement: None },
+        gate: StartGate { sessions: 8, skew_us_max: 41.5, connect_s: 0.02, threads: 8, placement: None },
         window: Some(Window { seconds: 10.000_123, late_us_max: Some(3.0), ..Window::default() }),
         ops: BTreeMap::from([("all".to_owned(), all.clone()), ("select".to_owned(), all)]),
         metrics,
         counters: counters(),
-        whole: Some(window::Whole { commits: 6_400, counters: counters(), ..window::Whole::default() }),
+        whole: Some(window::LifetimeTotals {
+            commits: 6_400,
+            counters: counters(),
+            ..window::LifetimeTotals::default()
+        }),
         waits: Waits::Sampled {
             samples: 100,
             asked_per_s: 10.0,
@@ -204,7 +209,7 @@ pub(crate) fn full() -> RunRecord {
                 average_sessions: 2.5,
                 share_pct: 33.3,
             }],
-            company: Company::Sampled {
+            company: ForeignActivity::Sampled {
                 average_active_sessions: 0.5,
                 seen: vec![OtherSessions {
                     database: "shop".into(),
@@ -222,32 +227,32 @@ pub(crate) fn full() -> RunRecord {
     }
 }
 
-/// A run over two targets, the second of which is only read.
+/// A run over two targets, the second with reads only.
 pub(crate) fn several() -> RunRecord {
-    let one = full();
-    let own = |sessions, reads_only: Option<&str>| OwnPart {
+    let single = full();
+    let target_part = |sessions, reads_only: Option<&str>| TargetFigures {
         sessions,
         reads_only: reads_only.map(str::to_owned),
-        gate: one.gate.clone(),
-        window: one.window.clone(),
-        ops: one.ops.clone(),
-        metrics: one.metrics.clone(),
-        counters: one.counters.clone(),
-        whole: one.whole.clone(),
+        gate: single.gate.clone(),
+        window: single.window.clone(),
+        ops: single.ops.clone(),
+        metrics: single.metrics.clone(),
+        counters: single.counters.clone(),
+        whole: single.whole.clone(),
         host_counters: BTreeMap::from([("device.vda.reads".to_owned(), 12.0)]),
-        waits: one.waits.clone(),
-        series: one.series.clone(),
-        errors: one.errors.clone(),
+        waits: single.waits.clone(),
+        series: single.series.clone(),
+        errors: single.errors.clone(),
         whose: Default::default(),
-        audit: one.audit.clone(),
+        audit: single.audit.clone(),
     };
     let mut record = full();
     let urls = ["postgres://dyno@db1/bench", "postgres://dyno@db2/bench"];
     record.plan.target.urls = urls.map(|url| url.parse().unwrap()).to_vec();
-    record.plan.target.data = dyno_plan::Holding::Shared;
-    let standby = own(3, Some("it is a standby in recovery"));
+    record.plan.target.data = dyno_plan::DataSharing::Shared;
+    let standby = target_part(3, Some("it is a standby in recovery"));
     record.targets = vec![
-        TargetFacts { own: Some(Box::new(own(5, None))), ..target() },
+        TargetFacts { own: Some(Box::new(target_part(5, None))), ..target() },
         TargetFacts { url: urls[1].into(), own: Some(Box::new(standby)), ..target() },
     ];
     record.hosts[0].facts = BTreeMap::from([
@@ -258,7 +263,7 @@ pub(crate) fn several() -> RunRecord {
     record
 }
 
-/// A run in which everything that can be absent is.
+/// A run in which every optional figure is absent.
 pub(crate) fn absent() -> RunRecord {
     let absent = |reason: &str| Metric::Absent { absent: reason.into() };
     let ops = OpStats { count: 3, untimed: Some("the loop ran in the server".into()), ..OpStats::default() };
@@ -275,9 +280,9 @@ pub(crate) fn absent() -> RunRecord {
     }
 }
 
-/// A line of a table that another program printed.
+/// A row of a table that another program printed.
 pub(crate) fn imported() -> RunRecord {
-    let source = Imported {
+    let source = ImportSource {
         format: "csv".into(),
         imported_at: "2026-03-22T08:00:00Z".into(),
         undated: false,
@@ -306,7 +311,7 @@ pub(crate) fn imported() -> RunRecord {
     let tpcc = Metric::Value { value: 13.039, unit: Unit::PerSecond };
     let load = Metric::Value { value: 321.0, unit: Unit::Seconds };
     RunRecord {
-        kind: Kind::Import,
+        kind: RecordKind::Import,
         status: Status::Imported,
         one_target_of: Some("20260321-142501-0001".into()),
         imported: Some(source),
@@ -316,7 +321,7 @@ pub(crate) fn imported() -> RunRecord {
     }
 }
 
-/// Raw limits of a machine.
+/// Raw limits of a host.
 pub(crate) fn component() -> RunRecord {
     let read = |in_flight: u32, per_s: f64, p99_us: f64| RawFigure {
         per_s: Some(per_s),
@@ -340,7 +345,7 @@ pub(crate) fn component() -> RunRecord {
         left_out: vec!["memory: stopped before".into()],
     };
     RunRecord {
-        kind: Kind::Component,
+        kind: RecordKind::Component,
         status: Status::Valid,
         calibration: Some(Box::new(calibration)),
         targets: Vec::new(),
@@ -349,7 +354,7 @@ pub(crate) fn component() -> RunRecord {
     }
 }
 
-/// The records in `tests/records` are these; `DYNO_BLESS=1` writes them anew.
+/// The files in `tests/records` must equal these records; `DYNO_BLESS=1` rewrites them.
 #[test]
 fn the_stored_samples_are_current() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");

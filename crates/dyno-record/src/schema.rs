@@ -1,4 +1,4 @@
-//! The JSON Schema of the run record, generated from the types so that it cannot drift from them.
+//! The JSON Schema of the run record, generated from the types so that both always agree.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::record::{RunRecord, SCHEMA_VERSION};
 
 /// The JSON Schema (draft 2020-12) of what [`RunRecord::to_json`] writes.
 ///
-/// The checked-in copy is `schema/run-record.schema.json`; a test keeps it current.
+/// The file `schema/run-record.schema.json` is a copy of it; a test keeps it current.
 pub fn schema() -> Value {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<RunRecord>();
@@ -24,7 +24,7 @@ pub fn schema() -> Value {
     if let Some(version) = schema.pointer_mut("/properties/schema_version") {
         version["const"] = json!(SCHEMA_VERSION);
     }
-    // Keys of maps are not described by the generator, and readers know these names only.
+    // The generator does not describe keys of maps; readers know only these names.
     if let Some(portable) = schema.pointer_mut("/$defs/Counters/properties/portable") {
         portable["propertyNames"] = json!({ "enum": Counter::ALL.map(Counter::name) });
     }

@@ -1,42 +1,42 @@
-//! Several targets in one run: what each did beside the total, and each as a record of its own.
+//! Several targets in one run: the record has the totals and the part of each target, which can become its own record.
 //!
-//! The record's own figures are totals over all targets; each target keeps what was measured of it alone. Whatever shows or
-//! judges one run can so show and judge one target's part of it.
+//! The record's own figures are totals over all targets, and each target stores its own figures. Code that displays or
+//! analyzes one run can therefore also handle the part of one target.
 
 use std::collections::BTreeMap;
 
 use crate::host::{Host, Role};
-use crate::own::OwnPart;
+use crate::own::TargetFigures;
 use crate::platform::TargetFacts;
 use crate::record::RunRecord;
 
-/// Where the data of the target with this number (from 1) lies, as a name of places in facts about the host: `target_2.data`.
+/// The name for the data directory of the target with this number (from 1) in facts of the host: `target_2.data`.
 pub fn place_of_target(number: usize, place: &str) -> String {
     format!("target_{number}.{place}")
 }
 
 impl RunRecord {
-    /// Whether it has figures of several targets and their totals.
+    /// Whether the record has totals and figures of several targets.
     pub fn is_total(&self) -> bool {
         self.targets.iter().any(|target| target.own.is_some())
     }
 
-    /// Each target's own part as a record, named after this one (`20260321-142501-7f3a/1`); none where there is one target
-    /// only, or the parts are not known.
+    /// The part of each target as a record, named after this one (`20260321-142501-7f3a/1`). Empty for a single target, or if the
+    /// parts are unknown.
     ///
-    /// The plan is that of all targets but for the URL and for writes that the target did not get.
+    /// The plan is that of all targets, except for the URL and for writes that the target did not receive.
     pub fn parts(&self) -> Vec<Self> {
         (0..self.targets.len()).filter_map(|at| self.part(at)).collect()
     }
 
     fn part(&self, at: usize) -> Option<Self> {
         let facts = self.targets.get(at)?;
-        let own = facts.own.as_deref()?;
+        let target_part = facts.own.as_deref()?;
         let mut target = facts.clone();
         target.own = None;
         let (mut plan, mut classes) = (self.plan.of_target(at), self.classes.clone());
-        // A custom workload runs on such a target only where it writes nothing: its shares are those that were asked for.
-        if own.reads_only.is_some() && self.workload.is_none() {
+        // A custom workload runs on such a target only if it writes nothing, so its shares stay as requested.
+        if target_part.reads_only.is_some() && self.workload.is_none() {
             plan.workload = plan.workload.reads_only();
             classes
                 .iter_mut()
@@ -46,7 +46,7 @@ impl RunRecord {
         let is_its =
             |host: &&Host| host.observed.as_ref().is_none_or(|seen| seen.targets.contains(&(at + 1)));
         let its = self.hosts.iter().filter(is_its);
-        let hosts = its.map(|host| of_target(host, at + 1, &target, own)).collect();
+        let hosts = its.map(|host| host_for_target(host, at + 1, &target, target_part)).collect();
         Some(Self {
             schema_version: self.schema_version,
             kind: self.kind,
@@ -60,7 +60,7 @@ impl RunRecord {
             tags: self.tags.clone(),
             one_target_of: Some(self.id.clone()),
             imported: self.imported.clone(),
-            // Of all targets together, as far as anybody knows.
+            // As far as known, these describe all targets together.
             imported_metrics: Vec::new(),
             calibration: None,
             watched: None,
@@ -69,51 +69,51 @@ impl RunRecord {
             targets: vec![target],
             fleet: self.fleet.clone(),
             hosts,
-            gate: own.gate.clone(),
-            window: own.window.clone(),
+            gate: target_part.gate.clone(),
+            window: target_part.window.clone(),
             workload: self.workload.clone(),
             beside: self.beside.clone(),
             classes,
-            ops: own.ops.clone(),
-            metrics: own.metrics.clone(),
-            counters: own.counters.clone(),
-            whole: own.whole.clone(),
-            waits: own.waits.clone(),
-            // Of the machine, and so of all targets together.
+            ops: target_part.ops.clone(),
+            metrics: target_part.metrics.clone(),
+            counters: target_part.counters.clone(),
+            whole: target_part.whole.clone(),
+            waits: target_part.waits.clone(),
+            // It describes the host, and so all targets together.
             profile: None,
-            series: own.series.clone(),
+            series: target_part.series.clone(),
             phases: Vec::new(),
-            errors: own.errors.clone(),
+            errors: target_part.errors.clone(),
             outages: self.outages.iter().filter(|outage| outage.target == Some(at + 1)).cloned().collect(),
-            whose: own.whose.clone(),
-            audit: own.audit.clone(),
+            whose: target_part.whose.clone(),
+            audit: target_part.audit.clone(),
         })
     }
 }
 
-/// The host as if the target with this number were the only one: the facts and counters of its own places.
-fn of_target(host: &Host, number: usize, target: &TargetFacts, own: &OwnPart) -> Host {
-    let mut one = host.clone();
-    one.facts = facts_of_target(host, number);
-    if let Some(observed) = &mut one.observed {
-        // Of its machine all is its own that is not other targets', too.
+/// The host as if the target with this number were the only one: only the facts and counters of its directories.
+fn host_for_target(host: &Host, number: usize, target: &TargetFacts, target_part: &TargetFigures) -> Host {
+    let mut target_host = host.clone();
+    target_host.facts = facts_of_target(host, number);
+    if let Some(observed) = &mut target_host.observed {
+        // On its own host, everything belongs to this target except what belongs to other targets, too.
         observed.targets = [1].into();
-        return one;
+        return target_host;
     }
-    one.counters.clear();
+    target_host.counters.clear();
     if host.roles.contains(&Role::Driver) {
-        one.counters.clone_from(&own.host_counters);
+        target_host.counters.clone_from(&target_part.host_counters);
         if !target.identity.same_host {
-            one.roles.remove(&Role::Database);
+            target_host.roles.remove(&Role::Database);
         }
     }
-    one
+    target_host
 }
 
 fn facts_of_target(host: &Host, number: usize) -> BTreeMap<String, String> {
-    let own = format!("place.{}", place_of_target(number, ""));
+    let prefix = format!("place.{}", place_of_target(number, ""));
     let facts = host.facts.iter().filter_map(|(name, value)| {
-        let name = match name.strip_prefix(&own) {
+        let name = match name.strip_prefix(&prefix) {
             Some(rest) => format!("place.{rest}"),
             None if name.starts_with("place.target_") => return None,
             None => name.clone(),
@@ -154,17 +154,17 @@ mod tests {
         block.classes = vec![crate::Class {
             name: "look".into(),
             plural: "look".into(),
-            rows: crate::Touch::Read,
+            rows: crate::RowEffect::Read,
             mixed: false,
             rows_per_op: None,
             scans: false,
             commits: 0,
-            share: crate::Share { percent: Some(100), of_reads: false, turned: 0 },
+            share: crate::ClassShare { percent: Some(100), of_reads: false, turned: 0 },
             workload: 0,
         }];
         assert_ne!(shares(&block.parts()[1]), shares(&block), "a replica gets no updates");
         let mut custom = block;
-        custom.workload = Some(crate::OwnWorkload { name: "look".into(), ..Default::default() });
+        custom.workload = Some(crate::WorkloadFacts { name: "look".into(), ..Default::default() });
         for part in custom.parts() {
             assert_eq!(shares(&part), shares(&custom), "its transactions only read, on each target");
             assert_eq!(part.plan.workload, custom.plan.workload);

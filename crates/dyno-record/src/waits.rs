@@ -1,60 +1,60 @@
-//! What sessions waited for, from samples.
+//! Wait events of sessions, from samples.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the metrics of an interval begin with that hold the sessions in one wait, on average over the samples in it:
-/// `waiting.IO:WalSync`. Of an interval with samples ([`SAMPLED_ACTIVE`]) a wait that is not there was not seen.
+/// Prefix of the interval metrics with the mean number of sessions in one wait over the samples: `waiting.IO:WalSync`. In an
+/// interval with samples ([`SAMPLED_ACTIVE`]) a missing wait did not occur in them.
 pub const WAITING: &str = "waiting.";
 
-/// The metric of an interval that holds the sessions at work, on average over the samples in it.
+/// The interval metric with the mean number of active sessions over the samples.
 pub const SAMPLED_ACTIVE: &str = "sampled_active_sessions";
 
-/// Sampled waits of a window.
+/// Sampled wait events of a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Waits {
-    /// What the samples say.
+    /// The samples and their totals.
     Sampled {
-        /// Samples taken.
+        /// Number of samples in the window.
         samples: u64,
-        /// Samples per second that were asked for.
+        /// Samples per second that the plan requests.
         asked_per_s: f64,
-        /// Sessions of Dyno that were active, on average over the samples.
+        /// Mean number of active sessions of Dyno over the samples.
         average_active_sessions: f64,
         /// Active time by class and event, largest first.
         events: Vec<WaitTime>,
-        /// Who else was at work on the server in these samples.
+        /// Other sessions that were active on the server in these samples.
         #[serde(default)]
-        company: Company,
+        company: ForeignActivity,
     },
-    /// Why there are none.
+    /// No samples, and the reason.
     Absent {
-        /// The reason.
+        /// Why there are no samples.
         absent: String,
     },
 }
 
-/// Sessions that are not the run's, as the samples found them at work anywhere on the server: in the database under test or in
-/// another. Background processes of the server are none.
+/// Sessions of others that were active in the samples anywhere on the server, in the database under test or in another one.
+/// Background processes of the server are not included.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Company {
-    /// What the samples say.
+pub enum ForeignActivity {
+    /// The samples and their totals.
     Sampled {
-        /// Other sessions that were active, on average over the samples; 0 where there were none.
+        /// Mean number of other active sessions over the samples; 0 if there were none.
         average_active_sessions: f64,
-        /// Who they were, most active first.
+        /// The other sessions, most active first.
         seen: Vec<OtherSessions>,
     },
-    /// Why nobody could tell.
+    /// The other sessions are unknown, and why.
     Absent {
-        /// The reason.
+        /// Why the other sessions are unknown.
         absent: String,
     },
 }
 
-impl Default for Company {
+impl Default for ForeignActivity {
     fn default() -> Self {
         Self::Absent { absent: "other sessions were not looked at".into() }
     }
@@ -63,13 +63,13 @@ impl Default for Company {
 /// Other sessions of one program in one database.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OtherSessions {
-    /// The database or schema that they were in; empty where the engine does not tell.
+    /// Their database or schema; empty if the engine does not report it.
     pub database: String,
-    /// The program, or else the user; empty where the engine does not tell.
+    /// Their program, or else their user; empty if the engine does not report it.
     pub program: String,
-    /// Whether that is the database under test, so that its own counters hold their work.
+    /// Whether it is the database under test, whose counters then include their work.
     pub here: bool,
-    /// How many of them were active, on average over the samples.
+    /// Mean number of them that were active over the samples.
     pub average_sessions: f64,
 }
 
@@ -78,10 +78,10 @@ pub struct OtherSessions {
 pub struct WaitTime {
     /// The wait class: `IO`, `LWLock`, `CPU`.
     pub class: String,
-    /// The event: `WalSync`; `CPU` where a session was running or waiting for a processor.
+    /// The event: `WalSync`; `CPU` if a session was running or waiting for a CPU.
     pub event: String,
-    /// Sessions in it, on average over the samples.
+    /// Mean number of sessions in it over the samples.
     pub average_sessions: f64,
-    /// Share of all active samples, %.
+    /// Share of all active samples, in percent.
     pub share_pct: f64,
 }

@@ -1,4 +1,4 @@
-//! The measured interval, and the sessions' whole life around it.
+//! The measured interval, and the whole lifetime of the sessions.
 
 use std::collections::BTreeMap;
 
@@ -9,161 +9,160 @@ use crate::class::is_operation;
 use crate::counter::Counters;
 use crate::ops::is_zero;
 
-/// The start gate.
+/// The gate at which all sessions start together.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Gate {
-    /// Sessions that passed it.
+pub struct StartGate {
+    /// Number of sessions that passed it.
     pub sessions: u32,
-    /// Largest distance between two sessions' first operations, µs.
+    /// Largest time between two sessions' first operations, in µs.
     pub skew_us_max: f64,
-    /// Time from the first connection to the opening of the gate, s.
+    /// Time from the first connection to the opening of the gate, in seconds.
     pub connect_s: f64,
-    /// Dyno's threads that led the sessions; 0 in records that do not say.
+    /// Number of Dyno's threads that ran the sessions; 0 in records that do not have it.
     #[serde(default)]
     pub threads: u32,
-    /// Where those threads and the server's processes were; absent where nothing was to be placed, and in records that do not
-    /// say.
+    /// Placement of these threads and the server's processes; absent without placement, and in records that do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub placement: Option<Placed>,
+    pub placement: Option<ThreadPlacement>,
 }
 
-/// Where threads that lead several sessions were when the gate opened, and where the server worked for these.
+/// Placement at the opening of the gate: threads that run several sessions, and the server's processes for these sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Placed {
-    /// Threads that were kept on a processor each; 0 where the operating system alone placed them.
+pub struct ThreadPlacement {
+    /// Number of threads bound to one processor each; 0 if only the operating system placed them.
     pub kept: u32,
-    /// Sessions of which the server told the process or thread that works for them, and it runs on this machine.
+    /// Sessions whose server process or thread is known and runs on this host.
     pub told: u32,
-    /// Those of them for which it last ran on the processor of the thread that leads the session.
+    /// Those of them whose server process last ran on the processor of the session's thread.
     pub beside: u32,
 }
 
-/// Intervals inside the window at whose end the counters could not be read: rates of the database are missing there.
+/// Intervals in the window at whose end the counters could not be read; their database rates are missing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnreadIntervals {
     /// Number of such intervals, at least 1.
     pub count: u64,
-    /// When the first of them ended, s after the window's begin.
+    /// When the first of them ended, in seconds after the window's begin.
     pub first_s: f64,
     /// Why its counters could not be read.
     pub reason: String,
 }
 
-/// The measured interval.
+/// The measured interval of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Window {
-    /// Seconds between the two snapshots' own timestamps (monotonic clock): what rates of the host divide by.
+    /// Seconds between the two snapshots by the monotonic clock; rates of the host are divided by it.
     pub seconds: f64,
-    /// Mean over the sessions of the seconds from the window's begin, which is one moment for all of them, to their own last
-    /// counted moment: what rates of operations divide by. Absent where no sessions were timed; then it is `seconds`.
+    /// Mean over the sessions of the time from the window's begin, one moment for all, to their last counted moment, in seconds.
+    /// Rates of operations are divided by it. Absent if sessions were not timed; then `seconds` is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_s: Option<f64>,
-    /// Begin snapshot, RFC 3339 in UTC.
+    /// Time of the begin snapshot, RFC 3339 in UTC.
     pub begin: String,
-    /// End snapshot, RFC 3339 in UTC.
+    /// Time of the end snapshot, RFC 3339 in UTC.
     pub end: String,
-    /// How long reading each snapshot took, µs: begin, end.
+    /// How long reading each snapshot took, in µs: begin, end.
     pub snapshot_us: (f64, f64),
-    /// Largest distance from the snapshots of the moments up to which they hold a session's work, µs: begin, end.
+    /// Largest time between a snapshot and the moment up to which it contains a session's work, in µs: begin, end.
     pub edge_us_max: (f64, f64),
-    /// Sessions of which nobody knows what a snapshot holds: they were in an operation until long after it. Begin, end.
+    /// Sessions whose work in a snapshot is unknown, because one operation lasted until long after it: begin, end.
     pub edge_late: (u32, u32),
-    /// What the sessions did between the two moments up to which the snapshots hold their work: what the database's counters
-    /// are compared with. It lacks what was under way at the window's begin, which the snapshot there holds already. Absent
-    /// in records of other origin.
+    /// Work of the sessions between the moments up to which the two snapshots contain it; the database's counters are compared
+    /// with it. It excludes work in progress at the window's begin that the first snapshot already contains. Absent in imported
+    /// records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counted: Option<Counted>,
-    /// How much of `counted` the snapshots may hold on the other side: fewer than `counted` by the first, more by the second.
-    /// Absent where that is known exactly.
+    pub counted: Option<WorkCounts>,
+    /// Uncertainty of `counted`: how much less (first) and how much more (second) the snapshots may contain. Absent if `counted`
+    /// is exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unsure: Option<(Counted, Counted)>,
-    /// Sum over sessions of the time that operations under way at the window's begin had taken before it, s. They count with
-    /// all of their time in `service_us`, and with what lies inside in `busy_s`.
+    pub unsure: Option<(WorkCounts, WorkCounts)>,
+    /// Sum over sessions of the time before the window of operations in progress at its begin, in seconds. `service_us` includes
+    /// their whole time, `busy_s` only the part inside.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub before_s: f64,
-    /// Sum over sessions of the time spent in operations inside the window, s; `busy_s ÷ (work_s × sessions)` is the share of time the sessions were busy.
+    /// Sum over sessions of the time spent in operations inside the window, in seconds; `busy_s ÷ (work_s × sessions)` is the busy share.
     pub busy_s: f64,
-    /// Sum over sessions of the time in which they closed the connections of their transactions, until the server had ended its
-    /// side, s; no part of any operation. Only with a connection for each transaction.
+    /// Sum over sessions of the time to close the connections of transactions, until the server closed its side, in seconds; not
+    /// part of operations. Only with a connection per transaction.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub closing_s: f64,
-    /// Sum over sessions of the time spent in polls that found nothing, s; no part of any operation.
+    /// Sum over sessions of the time in polls that found nothing, in seconds; not part of operations.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub polling_s: f64,
-    /// Intervals at whose end the counters could not be read; absent where all were.
+    /// Intervals at whose end the counters could not be read; absent if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<UnreadIntervals>,
-    /// Longest interval in which this program did not notice time pass, µs: a suspended process or a starved machine.
+    /// Longest interval in which Dyno's process did not run, in µs: a suspended process or an overloaded host.
     pub stall_us_max: f64,
-    /// Sum of the intervals in which nothing of this program ran, s. Absent where that was not measured.
+    /// Sum of the intervals in which no thread of Dyno ran, in seconds. Absent if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall_s: Option<f64>,
-    /// As much of that as it was suspended, and did not wait for a processor, s.
+    /// The part of `stall_s` in which Dyno was suspended and not waiting for a CPU, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended_s: Option<f64>,
-    /// Longest delay of an operation's start behind its due moment, µs; open loop only.
+    /// Longest delay from an operation's due moment to its start, in µs; open loop only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_us_max: Option<f64>,
-    /// Operations that were due at the window's begin and had not begun then, and the same at its end; open loop only. What was
-    /// overdue at the begin comes from the warm-up: it is in the window's rate and response times.
+    /// Operations that were due but not started at the window's begin, and at its end; open loop only. Those at the begin come from
+    /// the warm-up and are part of the window's rate and response times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overdue: Option<(u64, u64)>,
-    /// Sleeps of sessions between operations; absent where the plan has none.
+    /// Sleeps of sessions between operations; absent if the plan has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<ThinkTime>,
-    /// Operations that went where load is concentrated; absent where the plan has no such place.
+    /// Operations on the hot spot and hot schema; absent if the plan has neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hot: Option<HotOps>,
 }
 
-/// What sessions did in a stretch of time.
+/// The work of sessions in an interval.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Counted {
-    /// Operations that ended well, by class.
+pub struct WorkCounts {
+    /// Operations that succeeded, by class.
     pub ops: BTreeMap<String, u64>,
-    /// Rows read.
+    /// Rows that successful operations read.
     pub rows_read: u64,
-    /// Rows updated and committed.
+    /// Rows updated by committed transactions.
     pub rows_updated: u64,
-    /// Rows inserted and committed.
+    /// Rows inserted by committed transactions.
     pub rows_inserted: u64,
-    /// Rows deleted and committed.
+    /// Rows deleted by committed transactions.
     pub rows_deleted: u64,
-    /// Commits acknowledged.
+    /// Commits that the database acknowledged.
     pub commits: u64,
-    /// Transactions that ended well, those that only read with them, as the database counts them: of a workload of the user's
-    /// own. Of the classic method each operation is one.
+    /// Transactions that succeeded, including reads, as the database counts them; custom workloads only. In the block workload
+    /// each operation is one transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<u64>,
-    /// Operations that failed.
+    /// Number of operations that failed.
     pub errors: u64,
-    /// What the database may count as transactions beside these: steps of transactions, on a platform that counts each.
+    /// Further transactions that the database may count: single steps, on a platform that counts each.
     #[serde(default, skip_serializing_if = "crate::class::is_none")]
     pub beside: u64,
 }
 
-impl Counted {
-    /// Operations of `class`.
+impl WorkCounts {
+    /// Number of operations of `class`.
     pub fn of(&self, class: &str) -> u64 {
         self.ops.get(class).copied().unwrap_or(0)
     }
 
-    /// Operations of all classes.
+    /// Number of operations over all classes.
     pub fn operations(&self) -> u64 {
         self.ops.iter().filter(|(name, _)| is_operation(name)).map(|(_, ops)| ops).sum()
     }
 
-    /// Rows of all kinds.
+    /// Rows read, updated, inserted and deleted.
     pub fn rows(&self) -> u64 {
         self.rows_read + self.rows_updated + self.rows_inserted + self.rows_deleted
     }
 
-    /// Whether nothing was done.
+    /// Whether no work was done.
     pub fn is_empty(&self) -> bool {
         self.operations() == 0 && self.commits == 0 && self.errors == 0
     }
 
-    /// Adds what others did.
+    /// Adds the work of other sessions.
     pub fn add(&mut self, other: &Self) {
         for (class, ops) in &other.ops {
             *self.ops.entry(class.clone()).or_default() += ops;
@@ -179,93 +178,93 @@ impl Counted {
     }
 }
 
-/// The sum of what is known.
-pub fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    one.into_iter().chain(other).reduce(u64::saturating_add)
+/// The sum of the known values; `None` if both are unknown.
+pub fn sum(first: Option<u64>, other: Option<u64>) -> Option<u64> {
+    first.into_iter().chain(other).reduce(u64::saturating_add)
 }
 
 /// Sleeps of sessions between operations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThinkTime {
-    /// Sum over sessions of the time slept, s; `seconds ÷ (work_s × sessions)` is the share of time slept.
+    /// Sum over sessions of the time slept, in seconds; `seconds ÷ (work_s × sessions)` is the share of time slept.
     pub seconds: f64,
-    /// Sleeps begun.
+    /// Number of sleeps that began.
     pub sleeps: u64,
 }
 
-/// Operations that went where load is concentrated because it was their turn.
+/// Operations that the plan directed to the hot spot or hot schema.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HotOps {
-    /// Started inside the hot spot.
+    /// Operations that started inside the hot spot.
     pub spot: u64,
-    /// Of so many that start at a key: selects, lookups, updates.
+    /// All operations that start at a key: selects, lookups, updates.
     pub keyed: u64,
-    /// Went to schema 1.
+    /// Operations that went to schema 1.
     pub schema: u64,
-    /// Of so many that may: all but inserts and deletes.
+    /// All operations that can go to another schema: all but inserts and deletes.
     pub movable: u64,
 }
 
 impl Window {
-    /// What rates of operations divide by, s: [`Window::work_s`], or the time between the snapshots where it is not known.
+    /// The seconds by which rates of operations are divided: [`Window::work_s`], or else the time between the snapshots.
     pub fn work_seconds(&self) -> f64 {
         self.work_s.filter(|seconds| seconds.is_finite() && *seconds > 0.0).unwrap_or(self.seconds)
     }
 
-    /// Share of the work done while the counters were read above which a rate of them is no measurement: repeated runs differ
-    /// by as much.
+    /// The largest share of work during the reading of counters for which rates of counters are valid: repeated runs differ by as
+    /// much.
     pub const UNSURE_SHARE_MAX: f64 = 0.02;
 
-    /// Share of the window's work that was done while the counters at its ends were read, and may be in them or not: the
-    /// largest of operations, rows and commits, of the worse end.
+    /// Share of the window's work that happened while the counters at its ends were read, so that they may or may not include it.
+    /// It is the maximum over operations, rows and commits, and over both ends.
     pub fn unsure_share(&self) -> f64 {
         let (Some(counted), Some((begin, end))) = (&self.counted, &self.unsure) else { return 0.0 };
-        let share = |part: &Counted, of: fn(&Counted) -> u64| match of(part) {
+        let share = |part: &WorkCounts, count_of: fn(&WorkCounts) -> u64| match count_of(part) {
             0 => 0.0,
-            part => part as f64 / of(counted).max(1) as f64,
+            part => part as f64 / count_of(counted).max(1) as f64,
         };
         let worst = |part| {
-            share(part, Counted::operations)
-                .max(share(part, Counted::rows))
+            share(part, WorkCounts::operations)
+                .max(share(part, WorkCounts::rows))
                 .max(share(part, |all| all.commits))
         };
         worst(begin).max(worst(end)).min(1.0)
     }
 
-    /// Sessions in an operation on average, as the client sees it (Little's law from the times themselves); absent where no
+    /// Mean number of sessions in an operation, as the client measured it (Little's law from the times themselves); `None` if no
     /// time was measured.
     pub fn busy_sessions(&self) -> Option<f64> {
         Some(self.busy_s / self.work_seconds()).filter(|busy| busy.is_finite() && *busy >= 0.0)
     }
 }
 
-/// The sessions' whole life, to the unit.
+/// Exact totals over the whole lifetime of the sessions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Whole {
-    /// Operations that ended well, by class.
+pub struct LifetimeTotals {
+    /// Operations that succeeded, by class.
     pub ops: BTreeMap<String, u64>,
-    /// Rows read by operations that ended well.
+    /// Rows that successful operations read.
     pub rows_read: u64,
-    /// Rows updated and committed.
+    /// Rows updated by committed transactions.
     pub rows_updated: u64,
-    /// Rows inserted and committed.
+    /// Rows inserted by committed transactions.
     #[serde(default)]
     pub rows_inserted: u64,
-    /// Rows deleted and committed.
+    /// Rows deleted by committed transactions.
     #[serde(default)]
     pub rows_deleted: u64,
-    /// Rows beyond the loaded ones that the database itself counted in the tables after the sessions had ended; absent
-    /// where none were inserted, or nobody could count.
+    /// Rows beyond the loaded ones that the database counted in the tables after the sessions ended; absent without inserts, or if
+    /// they could not be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_left: Option<u64>,
-    /// Commits acknowledged.
+    /// Commits that the database acknowledged.
     pub commits: u64,
-    /// As [`Counted::transactions`].
+    /// The same as [`WorkCounts::transactions`], for the whole lifetime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<u64>,
-    /// Operations that failed; what the database did for them is unknown to the client.
+    /// Operations that failed; the client does not know what the database did for them.
     pub errors: u64,
-    /// Rows of the sessions' last updates that were read back: how many, and how many of them held the new value.
+    /// Rows of the sessions' last updates that were read back: their number, and how many contained the new value.
     pub verified_rows: (u64, u64),
     /// Database counters over the same time.
     pub counters: Counters,

@@ -1,4 +1,4 @@
-//! A workload of the user's own.
+//! Facts about a custom workload.
 
 use std::collections::BTreeMap;
 
@@ -6,68 +6,68 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counter::Counter;
-use crate::loaded::Loaded;
+use crate::loaded::BulkLoadResult;
 use crate::ops::OpStats;
 
-/// What a record says of the workload of the user's own that its sessions ran.
+/// Facts about a custom workload that sessions of the run executed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OwnWorkload {
-    /// Its name.
+pub struct WorkloadFacts {
+    /// Name of the custom workload.
     pub name: String,
-    /// SHA-256 of its files, as far as the run read them: the same for the same workload.
+    /// SHA-256 of its files as far as the run read them; equal for equal workloads.
     pub digest: String,
-    /// What rows of its tables and bounds of its draws were calculated with.
+    /// The scale that set its table rows and bounds of generators.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub scale: u64,
-    /// What was chosen of its options, where that is not what it takes when nothing is said.
+    /// Options with a value other than the default.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub options: BTreeMap<String, String>,
-    /// What it takes of all others.
+    /// All other options, with their default values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub usual_options: BTreeMap<String, String>,
-    /// What has to stand wherever a result of it does, in the words of the workload; may be empty.
+    /// A note that must accompany every result, in the words of the workload; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// Whether it may change data.
     pub writes: bool,
-    /// Whether it makes, changes or drops tables and the like while it runs.
+    /// Whether it creates, changes or drops tables or other objects during the run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub defines: bool,
-    /// Transactions whose requests were sent together, as far as nobody waits for their answers.
+    /// Transactions that send several requests without waiting for each answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pipelined: Vec<Pipelined>,
-    /// What is known of each class of transactions beforehand.
+    /// Facts about each class of transactions that are known in advance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<TransactionFacts>,
-    /// What its figures are held against, if it says so.
+    /// The reference figures of the workload, if it has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub yardstick: Option<Yardstick>,
-    /// What must hold behind a run.
+    pub yardstick: Option<ReferenceFigure>,
+    /// Statements about the data that must hold after a run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub invariants: Vec<Invariant>,
-    /// How long it took to ask for them behind the run, s.
+    pub invariants: Vec<InvariantResult>,
+    /// Time to check them after the run, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invariants_s: Option<f64>,
-    /// What one transaction of each class does to the database: as the workload says, and as was learned before the run.
+    /// Expected effect of one transaction of each class: as the workload declares, and as measured before the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<Expected>,
-    /// What it loaded, where that is what it does.
+    /// The result of its bulk load, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loaded: Option<Box<Loaded>>,
-    /// Its part of the run, where others ran beside it.
+    pub loaded: Option<Box<BulkLoadResult>>,
+    /// Its share of the run, if several workloads ran at the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<OwnShare>,
+    pub share: Option<WorkloadShareFacts>,
 }
 
-/// The part that one of several workloads had in a run.
+/// The share of one of several workloads in a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OwnShare {
-    /// Its sessions.
+pub struct WorkloadShareFacts {
+    /// Number of sessions that execute it.
     pub sessions: u32,
-    /// Operations per second that were asked of them, of a schedule of phases its mean; absent for a closed loop.
+    /// Requested operations per second, or their mean over the phases; absent for a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<f64>,
-    /// What its classes did together.
+    /// Totals over all its classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ops: Option<Box<OpStats>>,
 }
@@ -81,11 +81,11 @@ fn is_one(scale: &u64) -> bool {
     *scale == 1
 }
 
-/// Digits of a digest that tell two workloads apart.
+/// Number of digits of a digest that distinguish two workloads.
 const SHORT: usize = 12;
 
-impl OwnWorkload {
-    /// Name and beginning of the digest, with the scale where it is not 1, and options that were chosen: `shop e0aa0cbb8730`,
+impl WorkloadFacts {
+    /// Name and start of the digest, with a scale other than 1 and the chosen options: `shop e0aa0cbb8730`,
     /// `shop e0aa0cbb8730 scale 10 batched=true`.
     pub fn version(&self) -> String {
         let digest: String = self.digest.chars().take(SHORT).collect();
@@ -95,115 +95,115 @@ impl OwnWorkload {
     }
 }
 
-/// What is known of a class of transactions beforehand.
+/// Facts about a class of transactions that are known in advance.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionFacts {
-    /// The class.
+    /// Name of the transaction class.
     pub class: String,
-    /// Requests to the server at least, and at most; absent where that depends on what is read.
+    /// Minimum and maximum number of requests to the server; no maximum if it depends on data.
     pub requests: (u64, Option<u64>),
-    /// What nine of ten response times are to stay below, s.
+    /// The limit for the 90th percentile of response time, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_p90_s: Option<f64>,
-    /// What its steps tally, if they do.
+    /// What its steps tally; absent if they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tally: Option<String>,
-    /// Whether a step may take it back.
+    /// Whether a step may roll it back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_roll_back: bool,
-    /// Whether it polls: where it finds nothing to do, it is no operation.
+    /// Whether it polls: if it finds nothing to do, it does not count as an operation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub polls: bool,
-    /// How long it is typed in before it begins, s.
+    /// Keying time before it starts, in seconds.
     #[serde(default, skip_serializing_if = "crate::ops::is_zero")]
     pub keying_s: f64,
-    /// How long the session rests behind it in the mean, s.
+    /// Mean think time of the session after it, in seconds.
     #[serde(default, skip_serializing_if = "crate::ops::is_zero")]
     pub think_s: f64,
 }
 
-/// What the figures of a workload are held against.
+/// The figures that a workload's results are compared with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Yardstick {
-    /// The class that is counted a minute.
+pub struct ReferenceFigure {
+    /// The class that is counted per minute.
     pub class: String,
-    /// As many of it a minute for each of the scale as there are at most where sessions rest as they are to.
+    /// The largest possible count per minute and unit of scale, if sessions keep the specified think times.
     pub most_per_minute: f64,
-    /// Sessions for each of the scale with which limits of response times hold, where these rest.
+    /// Sessions per unit of scale at which the limits of response times apply, with these think times.
     pub sessions: u32,
-    /// Scale for each session that is busy, below which they wait for each other's rows.
+    /// Scale per busy session below which sessions wait for the same rows.
     pub roomy: f64,
 }
 
-/// How often a transaction waits for the server.
+/// How often a transaction with pipelined requests waits for the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pipelined {
-    /// The class.
+    /// Name of the transaction class.
     pub class: String,
-    /// Round trips of one at least, and at most; absent where that depends on what is read.
+    /// Minimum and maximum number of round trips; no maximum if it depends on data.
     pub round_trips: (u64, Option<u64>),
-    /// The same were each request sent when the one before is answered.
+    /// The same if each request were sent after the answer to the one before.
     pub alone: (u64, Option<u64>),
 }
 
-/// A question whose answer must be the same before and after a run.
+/// A query whose result must be the same before and after a run, or have a given value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Invariant {
-    /// Its name; of several targets behind that of the target.
+pub struct InvariantResult {
+    /// Its name; with several targets, prefixed with that of the target.
     pub name: String,
-    /// What it has to be, where it has to be something certain; else it is to be the same.
+    /// The required result; absent if the result must stay the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is: Option<String>,
-    /// The answer before the run; absent where it could not be asked for.
+    /// The result before the run; absent if it was not queried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// The answer after it, or why there is none.
+    /// The result after the run, or why there is none.
     pub after: Result<String, String>,
 }
 
-/// What one transaction of a class does to the database.
+/// Expected effect of one transaction of a class on the database.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Expected {
-    /// The class.
+    /// Name of the transaction class.
     pub class: String,
-    /// What the workload says of it, in the counters' units.
+    /// The effect that the workload declares, in the counters' units.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub said: BTreeMap<Counter, f64>,
-    /// Whether it calls procedures, of which nobody but the database can say what they commit.
+    /// Whether it calls procedures, whose commits only the database can count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub calls: bool,
-    /// What was learned of it, while it ran on one session with nobody beside it.
+    /// The effect measured in advance, on one session without other activity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<Learned>,
 }
 
-/// What was learned of a class of transactions.
+/// The measured effect of a class of transactions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Learned {
-    /// Transactions that ended well.
+    /// Number of transactions that succeeded.
     pub transactions: u64,
-    /// Mean time of one, µs: without anybody to wait for.
+    /// Mean time of one transaction without waits for others, in µs.
     pub alone_us: f64,
-    /// Rows that the statements of one returned or changed, as its session saw them; absent in earlier records.
+    /// Rows that the statements of one transaction returned or changed, as its session saw them; absent in earlier records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<f64>,
-    /// What one moves the database's counters by.
+    /// How much one transaction changes each counter of the database.
     pub counters: BTreeMap<Counter, Mean>,
 }
 
-/// A mean over several parts of what was measured.
+/// A mean over several parts of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mean {
-    /// The mean of one transaction, in the counter's unit.
+    /// The mean per transaction, in the counter's unit.
     pub mean: f64,
-    /// Its standard error, by what the parts differ.
+    /// Its standard error, from the differences between the parts.
     pub error: f64,
 }
 
 impl Expected {
-    /// What one transaction is expected to move `counter` by: what is said, or else what was learned.
+    /// The expected change of `counter` by one transaction: as declared, or else as measured.
     pub fn of(&self, counter: Counter) -> Option<Mean> {
-        let said = self.said.get(&counter).map(|&mean| Mean { mean, error: 0.0 });
-        said.or_else(|| self.learned.as_ref()?.counters.get(&counter).copied())
+        let stated = self.said.get(&counter).map(|&mean| Mean { mean, error: 0.0 });
+        stated.or_else(|| self.learned.as_ref()?.counters.get(&counter).copied())
     }
 }

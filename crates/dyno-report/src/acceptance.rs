@@ -5,10 +5,10 @@ use dyno_record::{Acceptance, AcceptanceFinding, AcceptanceStep, AcceptanceVerdi
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, wrap};
 
-/// Lines that one sentence may take.
+/// Maximum lines of one sentence.
 const LINES_MAX: usize = 8;
 
-/// Columns in front of the findings of a step.
+/// Columns before the findings of a step.
 const INDENT: usize = 6;
 
 fn mark(verdict: AcceptanceVerdict) -> (&'static str, Paint) {
@@ -20,7 +20,7 @@ fn mark(verdict: AcceptanceVerdict) -> (&'static str, Paint) {
     }
 }
 
-/// All steps with their findings, the number of steps by verdict, and the grants that are missing.
+/// All steps with their findings, the number of steps by verdict, and the missing grants.
 pub fn acceptance_page(acceptance: &Acceptance, style: &Style) -> String {
     let mut out = String::new();
     for step in &acceptance.steps {

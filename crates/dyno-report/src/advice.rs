@@ -1,14 +1,14 @@
-//! What the preflight check found, each finding with its way out.
+//! Findings of the preflight check, each with its remedy.
 
 use dyno_record::{Advice, Severity};
 
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, wrap};
 
-/// Lines that one sentence may take.
+/// Maximum lines of one sentence.
 const LINES_MAX: usize = 5;
 
-/// Columns in front of a sentence: indent, mark, word.
+/// Columns before a sentence: indent, mark, word.
 const INDENT: usize = 9;
 
 fn mark(severity: Severity) -> (&'static str, Paint) {
@@ -20,15 +20,15 @@ fn mark(severity: Severity) -> (&'static str, Paint) {
     }
 }
 
-/// The findings, the gravest first, each with what to do beneath it.
+/// The findings, most severe first, each with its remedy below.
 pub fn advice_table(advice: &[Advice], style: &Style) -> String {
     let mut out = String::new();
     for severity in [Severity::Fail, Severity::Warn, Severity::Note, Severity::Ok] {
         for item in advice.iter().filter(|item| item.severity == severity) {
             let (word, paint) = mark(severity);
             let room = style.columns() - INDENT;
-            let found = format!("{}: {}", clean(&item.check), clean(&item.found));
-            let lines = wrap(&found, room, LINES_MAX);
+            let finding = format!("{}: {}", clean(&item.check), clean(&item.found));
+            let lines = wrap(&finding, room, LINES_MAX);
             out.push_str(&format!("  {}{}\n", style.paint(paint, &format!("{word:<7}")), lines[0]));
             for line in &lines[1..] {
                 out.push_str(&format!("{}{line}\n", pad(INDENT)));

@@ -1,30 +1,30 @@
-//! The answer, shown: capacity, bend, limit, confidence and headroom of each curve, the same in a terminal, on a page and in
-//! Markdown.
+//! Shows the answer: capacity, bend, limit, confidence and headroom of each curve. A terminal, a page and
+//! Markdown show the same words.
 
-use dyno_analyze::answer::{Answer, Answers, Place, Tone};
-use dyno_analyze::doubts::Doubt;
+use dyno_analyze::answer::{CurvePoint, CurveSummaries, CurveSummary, Tone};
+use dyno_analyze::doubts::AuditWarning;
 use dyno_analyze::number::{ABSENT, count, figure, percent, sessions};
 use dyno_analyze::points::phrase;
 use dyno_analyze::whose::mark;
 use dyno_record::RunRecord;
 use serde::Serialize;
 
-use crate::grid::{self, Grid, Head};
+use crate::grid::{self, Grid, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, pad, wrap};
 
-/// Lines that one sentence may take in a terminal.
+/// Maximum lines of one sentence in a terminal.
 const LINES_MAX: usize = 6;
-/// Curves that a terminal shows; a page has all of them.
+/// Maximum curves in a terminal; a page shows all.
 const CURVES_MAX: usize = 40;
-/// Reasons of runs without a result, and checks in doubt, that are told one by one.
+/// Maximum number of reasons without a result, and of doubtful checks, that are listed individually.
 const LISTED_MAX: usize = 6;
 
-/// The five words, in the order in which they are told everywhere.
+/// The five words, in the order in which they are always shown.
 const WORDS: [&str; 5] = ["capacity", "bend", "limit", "confidence", "headroom"];
 
-/// The colour of a tone in a terminal.
+/// Terminal color of a tone.
 fn paint(tone: Tone) -> Paint {
     match tone {
         Tone::Good => Paint::Good,
@@ -34,7 +34,7 @@ fn paint(tone: Tone) -> Paint {
     }
 }
 
-/// The class of a tone on pages.
+/// CSS class of a tone.
 pub(crate) fn tone_class(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "good",
@@ -44,24 +44,24 @@ pub(crate) fn tone_class(tone: Tone) -> &'static str {
     }
 }
 
-/// A record as JSON with its answer in front: whoever reads records reads this, too.
+/// A record as JSON with its answer first, so that a program that reads records also gets the answer.
 #[derive(Debug, Serialize)]
 pub struct Answered<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    answers: Option<Answers>,
+    answers: Option<CurveSummaries>,
     #[serde(flatten)]
     record: &'r RunRecord,
 }
 
 impl<'r> Answered<'r> {
-    /// Of one run; what others do and what a machine can at most have no answer.
+    /// The answer of one run. A watch and a calibration have none.
     pub fn of(record: &'r RunRecord) -> Self {
-        Self { answers: Answers::is_of(record).then(|| Answers::of_run(record)), record }
+        Self { answers: CurveSummaries::has_summary(record).then(|| CurveSummaries::of_run(record)), record }
     }
 }
 
-/// The answers for a terminal; empty where there is nothing to say.
-pub fn answer_text(answers: &Answers, style: &Style) -> String {
+/// The answers for a terminal; empty if there are none.
+pub fn answer_text(answers: &CurveSummaries, style: &Style) -> String {
     let title = format!("answer: {}", answers.tone.word());
     let mut out = format!("{}\n", style.paint(paint(answers.tone), &title));
     match answers.curves.as_slice() {
@@ -70,7 +70,7 @@ pub fn answer_text(answers: &Answers, style: &Style) -> String {
         many => out.push_str(&table(many, style)),
     }
     let alone = answers.curves.len() <= 1;
-    for line in rest(answers, alone) {
+    for line in remaining_lines(answers, alone) {
         out.extend(
             wrap(&clean(&line), style.columns() - 2, LINES_MAX).iter().map(|line| format!("  {line}\n")),
         );
@@ -78,11 +78,11 @@ pub fn answer_text(answers: &Answers, style: &Style) -> String {
     out
 }
 
-/// One answer, word by word.
-fn block(answer: &Answer, style: &Style) -> String {
+/// One answer, one line per word.
+fn block(answer: &CurveSummary, style: &Style) -> String {
     let widest = WORDS.iter().map(|word| word.len()).max().unwrap_or_default() + 2;
     let mut out = String::new();
-    for (word, said) in WORDS.iter().zip(said(answer)) {
+    for (word, said) in WORDS.iter().zip(answer_texts(answer)) {
         let lines = wrap(&clean(&said), style.columns().saturating_sub(widest + 2), LINES_MAX);
         for (at, line) in lines.iter().enumerate() {
             let head = if at == 0 { *word } else { "" };
@@ -92,8 +92,8 @@ fn block(answer: &Answer, style: &Style) -> String {
     out
 }
 
-/// What stands behind each of the five words.
-fn said(answer: &Answer) -> [String; 5] {
+/// The text after each of the five words.
+fn answer_texts(answer: &CurveSummary) -> [String; 5] {
     [
         format!("{} with {}", value(answer), place(&answer.capacity)),
         match &answer.bend {
@@ -106,55 +106,55 @@ fn said(answer: &Answer) -> [String; 5] {
     ]
 }
 
-fn value(answer: &Answer) -> String {
+fn value(answer: &CurveSummary) -> String {
     mark(phrase(&answer.measure, answer.capacity.value), answer.marked)
 }
 
-/// Sessions; figures from elsewhere may not tell how many there were.
-fn place(at: &Place) -> String {
+/// Number of sessions; imported figures may not state it.
+fn place(at: &CurvePoint) -> String {
     match at.sessions {
         0 => "sessions that are not known".to_owned(),
         known => sessions(f64::from(known)),
     }
 }
 
-/// What limits, with its evidence. Of imported figures only what is known.
-fn limit(answer: &Answer) -> String {
+/// The bottleneck with its evidence. For imported figures only what is known.
+fn limit(answer: &CurveSummary) -> String {
     if answer.tone == Tone::Imported && answer.limit.evidence.is_empty() {
         return "the source does not tell".to_owned();
     }
     answer.limit.full()
 }
 
-fn headroom(answer: &Answer) -> String {
+fn headroom(answer: &CurveSummary) -> String {
     match answer.headroom_pct {
         Some(pct) => format!("{} % of {} is left", percent(pct), clean(&answer.limit.what)),
         None => "not known: what limits has no measure of its own".to_owned(),
     }
 }
 
-/// The answers of several curves.
-fn table(answers: &[Answer], style: &Style) -> String {
-    let one = same_measure(answers);
-    let unit = if one == Some("ops_per_s") { "ops/s" } else { "" };
-    let mut table = Table::new(vec![
-        Column::text("curve"),
-        Column::figures("capacity", unit),
-        Column::figures("sessions", "").spare(1),
-        Column::figures("bend", "sessions"),
-        Column::text("limit"),
-        Column::text("confidence"),
-        Column::figures("headroom", "%"),
+/// A table with the answers of several curves.
+fn table(answers: &[CurveSummary], style: &Style) -> String {
+    let common_measure = same_measure(answers);
+    let unit = if common_measure == Some("ops_per_s") { "ops/s" } else { "" };
+    let mut table = TextTable::new(vec![
+        TextColumn::text("curve"),
+        TextColumn::figures("capacity", unit),
+        TextColumn::figures("sessions", "").spare(1),
+        TextColumn::figures("bend", "sessions"),
+        TextColumn::text("limit"),
+        TextColumn::text("confidence"),
+        TextColumn::figures("headroom", "%"),
     ]);
     for answer in answers.iter().take(CURVES_MAX) {
-        let number = |at: &Place| Some(at.sessions).filter(|sessions| *sessions > 0);
+        let number = |at: &CurvePoint| Some(at.sessions).filter(|sessions| *sessions > 0);
         let shown = |sessions: Option<u32>| sessions.map_or_else(|| ABSENT.into(), |n| count(n.into()));
         let capacity = match unit {
             "" => value(answer),
             _ => mark(figure(answer.capacity.value), answer.marked),
         };
         table.row([
-            Cell::painted(&answer.name, paint(answer.tone)),
+            TextCell::painted(&answer.name, paint(answer.tone)),
             capacity.into(),
             shown(number(&answer.capacity)).into(),
             shown(answer.bend.as_ref().and_then(number)).into(),
@@ -172,14 +172,15 @@ fn table(answers: &[Answer], style: &Style) -> String {
     table.render(style)
 }
 
-/// The measure of all of them, if it is one.
-fn same_measure(answers: &[Answer]) -> Option<&str> {
+/// The measure of all curves, if they share one.
+fn same_measure(answers: &[CurveSummary]) -> Option<&str> {
     let first = answers.first()?.measure.as_str();
     answers.iter().all(|answer| answer.measure == first).then_some(first)
 }
 
-/// What is said beneath: of several curves their limits with evidence and what is doubted, and runs without a result.
-pub(crate) fn rest(answers: &Answers, alone: bool) -> Vec<String> {
+/// Lines below the answers: for several curves their limits with evidence and doubtful checks, and runs
+/// without a result.
+pub(crate) fn remaining_lines(answers: &CurveSummaries, alone: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if !alone {
         lines.extend(limits(&answers.curves));
@@ -191,39 +192,42 @@ pub(crate) fn rest(answers: &Answers, alone: bool) -> Vec<String> {
             if out.runs == 1 { "1 run has".into() } else { format!("{} runs have", count(out.runs as u64)) };
         lines.push(format!("{runs} no result: {}", out.reason));
     }
-    let told: usize = answers.without_result.iter().take(LISTED_MAX).map(|out| out.runs).sum();
-    if without > told {
-        lines.push(format!("{} more runs have no result, for other reasons", count((without - told) as u64)));
+    let listed_runs: usize = answers.without_result.iter().take(LISTED_MAX).map(|out| out.runs).sum();
+    if without > listed_runs {
+        lines.push(format!(
+            "{} more runs have no result, for other reasons",
+            count((without - listed_runs) as u64)
+        ));
     }
     lines.extend(answers.notes.iter().cloned());
     lines
 }
 
-/// Each limit once, with the evidence of the curve that reaches the most, and the number of curves that it is of.
-fn limits(answers: &[Answer]) -> Vec<String> {
-    let mut by: Vec<(&Answer, usize)> = Vec::new();
+/// Each limit once, with the evidence of its best curve, and the number of curves it applies to.
+fn limits(answers: &[CurveSummary]) -> Vec<String> {
+    let mut limit_groups: Vec<(&CurveSummary, usize)> = Vec::new();
     for answer in answers {
-        match by.iter_mut().find(|(known, _)| known.limit.by == answer.limit.by) {
+        match limit_groups.iter_mut().find(|(known, _)| known.limit.by == answer.limit.by) {
             Some((most, curves)) => {
                 *curves += 1;
                 if answer.capacity.value > most.capacity.value && answer.measure == most.measure {
                     *most = answer;
                 }
             }
-            None => by.push((answer, 1)),
+            None => limit_groups.push((answer, 1)),
         }
     }
-    let told = |(answer, curves): &(&Answer, usize)| match curves {
+    let describe = |(answer, curves): &(&CurveSummary, usize)| match curves {
         1 => format!("{}: {}", answer.name, limit(answer)),
         _ => format!("{curves} curves, as {}: {}", answer.name, limit(answer)),
     };
-    by.iter().map(told).collect()
+    limit_groups.iter().map(describe).collect()
 }
 
-/// Audit warnings of all curves, each check once.
-fn doubts(answers: &[Answer]) -> Option<String> {
+/// Audit warnings of all curves; each check appears once.
+fn doubts(answers: &[CurveSummary]) -> Option<String> {
     let runs: usize = answers.iter().map(|answer| answer.runs).sum();
-    let mut all: Vec<Doubt> = Vec::new();
+    let mut all: Vec<AuditWarning> = Vec::new();
     for doubt in answers.iter().flat_map(|answer| &answer.doubts) {
         match all.iter_mut().find(|known| known.check == doubt.check) {
             Some(known) => known.runs += doubt.runs,
@@ -238,50 +242,52 @@ fn doubts(answers: &[Answer]) -> Option<String> {
     (!words.is_empty()).then(|| format!("audit warning: {}", words.join(", ")))
 }
 
-/// The answers as a table for Markdown and spreadsheets: the evidence of each stands behind it.
-pub fn answer_grid(answers: &Answers) -> Grid {
+/// The answers as a table for Markdown and spreadsheets, with the evidence after each.
+pub fn answer_grid(answers: &CurveSummaries) -> Grid {
     let mut grid = answer_short(answers);
-    grid.heads.push(Head::text("evidence, repeats, doubts"));
+    grid.heads.push(GridHead::text("evidence, repeats, doubts"));
     for ((_, cells), answer) in grid.rows.iter_mut().zip(&answers.curves) {
-        cells.push(grid::Cell::text(&format!("{}; {}", limit(answer), answer.why.join("; "))));
+        cells.push(grid::GridCell::text(&format!("{}; {}", limit(answer), answer.why.join("; "))));
     }
     grid
 }
 
-/// The same for pages, where the evidence stands beneath.
-pub(crate) fn answer_short(answers: &Answers) -> Grid {
+/// The answers as a table for pages, which show the evidence below.
+pub(crate) fn answer_short(answers: &CurveSummaries) -> Grid {
     let named = answers.curves.iter().any(|answer| !answer.name.is_empty());
-    let mut heads = if named { vec![Head::tight("curve")] } else { Vec::new() };
+    let mut heads = if named { vec![GridHead::tight("curve")] } else { Vec::new() };
     heads.extend([
-        Head::figures("capacity", "").explained("the most that was reached"),
-        Head::figures("with sessions", ""),
-        Head::figures("bend", "sessions").explained("where more sessions begin to pay less than on average"),
-        Head::tight("limit"),
-        Head::tight("confidence"),
-        Head::figures("headroom", "%").explained("what is left of what limits"),
-        Head::tight("state"),
+        GridHead::figures("capacity", "").explained("the most that was reached"),
+        GridHead::figures("with sessions", ""),
+        GridHead::figures("bend", "sessions")
+            .explained("where more sessions begin to pay less than on average"),
+        GridHead::tight("limit"),
+        GridHead::tight("confidence"),
+        GridHead::figures("headroom", "%").explained("what is left of what limits"),
+        GridHead::tight("state"),
     ]);
     let mut grid = Grid::new(heads);
     for answer in &answers.curves {
-        let number = |at: &Place| if at.sessions == 0 { ABSENT.into() } else { count(at.sessions.into()) };
-        let mut cells = if named { vec![grid::Cell::text(&answer.name)] } else { Vec::new() };
+        let number =
+            |at: &CurvePoint| if at.sessions == 0 { ABSENT.into() } else { count(at.sessions.into()) };
+        let mut cells = if named { vec![grid::GridCell::text(&answer.name)] } else { Vec::new() };
         cells.extend([
-            grid::Cell::text(&value(answer)),
-            grid::Cell::text(&number(&answer.capacity)),
-            grid::Cell::text(&answer.bend.as_ref().map_or_else(|| ABSENT.into(), number)),
-            grid::Cell::text(&answer.limit.short()),
-            grid::Cell::text(answer.confidence.word()),
-            grid::Cell::text(&answer.headroom_pct.map_or_else(|| ABSENT.into(), percent)),
-            grid::Cell { tone: tone_class(answer.tone), ..grid::Cell::text(answer.tone.word()) },
+            grid::GridCell::text(&value(answer)),
+            grid::GridCell::text(&number(&answer.capacity)),
+            grid::GridCell::text(&answer.bend.as_ref().map_or_else(|| ABSENT.into(), number)),
+            grid::GridCell::text(&answer.limit.short()),
+            grid::GridCell::text(answer.confidence.word()),
+            grid::GridCell::text(&answer.headroom_pct.map_or_else(|| ABSENT.into(), percent)),
+            grid::GridCell { tone: tone_class(answer.tone), ..grid::GridCell::text(answer.tone.word()) },
         ]);
         grid.row(cells);
     }
     grid
 }
 
-/// The five words of one answer, each with what is said, for the head of a page.
-pub(crate) fn pairs(answer: &Answer) -> Vec<(&'static str, String)> {
-    WORDS.into_iter().zip(said(answer)).collect()
+/// The five words of one answer with their texts, for the head of a page.
+pub(crate) fn pairs(answer: &CurveSummary) -> Vec<(&'static str, String)> {
+    WORDS.into_iter().zip(answer_texts(answer)).collect()
 }
 
 #[cfg(test)]
@@ -309,7 +315,7 @@ mod tests {
     #[test]
     fn one_answer_is_five_lines_with_words_in_front() {
         for width in [80, 100, 140] {
-            let text = answer_text(&Answers::of_run(&run("a", 4, 20)), &Style { width, color: false });
+            let text = answer_text(&CurveSummaries::of_run(&run("a", 4, 20)), &Style { width, color: false });
             lines(&text, width);
             assert!(text.starts_with("answer: audited\n  capacity    "), "{text}");
             for word in WORDS {
@@ -328,7 +334,7 @@ mod tests {
             let reasons = vec!["a counter went backwards".to_owned()];
             records.push(RunRecord { status: Status::Invalid, reasons, ..run(id, 1, 0) });
         }
-        let answers = Answers::of(&dyno_analyze::points(&records));
+        let answers = CurveSummaries::of(&dyno_analyze::points(&records));
         assert_eq!((answers.curves.len(), answers.tone), (3, Tone::Warned));
         for width in [80, 100, 140] {
             let text = answer_text(&answers, &Style { width, color: false });
@@ -346,9 +352,9 @@ mod tests {
 
     #[test]
     fn escapes_in_names_stay_text() {
-        let mut both = [run("a", 1, 0), run("b", 1, 0)];
-        both[0].variant = Some("\u{1b}[31mred\u{7}".into());
-        let text = answer_text(&Answers::of(&dyno_analyze::points(&both)), &Style::default());
+        let mut records = [run("a", 1, 0), run("b", 1, 0)];
+        records[0].variant = Some("\u{1b}[31mred\u{7}".into());
+        let text = answer_text(&CurveSummaries::of(&dyno_analyze::points(&records)), &Style::default());
         assert!(!text.contains('\u{1b}') && text.contains("red"), "{text:?}");
     }
 }

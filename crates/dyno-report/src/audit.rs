@@ -1,16 +1,16 @@
-//! The audit in plain words, what failed first.
+//! Shows the audit in plain words, failures first.
 
 use dyno_record::{AuditCheck, CheckStatus};
 
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, pad, width, wrap};
 
-/// Lines that one finding may take.
+/// Maximum lines of one finding.
 const LINES_MAX: usize = 5;
 
-/// Checks in which client, database and host speak about the same thing: shown in full when they pass, because they are
-/// why a result can be believed.
+/// Checks that compare client, database and host. They are shown in full when they pass, because they show
+/// why a result can be trusted.
 const COMPARISONS: [&str; 7] = [
     "commits",
     "logical_reads",
@@ -21,11 +21,11 @@ const COMPARISONS: [&str; 7] = [
     "littles_law",
 ];
 
-/// The order in which findings are told.
+/// The order in which findings are shown.
 pub(crate) const ORDER: [CheckStatus; 4] =
     [CheckStatus::Fail, CheckStatus::Warn, CheckStatus::Pass, CheckStatus::Skipped];
 
-/// The mark of a finding, its word and its colour.
+/// Mark, word and color of a finding.
 fn mark(status: CheckStatus) -> (&'static str, &'static str, Paint) {
     match status {
         CheckStatus::Pass => ("✓", "pass", Paint::Good),
@@ -40,8 +40,8 @@ fn of(checks: &[AuditCheck], status: CheckStatus) -> impl Iterator<Item = &Audit
     checks.iter().filter(move |check| check.status == status)
 }
 
-/// A check's name as people say it.
-pub(crate) fn spoken(name: &str) -> String {
+/// A check's name with spaces.
+pub(crate) fn check_label(name: &str) -> String {
     let name = clean(name);
     match name.strip_suffix("_whole") {
         Some(name) => format!("{} (whole run)", name.replace('_', " ")),
@@ -49,16 +49,16 @@ pub(crate) fn spoken(name: &str) -> String {
     }
 }
 
-/// Whether the checks are those of an imported record, which nobody audited.
+/// Whether the checks belong to an imported record, which was not audited.
 fn is_imported(checks: &[AuditCheck]) -> bool {
     checks.iter().any(|check| check.check == "imported")
 }
 
 /// The audit in a few words: `2 failed, 1 warning, 12 passed, 1 skipped`.
 pub fn audit_summary(checks: &[AuditCheck]) -> String {
-    let counted = |status, one: &str, many: &str| {
+    let counted = |status, singular: &str, plural: &str| {
         let count = of(checks, status).filter(|check| check.check != "imported").count();
-        (count > 0).then(|| format!("{count} {}", if count == 1 { one } else { many }))
+        (count > 0).then(|| format!("{count} {}", if count == 1 { singular } else { plural }))
     };
     let parts = [
         counted(CheckStatus::Fail, "failed", "failed"),
@@ -71,7 +71,7 @@ pub fn audit_summary(checks: &[AuditCheck]) -> String {
         (true, true) => "none, as the figures are imported".into(),
         (true, false) => {
             format!(
-                "none, as the figures are imported; its columns held against each other: {}",
+                "none, as the figures are imported; its columns compared with each other: {}",
                 parts.join(", ")
             )
         }
@@ -80,12 +80,13 @@ pub fn audit_summary(checks: &[AuditCheck]) -> String {
     }
 }
 
-/// One line under the name of the audit.
+/// One line below the heading of the audit.
 fn title(checks: &[AuditCheck], style: &Style) -> String {
     format!("{}: {}\n", style.paint(Paint::Head, "audit"), audit_summary(checks))
 }
 
-/// One finding as a sentence of several lines: `✗ fail  commits: 6,400 acknowledged, database counted 6,000`.
+/// One finding as a sentence over several lines: `✗ fail  commits: 6,400 acknowledged, database counted
+/// 6,000`.
 fn sentence(check: &AuditCheck, style: &Style) -> String {
     let (mark, word, paint) = mark(check.status);
     let head = match check.status {
@@ -93,7 +94,7 @@ fn sentence(check: &AuditCheck, style: &Style) -> String {
         CheckStatus::Warn | CheckStatus::Fail => format!("{mark} {word}  "),
     };
     let indent = 2 + width(&head);
-    let text = format!("{}: {}", spoken(&check.check), clean(&check.detail));
+    let text = format!("{}: {}", check_label(&check.check), clean(&check.detail));
     let lines = wrap(&text, style.columns().saturating_sub(indent), LINES_MAX);
     let mut out = format!("  {}{}\n", style.paint(paint, &head), lines[0]);
     for line in &lines[1..] {
@@ -102,7 +103,7 @@ fn sentence(check: &AuditCheck, style: &Style) -> String {
     out
 }
 
-/// Names in one line, or as many as they need: `✓ also passed: edges, stalls`.
+/// Names on as many lines as needed: `✓ also passed: edges, stalls`.
 fn names(head: &str, paint: Paint, names: &[String], style: &Style) -> String {
     if names.is_empty() {
         return String::new();
@@ -115,8 +116,8 @@ fn names(head: &str, paint: Paint, names: &[String], style: &Style) -> String {
     lines.iter().enumerate().map(line).collect()
 }
 
-/// The audit for a result: failures and warnings in sentences first, then the comparisons of client, database and host;
-/// all else that passed or was skipped by name only.
+/// The audit for a result: failures and warnings as sentences first, then the comparisons of client, database
+/// and host. All other checks are listed by name only.
 pub fn audit_words(checks: &[AuditCheck], style: &Style) -> String {
     let mut out = title(checks, style);
     for status in [CheckStatus::Fail, CheckStatus::Warn] {
@@ -126,14 +127,14 @@ pub fn audit_words(checks: &[AuditCheck], style: &Style) -> String {
         of(checks, CheckStatus::Pass).partition(|check| COMPARISONS.contains(&check.check.as_str()));
     out.extend(compared.into_iter().map(|check| sentence(check, style)));
     let spoken_names =
-        |checks: Vec<&AuditCheck>| -> Vec<String> { checks.iter().map(|c| spoken(&c.check)).collect() };
+        |checks: Vec<&AuditCheck>| -> Vec<String> { checks.iter().map(|c| check_label(&c.check)).collect() };
     out.push_str(&names("✓ also passed", Paint::Good, &spoken_names(others), style));
     let skipped = of(checks, CheckStatus::Skipped).collect();
     out.push_str(&names("– skipped", Paint::Dim, &spoken_names(skipped), style));
     out
 }
 
-/// The whole audit in sentences, with the reasons of what was skipped.
+/// The whole audit in sentences, with the reasons for skipped checks.
 pub fn audit_full(checks: &[AuditCheck], style: &Style) -> String {
     let mut out = title(checks, style);
     for status in ORDER {
@@ -142,20 +143,20 @@ pub fn audit_full(checks: &[AuditCheck], style: &Style) -> String {
     out
 }
 
-/// The whole audit as a table, with what was expected and observed.
+/// The whole audit as a table with expected and observed values.
 pub fn audit_table(checks: &[AuditCheck], style: &Style) -> String {
-    let mut table = Table::new(vec![
-        Column::text("check"),
-        Column::text("status"),
-        Column::text("expected"),
-        Column::text("observed"),
+    let mut table = TextTable::new(vec![
+        TextColumn::text("check"),
+        TextColumn::text("status"),
+        TextColumn::text("expected"),
+        TextColumn::text("observed"),
     ]);
     for status in ORDER {
         for check in of(checks, status) {
             let (mark, word, paint) = mark(status);
             table.row([
-                Cell::from(check.check.as_str()),
-                Cell::painted(&format!("{mark} {word}"), paint),
+                TextCell::from(check.check.as_str()),
+                TextCell::painted(&format!("{mark} {word}"), paint),
                 check.expected.as_str().into(),
                 check.observed.as_str().into(),
             ]);

@@ -1,6 +1,7 @@
 //! Bars and sparklines from block characters.
 
-/// A bar of `share` (0..=1) of `columns`, to an eighth of a column; whatever is not nothing shows at least a sliver.
+/// A bar of `share` (0..=1) of `columns`, in steps of an eighth of a column; any value above zero shows at
+/// least a sliver.
 pub fn bar(share: f64, columns: usize) -> String {
     let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
     let eighths = (share * columns as f64 * 8.0).round() as usize;
@@ -12,8 +13,8 @@ pub fn bar(share: f64, columns: usize) -> String {
     out
 }
 
-/// A line of values from zero to their largest, in at most `columns` characters; neighbours are averaged when there are
-/// more values than room.
+/// A line of values from zero to their maximum, in at most `columns` characters; neighbors are averaged if
+/// there are more values than columns.
 pub fn sparkline(values: &[f64], columns: usize) -> String {
     const STEPS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     if values.is_empty() || columns == 0 {

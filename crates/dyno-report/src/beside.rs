@@ -1,57 +1,56 @@
-//! Workloads that ran beside each other, each with what its own sessions did.
+//! Tables of concurrent workloads, each with the operations of its own sessions.
 
-use dyno_record::{OpStats, OwnWorkload, RunRecord};
+use dyno_record::{OpStats, RunRecord, WorkloadFacts};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::number::{ABSENT, count, figure, time_us};
 use crate::result::has_result;
 use crate::style::Style;
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::text::indent;
 
-/// What it is, in a sentence.
 pub const TITLE: &str = "workloads beside each other";
 
-/// How it is read.
+/// How to read the table.
 pub const EXPLAINED: &str = "Throughput and times of the result are those of the first workload; charts, bands, and what the database and the host count are \
     of all together.";
 
-/// A row for each workload; nothing where there was only one.
+/// A row for each workload; `None` if there was only one.
 pub fn beside(record: &RunRecord) -> Option<Grid> {
     if record.beside.is_empty() {
         return None;
     }
     let mut heads = vec![
-        Head::text("workload"),
-        Head::figures("sessions", ""),
-        Head::figures("asked", "/s").explained("transactions per second of an open loop"),
-        Head::figures("done", "/s"),
-        Head::figures("errors", ""),
-        Head::figures("service", "").explained("mean time of a transaction"),
+        GridHead::text("workload"),
+        GridHead::figures("sessions", ""),
+        GridHead::figures("asked", "/s").explained("transactions per second of an open loop"),
+        GridHead::figures("done", "/s"),
+        GridHead::figures("errors", ""),
+        GridHead::figures("service", "").explained("mean time of a transaction"),
     ];
     let response = "from the moment when it was due, in a closed loop from its begin";
-    heads.extend(["p50", "p95", "p99", "max"].map(|name| Head::figures(name, "").explained(response)));
+    heads.extend(["p50", "p95", "p99", "max"].map(|name| GridHead::figures(name, "").explained(response)));
     let mut grid = Grid::new(heads);
     record.workloads().for_each(|own| grid.row(row(own)));
     Some(grid)
 }
 
-/// The same as text beneath a result; empty where there was only one, or there is no result.
+/// The table as text below a result; empty if there was only one workload or no result.
 pub fn table(record: &RunRecord, style: &Style) -> String {
     let inner = Style { width: style.columns() - 2, ..*style };
     let grid = beside(record).filter(|_| has_result(record));
-    grid.map_or_else(String::new, |grid| indent(&Table::from(&grid).render(&inner)))
+    grid.map_or_else(String::new, |grid| indent(&TextTable::from(&grid).render(&inner)))
 }
 
-fn row(own: &OwnWorkload) -> Vec<Cell> {
-    let share = own.share.as_ref();
+fn row(workload: &WorkloadFacts) -> Vec<GridCell> {
+    let share = workload.share.as_ref();
     let ops: Option<&OpStats> = share.and_then(|share| share.ops.as_deref());
-    let cell = |text: Option<String>| Cell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
-    let asked = share.map(|share| share.rate_per_s.map_or_else(|| "closed loop".to_owned(), figure));
+    let cell = |text: Option<String>| GridCell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
+    let requested_rate = share.map(|share| share.rate_per_s.map_or_else(|| "closed loop".to_owned(), figure));
     let mut cells = vec![
-        Cell::text(&own.name),
+        GridCell::text(&workload.name),
         cell(share.map(|share| share.sessions.to_string())),
-        cell(asked),
+        cell(requested_rate),
         cell(ops.map(|ops| figure(ops.rate_per_s))),
         cell(ops.map(|ops| count(ops.errors))),
         cell(ops.and_then(|ops| ops.service_us.mean).map(time_us)),

@@ -1,27 +1,28 @@
-//! What is used of what a platform can do, as a table, and as charts and tables of a page.
+//! How much of a platform's capacity is used, as a table, and as charts and tables of a page.
 
-use dyno_analyze::capacity::{Capacity, Row};
+use dyno_analyze::capacity::{CapacityReport, CapacityRow};
 use dyno_analyze::number::{ABSENT, figure, percent};
 
-use crate::chart::{Axis, Category, Chart, Kind, Mark, MarkAt, Point, Quantity, Series, spread_kept};
-use crate::grid::{Cell, Grid, Head};
-use crate::html::Section;
+use crate::chart::{
+    Category, Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind, spread_kept,
+};
+use crate::grid::{Grid, GridCell, GridHead};
+use crate::html::PageSection;
 use crate::style::{Paint, Style};
-use crate::table::{self, Column, Table};
+use crate::table::{self, TextColumn, TextTable};
 use crate::text::{clean, wrap};
 
-/// From here on a share is shown as a warning, and as bad, %.
+/// Shares from which a cell is a warning, and from which it is bad, %.
 const WARN_PCT: f64 = 60.0;
 const BAD_PCT: f64 = 80.0;
-/// Components whose course has a chart of its own.
+/// Maximum number of components with their own chart over time.
 const COURSES_MAX: usize = 4;
-/// Points of a line.
+/// Maximum points of a line.
 const POINTS_MAX: usize = 360;
 
 const HEADS: [&str; 11] =
     ["component", "unit", "used", "p95", "mean", "knee", "most", "peak %", "p95 %", "mean %", "reached in"];
 
-/// What each column means.
 const EXPLAINED: [&str; 11] = [
     "",
     "",
@@ -36,18 +37,18 @@ const EXPLAINED: [&str; 11] = [
     "days until peaks reach the knee, by the median slope of days, with its interval of 95 %",
 ];
 
-fn cells(row: &Row) -> [String; 11] {
+fn cells(row: &CapacityRow) -> [String; 11] {
     let share = row.of_knee_pct.as_ref().unwrap_or(&row.of_most_pct);
-    let known = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), figure);
+    let figure_or_absent = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), figure);
     let (at_least, at_most) = if row.is_sure() { ("", "") } else { ("≥", "≤") };
     let at_most_of = |pct: f64| format!("{at_most}{}", percent(pct));
     [
         row.part.clone(),
         row.unit.clone(),
         figure(row.used.peak),
-        known(row.used.p95),
+        figure_or_absent(row.used.p95),
         figure(row.used.mean),
-        known(row.ceiling.knee),
+        figure_or_absent(row.ceiling.knee),
         format!("{}{}", if row.ceiling.is_most { "" } else { at_least }, figure(row.ceiling.most)),
         at_most_of(share.peak),
         share.p95.map_or_else(|| ABSENT.to_owned(), at_most_of),
@@ -56,16 +57,17 @@ fn cells(row: &Row) -> [String; 11] {
     ]
 }
 
-/// The table for a terminal, beneath it where the peaks were, what differs, and what could not be compared, and the answer.
-pub fn capacity_text(capacity: &Capacity, style: &Style) -> String {
+/// The table for a terminal. Below it stand the times of the peaks, the differences, what could not be
+/// compared, and the answer.
+pub fn capacity_text(capacity: &CapacityReport, style: &Style) -> String {
     let mut out = String::new();
     if !capacity.rows.is_empty() {
         let column = |(at, head): (usize, &&str)| match at {
-            0 => Column::name(head),
-            1 | 10 => Column::text(head),
-            _ => Column::figures(head, ""),
+            0 => TextColumn::name(head),
+            1 | 10 => TextColumn::text(head),
+            _ => TextColumn::figures(head, ""),
         };
-        let mut table = Table::new(HEADS.iter().enumerate().map(column).collect());
+        let mut table = TextTable::new(HEADS.iter().enumerate().map(column).collect());
         for row in &capacity.rows {
             let paint = match row.fullness() {
                 share if share >= BAD_PCT => Paint::Bad,
@@ -73,14 +75,14 @@ pub fn capacity_text(capacity: &Capacity, style: &Style) -> String {
                 _ => Paint::Good,
             };
             let cell = |(at, text): (usize, String)| match at {
-                7 => table::Cell::painted(&text, paint),
-                _ => table::Cell::from(text),
+                7 => table::TextCell::painted(&text, paint),
+                _ => table::TextCell::from(text),
             };
             table.row(cells(row).into_iter().enumerate().map(cell).collect::<Vec<_>>());
         }
         out.push_str(&table.render(style));
     }
-    for sentence in sides(capacity).into_iter().chain(known(capacity)) {
+    for sentence in sides(capacity).into_iter().chain(note_lines(capacity)) {
         for line in wrap(&clean(&sentence), style.columns(), 4) {
             out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
         }
@@ -91,16 +93,16 @@ pub fn capacity_text(capacity: &Capacity, style: &Style) -> String {
     out
 }
 
-/// What both sides are, and in what they differ.
-fn sides(capacity: &Capacity) -> Vec<String> {
+/// What both sides are, and how they differ.
+fn sides(capacity: &CapacityReport) -> Vec<String> {
     let mut all =
         vec![format!("measured on {}", capacity.measured_on), format!("in use: {}", capacity.used_on)];
     all.extend(capacity.differ.iter().map(|words| format!("≠ {words}")));
     all
 }
 
-/// Where peaks and maxima were, what has to be known of them, and what is not compared.
-fn known(capacity: &Capacity) -> Vec<String> {
+/// Times of peaks and maxima, notes on them, and what is not compared.
+fn note_lines(capacity: &CapacityReport) -> Vec<String> {
     let mut all = Vec::new();
     for row in &capacity.rows {
         all.push(format!("{}: peak in {}; the most in {}", row.part, row.used.peak_words(), row.ceiling.at));
@@ -127,9 +129,9 @@ fn known(capacity: &Capacity) -> Vec<String> {
 }
 
 /// The parts of a page.
-pub fn capacity_sections(capacity: &Capacity) -> Vec<Section> {
+pub fn capacity_sections(capacity: &CapacityReport) -> Vec<PageSection> {
     let head = |(at, head): (usize, &&str)| {
-        let head = if matches!(at, 0 | 1 | 10) { Head::tight(head) } else { Head::figures(head, "") };
+        let head = if matches!(at, 0 | 1 | 10) { GridHead::tight(head) } else { GridHead::figures(head, "") };
         head.explained(EXPLAINED[at])
     };
     let mut grid = Grid::new(HEADS.iter().enumerate().map(head).collect());
@@ -139,44 +141,50 @@ pub fn capacity_sections(capacity: &Capacity) -> Vec<Section> {
             share if share >= WARN_PCT => "warn",
             _ => "good",
         };
-        let cell =
-            |(at, text): (usize, String)| Cell { tone: if at == 7 { tone } else { "" }, ..Cell::text(&text) };
+        let cell = |(at, text): (usize, String)| GridCell {
+            tone: if at == 7 { tone } else { "" },
+            ..GridCell::text(&text)
+        };
         grid.row(cells(row).into_iter().enumerate().map(cell).collect());
     }
     let has_rows = !capacity.rows.is_empty();
     vec![
-        Section {
+        PageSection {
             title: capacity.line.clone(),
             lines: sides(capacity),
             charts: has_rows.then(|| bars(capacity)).into_iter().collect(),
             grids: if has_rows { vec![(String::new(), grid)] } else { Vec::new() },
-            ..Section::default()
+            ..PageSection::default()
         },
-        Section {
+        PageSection {
             title: "Use over time".to_owned(),
             charts: capacity.rows.iter().filter_map(course).take(COURSES_MAX).collect(),
-            ..Section::default()
+            ..PageSection::default()
         },
-        Section { title: "What has to be known".to_owned(), lines: known(capacity), ..Section::default() },
+        PageSection {
+            title: "What has to be known".to_owned(),
+            lines: note_lines(capacity),
+            ..PageSection::default()
+        },
     ]
 }
 
-/// Shares of each component at the peak and on average.
-fn bars(capacity: &Capacity) -> Chart {
-    let category = |row: &Row| Category {
+/// Share of each component at the peak and on average.
+fn bars(capacity: &CapacityReport) -> Chart {
+    let category = |row: &CapacityRow| Category {
         label: format!("{}{}", row.part, if row.is_sure() { "" } else { " (≤)" }),
         group: String::new(),
     };
-    let share = |row: &Row| *row.of_knee_pct.as_ref().unwrap_or(&row.of_most_pct);
-    let of = |name: &str, style: usize, value: &dyn Fn(&Row) -> f64| Series {
+    let share = |row: &CapacityRow| *row.of_knee_pct.as_ref().unwrap_or(&row.of_most_pct);
+    let share_series = |name: &str, style: usize, value: &dyn Fn(&CapacityRow) -> f64| ChartSeries {
         name: name.into(),
-        kind: Kind::Column,
+        kind: SeriesKind::Column,
         style,
         points: (0u32..)
             .zip(&capacity.rows)
-            .map(|(at, row)| Point {
+            .map(|(at, row)| ChartPoint {
                 hover: format!("{}: {} % {name}", row.part, percent(value(row))),
-                ..Point::at(f64::from(at), value(row))
+                ..ChartPoint::at(f64::from(at), value(row))
             })
             .collect(),
     };
@@ -185,19 +193,20 @@ fn bars(capacity: &Capacity) -> Chart {
         title: "What is used of what was measured".into(),
         about: "Share of the knee (of the most where there is no knee; ≤ where that is at least so much): on average, and what the peak adds."
             .into(),
-        x: Axis::ordinal("component", capacity.rows.iter().map(category).collect()),
-        y: Axis::linear("share", Quantity::Percent).reaching(100.0),
+        x: ChartAxis::ordinal("component", capacity.rows.iter().map(category).collect()),
+        y: ChartAxis::linear("share", Quantity::Percent).reaching(100.0),
         series: vec![
-            of("on average", 0, &|row| share(row).mean),
-            of("more at the peak", 1, &|row| (share(row).peak - share(row).mean).max(0.0)),
+            share_series("on average", 0, &|row| share(row).mean),
+            share_series("more at the peak", 1, &|row| (share(row).peak - share(row).mean).max(0.0)),
         ],
-        marks: vec![Mark { name: "100 %: the limit".into(), at: MarkAt::Y(100.0) }],
+        marks: vec![ChartMark { name: "100 %: the limit".into(), at: MarkAt::Y(100.0) }],
     }
 }
 
 /// A component's use over time, with its limit.
-fn course(row: &Row) -> Option<Chart> {
-    let points: Vec<Point> = row.used.course.iter().map(|(at_s, value)| Point::at(*at_s, *value)).collect();
+fn course(row: &CapacityRow) -> Option<Chart> {
+    let points: Vec<ChartPoint> =
+        row.used.course.iter().map(|(at_s, value)| ChartPoint::at(*at_s, *value)).collect();
     if points.len() < 2 {
         return None;
     }
@@ -207,14 +216,14 @@ fn course(row: &Row) -> Option<Chart> {
         id: format!("use-{}", row.metric),
         title: format!("{} over time", crate::text::capital(&row.part)),
         about: format!("Each interval or report; the line is {name}."),
-        x: Axis::linear("time since the first", Quantity::Seconds),
-        y: Axis::linear(&format!("{}, {}", row.part, row.unit), Quantity::Plain("")).reaching(limit),
-        series: vec![Series {
+        x: ChartAxis::linear("time since the first", Quantity::Seconds),
+        y: ChartAxis::linear(&format!("{}, {}", row.part, row.unit), Quantity::Plain("")).reaching(limit),
+        series: vec![ChartSeries {
             name: row.part.clone(),
-            kind: Kind::Line,
+            kind: SeriesKind::Line,
             style: 0,
             points: spread_kept(&points, POINTS_MAX),
         }],
-        marks: vec![Mark { name, at: MarkAt::Y(limit) }],
+        marks: vec![ChartMark { name, at: MarkAt::Y(limit) }],
     })
 }

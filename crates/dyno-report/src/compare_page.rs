@@ -1,58 +1,61 @@
-//! A comparison as a page and in other formats: the answers of both sides, points × variants with their deviation, the verdicts.
+//! A comparison as a page and in other formats: the answers of both sides, points × variants with their
+//! differences, the verdicts.
 
-use dyno_analyze::answer::Answers;
-use dyno_analyze::compare::{Compared, Comparison};
+use dyno_analyze::answer::CurveSummaries;
+use dyno_analyze::compare::{MeasureComparison, RunComparison};
 use dyno_analyze::number::{ABSENT, figure, optional, time_us};
 use dyno_analyze::points::{Measure, phrase};
 use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
 use crate::answer::{self, answer_short};
-use crate::chart::{Axis, Category, Chart, Kind, Point, Quantity, Series};
+use crate::chart::{Category, Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind};
 use crate::compare_table::{
     axis_name, compare_grid, interval, label, overall_grid, percent, signed_percent, tone,
 };
-use crate::grid::{Cell, Grid, Head};
-use crate::html::Section;
+use crate::grid::{Grid, GridCell, GridHead};
+use crate::html::PageSection;
 
-/// Measures that stand side by side for all variants.
+/// Measures shown side by side for all variants.
 const BESIDE: [&str; 2] = ["ops_per_s", "service_p99_us"];
 
-/// What is said of sides that are each held against the first.
-pub fn compare_sections(answers: &Answers, comparisons: &[&Comparison]) -> Vec<Section> {
-    let mut sections = vec![Section {
+/// Sections of a page that compares each side with the first.
+pub fn compare_sections(answers: &CurveSummaries, comparisons: &[&RunComparison]) -> Vec<PageSection> {
+    let mut sections = vec![PageSection {
         title: "Answer".into(),
         lines: lines(answers, comparisons),
         grids: vec![(String::new(), answer_short(answers))],
-        ..Section::default()
+        ..PageSection::default()
     }];
-    let beside: Vec<(String, Grid)> =
-        BESIDE.iter().filter_map(|measure| Some((label(measure), beside(measure, comparisons)?))).collect();
+    let beside: Vec<(String, Grid)> = BESIDE
+        .iter()
+        .filter_map(|measure| Some((label(measure), measure_grid(measure, comparisons)?)))
+        .collect();
     if !beside.is_empty() {
-        sections.push(Section {
+        sections.push(PageSection {
             title: "Points and variants".into(),
             lines: vec!["Each variant at each point, with its deviation from the first.".into()],
             charts: BESIDE.iter().filter_map(|measure| chart(measure, comparisons)).collect(),
             grids: beside,
-            ..Section::default()
+            ..PageSection::default()
         });
     }
     for comparison in comparisons {
-        sections.push(Section {
+        sections.push(PageSection {
             title: format!("{} against {}", comparison.b, comparison.a),
             lines: comparison.notes.iter().chain(&comparison.others).cloned().collect(),
             grids: vec![
                 ("over all points".into(), overall_grid(comparison)),
                 ("point by point".into(), compare_grid(comparison)),
             ],
-            ..Section::default()
+            ..PageSection::default()
         });
     }
     sections
 }
 
-/// The verdicts over all points, in sentences.
-fn lines(answers: &Answers, comparisons: &[&Comparison]) -> Vec<String> {
+/// The verdicts over all points as sentences.
+fn lines(answers: &CurveSummaries, comparisons: &[&RunComparison]) -> Vec<String> {
     let mut lines = Vec::new();
     for comparison in comparisons {
         for overall in comparison.overall.iter().filter(|overall| BESIDE.contains(&overall.measure.as_str()))
@@ -71,44 +74,47 @@ fn lines(answers: &Answers, comparisons: &[&Comparison]) -> Vec<String> {
             ));
         }
     }
-    lines.extend(answer::rest(answers, false));
+    lines.extend(answer::remaining_lines(answers, false));
     lines
 }
 
 /// One measure of all variants side by side.
-fn beside(measure: &str, comparisons: &[&Comparison]) -> Option<Grid> {
+fn measure_grid(measure: &str, comparisons: &[&RunComparison]) -> Option<Grid> {
     let first = comparisons.first()?;
     let unit = first.points.first()?.measures.iter().find(|compared| compared.measure == measure)?.unit;
     let unit = if unit == Unit::Microseconds { "" } else { unit.name() };
-    let mut heads: Vec<Head> = first.axes.iter().map(|axis| Head::figures(axis_name(axis), "")).collect();
-    heads.push(Head::figures(&first.a, unit));
+    let mut heads: Vec<GridHead> =
+        first.axes.iter().map(|axis| GridHead::figures(axis_name(axis), "")).collect();
+    heads.push(GridHead::figures(&first.a, unit));
     for comparison in comparisons {
         heads.extend([
-            Head::figures(&comparison.b, unit),
-            Head::figures("deviation", "%").explained("of the first"),
-            Head::figures("95 % interval", "%"),
-            Head::text("verdict"),
+            GridHead::figures(&comparison.b, unit),
+            GridHead::figures("deviation", "%").explained("of the first"),
+            GridHead::figures("95 % interval", "%"),
+            GridHead::text("verdict"),
         ]);
     }
     let mut grid = Grid::new(heads);
     for point in &first.points {
-        let own = |comparison: &Comparison| -> Option<Compared> {
+        let find_measure = |comparison: &RunComparison| -> Option<MeasureComparison> {
             let same = comparison.points.iter().find(|known| known.at == point.at)?;
             same.measures.iter().find(|compared| compared.measure == measure).cloned()
         };
-        let mut cells: Vec<Cell> = point.at.iter().map(|at| Cell::text(at)).collect();
-        let a = own(first);
-        cells.push(Cell::text(&a.map_or_else(|| ABSENT.into(), |own| shown(own.a, own.unit, own.marked.0))));
+        let mut cells: Vec<GridCell> = point.at.iter().map(|at| GridCell::text(at)).collect();
+        let a = find_measure(first);
+        cells.push(GridCell::text(
+            &a.map_or_else(|| ABSENT.into(), |own| shown(own.a, own.unit, own.marked.0)),
+        ));
         for comparison in comparisons {
-            let Some(own) = own(comparison) else {
-                cells.extend((0..4).map(|_| Cell::text(ABSENT)));
+            let Some(own) = find_measure(comparison) else {
+                cells.extend((0..4).map(|_| GridCell::text(ABSENT)));
                 continue;
             };
             cells.extend([
-                Cell::text(&shown(own.b, own.unit, own.marked.1)),
-                Cell::text(&percent(own.difference_pct)),
-                Cell::text(&interval(own.interval_pct)),
-                Cell { tone: tone(own.verdict), ..Cell::text(own.verdict.words()) },
+                GridCell::text(&shown(own.b, own.unit, own.marked.1)),
+                GridCell::text(&percent(own.difference_pct)),
+                GridCell::text(&interval(own.interval_pct)),
+                GridCell { tone: tone(own.verdict), ..GridCell::text(own.verdict.words()) },
             ]);
         }
         grid.row(cells);
@@ -124,31 +130,35 @@ fn shown(value: Option<f64>, unit: Unit, marked: bool) -> String {
     }
 }
 
-/// One measure of all variants along their points; whiskers are the least and the largest of repeats.
-fn chart(measure: &str, comparisons: &[&Comparison]) -> Option<Chart> {
+/// One measure of all variants over their points; whiskers are the minimum and maximum of repeats.
+fn chart(measure: &str, comparisons: &[&RunComparison]) -> Option<Chart> {
     let first = comparisons.first().filter(|first| first.points.len() > 1)?;
-    let category = |point: &dyno_analyze::compare::PointCompared| Category {
+    let category = |point: &dyno_analyze::compare::PointComparison| Category {
         label: point.at.join(", "),
         group: String::new(),
     };
     let place = |at: &[String]| first.points.iter().position(|point| point.at == at);
-    let of = |comparison: &Comparison, is_a: bool, name: &str, style: usize| {
-        let point = |point: &dyno_analyze::compare::PointCompared| {
-            let own = point.measures.iter().find(|compared| compared.measure == measure)?;
-            let (value, runs) = if is_a { (own.a?, &own.a_runs) } else { (own.b?, &own.b_runs) };
+    let variant_series = |comparison: &RunComparison, is_a: bool, name: &str, style: usize| {
+        let point = |point: &dyno_analyze::compare::PointComparison| {
+            let measure_entry = point.measures.iter().find(|compared| compared.measure == measure)?;
+            let (value, runs) = if is_a {
+                (measure_entry.a?, &measure_entry.a_runs)
+            } else {
+                (measure_entry.b?, &measure_entry.b_runs)
+            };
             let ends =
                 runs.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
-            Some(Point {
+            Some(ChartPoint {
                 range: (runs.len() > 1).then_some(ends),
                 hover: format!("{name}, {}: {}", point.at.join(", "), phrase(measure, value)),
-                ..Point::at(place(&point.at)? as f64, value)
+                ..ChartPoint::at(place(&point.at)? as f64, value)
             })
         };
         let points = comparison.points.iter().filter_map(point).collect();
-        Series { name: name.to_owned(), kind: Kind::Line, style, points }
+        ChartSeries { name: name.to_owned(), kind: SeriesKind::Line, style, points }
     };
-    let mut series = vec![of(first, true, &first.a, 0)];
-    series.extend(comparisons.iter().enumerate().map(|(at, own)| of(own, false, &own.b, at + 1)));
+    let mut series = vec![variant_series(first, true, &first.a, 0)];
+    series.extend(comparisons.iter().enumerate().map(|(at, own)| variant_series(own, false, &own.b, at + 1)));
     let axes: Vec<&str> = first.axes.iter().map(|axis| axis_name(axis)).collect();
     let quantity = match Measure::find(measure).map(|measure| measure.unit) {
         Some(Unit::Microseconds) => Quantity::Micros,
@@ -159,8 +169,8 @@ fn chart(measure: &str, comparisons: &[&Comparison]) -> Option<Chart> {
         title: format!("{} of each variant", label(measure)),
         about: "Medians of each variant at each point; whiskers are the least and the largest of repeats."
             .into(),
-        x: Axis::ordinal(&axes.join(", "), first.points.iter().map(category).collect()),
-        y: Axis::linear(Measure::find(measure).map_or(measure, |measure| measure.label), quantity),
+        x: ChartAxis::ordinal(&axes.join(", "), first.points.iter().map(category).collect()),
+        y: ChartAxis::linear(Measure::find(measure).map_or(measure, |measure| measure.label), quantity),
         series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
         marks: vec![],
     })
@@ -168,7 +178,7 @@ fn chart(measure: &str, comparisons: &[&Comparison]) -> Option<Chart> {
 
 #[cfg(test)]
 mod tests {
-    use dyno_analyze::compare::{Rules, Side, compare};
+    use dyno_analyze::compare::{ComparisonRules, ComparisonSide, compare};
     use dyno_analyze::{fixture, points};
     use dyno_record::{Metric, RunRecord};
 
@@ -188,12 +198,13 @@ mod tests {
         [(1, 0), (1, 1), (2, 0), (2, 1)].map(run).into()
     }
 
-    fn sections() -> Vec<Section> {
-        // A name that a spreadsheet would run and a page would obey.
+    fn sections() -> Vec<PageSection> {
+        // Names that a spreadsheet would execute or a page would interpret.
         let (a, b, c) = (runs("=old", 1.0), runs("<b>new", 1.5), runs("third", 0.5));
-        let side =
-            |name: &str, records: &[RunRecord]| Answers::of_sides([(name, Answers::of(&points(records)))]);
-        let of = |name: &str, records: &'static [RunRecord]| Side {
+        let side = |name: &str, records: &[RunRecord]| {
+            CurveSummaries::of_sides([(name, CurveSummaries::of(&points(records)))])
+        };
+        let make_side = |name: &str, records: &'static [RunRecord]| ComparisonSide {
             name: name.into(),
             records: records.iter().collect(),
         };
@@ -201,12 +212,12 @@ mod tests {
             |records: Vec<RunRecord>| -> &'static [RunRecord] { Box::leak(records.into_boxed_slice()) };
         let answers = side("=old", &a);
         let (a, b, c) = (leak(a), leak(b), leak(c));
-        let rules = Rules::default();
-        let both = [
-            compare(&of("=old", a), &of("<b>new", b), &rules),
-            compare(&of("=old", a), &of("third", c), &rules),
+        let rules = ComparisonRules::default();
+        let comparisons = [
+            compare(&make_side("=old", a), &make_side("<b>new", b), &rules),
+            compare(&make_side("=old", a), &make_side("third", c), &rules),
         ];
-        compare_sections(&answers, &both.iter().collect::<Vec<_>>())
+        compare_sections(&answers, &comparisons.iter().collect::<Vec<_>>())
     }
 
     #[test]

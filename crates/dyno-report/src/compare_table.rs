@@ -1,23 +1,25 @@
-//! Comparisons as tables: each measure at each point, the verdicts, the gates, and what else differed.
+//! Tables of a comparison: each measure at each point, verdicts, gates, and other differences.
 
-use dyno_analyze::compare::{Compared, Comparison, GateResult, Overall, Verdict};
-use dyno_analyze::differ::Difference;
+use dyno_analyze::compare::{
+    ComparisonVerdict, GateResult, MeasureComparison, OverallComparison, RunComparison,
+};
+use dyno_analyze::differ::ConfigDifference;
 use dyno_analyze::number::{ABSENT, figure, fixed, optional};
 use dyno_analyze::points::Measure;
 use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
-use crate::grid::{self, Grid, Head};
+use crate::grid::{self, Grid, GridHead};
 use crate::profile::gains_text;
 use crate::result::LEGEND_LINES_MAX;
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, wrap};
 
-/// Differences shown of what else differed; `--json` has all.
+/// Maximum number of other differences shown; `--json` has all.
 const DIFFERENCES_MAX: usize = 40;
 
-/// Lines that the reasons of one point may take.
+/// Maximum lines for the reasons of one point.
 const VARIED_LINES_MAX: usize = 12;
 
 /// A difference in percent with its sign, as documents print it: `-12.66`, `+3.09`.
@@ -43,26 +45,27 @@ fn chance(p: Option<f64>) -> String {
     }
 }
 
-fn verdict(verdict: Verdict) -> Cell {
+fn verdict(verdict: ComparisonVerdict) -> TextCell {
     let words = verdict.words();
     match verdict {
-        Verdict::Faster | Verdict::Same => Cell::painted(words, Paint::Good),
-        Verdict::Slower => Cell::painted(words, Paint::Bad),
-        Verdict::Confounded | Verdict::OthersHadPart | Verdict::Unsure | Verdict::OneRunEach => {
-            Cell::painted(words, Paint::Warn)
-        }
-        Verdict::More | Verdict::Less => Cell::from(words),
+        ComparisonVerdict::Faster | ComparisonVerdict::Same => TextCell::painted(words, Paint::Good),
+        ComparisonVerdict::Slower => TextCell::painted(words, Paint::Bad),
+        ComparisonVerdict::Confounded
+        | ComparisonVerdict::OthersHadPart
+        | ComparisonVerdict::Unsure
+        | ComparisonVerdict::OneRunEach => TextCell::painted(words, Paint::Warn),
+        ComparisonVerdict::More | ComparisonVerdict::Less => TextCell::from(words),
     }
 }
 
-/// A difference at one point: in percent, or where that would be one of nearly zero, in the unit itself.
-fn difference(compared: &Compared) -> String {
+/// A difference at one point: in percent, or in the unit itself if the base value is nearly zero.
+fn difference(compared: &MeasureComparison) -> String {
     match (compared.difference_pct, compared.difference) {
         (Some(by), _) => signed_percent(by),
         (None, Some(by)) => {
             let text = figure(by);
             let sign = if by > 0.0 && text.bytes().any(|b| matches!(b, b'1'..=b'9')) { "+" } else { "" };
-            // A difference of two shares is one of points, and no percent of anything.
+            // The difference of two percentages is in percentage points.
             let unit = if compared.unit == Unit::Percent { "points" } else { compared.unit.name() };
             format!("{sign}{text} {unit}")
         }
@@ -70,8 +73,7 @@ fn difference(compared: &Compared) -> String {
     }
 }
 
-/// The whole comparison.
-pub fn compare_text(comparison: &Comparison, gates: &[GateResult], style: &Style) -> String {
+pub fn compare_text(comparison: &RunComparison, gates: &[GateResult], style: &Style) -> String {
     let side = |name: &str, count: usize| format!("{} ({})", crate::text::clean(name), runs(count));
     let mut out = format!(
         "A: {}\nB: {}\ndifferences are B − A in % of A, or where A is nearly zero in the figure's unit; differences up to ± {} % count as equal\n",
@@ -88,7 +90,7 @@ pub fn compare_text(comparison: &Comparison, gates: &[GateResult], style: &Style
         }
     }
     out.push_str(&notes(comparison, style));
-    out.push_str(&varied(comparison, style));
+    out.push_str(&varied_lines(comparison, style));
     if let Some(gains) = &comparison.profile {
         out.push('\n');
         out.push_str(&gains_text(gains, style));
@@ -103,15 +105,22 @@ pub fn compare_text(comparison: &Comparison, gates: &[GateResult], style: &Style
 }
 
 /// Every measure at every point as one table, for a page or Markdown.
-pub(crate) fn compare_grid(comparison: &Comparison) -> Grid {
-    let mut heads: Vec<Head> = comparison.axes.iter().map(|axis| Head::text(axis_name(axis))).collect();
-    heads.extend([Head::text("measure"), Head::text("unit"), Head::figures("A", ""), Head::figures("B", "")]);
+pub(crate) fn compare_grid(comparison: &RunComparison) -> Grid {
+    let mut heads: Vec<GridHead> =
+        comparison.axes.iter().map(|axis| GridHead::text(axis_name(axis))).collect();
     heads.extend([
-        Head::figures("difference", "%").explained("B less A, as a share of A"),
-        Head::figures("95 % interval", "%"),
-        Head::figures("runs", ""),
-        Head::figures("p", "").explained("chance of runs ranked as far apart if both sides were the same"),
-        Head::text("verdict"),
+        GridHead::text("measure"),
+        GridHead::text("unit"),
+        GridHead::figures("A", ""),
+        GridHead::figures("B", ""),
+    ]);
+    heads.extend([
+        GridHead::figures("difference", "%").explained("B less A, as a share of A"),
+        GridHead::figures("95 % interval", "%"),
+        GridHead::figures("runs", ""),
+        GridHead::figures("p", "")
+            .explained("chance of runs ranked as far apart if both sides were the same"),
+        GridHead::text("verdict"),
     ]);
     let mut grid = Grid::new(heads);
     for point in &comparison.points {
@@ -128,10 +137,11 @@ pub(crate) fn compare_grid(comparison: &Comparison) -> Grid {
                 format!("{} / {}", compared.a_runs.len(), compared.b_runs.len()),
                 chance(compared.p_adjusted),
             ]);
-            let mut cells: Vec<grid::Cell> = cells.iter().map(|text| grid::Cell::text(text)).collect();
-            cells.push(grid::Cell {
+            let mut cells: Vec<grid::GridCell> =
+                cells.iter().map(|text| grid::GridCell::text(text)).collect();
+            cells.push(grid::GridCell {
                 tone: tone(compared.verdict),
-                ..grid::Cell::text(compared.verdict.words())
+                ..grid::GridCell::text(compared.verdict.words())
             });
             grid.row(cells);
         }
@@ -140,40 +150,43 @@ pub(crate) fn compare_grid(comparison: &Comparison) -> Grid {
 }
 
 /// Each measure over all points.
-pub(crate) fn overall_grid(comparison: &Comparison) -> Grid {
+pub(crate) fn overall_grid(comparison: &RunComparison) -> Grid {
     let mut table = Grid::new(vec![
-        Head::text("measure"),
-        Head::figures("points", ""),
-        Head::figures("deviation", "%").explained("geometric mean over the points"),
-        Head::figures("95 % interval", "%"),
-        Head::figures("p", ""),
-        Head::text("verdict"),
+        GridHead::text("measure"),
+        GridHead::figures("points", ""),
+        GridHead::figures("deviation", "%").explained("geometric mean over the points"),
+        GridHead::figures("95 % interval", "%"),
+        GridHead::figures("p", ""),
+        GridHead::text("verdict"),
     ]);
     for overall in &comparison.overall {
         table.row(vec![
-            grid::Cell::text(&label(&overall.measure)),
-            grid::Cell::text(&overall.points.to_string()),
-            grid::Cell::text(&mark(percent(overall.difference_pct), overall.marked)),
-            grid::Cell::text(&interval(overall.interval_pct)),
-            grid::Cell::text(&chance(overall.p)),
-            grid::Cell { tone: tone(overall.verdict), ..grid::Cell::text(overall.verdict.words()) },
+            grid::GridCell::text(&label(&overall.measure)),
+            grid::GridCell::text(&overall.points.to_string()),
+            grid::GridCell::text(&mark(percent(overall.difference_pct), overall.marked)),
+            grid::GridCell::text(&interval(overall.interval_pct)),
+            grid::GridCell::text(&chance(overall.p)),
+            grid::GridCell { tone: tone(overall.verdict), ..grid::GridCell::text(overall.verdict.words()) },
         ]);
     }
     table
 }
 
-/// A measure as the beginning of a sentence.
+/// A measure's name at the start of a sentence.
 pub(crate) fn label(measure: &str) -> String {
     crate::text::capital(Measure::find(measure).map_or(measure, |measure| measure.label))
 }
 
-/// The class of a verdict on pages.
-pub(crate) fn tone(verdict: Verdict) -> &'static str {
+/// CSS class of a verdict.
+pub(crate) fn tone(verdict: ComparisonVerdict) -> &'static str {
     match verdict {
-        Verdict::Faster | Verdict::Same => "good",
-        Verdict::Slower => "bad",
-        Verdict::Confounded | Verdict::OthersHadPart | Verdict::Unsure | Verdict::OneRunEach => "warn",
-        Verdict::More | Verdict::Less => "",
+        ComparisonVerdict::Faster | ComparisonVerdict::Same => "good",
+        ComparisonVerdict::Slower => "bad",
+        ComparisonVerdict::Confounded
+        | ComparisonVerdict::OthersHadPart
+        | ComparisonVerdict::Unsure
+        | ComparisonVerdict::OneRunEach => "warn",
+        ComparisonVerdict::More | ComparisonVerdict::Less => "",
     }
 }
 
@@ -181,37 +194,42 @@ fn runs(count: usize) -> String {
     if count == 1 { "1 run".into() } else { format!("{count} runs") }
 }
 
-/// One measure at every point, and over all of them.
-fn measure_table(comparison: &Comparison, i: usize, overall: &Overall, style: &Style) -> String {
+/// One measure at every point and over all points.
+fn measure_table(comparison: &RunComparison, i: usize, overall: &OverallComparison, style: &Style) -> String {
     let at = |point: usize| &comparison.points[point].measures[i];
     let unit = at(0).unit.name();
     let repeated = comparison.points.iter().any(|point| point.measures[i].interval_pct.is_some());
-    let mut columns: Vec<Column> = comparison.axes.iter().map(|axis| Column::text(axis_name(axis))).collect();
+    let mut columns: Vec<TextColumn> =
+        comparison.axes.iter().map(|axis| TextColumn::text(axis_name(axis))).collect();
     columns.extend([
-        Column::figures("A", unit).under(&overall.measure),
-        Column::figures("B", unit).under(&overall.measure),
-        Column::figures("difference", "%").under(&overall.measure),
+        TextColumn::figures("A", unit).grouped_under(&overall.measure),
+        TextColumn::figures("B", unit).grouped_under(&overall.measure),
+        TextColumn::figures("difference", "%").grouped_under(&overall.measure),
     ]);
     if repeated {
         columns.extend([
-            Column::figures("95 % interval", "%").droppable(),
-            Column::figures("runs", "").droppable(),
-            Column::figures("p", "").droppable(),
+            TextColumn::figures("95 % interval", "%").droppable(),
+            TextColumn::figures("runs", "").droppable(),
+            TextColumn::figures("p", "").droppable(),
         ]);
     }
-    columns.push(Column::text("verdict"));
-    let mut table = Table::new(columns);
+    columns.push(TextColumn::text("verdict"));
+    let mut table = TextTable::new(columns);
     for (p, point) in comparison.points.iter().enumerate() {
-        let mut cells: Vec<Cell> = point.at.iter().map(|value| Cell::from(value.as_str())).collect();
+        let mut cells: Vec<TextCell> = point.at.iter().map(|value| TextCell::from(value.as_str())).collect();
         cells.extend(row(at(p), repeated));
         table.row(cells);
     }
     if comparison.points.len() > 1 {
-        let mut cells: Vec<Cell> = comparison.axes.iter().map(|_| Cell::default()).collect();
-        cells[0] = Cell::painted("all points", Paint::Head);
-        cells.extend([Cell::default(), Cell::default(), percent(overall.difference_pct).into()]);
+        let mut cells: Vec<TextCell> = comparison.axes.iter().map(|_| TextCell::default()).collect();
+        cells[0] = TextCell::painted("all points", Paint::Head);
+        cells.extend([TextCell::default(), TextCell::default(), percent(overall.difference_pct).into()]);
         if repeated {
-            cells.extend([interval(overall.interval_pct).into(), Cell::default(), chance(overall.p).into()]);
+            cells.extend([
+                interval(overall.interval_pct).into(),
+                TextCell::default(),
+                chance(overall.p).into(),
+            ]);
         }
         cells.push(verdict(overall.verdict));
         table.row(cells);
@@ -219,10 +237,10 @@ fn measure_table(comparison: &Comparison, i: usize, overall: &Overall, style: &S
     table.render(style)
 }
 
-fn row(compared: &Compared, repeated: bool) -> Vec<Cell> {
+fn row(compared: &MeasureComparison, repeated: bool) -> Vec<TextCell> {
     let (in_a, in_b) = compared.marked;
     let mut cells = vec![
-        Cell::from(mark(optional(compared.a), in_a)),
+        TextCell::from(mark(optional(compared.a), in_a)),
         mark(optional(compared.b), in_b).into(),
         difference(compared).into(),
     ];
@@ -235,13 +253,13 @@ fn row(compared: &Compared, repeated: bool) -> Vec<Cell> {
     cells
 }
 
-/// The last part of an axis' path: `work_unit`.
+/// The last part of an axis path: `work_unit`.
 pub(crate) fn axis_name(path: &str) -> &str {
     path.rsplit_once('.').map_or(path, |(_, name)| name)
 }
 
-/// What is not in the tables.
-fn notes(comparison: &Comparison, style: &Style) -> String {
+/// Notes that the tables do not contain.
+fn notes(comparison: &RunComparison, style: &Style) -> String {
     let mut out = String::new();
     for line in
         comparison.others.iter().flat_map(|legend| wrap(&clean(legend), style.columns(), LEGEND_LINES_MAX))
@@ -272,8 +290,8 @@ fn notes(comparison: &Comparison, style: &Style) -> String {
     if out.is_empty() { out } else { format!("\n{out}") }
 }
 
-/// Why repeats differ, as far as that is known.
-fn varied(comparison: &Comparison, style: &Style) -> String {
+/// Known reasons why repeats differ.
+fn varied_lines(comparison: &RunComparison, style: &Style) -> String {
     let mut out = String::new();
     for varied in &comparison.varied {
         out.push('\n');
@@ -286,8 +304,11 @@ fn varied(comparison: &Comparison, style: &Style) -> String {
 }
 
 fn gate_table(gates: &[GateResult], style: &Style) -> String {
-    let mut table =
-        Table::new(vec![Column::text("gate"), Column::figures("difference", "%"), Column::text("outcome")]);
+    let mut table = TextTable::new(vec![
+        TextColumn::text("gate"),
+        TextColumn::figures("difference", "%"),
+        TextColumn::text("outcome"),
+    ]);
     for result in gates {
         let (words, paint) = match (result.holds, result.certain, result.difference_pct) {
             (_, _, None) => ("broken: no percent of it on both sides", Paint::Bad),
@@ -299,24 +320,24 @@ fn gate_table(gates: &[GateResult], style: &Style) -> String {
             (false, false, _) => ("broken, but other runs might hold it", Paint::Bad),
         };
         table.row([
-            Cell::from(result.gate.to_string()),
+            TextCell::from(result.gate.to_string()),
             percent(result.difference_pct).into(),
-            Cell::painted(words, paint),
+            TextCell::painted(words, paint),
         ]);
     }
     table.render(style)
 }
 
-/// What else differed.
-pub fn differences(differed: &[Difference], style: &Style) -> String {
+/// Other differences between the two sides.
+pub fn differences(differed: &[ConfigDifference], style: &Style) -> String {
     if differed.is_empty() {
         return "nothing else differed in what the records know\n".into();
     }
-    let mut table = Table::new(vec![
-        Column::text("what else differed"),
-        Column::text(""),
-        Column::text("A"),
-        Column::text("B"),
+    let mut table = TextTable::new(vec![
+        TextColumn::text("what else differed"),
+        TextColumn::text(""),
+        TextColumn::text("A"),
+        TextColumn::text("B"),
     ]);
     let list = |values: &[String]| match values {
         [] => ABSENT.to_owned(),
@@ -324,8 +345,8 @@ pub fn differences(differed: &[Difference], style: &Style) -> String {
     };
     for difference in differed.iter().take(DIFFERENCES_MAX) {
         table.row([
-            Cell::from(difference.name.as_str()),
-            Cell::painted(difference.area.words(), Paint::Dim),
+            TextCell::from(difference.name.as_str()),
+            TextCell::painted(difference.area.words(), Paint::Dim),
             list(&difference.a).into(),
             list(&difference.b).into(),
         ]);

@@ -1,6 +1,6 @@
-//! What commands concluded, shown: the same words in a terminal, on a page and in Markdown.
+//! Shows what commands concluded, in the same words in a terminal, on a page and in Markdown.
 
-use dyno_analyze::conclusion::{Conclusion, Figures};
+use dyno_analyze::conclusion::{Conclusion, ConclusionFigures};
 
 use crate::compare_table::{compare_grid, compare_text};
 use crate::grid::Grid;
@@ -9,30 +9,30 @@ use crate::style::{Paint, Style};
 use crate::suite;
 use crate::text::{clean, wrap};
 
-/// Lines that one sentence may take.
+/// Maximum lines of one sentence.
 const LINES_MAX: usize = 12;
 
-/// What it is of, as a title: `A/B comparison ab-20260321-142501-7f3a`.
+/// Title with the command and its name: `A/B comparison ab-20260321-142501-7f3a`.
 pub(crate) fn title(conclusion: &Conclusion) -> String {
     format!("{} {}", conclusion.kind(), conclusion.of)
 }
 
-/// The conclusion for a terminal: its table, where it has one, and its sentences.
+/// The conclusion for a terminal: its table, if it has one, and its sentences.
 pub fn conclusion_text(conclusion: &Conclusion, style: &Style) -> String {
     let mut out = format!("{}\n", style.paint(Paint::Head, &clean(&title(conclusion))));
     match &conclusion.figures {
-        Figures::Ab(ab) => {
+        ConclusionFigures::Ab(ab) => {
             let table = ab.comparison.as_ref().map(|comparison| compare_text(comparison, &ab.gates, style));
             out.push_str(&table.unwrap_or_default());
         }
-        Figures::Soak(soak) => out.push_str(&minute_table(&soak.parts, style)),
-        Figures::Suite(suite) => out.push_str(&suite::text(suite, style)),
-        Figures::Study(study) => out.push_str(&crate::study::study_text(study, style)),
-        Figures::Search(_) | Figures::Sweep(_) | Figures::Newer(_) => {}
+        ConclusionFigures::Soak(soak) => out.push_str(&minute_table(&soak.parts, style)),
+        ConclusionFigures::Suite(suite) => out.push_str(&suite::text(suite, style)),
+        ConclusionFigures::Study(study) => out.push_str(&crate::study::study_text(study, style)),
+        ConclusionFigures::Search(_) | ConclusionFigures::Sweep(_) | ConclusionFigures::Newer(_) => {}
     }
-    // The table of a comparison has all its measures.
+    // The table of a comparison contains all its measures.
     let sentences = match conclusion.figures {
-        Figures::Ab(_) => {
+        ConclusionFigures::Ab(_) => {
             conclusion.sentences().into_iter().take(1 + usize::from(conclusion.stopped.is_some())).collect()
         }
         _ => conclusion.sentences(),
@@ -45,12 +45,12 @@ pub fn conclusion_text(conclusion: &Conclusion, style: &Style) -> String {
     out
 }
 
-/// Its table for a page or Markdown; none where the sentences say it all.
+/// Its table for a page or Markdown; `None` if the sentences suffice.
 pub(crate) fn grid(conclusion: &Conclusion) -> Option<Grid> {
     match &conclusion.figures {
-        Figures::Ab(ab) => ab.comparison.as_ref().map(compare_grid),
-        Figures::Suite(suite) => Some(suite::overview(suite)),
-        Figures::Study(study) => Some(crate::study::study_grid(study)),
+        ConclusionFigures::Ab(ab) => ab.comparison.as_ref().map(compare_grid),
+        ConclusionFigures::Suite(suite) => Some(suite::overview(suite)),
+        ConclusionFigures::Study(study) => Some(crate::study::study_grid(study)),
         _ => None,
     }
 }

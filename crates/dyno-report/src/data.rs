@@ -1,27 +1,25 @@
-//! Loaded data: what was measured of each table, and what a drop would remove.
+//! Tables of loaded data: the measured size of each table, and what a drop would remove.
 
 use dyno_analyze::number::{ABSENT, bytes, compact, count, fixed};
 
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 
-/// Tables shown; a load of hundreds of schemas is summed up.
+/// Maximum number of tables shown; a load of hundreds of schemas is summed up.
 const ROWS_MAX: usize = 20;
 
-/// Characters of a count before it is shortened: a trillion.
+/// Characters of a count before it is abbreviated: a trillion.
 const COUNT_MAX: usize = 17;
 
-/// How far rows per block may be from one before it is marked; the last block of each loader may hold fewer.
+/// Deviation of rows per block from one before it is marked; the last block of each loader may hold fewer.
 const ROWS_PER_BLOCK_SLACK: f64 = 0.01;
 
-/// What was measured of one table after a load.
+/// Measured size of one table after a load.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadRow {
-    /// The table's full name.
     pub table: String,
     /// Rows counted by the database.
     pub rows: u64,
-    /// Blocks that hold rows.
     pub blocks: u64,
     /// Bytes of table and index on disk.
     pub bytes: u64,
@@ -30,45 +28,44 @@ pub struct LoadRow {
 /// One object that a drop would remove.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DropRow {
-    /// `table`, `index`, `procedure`, `schema`, `file`.
+    /// `table`, `index`, `procedure`, `schema` or `file`.
     pub kind: String,
-    /// Its full name.
     pub name: String,
-    /// Its size on disk in bytes, where it is known.
+    /// Size on disk in bytes; absent if unknown.
     pub bytes: Option<u64>,
 }
 
-/// A count to the unit, as long as a table can have so many rows.
+/// A count with all digits, as long as a table can have so many rows.
 fn exact(value: u64) -> String {
     let text = count(value);
     if text.len() <= COUNT_MAX { text } else { compact(value as f64) }
 }
 
-fn rows_per_block(rows: u64, blocks: u64) -> Cell {
+fn rows_per_block(rows: u64, blocks: u64) -> TextCell {
     if blocks == 0 {
-        return Cell::from(ABSENT);
+        return TextCell::from(ABSENT);
     }
     let ratio = rows as f64 / blocks as f64;
     let text = fixed(ratio, 3);
     if (ratio - 1.0).abs() <= ROWS_PER_BLOCK_SLACK {
-        Cell::from(text)
+        TextCell::from(text)
     } else {
-        Cell::painted(&text, Paint::Bad)
+        TextCell::painted(&text, Paint::Bad)
     }
 }
 
-/// What a load made: rows, blocks, rows per block (one is what the method asks for) and size of each table.
+/// What a load created: rows, blocks, rows per block (the method requires one) and size of each table.
 pub fn load_table(rows: &[LoadRow], style: &Style) -> String {
-    let mut table = Table::new(vec![
-        Column::text("table"),
-        Column::figures("rows", ""),
-        Column::figures("blocks", ""),
-        Column::figures("rows per block", ""),
-        Column::figures("size", ""),
+    let mut table = TextTable::new(vec![
+        TextColumn::text("table"),
+        TextColumn::figures("rows", ""),
+        TextColumn::figures("blocks", ""),
+        TextColumn::figures("rows per block", ""),
+        TextColumn::figures("size", ""),
     ]);
     for row in rows.iter().take(ROWS_MAX) {
         table.row([
-            Cell::from(row.table.as_str()),
+            TextCell::from(row.table.as_str()),
             exact(row.rows).into(),
             exact(row.blocks).into(),
             rows_per_block(row.rows, row.blocks),
@@ -82,7 +79,7 @@ pub fn load_table(rows: &[LoadRow], style: &Style) -> String {
         let sum = |part: fn(&LoadRow) -> u64| rows.iter().map(part).fold(0u64, u64::saturating_add);
         let (all_rows, blocks) = (sum(|row| row.rows), sum(|row| row.blocks));
         table.row([
-            Cell::painted("all", Paint::Head),
+            TextCell::painted("all", Paint::Head),
             exact(all_rows).into(),
             exact(blocks).into(),
             rows_per_block(all_rows, blocks),
@@ -92,12 +89,16 @@ pub fn load_table(rows: &[LoadRow], style: &Style) -> String {
     table.render(style)
 }
 
-/// What a drop would remove, or has removed. Always complete: whoever agrees to it must see it.
+/// What a drop would remove, or has removed. The list is always complete, because the user confirms it.
 pub fn drop_table(rows: &[DropRow], style: &Style) -> String {
-    let mut table = Table::new(vec![Column::text("kind"), Column::text("name"), Column::figures("size", "")]);
+    let mut table = TextTable::new(vec![
+        TextColumn::text("kind"),
+        TextColumn::text("name"),
+        TextColumn::figures("size", ""),
+    ]);
     for row in rows {
         let size = row.bytes.map_or_else(|| ABSENT.to_owned(), bytes);
-        table.row([Cell::from(row.kind.as_str()), row.name.as_str().into(), size.into()]);
+        table.row([TextCell::from(row.kind.as_str()), row.name.as_str().into(), size.into()]);
     }
     table.render(style)
 }

@@ -1,51 +1,51 @@
-//! The driver hosts of a run that several did: a row for each.
+//! Table of the driver hosts of a distributed run.
 
 use dyno_analyze::number::{ABSENT, count, percent, time_us};
 use dyno_record::{Fleet, FleetHost, RunRecord};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::text::clean;
 
-/// Rows at most: a run may have thousands of hosts, and the record holds all of them.
+/// Maximum rows: a run may have thousands of hosts, and the record contains all of them.
 const ROWS_MAX: usize = 256;
 
-/// A row for each driver host; nothing where the run was driven by the process that led it.
+/// A row for each driver host; `None` if the controller drove all sessions itself.
 pub(crate) fn driver_hosts_grid(record: &RunRecord) -> Option<Grid> {
     let fleet = record.fleet.as_ref()?;
     let mut grid = Grid::new(vec![
-        Head::text("driver host"),
-        Head::figures("sessions", ""),
-        Head::figures("operations", "").explained("of its sessions, in the window"),
-        Head::figures("share", "%").explained("of the operations of all hosts"),
-        Head::figures("clock known to", "")
+        GridHead::text("driver host"),
+        GridHead::figures("sessions", ""),
+        GridHead::figures("operations", "").explained("of its sessions, in the window"),
+        GridHead::figures("share", "%").explained("of the operations of all hosts"),
+        GridHead::figures("clock known to", "")
             .explained("the most by which a moment of this host may be wrong on the leader's clock"),
-        Head::figures("clock ahead", "").explained(
+        GridHead::figures("clock ahead", "").explained(
             "by how much its monotonic clock, which counts from the start of its agent, was ahead of the leader's at the common start",
         ),
-        Head::figures("drifted", "").explained("by how much more at the end of the window"),
-        Head::figures("way", "").explained("the shortest there and back of a message"),
-        Head::figures("first start", "").explained("of its sessions, after the common start"),
-        Head::figures("last start", ""),
-        Head::figures("CPU busy", "%").explained("of all processors of this host, in the window"),
-        Head::text("held back by"),
+        GridHead::figures("drifted", "").explained("by how much more at the end of the window"),
+        GridHead::figures("way", "").explained("the shortest there and back of a message"),
+        GridHead::figures("first start", "").explained("of its sessions, after the common start"),
+        GridHead::figures("last start", ""),
+        GridHead::figures("CPU busy", "%").explained("of all processors of this host, in the window"),
+        GridHead::text("held back by"),
     ]);
     for host in fleet.hosts.iter().take(ROWS_MAX) {
-        grid.row(cells(host, fleet).into_iter().map(|text| Cell::text(&clean(&text))).collect());
+        grid.row(cells(host, fleet).into_iter().map(|text| GridCell::text(&clean(&text))).collect());
     }
     let hidden = fleet.hosts.len().saturating_sub(ROWS_MAX);
     if hidden > 0 {
-        let mut last = vec![Cell::text(&format!("and {hidden} more"))];
-        last.resize(12, Cell::default());
+        let mut last = vec![GridCell::text(&format!("and {hidden} more"))];
+        last.resize(12, GridCell::default());
         grid.row(last);
     }
     Some(grid)
 }
 
-/// What is not known of a host is absent, never 0.
+/// Unknown values of a host are absent, never 0.
 fn cells(host: &FleetHost, fleet: &Fleet) -> Vec<String> {
     let absent = || ABSENT.to_owned();
     let all: u64 = fleet.hosts.iter().map(|host| host.ops).sum();
-    // A host that handed in nothing did operations that nobody counted.
+    // A host without results did operations that nobody counted.
     let handed_in = host.lost.is_none();
     let share = (handed_in && all > 0).then(|| percent(host.ops as f64 / all as f64 * 100.0));
     let clock = |us: f64| if host.clock.exchanges > 0 { time_us(us) } else { absent() };
@@ -97,19 +97,20 @@ mod tests {
             cpu_busy_pct: Some(41.0),
             ..FleetHost::default()
         };
-        let second = FleetHost { name: "client-2".into(), sessions: 2, ops: 1_000, ..FleetHost::default() };
-        let lost = FleetHost { name: "gone".into(), lost: Some("killed".into()), ..second.clone() };
-        let fleet = Fleet { group: "g".into(), hosts: vec![first.clone(), second.clone()] };
+        let second_host =
+            FleetHost { name: "client-2".into(), sessions: 2, ops: 1_000, ..FleetHost::default() };
+        let lost = FleetHost { name: "gone".into(), lost: Some("killed".into()), ..second_host.clone() };
+        let fleet = Fleet { group: "g".into(), hosts: vec![first.clone(), second_host.clone()] };
         assert!(texts(&first, &fleet).starts_with("client-1|6|3,000|75"), "{}", texts(&first, &fleet));
-        let told = format!("|{}|{}|{}|", time_us(120.0), time_us(-2_500_000.0), time_us(3.5));
-        assert!(texts(&first, &fleet).contains(&told), "{}", texts(&first, &fleet));
-        // A record of an earlier version tells no offset.
+        let clock_cells = format!("|{}|{}|{}|", time_us(120.0), time_us(-2_500_000.0), time_us(3.5));
+        assert!(texts(&first, &fleet).contains(&clock_cells), "{}", texts(&first, &fleet));
+        // A record of an earlier version contains no offset.
         let clock = ClockFit { ahead_us: None, drifted_us: None, ..first.clock };
         let earlier = FleetHost { clock, ..first };
-        let told = format!("|{}|{ABSENT}|{ABSENT}|{}|", time_us(120.0), time_us(200.0));
-        assert!(texts(&earlier, &fleet).contains(&told), "{}", texts(&earlier, &fleet));
-        assert!(texts(&second, &fleet).contains("|25"), "{}", texts(&second, &fleet));
-        assert!(texts(&second, &fleet).contains(&format!("{}|", format!("|{ABSENT}").repeat(7))));
+        let cells_without_offset = format!("|{}|{ABSENT}|{ABSENT}|{}|", time_us(120.0), time_us(200.0));
+        assert!(texts(&earlier, &fleet).contains(&cells_without_offset), "{}", texts(&earlier, &fleet));
+        assert!(texts(&second_host, &fleet).contains("|25"), "{}", texts(&second_host, &fleet));
+        assert!(texts(&second_host, &fleet).contains(&format!("{}|", format!("|{ABSENT}").repeat(7))));
         assert!(texts(&lost, &fleet).starts_with(&format!("gone|2|{ABSENT}|{ABSENT}|")));
         assert!(texts(&lost, &fleet).ends_with("lost: killed"));
     }

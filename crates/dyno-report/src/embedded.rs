@@ -1,8 +1,8 @@
-//! Whole records inside a report, and out of it again.
+//! Writes whole records into a report and reads them back.
 //!
-//! A report must be able to answer every question later, so it carries what it was made of: as plain JSON where that is
-//! short, else as JSON lines, compressed with zlib, in base64. The element's content can hold no `<`, so nothing in a
-//! record ends it early.
+//! A report carries the records it was made from, so that later questions can be answered. Short data is
+//! plain JSON; longer data is JSON lines, compressed with zlib, in base64. The element's content cannot
+//! contain `<`, so no record can end it early.
 
 mod read;
 
@@ -19,34 +19,30 @@ use crate::runs::{RunsError, json};
 
 pub use read::{Embedded, each, records};
 
-/// What stands in front of the records in a page.
+/// Markup before the records in a page.
 pub(crate) const OPEN: &str = "<script type=\"application/json\" id=\"dyno-records\">";
 
-/// What stands behind them.
 pub(crate) const CLOSE: &str = "</script>";
 
-/// What stands between the head and packed records. Inside a string its quotation marks would be escaped.
+/// Text between the head and packed records. Inside a string its quotation marks would be escaped.
 const PACKED: &str = "\"encoding\":\"zlib+base64\",\"data\":\"";
 
-/// The version of the wrapping.
+/// Version of this embedding format.
 const VERSION: u32 = 1;
 
-/// Records that are larger together are compressed, in bytes of JSON.
+/// Records above this total size are compressed, in bytes of JSON.
 const PLAIN_BYTES_MAX: usize = 300_000;
 
-/// Records that cannot be taken out of a page.
+/// Errors of reading records from a page.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbeddedError {
-    /// It is another page, or its records were cut out.
+    /// The page is not a report, or its records were removed.
     #[error("there are no run records in this page: it is no report of Dyno, or it was saved without them")]
     NoRecords,
     /// The page was written by another version.
     #[error("the page holds its records in version {found} of the format; this program reads {VERSION}")]
-    Version {
-        /// The version it names.
-        found: u32,
-    },
-    /// What is there is damaged.
+    Version { found: u32 },
+    /// The embedded data is damaged.
     #[error("the records in this page are damaged: {0}")]
     Damaged(String),
     /// One record cannot be read.
@@ -54,7 +50,7 @@ pub enum EmbeddedError {
     Record(#[from] RecordError),
 }
 
-/// Writes the element that holds the records of a report's runs, one after the other.
+/// Writes the element that contains the records of a report's runs, one after the other.
 ///
 /// # Errors
 /// A run cannot be read, or the element cannot be written.
@@ -85,7 +81,7 @@ pub(crate) fn write(report: &Report<'_>, out: &mut dyn Write) -> Result<(), Runs
             encoder.write_all(json.as_bytes())?;
             encoder.write_all(b"\n")?;
         }
-        // Three bytes are four letters.
+        // Base64 encodes three bytes as four letters.
         let whole = encoder.get_ref().len() / 3 * 3;
         let ready: Vec<u8> = encoder.get_mut().drain(..whole).collect();
         Ok(out.write_all(BASE64.encode(ready).as_bytes())?)
@@ -99,7 +95,8 @@ pub(crate) fn write(report: &Report<'_>, out: &mut dyn Write) -> Result<(), Runs
     Ok(out.write_all(CLOSE.as_bytes())?)
 }
 
-/// JSON that cannot end a script element or open a comment: these characters only occur inside its strings.
+/// Escapes JSON so that it cannot end a script element or open a comment: these characters occur only inside
+/// strings.
 fn escape_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + 64);
     for c in json.chars() {
@@ -186,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Pages are read from files of any size, so no record may wait for the others.
+    /// Pages of any size are read, so only one record may be in memory at a time.
     #[test]
     fn one_record_at_a_time_is_held() {
         struct Counted<'p> {
@@ -200,7 +197,8 @@ mod tests {
                 Ok(read)
             }
         }
-        // Filler that does not compress, so that the position in the page tells how far reading has gone.
+        // Filler that does not compress, so that the position in the page shows how far reading has
+        // progressed.
         let mut random = 1u64;
         let mut noise = move || {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -1,4 +1,4 @@
-//! Counts of operations that most runs have none of.
+//! Operation counts that most runs do not have.
 
 use dyno_record::{ALL, OpStats, RunRecord, Status};
 
@@ -6,19 +6,19 @@ use crate::number::count;
 use crate::style::{Paint, Style};
 use crate::text::{indent, wrap};
 
-/// Lines that a caveat may take.
+/// Maximum lines of a caveat.
 const CAVEAT_LINES_MAX: usize = 4;
 
-/// A count: the head of its column, and where it is.
+/// A count: its column head, and how to read it.
 type ExtraCount = (&'static str, fn(&OpStats) -> u64);
 
-/// Retries and commits in doubt, as far as the run has some.
+/// Retries and commits in doubt, if the run has any.
 pub(crate) fn extra_counts(record: &RunRecord) -> Vec<ExtraCount> {
     let all: [ExtraCount; 2] = [("retries", |ops| ops.retries), ("in doubt", |ops| ops.in_doubt)];
     all.into_iter().filter(|(_, of)| record.ops.values().any(|ops| of(ops) > 0)).collect()
 }
 
-/// The same of the window in a sentence for the result of a run; absent where there are none.
+/// The counts of the window as a sentence for the result of a run; `None` if there are none.
 pub(crate) fn extra_words(record: &RunRecord) -> Option<String> {
     let all = record.ops.get(ALL)?;
     let mut words = Vec::new();
@@ -34,10 +34,11 @@ pub(crate) fn extra_words(record: &RunRecord) -> Option<String> {
     (!words.is_empty()).then(|| format!("in the window {}", words.join("; ")))
 }
 
-/// What a reader of the result has to know, as lines for the terminal: what makes commits cheaper, retries and commits in doubt.
+/// Caveats of the result as lines for the terminal: what makes commits cheaper, retries, and commits in
+/// doubt.
 pub fn caveats(record: &RunRecord, style: &Style) -> String {
     let inner = Style { width: style.columns().saturating_sub(2), ..*style };
-    // The answer of a valid run names them.
+    // The answer of a valid run already names them.
     let outages = if record.status == Status::Valid { Vec::new() } else { record.outage_sentences() };
     let words = record.durability_caveats().into_iter().chain(outages).chain(extra_words(record));
     let lines = words.flat_map(|words| wrap(&words, inner.columns(), CAVEAT_LINES_MAX));

@@ -1,20 +1,20 @@
-//! The facts of a run as names and values, and those in which runs differ beside what was varied.
+//! Facts of a run as names and values, and those that differ between runs without being varied on purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_analyze::differ;
-use dyno_analyze::points::{Axis, SESSIONS};
+use dyno_analyze::points::{SESSIONS, SettingAxis};
 use dyno_plan::keys;
-use dyno_record::{Host, Kind, RunRecord};
+use dyno_record::{Host, RecordKind, RunRecord};
 
 use crate::role;
 
-/// One fact that is not the same in all runs.
+/// A fact that differs between runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// Its name: `setting shared_buffers`.
+pub struct FactDifference {
+    /// Name of the fact: `setting shared_buffers`.
     pub name: String,
-    /// Each value and in how many runs it was so, the most frequent first.
+    /// Each value with its number of runs, most frequent first.
     pub values: Vec<(String, usize)>,
 }
 
@@ -30,13 +30,13 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
         }
     }
     for (i, target) in record.targets.iter().enumerate() {
-        let which = if record.targets.len() > 1 { format!("target {} ", i + 1) } else { String::new() };
+        let prefix = if record.targets.len() > 1 { format!("target {} ", i + 1) } else { String::new() };
         let database = format!("{} {}", target.identity.product, target.identity.version);
         if !database.trim().is_empty() {
-            add(format!("{which}database"), &database);
+            add(format!("{prefix}database"), &database);
         }
         for (name, value) in &target.identity.settings {
-            add(format!("{which}setting {name}"), value);
+            add(format!("{prefix}setting {name}"), value);
         }
     }
     for host in
@@ -44,18 +44,18 @@ pub fn facts(record: &RunRecord) -> BTreeMap<String, String> {
     {
         of_host(record, host, &mut add);
     }
-    if record.kind == Kind::Run {
+    if record.kind == RecordKind::Run {
         add("dyno".into(), &record.dyno_version);
     }
     facts
 }
 
-/// Whether a host is shown beside the first one.
+/// Whether a host is shown besides the first one.
 pub(crate) fn is_beside(record: &RunRecord, host: &Host) -> bool {
     host.observed.is_some() && !std::ptr::eq(host, record.host())
 }
 
-/// The facts of one host; of one beside the first their names say whose it is.
+/// The facts of one host; names of other hosts' facts include the host.
 fn of_host(record: &RunRecord, host: &Host, add: &mut dyn FnMut(String, &str)) {
     let beside = match &host.observed {
         Some(observed) if is_beside(record, host) => {
@@ -80,8 +80,9 @@ fn of_host(record: &RunRecord, host: &Host, add: &mut dyn FnMut(String, &str)) {
         add(format!("host {name}"), value);
     }
     if host.cpus > 0 {
-        let of = if host.cpus_allowed > 0 { format!("{} of ", host.cpus_allowed) } else { String::new() };
-        add("host cpus".into(), &format!("{of}{}", host.cpus));
+        let allowed =
+            if host.cpus_allowed > 0 { format!("{} of ", host.cpus_allowed) } else { String::new() };
+        add("host cpus".into(), &format!("{allowed}{}", host.cpus));
     }
     for (name, value) in &host.facts {
         add(format!("host {name}"), value);
@@ -91,8 +92,8 @@ fn of_host(record: &RunRecord, host: &Host, add: &mut dyn FnMut(String, &str)) {
     }
 }
 
-/// Whether a difference in the fact called `name` can be one in what was measured.
-fn matters(name: &str) -> bool {
+/// Whether a difference in fact `name` may reflect what was measured.
+fn is_relevant(name: &str) -> bool {
     match name.split_once(' ') {
         Some(("plan", key)) => differ::has_effect(key),
         Some(("host", fact)) => !differ::is_noise(fact.rsplit(' ').next().unwrap_or(fact)),
@@ -100,41 +101,40 @@ fn matters(name: &str) -> bool {
     }
 }
 
-/// The facts of all runs, gathered from run to run.
+/// The facts of all runs, collected run by run.
 #[derive(Debug, Default)]
-pub struct Facts {
+pub struct FactCounts {
     runs: usize,
-    /// In how many runs each fact had which value.
-    seen: BTreeMap<String, BTreeMap<String, usize>>,
+    /// Number of runs for each value of each fact.
+    value_counts: BTreeMap<String, BTreeMap<String, usize>>,
 }
 
-impl Facts {
-    /// The next run.
-    pub fn see(&mut self, record: &RunRecord) {
+impl FactCounts {
+    pub fn add_run(&mut self, record: &RunRecord) {
         self.runs += 1;
-        for (name, value) in facts(record).into_iter().filter(|(name, _)| matters(name)) {
-            *self.seen.entry(name).or_default().entry(value).or_insert(0) += 1;
+        for (name, value) in facts(record).into_iter().filter(|(name, _)| is_relevant(name)) {
+            *self.value_counts.entry(name).or_default().entry(value).or_insert(0) += 1;
         }
     }
 
-    /// The facts in which the runs differ, without the settings that were varied on purpose.
-    pub fn differences(&self, varied: &[Axis]) -> Vec<Difference> {
-        let key = |axis: &Axis| match axis.path.as_str() {
+    /// The facts in which the runs differ, without the settings varied on purpose.
+    pub fn differences(&self, varied: &[SettingAxis]) -> Vec<FactDifference> {
+        let key = |axis: &SettingAxis| match axis.path.as_str() {
             SESSIONS => "plan run.sessions_per_schema".to_owned(),
             path => format!("plan {path}"),
         };
         let varied: BTreeSet<String> = varied.iter().map(key).collect();
         let mut differences = Vec::new();
-        for (name, values) in self.seen.iter().filter(|(name, _)| !varied.contains(*name)) {
+        for (name, values) in self.value_counts.iter().filter(|(name, _)| !varied.contains(*name)) {
             let mut values: Vec<(String, usize)> =
                 values.iter().map(|(value, runs)| (value.clone(), *runs)).collect();
-            let told: usize = values.iter().map(|(_, runs)| runs).sum();
-            if told < self.runs {
-                values.push(("not told".into(), self.runs - told));
+            let runs_with_fact: usize = values.iter().map(|(_, runs)| runs).sum();
+            if runs_with_fact < self.runs {
+                values.push(("not told".into(), self.runs - runs_with_fact));
             }
             values.sort_by_key(|(_, runs)| std::cmp::Reverse(*runs));
             if values.len() > 1 {
-                differences.push(Difference { name: name.clone(), values });
+                differences.push(FactDifference { name: name.clone(), values });
             }
         }
         differences
@@ -156,8 +156,8 @@ mod tests {
         other.hosts[0].facts.insert("boot_id".into(), "another".into());
         other.plan.workload.seed = Some(99);
         let records = [fixture::postgres(), other];
-        let mut facts = Facts::default();
-        records.iter().for_each(|record| facts.see(record));
+        let mut facts = FactCounts::default();
+        records.iter().for_each(|record| facts.add_run(record));
         let differences = facts.differences(&points(&records).axes);
         let names: Vec<String> = differences.into_iter().map(|d| d.name).collect();
         assert!(

@@ -1,29 +1,25 @@
-//! A table without a look: what HTML and Markdown show, and what is text stays text.
+//! A table without formatting, used by HTML and Markdown; text stays plain text.
 
 use dyno_record::Status;
 
-/// A column's head.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
-    /// What it is.
+pub struct GridHead {
     pub label: String,
-    /// Its unit; may be empty.
+    /// Unit of its values; may be empty.
     pub unit: String,
-    /// What it means, in a sentence; may be empty.
+    /// Meaning in a sentence; may be empty.
     pub explained: String,
-    /// Whether it holds figures, which are right-aligned.
+    /// Whether the column contains figures, which are right-aligned.
     pub figures: bool,
     /// Whether its cells stay on one line.
     pub tight: bool,
 }
 
-impl Head {
-    /// A column of figures.
+impl GridHead {
     pub fn figures(label: &str, unit: &str) -> Self {
         Self { label: label.into(), unit: unit.into(), explained: String::new(), figures: true, tight: false }
     }
 
-    /// A column of text.
     pub fn text(label: &str) -> Self {
         Self { figures: false, ..Self::figures(label, "") }
     }
@@ -33,7 +29,7 @@ impl Head {
         Self { tight: true, ..Self::text(label) }
     }
 
-    /// The same head with an explanation.
+    /// Adds an explanation, which pages show.
     #[must_use]
     pub fn explained(mut self, explained: &str) -> Self {
         self.explained = explained.into();
@@ -41,56 +37,49 @@ impl Head {
     }
 }
 
-/// One cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Cell {
-    /// Its text.
+pub struct GridCell {
     pub text: String,
-    /// The place in the report that it leads to; may be empty.
+    /// Anchor in the report to which it links; may be empty.
     pub link: String,
-    /// What it says of a run: good, foreign, warn, bad; empty for most.
+    /// CSS tone of a run's state: good, foreign, warn, bad; empty for most cells.
     pub tone: &'static str,
 }
 
-impl Cell {
-    /// Text.
+impl GridCell {
     pub fn text(text: &str) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
 
-    /// Text that leads somewhere.
+    /// A text cell with a link.
     pub fn linked(text: &str, link: &str) -> Self {
         Self { link: link.into(), ..Self::text(text) }
     }
 
-    /// What a run came to.
+    /// A cell with a run's status.
     pub fn status(status: Status) -> Self {
         Self { tone: crate::status::tone(status), ..Self::text(status.words()) }
     }
 }
 
-/// A table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
-    /// The heads.
-    pub heads: Vec<Head>,
-    /// The rows, each with its name in links, which may be empty.
-    pub rows: Vec<(String, Vec<Cell>)>,
+    pub heads: Vec<GridHead>,
+    /// The rows, each with its anchor name, which may be empty.
+    pub rows: Vec<(String, Vec<GridCell>)>,
 }
 
 impl Grid {
-    /// An empty table.
-    pub fn new(heads: Vec<Head>) -> Self {
+    pub fn new(heads: Vec<GridHead>) -> Self {
         Self { heads, rows: Vec::new() }
     }
 
-    /// Adds a row.
-    pub fn row(&mut self, cells: Vec<Cell>) {
+    pub fn row(&mut self, cells: Vec<GridCell>) {
         self.named_row("", cells);
     }
 
-    /// Adds a row that links can lead to.
-    pub fn named_row(&mut self, name: &str, cells: Vec<Cell>) {
+    /// Adds a row with an anchor.
+    pub fn named_row(&mut self, name: &str, cells: Vec<GridCell>) {
         self.rows.push((name.into(), cells));
     }
 }

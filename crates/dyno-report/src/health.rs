@@ -1,13 +1,13 @@
-//! What became of expectations, as a sheet.
+//! Table of expectations and whether each is met.
 
-use dyno_analyze::health::Answer;
+use dyno_analyze::health::ExpectationResult;
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{self, Column, Table};
+use crate::table::{self, TextColumn, TextTable};
 
-/// The word for an answer.
-fn word(answer: &Answer) -> &'static str {
+/// The word for a result.
+fn word(answer: &ExpectationResult) -> &'static str {
     match (&answer.measured, answer.met) {
         (Err(_), _) => "not known",
         (Ok(_), true) => "pass",
@@ -15,33 +15,38 @@ fn word(answer: &Answer) -> &'static str {
     }
 }
 
-fn measured(answer: &Answer) -> &str {
+fn measured_words(answer: &ExpectationResult) -> &str {
     match &answer.measured {
         Ok(words) | Err(words) => words,
     }
 }
 
-/// The sheet for a terminal.
-pub fn health_table(answers: &[Answer], style: &Style) -> String {
-    let mut table = Table::new(vec![Column::text("expected"), Column::text("measured"), Column::name("")]);
+/// The table for a terminal.
+pub fn health_table(answers: &[ExpectationResult], style: &Style) -> String {
+    let mut table = TextTable::new(vec![
+        TextColumn::text("expected"),
+        TextColumn::text("measured"),
+        TextColumn::name(""),
+    ]);
     for answer in answers {
         let paint = if answer.met { Paint::Good } else { Paint::Bad };
         table.row([
-            table::Cell::from(answer.expected.as_str()),
-            table::Cell::from(measured(answer)),
-            table::Cell::painted(word(answer), paint),
+            table::TextCell::from(answer.expected.as_str()),
+            table::TextCell::from(measured_words(answer)),
+            table::TextCell::painted(word(answer), paint),
         ]);
     }
     table.render(style)
 }
 
-/// The sheet for a page.
-pub fn health_grid(answers: &[Answer]) -> Grid {
-    let mut grid = Grid::new(vec![Head::text("expected"), Head::text("measured"), Head::tight("")]);
+/// The table for a page.
+pub fn health_grid(answers: &[ExpectationResult]) -> Grid {
+    let mut grid =
+        Grid::new(vec![GridHead::text("expected"), GridHead::text("measured"), GridHead::tight("")]);
     for answer in answers {
         let tone = if answer.met { "good" } else { "bad" };
-        let word = Cell { tone, ..Cell::text(word(answer)) };
-        grid.row(vec![Cell::text(&answer.expected), Cell::text(measured(answer)), word]);
+        let word = GridCell { tone, ..GridCell::text(word(answer)) };
+        grid.row(vec![GridCell::text(&answer.expected), GridCell::text(measured_words(answer)), word]);
     }
     grid
 }

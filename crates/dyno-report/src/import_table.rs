@@ -1,4 +1,4 @@
-//! Imported records as a table: what was read of each line.
+//! Table of imported records and what was read from each line.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use dyno_analyze::number::{ABSENT, optional};
 use dyno_record::{Metric, RunRecord};
 
 use crate::style::Style;
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 
 /// One row for each record: line, variant, labels, sessions, and every figure that any of them has.
 pub fn import_table(records: &[RunRecord], style: &Style) -> String {
@@ -14,26 +14,30 @@ pub fn import_table(records: &[RunRecord], style: &Style) -> String {
     let labels: BTreeSet<&String> = from().flat_map(|from| from.labels.keys()).collect();
     let metrics: BTreeSet<&String> = records.iter().flat_map(|record| record.metrics.keys()).collect();
     let parts = records.iter().any(|record| record.one_target_of.is_some());
-    let mut columns = vec![Column::figures("line", ""), Column::name("run"), Column::text("variant")];
+    let mut columns =
+        vec![TextColumn::figures("line", ""), TextColumn::name("run"), TextColumn::text("variant")];
     if parts {
-        columns.push(Column::text("of target"));
+        columns.push(TextColumn::text("of target"));
     }
-    columns.extend(labels.iter().map(|label| Column::text(label)));
-    columns.push(Column::figures("sessions", ""));
+    columns.extend(labels.iter().map(|label| TextColumn::text(label)));
+    columns.push(TextColumn::figures("sessions", ""));
     columns.extend(metrics.iter().map(|name| {
         let unit = records.iter().find_map(|record| match record.metrics.get(*name) {
             Some(Metric::Value { unit, .. }) => Some(unit.name()),
             _ => None,
         });
-        Column::figures(name, unit.unwrap_or_default())
+        TextColumn::figures(name, unit.unwrap_or_default())
     }));
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     for record in records {
         let source = record.imported.as_ref();
         let line =
             source.and_then(|from| from.line).map_or_else(|| ABSENT.to_owned(), |line| line.to_string());
-        let mut cells =
-            vec![Cell::from(line), record.id.as_str().into(), record.variant.as_deref().unwrap_or("").into()];
+        let mut cells = vec![
+            TextCell::from(line),
+            record.id.as_str().into(),
+            record.variant.as_deref().unwrap_or("").into(),
+        ];
         if parts {
             let url = record.targets.first().map(|target| target.url.as_str()).unwrap_or_default();
             let target = url.rsplit_once("?target=").map_or("", |(_, target)| target);
@@ -41,12 +45,12 @@ pub fn import_table(records: &[RunRecord], style: &Style) -> String {
         }
         let label =
             |name: &String| source.and_then(|from| from.labels.get(name)).cloned().unwrap_or_default();
-        cells.extend(labels.iter().map(|name| Cell::from(label(name))));
+        cells.extend(labels.iter().map(|name| TextCell::from(label(name))));
         cells.push(
             if record.gate.sessions > 0 { record.gate.sessions.to_string() } else { ABSENT.into() }.into(),
         );
         let value = |name: &String| optional(record.metrics.get(name).and_then(Metric::value));
-        cells.extend(metrics.iter().map(|name| Cell::from(value(name))));
+        cells.extend(metrics.iter().map(|name| TextCell::from(value(name))));
         table.row(cells);
     }
     table.render(style)

@@ -1,58 +1,58 @@
-//! Metrics that others measured while a run went on: a table and charts beside the run's own, marked as what nobody here audited.
+//! Table and charts of metrics that other tools measured during a run, marked as not audited.
 
 use dyno_analyze::number::{ABSENT, count, figure};
 use dyno_record::{ImportedMetric, ImportedPoint, RunRecord};
 
-use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series, spread_kept};
-use crate::grid::{Cell, Grid, Head};
+use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind, spread_kept};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::number::fixed;
 use crate::style::Style;
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::text::{clean, wrap};
 
-/// What stands above them.
 pub(crate) const TITLE: &str = "metrics of elsewhere: imported, not audited";
-/// How they are to be read.
+/// How to read the table.
 pub(crate) const EXPLAINED: &str = "Measured by others and imported: they stand beside the run, and no figure, check or conclusion uses \
      them. Figures are of periods that are wholly in the window; times are of their source's clock, whose distance from that of the run \
      nobody measured.";
 
-/// Rows, charts, and points of one line, at most.
+/// Maximum number of rows, of charts, and of points per line.
 const ROWS_MAX: usize = 60;
 const CHARTS_MAX: usize = 24;
 const POINTS_MAX: usize = 360;
 
-/// A row for each metric; nothing where none was imported.
+/// A row for each metric; `None` if no metric was imported.
 pub(crate) fn grid(record: &RunRecord) -> Option<Grid> {
     let all = &record.imported_metrics;
     if all.is_empty() {
         return None;
     }
     let mut grid = Grid::new(vec![
-        Head::text("metric"),
-        Head::text("statistic"),
-        Head::figures("mean", "").explained("of periods that are wholly in the window"),
-        Head::figures("least", ""),
-        Head::figures("most", ""),
-        Head::text("unit"),
-        Head::figures("periods", "").explained("that are wholly in the window, of those with a part of it"),
-        Head::figures("length", "s").explained("of each period"),
-        Head::figures("outside", "").explained("rows of the file before and behind the window, left out"),
-        Head::text("file"),
+        GridHead::text("metric"),
+        GridHead::text("statistic"),
+        GridHead::figures("mean", "").explained("of periods that are wholly in the window"),
+        GridHead::figures("least", ""),
+        GridHead::figures("most", ""),
+        GridHead::text("unit"),
+        GridHead::figures("periods", "")
+            .explained("that are wholly in the window, of those with a part of it"),
+        GridHead::figures("length", "s").explained("of each period"),
+        GridHead::figures("outside", "").explained("rows of the file before and behind the window, left out"),
+        GridHead::text("file"),
     ]);
     for metric in all.iter().take(ROWS_MAX) {
-        grid.row(cells(metric).iter().map(|text| Cell::text(&clean(text))).collect());
+        grid.row(cells(metric).iter().map(|text| GridCell::text(&clean(text))).collect());
     }
     if let Some(hidden) = all.len().checked_sub(ROWS_MAX).filter(|hidden| *hidden > 0) {
-        let mut last = vec![Cell::text(&format!("and {hidden} more"))];
-        last.resize(grid.heads.len(), Cell::default());
+        let mut last = vec![GridCell::text(&format!("and {hidden} more"))];
+        last.resize(grid.heads.len(), GridCell::default());
         grid.row(last);
     }
     Some(grid)
 }
 
 fn cells(metric: &ImportedMetric) -> Vec<String> {
-    let of = |part: fn(&dyno_record::ImportedWithin) -> f64| {
+    let figure_within = |part: fn(&dyno_record::ImportedWithin) -> f64| {
         metric.within.as_ref().map_or_else(|| ABSENT.to_owned(), |within| figure(part(within)))
     };
     let within = metric.within.map_or(0, |within| within.periods);
@@ -64,9 +64,9 @@ fn cells(metric: &ImportedMetric) -> Vec<String> {
     vec![
         name(metric),
         metric.statistic.clone(),
-        of(|within| within.mean),
-        of(|within| within.least),
-        of(|within| within.most),
+        figure_within(|within| within.mean),
+        figure_within(|within| within.least),
+        figure_within(|within| within.most),
         metric.unit.clone(),
         format!("{} of {}", count(within), count(metric.points.len() as u64)),
         period,
@@ -86,7 +86,7 @@ fn name(metric: &ImportedMetric) -> String {
     }
 }
 
-/// What is to be said of single ones: those without a figure.
+/// Notes on individual metrics: those without a figure.
 pub(crate) fn words(record: &RunRecord) -> Vec<String> {
     let lacks = record.imported_metrics.iter().filter(|metric| metric.within.is_none());
     let names: Vec<String> = lacks.map(name).collect();
@@ -104,10 +104,10 @@ pub(crate) fn words(record: &RunRecord) -> Vec<String> {
     words
 }
 
-/// The table and its words, for a terminal; empty where nothing was imported.
+/// The table and its notes for a terminal; empty if no metric was imported.
 pub fn imported_metrics_text(record: &RunRecord, style: &Style) -> String {
     let Some(grid) = grid(record) else { return String::new() };
-    let mut out = Table::from(&grid).render(style);
+    let mut out = TextTable::from(&grid).render(style);
     for line in words(record).iter().flat_map(|words| wrap(words, style.columns(), usize::MAX)) {
         out.push_str(&line);
         out.push('\n');
@@ -115,43 +115,43 @@ pub fn imported_metrics_text(record: &RunRecord, style: &Style) -> String {
     out
 }
 
-/// A chart for each metric whose course is known, on the time of the window.
+/// A chart over the window for each metric whose values over time are known.
 pub(crate) fn charts(record: &RunRecord) -> Vec<Chart> {
     let Some(window) = &record.window else { return Vec::new() };
     let mut charts: Vec<Chart> = Vec::new();
-    let mut of: Vec<(String, String)> = Vec::new();
+    let mut keys: Vec<(String, String)> = Vec::new();
     for metric in record.imported_metrics.iter().filter(|metric| metric.points.len() > 1) {
         let key = (name(metric), metric.unit.clone());
         let series = |style| series(metric, window.seconds, style);
-        if let Some(at) = of.iter().position(|known| *known == key) {
+        if let Some(at) = keys.iter().position(|known| *known == key) {
             let style = charts[at].series.len();
             charts[at].series.push(series(style));
         } else if charts.len() < CHARTS_MAX {
             charts.push(chart(metric, charts.len(), series(0)));
-            of.push(key);
+            keys.push(key);
         }
     }
     charts
 }
 
-fn chart(metric: &ImportedMetric, at: usize, series: Series) -> Chart {
+fn chart(metric: &ImportedMetric, at: usize, series: ChartSeries) -> Chart {
     let unit = if metric.unit.is_empty() { String::new() } else { format!(" ({})", clean(&metric.unit)) };
-    let own = clean(&name(metric));
+    let metric_name = clean(&name(metric));
     Chart {
         id: format!("imported-{}", at + 1),
-        title: format!("{own}: imported, not audited"),
+        title: format!("{metric_name}: imported, not audited"),
         about: format!(
-            "{own} as {} tells it, one point in the middle of each period. It is not a figure of this run's.",
+            "{metric_name} as {} tells it, one point in the middle of each period. It is not a figure of this run's.",
             clean(&metric.file)
         ),
-        x: Axis::linear("time in the window", Quantity::Seconds),
-        y: Axis::linear(&format!("{}{unit}", clean(&metric.name)), Quantity::Plain("")),
+        x: ChartAxis::linear("time in the window", Quantity::Seconds),
+        y: ChartAxis::linear(&format!("{}{unit}", clean(&metric.name)), Quantity::Plain("")),
         series: vec![series],
         marks: vec![],
     }
 }
 
-fn series(metric: &ImportedMetric, window_s: f64, style: usize) -> Series {
+fn series(metric: &ImportedMetric, window_s: f64, style: usize) -> ChartSeries {
     let period_s = metric.period_s.unwrap_or(0.0);
     let shown = if metric.statistic.is_empty() { metric.name.as_str() } else { metric.statistic.as_str() };
     let shown = clean(shown);
@@ -161,10 +161,10 @@ fn series(metric: &ImportedMetric, window_s: f64, style: usize) -> Series {
         let part = if is_whole { "" } else { ", of a period that is not wholly in the window" };
         let hover =
             format!("{} to {} s: {shown} {}{part}", fixed(from, 0), fixed(until, 0), figure(point.value));
-        Point { hover, ..Point::at(((from + until) / 2.0).clamp(0.0, window_s), point.value) }
+        ChartPoint { hover, ..ChartPoint::at(((from + until) / 2.0).clamp(0.0, window_s), point.value) }
     };
-    let points: Vec<Point> = metric.points.iter().map(point).collect();
-    Series { name: shown, kind: Kind::Line, style, points: spread_kept(&points, POINTS_MAX) }
+    let points: Vec<ChartPoint> = metric.points.iter().map(point).collect();
+    ChartSeries { name: shown, kind: SeriesKind::Line, style, points: spread_kept(&points, POINTS_MAX) }
 }
 
 #[cfg(test)]

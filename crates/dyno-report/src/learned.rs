@@ -1,11 +1,10 @@
-//! What one transaction of each class does, as it was learned on one session alone, beside what it took in the run.
+//! Cost of one transaction of each class, measured in one session alone, next to its cost in the run.
 
 use dyno_record::{Counter, Expected, Learned, RunRecord};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::number::{ABSENT, bytes, fixed, time_us};
 
-/// What it is, in a sentence.
 pub const TITLE: &str = "one transaction, learned on one session alone";
 
 /// Counters that are shown, with their heads.
@@ -18,36 +17,38 @@ const SHOWN: [(Counter, &str); 6] = [
     (Counter::Commits, "commits"),
 ];
 
-/// A row for each class of which something was learned; nothing where nothing was.
+/// A row for each class with measured costs; `None` if there is none.
 pub fn learned(record: &RunRecord) -> Option<Grid> {
-    let known: Vec<(&Expected, &Learned)> = record
+    let learned_classes: Vec<(&Expected, &Learned)> = record
         .workloads()
         .flat_map(|own| &own.expected)
         .filter_map(|one| Some((one, one.learned.as_ref()?)))
         .collect();
-    if known.is_empty() {
+    if learned_classes.is_empty() {
         return None;
     }
     let shown: Vec<_> = SHOWN
         .into_iter()
-        .filter(|(counter, _)| known.iter().any(|(_, learned)| learned.counters.contains_key(counter)))
+        .filter(|(counter, _)| {
+            learned_classes.iter().any(|(_, learned)| learned.counters.contains_key(counter))
+        })
         .collect();
     let mut heads = vec![
-        Head::text("class"),
-        Head::figures("alone", "").explained("mean time with nobody to wait for"),
-        Head::figures("in the run", "").explained("mean service time"),
-        Head::figures("times", "")
+        GridHead::text("class"),
+        GridHead::figures("alone", "").explained("mean time with nobody to wait for"),
+        GridHead::figures("in the run", "").explained("mean service time"),
+        GridHead::figures("times", "")
             .explained("how many times as long: what the other sessions cost each transaction"),
     ];
-    heads.extend(shown.iter().map(|(_, head)| Head::figures(head, "").explained("of one transaction")));
+    heads.extend(shown.iter().map(|(_, head)| GridHead::figures(head, "").explained("of one transaction")));
     let mut grid = Grid::new(heads);
-    for (expected, learned) in known {
+    for (expected, learned) in learned_classes {
         let mean_us = record.ops.get(&expected.class).and_then(|ops| ops.service_us.mean);
         let times = mean_us.filter(|_| learned.alone_us > 0.0).map(|mean_us| mean_us / learned.alone_us);
-        let cell = |text: Option<String>| Cell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
+        let cell = |text: Option<String>| GridCell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
         let mut cells = vec![
-            Cell::text(&expected.class),
-            Cell::text(&time_us(learned.alone_us)),
+            GridCell::text(&expected.class),
+            GridCell::text(&time_us(learned.alone_us)),
             cell(mean_us.map(time_us)),
             cell(times.map(|times| fixed(times, 1))),
         ];
@@ -68,7 +69,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use dyno_analyze::fixture;
-    use dyno_record::{Mean, OwnWorkload};
+    use dyno_record::{Mean, WorkloadFacts};
 
     use super::*;
 
@@ -78,17 +79,17 @@ mod tests {
         assert!(learned(&record).is_none());
         let class = record.classes[0].name.clone();
         let rows = BTreeMap::from([(Counter::RowsWritten, Mean { mean: 3.0, error: 0.0 })]);
-        let known = Learned { transactions: 10, alone_us: 500.0, rows: None, counters: rows };
-        let known = Expected { class: class.clone(), learned: Some(known), ..Expected::default() };
+        let cost_profile = Learned { transactions: 10, alone_us: 500.0, rows: None, counters: rows };
+        let profiled = Expected { class: class.clone(), learned: Some(cost_profile), ..Expected::default() };
         let unknown = Expected { class: "other".into(), ..Expected::default() };
         let (name, digest) = ("bank".into(), String::new());
-        record.workload = Some(OwnWorkload {
+        record.workload = Some(WorkloadFacts {
             name,
             digest,
             scale: 1,
             writes: true,
-            expected: vec![known, unknown],
-            ..OwnWorkload::default()
+            expected: vec![profiled, unknown],
+            ..WorkloadFacts::default()
         });
         record.ops.get_mut(&class).unwrap().service_us.mean = Some(1_250.0);
         let grid = learned(&record).unwrap();

@@ -1,9 +1,9 @@
-//! Records as people read them: in a terminal, as one HTML file, as pictures, and as Markdown, CSV and JSON.
+//! Formats records for readers: in a terminal, as one HTML file, as pictures, and as Markdown, CSV and JSON.
 //!
-//! Every function here turns values into text and does nothing else: it neither prints nor asks the terminal, so the
-//! caller says in [`Style`] how wide it is and whether it shows colours, and tests read the same text as users. Numbers
-//! come from [`number`], tables of a terminal from [`table`], and no text of a record reaches the terminal but through
-//! [`text::clean`], nor a page but through that and [`markup::escape`] or the escaping of its templates.
+//! Every function here only turns values into text: it does not print and does not query the terminal. The
+//! caller states width and colors in [`Style`], so tests read the same text as users. Numbers come from
+//! [`number`], terminal tables from [`table`]. A record's text reaches the terminal only through
+//! [`text::clean`], and a page only through that and [`markup::escape`] or the escaping of its templates.
 
 pub mod acceptance;
 mod advice;
@@ -79,21 +79,22 @@ pub use conclusion::conclusion_text;
 pub use data::{DropRow, LoadRow, drop_table, load_table};
 pub use dyno_analyze::number;
 pub use export::{
-    EXPORTERS, ExportError, Exporter, Request, SeriesCsv, Sheet, sections_csv, sections_markdown, workbook,
+    EXPORTERS, ExportError, ReportExporter, ReportRequest, SeriesCsv, WorkbookSheet, sections_csv,
+    sections_markdown, workbook,
 };
 pub use extra_counts::caveats;
 pub use figures::text_curves;
 pub use health::{health_grid, health_table};
 pub use import_table::import_table;
 pub use imported_metrics::imported_metrics_text;
-pub use intervals::{Differences, Per, interval_sections, load_grid, sections_grid};
+pub use intervals::{Differences, LoadProfilePer, interval_sections, load_grid, sections_grid};
 pub use list::{list_table, notes_text};
-pub use live::{Live, live_line};
+pub use live::{LiveFigures, live_line};
 pub use loaded::loaded_text;
 pub use price::{costs_grid, price_grid, price_plot};
 pub use report::Report;
 pub use result::{ResultRow, host_words, placement_words, result_card, result_table};
-pub use runs::{Runs, RunsError, Stored};
+pub use runs::{Runs, RunsError, StoredRuns};
 pub use scorecard::{scorecard_gaps, scorecard_grid, scorecard_plot, scorecard_sheets};
 pub use show::{phases_text, show};
 pub use soak::minute_table;

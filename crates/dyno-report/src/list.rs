@@ -1,14 +1,14 @@
-//! The repository's runs, one line each.
+//! Table of the repository's runs, one line each.
 
 use dyno_analyze::number::{ABSENT, compact, fixed, time_us};
 use dyno_analyze::whose::mark;
 use dyno_record::RunSummary;
 
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, truncate, wrap};
 
-/// `2026-03-21T14:25:01.123Z` as `2026-03-21 14:25:01`; anything else as it is.
+/// `2026-03-21T14:25:01.123Z` as `2026-03-21 14:25:01`; anything else unchanged.
 fn moment(rfc3339: &str) -> String {
     match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..19)) {
         (Some(date), Some("T"), Some(time)) => format!("{date} {time}"),
@@ -16,8 +16,8 @@ fn moment(rfc3339: &str) -> String {
     }
 }
 
-/// The version in few characters, where there is room for no more: `16.4` of `PostgreSQL 16.4 (Debian 16.4-1)`, and
-/// `10.11.6-MariaDB` with the word that tells it from another product's.
+/// The version in few characters where space is short: `16.4` of `PostgreSQL 16.4 (Debian 16.4-1)`, and
+/// `10.11.6-MariaDB`, which keeps the word that distinguishes the product.
 fn version(database: &str) -> String {
     let of_one = |one: &str| {
         let token = one.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
@@ -33,17 +33,17 @@ fn version(database: &str) -> String {
     truncate(&versions.join(", "), VERSION_MAX)
 }
 
-/// Columns of a version.
+/// Maximum columns of a version.
 const VERSION_MAX: usize = 16;
 
-/// Lines that what stands beneath a run may take.
+/// Maximum lines of the details below a run.
 const BENEATH_LINES_MAX: usize = 3;
 
-/// Lines that one note may take.
+/// Maximum lines of one note.
 const NOTE_LINES_MAX: usize = 3;
 
-/// The list; a run that is not valid has its reason beneath. Where not all columns have room, what a run is stands beneath its
-/// figures: nothing is left out.
+/// The list; a run that is not valid has its reason below. If not all columns fit, the description of a run
+/// is below its figures, so that nothing is left out.
 pub fn list_table(rows: &[RunSummary], style: &Style) -> String {
     if rows.is_empty() {
         return "no runs yet: `dyno run` makes one\n".into();
@@ -55,7 +55,7 @@ pub fn list_table(rows: &[RunSummary], style: &Style) -> String {
     out
 }
 
-/// What the workloads of these runs want to have said, each once.
+/// Notes of these runs' workloads, each once.
 pub fn notes_text(rows: &[RunSummary], style: &Style) -> String {
     let notes: std::collections::BTreeSet<&str> =
         rows.iter().flat_map(|row| &row.notes).map(String::as_str).collect();
@@ -63,34 +63,34 @@ pub fn notes_text(rows: &[RunSummary], style: &Style) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// The table, with all columns or with figures only.
-fn filled(rows: &[RunSummary], is_wide: bool, style: &Style) -> Table {
+/// The table with all columns, or with figures only.
+fn filled(rows: &[RunSummary], is_wide: bool, style: &Style) -> TextTable {
     let has_variants = is_wide && rows.iter().any(|row| row.variant.is_some());
     let has_tags = is_wide && rows.iter().any(|row| !row.tags.is_empty());
-    let mut columns = vec![Column::name("run")];
+    let mut columns = vec![TextColumn::name("run")];
     if is_wide {
-        columns.push(Column::text("started (UTC)"));
+        columns.push(TextColumn::text("started (UTC)"));
     }
-    columns.push(Column::text("status"));
+    columns.push(TextColumn::text("status"));
     if is_wide {
-        columns.extend([Column::text("target"), Column::figures("version", "")]);
+        columns.extend([TextColumn::text("target"), TextColumn::figures("version", "")]);
     }
-    columns.extend(has_variants.then(|| Column::text("variant")));
-    columns.extend(has_tags.then(|| Column::text("tags")));
+    columns.extend(has_variants.then(|| TextColumn::text("variant")));
+    columns.extend(has_tags.then(|| TextColumn::text("tags")));
     columns.extend([
-        Column::figures("sessions", ""),
-        Column::figures("updates", "%"),
-        Column::figures("ops", "/s"),
-        Column::figures("p99", ""),
-        Column::figures("elapsed", "s"),
+        TextColumn::figures("sessions", ""),
+        TextColumn::figures("updates", "%"),
+        TextColumn::figures("ops", "/s"),
+        TextColumn::figures("p99", ""),
+        TextColumn::figures("elapsed", "s"),
     ]);
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     for row in rows {
-        let mut cells = vec![Cell::from(row.id.as_str())];
+        let mut cells = vec![TextCell::from(row.id.as_str())];
         if is_wide {
             cells.push(started(row).unwrap_or_else(absent).into());
         }
-        cells.push(Cell::painted(row.status.name(), crate::status::paint(row.status)));
+        cells.push(TextCell::painted(row.status.name(), crate::status::paint(row.status)));
         if is_wide {
             cells.push(row.target.as_str().into());
             cells.push(row.database.as_deref().map_or_else(absent, version).into());
@@ -100,7 +100,7 @@ fn filled(rows: &[RunSummary], is_wide: bool, style: &Style) -> Table {
         cells.extend(figures(row));
         table.row(cells);
         if !is_wide {
-            for line in wrap(&clean(&beneath(row)), style.columns() - 2, BENEATH_LINES_MAX) {
+            for line in wrap(&clean(&extra_facts(row)), style.columns() - 2, BENEATH_LINES_MAX) {
                 table.note(&line, Paint::Dim);
             }
         }
@@ -119,11 +119,11 @@ fn started(row: &RunSummary) -> Option<String> {
     (!row.undated).then(|| moment(&row.started_at))
 }
 
-fn figures(row: &RunSummary) -> [Cell; 5] {
+fn figures(row: &RunSummary) -> [TextCell; 5] {
     let is_marked = row.marked.iter().any(|name| name == "ops_per_s");
     [
         if row.sessions > 0 { row.sessions.to_string() } else { absent() }.into(),
-        // Of imported figures the summary does not know what their source told.
+        // The summary of imported figures does not know what their source stated.
         row.update_pct.map_or_else(absent, |pct| pct.to_string()).into(),
         mark(row.ops_per_s.map_or_else(absent, compact), is_marked).into(),
         row.p99_us.map_or_else(absent, time_us).into(),
@@ -131,8 +131,8 @@ fn figures(row: &RunSummary) -> [Cell; 5] {
     ]
 }
 
-/// What has no column of its own: start, variant, tags, version and target.
-fn beneath(row: &RunSummary) -> String {
+/// Details without a column: start, variant, tags, version and target.
+fn extra_facts(row: &RunSummary) -> String {
     let parts = [
         started(row),
         row.variant.as_ref().map(|variant| format!("variant {variant}")),

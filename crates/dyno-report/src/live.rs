@@ -1,20 +1,20 @@
-//! The line that tells how a run is going while it goes.
+//! The progress line of a run.
 
 use dyno_analyze::number::{ABSENT, compact, count, span_s, time_coarse_us};
 
 use crate::style::{Paint, Style};
 use crate::text::{clean, truncate};
 
-/// What is known in the middle of a run.
+/// State of a run in progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Live<'a> {
-    /// What goes on, when it is not the window: `warm-up`, `drain`; empty in the window.
+pub struct LiveFigures<'a> {
+    /// The current phase if it is not the window: `warm-up`, `drain`; empty in the window.
     pub phase: &'a str,
     /// Seconds since the phase began.
     pub elapsed_s: f64,
-    /// Length of the phase in seconds; absent where it is given in operations.
+    /// Length of the phase in seconds; absent if it is given in operations.
     pub length_s: Option<f64>,
-    /// The end of the interval that the figures are of, in seconds since the phase began.
+    /// End of the interval that the figures describe, in seconds since the phase began.
     pub until_s: Option<f64>,
     /// Operations per second of that interval.
     pub ops_per_s: Option<f64>,
@@ -22,14 +22,14 @@ pub struct Live<'a> {
     pub p50_us: Option<f64>,
     /// 99th percentile of response time of that interval, µs.
     pub p99_us: Option<f64>,
-    /// Errors so far.
+    /// Errors since the run began.
     pub errors: u64,
-    /// Seconds that remain, if they can be told.
+    /// Seconds that remain; absent if unknown.
     pub remaining_s: Option<f64>,
 }
 
 /// `12 s / 60 s  at 11 s: ops/s 31,204  p50 61 µs  p99 210 µs  errors 0  ETA 48 s`, without a newline.
-pub fn live_line(live: &Live<'_>, style: &Style) -> String {
+pub fn live_line(live: &LiveFigures<'_>, style: &Style) -> String {
     let whole = |seconds: f64| span_s(if seconds < 10.0 { seconds.max(0.0).floor() } else { seconds });
     let mut parts = Vec::new();
     if !live.phase.is_empty() {

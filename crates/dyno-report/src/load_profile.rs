@@ -1,4 +1,5 @@
-//! What a run did, as administrators of databases read it: per second and per operation, and where the time of the database went.
+//! A run's activity as database administrators read it: per second and per operation, and where database time
+//! was spent.
 
 use dyno_analyze::limited::WaitClass;
 use dyno_analyze::number::{ABSENT, bytes, count, percent, time_us, within};
@@ -7,12 +8,11 @@ use dyno_analyze::whose::{is_marked, mark};
 use dyno_record::{RunRecord, WaitTime, Waits};
 
 use crate::figures::event_name;
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 
-/// Events that are shown.
 const EVENTS_MAX: usize = 12;
 
-/// What stands over the two tables.
+/// Heading of the two tables.
 pub(crate) const TITLE: &str = "load profile";
 
 /// Characters of a figure; a longer one is shown as `1.23G`.
@@ -22,44 +22,44 @@ fn shown(value: f64) -> String {
     within(value, FIGURE_MAX)
 }
 
-/// How a figure of the load profile is shown.
+/// Format of a figure of the load profile.
 #[derive(Debug, Clone, Copy)]
-enum Show {
+enum ProfileFormat {
     Number,
     Bytes,
 }
 
-/// Lines of the profile: the metric, and its name.
-const LINES: [(&str, &str, Show); 16] = [
-    ("ops_per_s", "operations", Show::Number),
-    ("rows_per_s", "rows", Show::Number),
-    ("logical_reads_per_s", "logical reads (blocks)", Show::Number),
-    ("physical_reads_per_s", "physical reads (blocks)", Show::Number),
-    ("physical_read_requests_per_s", "read requests", Show::Number),
-    ("physical_writes_per_s", "physical writes (blocks)", Show::Number),
-    ("physical_write_requests_per_s", "write requests", Show::Number),
-    ("redo_bytes_per_s", "redo", Show::Bytes),
-    ("redo_writes_per_s", "redo writes", Show::Number),
-    ("redo_syncs_per_s", "redo syncs", Show::Number),
-    ("commits_per_s", "commits", Show::Number),
-    ("rollbacks_per_s", "rollbacks", Show::Number),
-    ("executions_per_s", "executions", Show::Number),
-    ("rows_read_per_s", "rows read", Show::Number),
-    ("rows_written_per_s", "rows written", Show::Number),
-    ("scans_per_s", "scans", Show::Number),
+/// Lines of the profile: the metric, its name, and its format.
+const LINES: [(&str, &str, ProfileFormat); 16] = [
+    ("ops_per_s", "operations", ProfileFormat::Number),
+    ("rows_per_s", "rows", ProfileFormat::Number),
+    ("logical_reads_per_s", "logical reads (blocks)", ProfileFormat::Number),
+    ("physical_reads_per_s", "physical reads (blocks)", ProfileFormat::Number),
+    ("physical_read_requests_per_s", "read requests", ProfileFormat::Number),
+    ("physical_writes_per_s", "physical writes (blocks)", ProfileFormat::Number),
+    ("physical_write_requests_per_s", "write requests", ProfileFormat::Number),
+    ("redo_bytes_per_s", "redo", ProfileFormat::Bytes),
+    ("redo_writes_per_s", "redo writes", ProfileFormat::Number),
+    ("redo_syncs_per_s", "redo syncs", ProfileFormat::Number),
+    ("commits_per_s", "commits", ProfileFormat::Number),
+    ("rollbacks_per_s", "rollbacks", ProfileFormat::Number),
+    ("executions_per_s", "executions", ProfileFormat::Number),
+    ("rows_read_per_s", "rows read", ProfileFormat::Number),
+    ("rows_written_per_s", "rows written", ProfileFormat::Number),
+    ("scans_per_s", "scans", ProfileFormat::Number),
 ];
 
-/// The load profile of a run; none where nobody counted its operations.
+/// The load profile of a run; `None` if its operations were not counted.
 pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
     let (ops, _) = measured(record, "ops_per_s").filter(|(ops, _)| *ops > 0.0)?;
     let mut grid = Grid::new(vec![
-        Head::text(TITLE),
-        Head::figures("per second", ""),
-        Head::figures("per operation", ""),
+        GridHead::text(TITLE),
+        GridHead::figures("per second", ""),
+        GridHead::figures("per operation", ""),
     ]);
     let mut row = |name: &str, texts: [String; 2], marked: bool| {
-        let [per_s, per_op] = texts.map(|text| Cell::text(&mark(text, marked)));
-        grid.row(vec![Cell::text(name), per_s, per_op]);
+        let [per_s, per_op] = texts.map(|text| GridCell::text(&mark(text, marked)));
+        grid.row(vec![GridCell::text(name), per_s, per_op]);
     };
     let active = ["database_active_sessions", "average_active_sessions"];
     if let Some((name, sessions)) = active.iter().find_map(|name| Some((name, measured(record, name)?.0))) {
@@ -70,7 +70,7 @@ pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
         );
     }
     for (metric, name, show) in LINES {
-        // One figure under two names.
+        // One metric has two names.
         let per_s = measured(record, metric).map(|(value, _)| value).or_else(|| {
             let (megabytes, _) =
                 (metric == "redo_bytes_per_s").then(|| measured(record, "redo_mb_per_s"))??;
@@ -78,15 +78,15 @@ pub(crate) fn load(record: &RunRecord) -> Option<Grid> {
         });
         let Some(per_s) = per_s else { continue };
         let text = |value: f64| match show {
-            Show::Number => shown(value),
-            Show::Bytes => bytes(value.round() as u64),
+            ProfileFormat::Number => shown(value),
+            ProfileFormat::Bytes => bytes(value.round() as u64),
         };
         row(name, [text(per_s), text(per_s / ops)], is_marked(record, metric));
     }
     Some(grid)
 }
 
-/// The class of a wait in the words and colours of Oracle's charts, whatever engine it is of.
+/// The class of a wait in the words and colors of Oracle's charts, for any engine.
 pub(crate) fn class(event: &WaitTime) -> (&'static str, &'static str) {
     match WaitClass::of(&event.class, &event.event) {
         WaitClass::Cpu => ("CPU", "wait cpu"),
@@ -99,47 +99,52 @@ pub(crate) fn class(event: &WaitTime) -> (&'static str, &'static str) {
     }
 }
 
-/// Where the time of the sessions went by samples, with what samples cannot tell left open; and a sentence about them.
+/// Sampled time of the sessions by event, with the part that samples cannot attribute; and a sentence about
+/// them.
 pub(crate) fn events(record: &RunRecord) -> Option<(Grid, String)> {
     let Waits::Sampled { samples, events, .. } = &record.waits else { return None };
     let seconds = record.window.as_ref()?.seconds;
     let mut grid = Grid::new(vec![
-        Head::text("top timed event"),
-        Head::tight("class"),
-        Head::figures("share of DB time", "%"),
-        Head::figures("time", "s").explained("sessions in it on average × length of the window"),
-        Head::figures("sessions", "").explained("in it on average"),
-        Head::figures("samples", ""),
-        Head::figures("waits", ""),
-        Head::figures("mean wait", ""),
+        GridHead::text("top timed event"),
+        GridHead::tight("class"),
+        GridHead::figures("share of DB time", "%"),
+        GridHead::figures("time", "s").explained("sessions in it on average × length of the window"),
+        GridHead::figures("sessions", "").explained("in it on average"),
+        GridHead::figures("samples", ""),
+        GridHead::figures("waits", ""),
+        GridHead::figures("mean wait", ""),
     ]);
     for event in events.iter().take(EVENTS_MAX) {
         let (class, tone) = class(event);
         grid.row(vec![
-            Cell::text(&event_name(event)),
-            Cell { tone, ..Cell::text(class) },
-            Cell::text(&percent(event.share_pct)),
-            Cell::text(&shown(event.average_sessions * seconds)),
-            Cell::text(&shown(event.average_sessions)),
-            Cell::text(&count((event.average_sessions * *samples as f64).round() as u64)),
-            Cell::text(ABSENT),
-            Cell::text(ABSENT),
+            GridCell::text(&event_name(event)),
+            GridCell { tone, ..GridCell::text(class) },
+            GridCell::text(&percent(event.share_pct)),
+            GridCell::text(&shown(event.average_sessions * seconds)),
+            GridCell::text(&shown(event.average_sessions)),
+            GridCell::text(&count((event.average_sessions * *samples as f64).round() as u64)),
+            GridCell::text(ABSENT),
+            GridCell::text(ABSENT),
         ]);
     }
     for (name, class, tone, rate, mean) in TIMED {
-        let of = |metric: &str| measured(record, metric).map(|(value, _)| value);
-        let (Some(per_s), Some(mean_us)) = (of(rate).filter(|rate| *rate > 0.0), of(mean)) else { continue };
+        let metric_value = |metric: &str| measured(record, metric).map(|(value, _)| value);
+        let (Some(per_s), Some(mean_us)) =
+            (metric_value(rate).filter(|rate| *rate > 0.0), metric_value(mean))
+        else {
+            continue;
+        };
         let marked = is_marked(record, rate) || is_marked(record, mean);
-        let told = |text: String| Cell::text(&mark(text, marked));
+        let marked_cell = |text: String| GridCell::text(&mark(text, marked));
         grid.row(vec![
-            Cell::text(name),
-            Cell { tone, ..Cell::text(class) },
-            Cell::text(ABSENT),
-            told(shown(per_s * seconds * mean_us / 1e6)),
-            told(shown(per_s * mean_us / 1e6)),
-            Cell::text(ABSENT),
-            told(count((per_s * seconds).round() as u64)),
-            told(time_us(mean_us)),
+            GridCell::text(name),
+            GridCell { tone, ..GridCell::text(class) },
+            GridCell::text(ABSENT),
+            marked_cell(shown(per_s * seconds * mean_us / 1e6)),
+            marked_cell(shown(per_s * mean_us / 1e6)),
+            GridCell::text(ABSENT),
+            marked_cell(count((per_s * seconds).round() as u64)),
+            marked_cell(time_us(mean_us)),
         ]);
     }
     let words = format!(
@@ -150,7 +155,7 @@ pub(crate) fn events(record: &RunRecord) -> Option<(Grid, String)> {
     (!grid.rows.is_empty()).then_some((grid, words))
 }
 
-/// What is counted and timed: its name, its class, the rate, and the mean.
+/// Events that are both counted and timed: name, class, rate, and mean.
 const TIMED: [(&str, &str, &str, &str, &str); 5] = [
     (
         "reads, as the database times them",
@@ -186,7 +191,7 @@ const TIMED: [(&str, &str, &str, &str, &str); 5] = [
 #[cfg(test)]
 mod tests {
     use dyno_analyze::fixture;
-    use dyno_record::{Company, Metric, Scope, Unit, Whose};
+    use dyno_record::{Attribution, AttributionScope, ForeignActivity, Metric, Unit};
 
     use super::*;
 
@@ -198,8 +203,13 @@ mod tests {
         record.metrics.insert("commits_per_s".into(), value(ops * 2.0, Unit::PerSecond));
         record.metrics.insert("device_reads_per_s".into(), value(100.0, Unit::PerSecond));
         record.metrics.insert("device_read_latency_us".into(), value(250.0, Unit::Microseconds));
-        let whose = Whose { scope: Scope::Server, others_pct: None, marked: true, why: "others".into() };
-        record.whose.insert("commits_per_s".into(), whose);
+        let attribution = Attribution {
+            scope: AttributionScope::Server,
+            others_pct: None,
+            marked: true,
+            why: "others".into(),
+        };
+        record.whose.insert("commits_per_s".into(), attribution);
         let wait = |class: &str, event: &str, sessions: f64| WaitTime {
             class: class.into(),
             event: event.into(),
@@ -211,7 +221,7 @@ mod tests {
             asked_per_s: 10.0,
             average_active_sessions: 4.0,
             events: vec![wait("CPU", "CPU", 3.0), wait("IO", "WalSync", 1.0)],
-            company: Company::default(),
+            company: ForeignActivity::default(),
         };
         let texts = |grid: &Grid| -> Vec<Vec<String>> {
             grid.rows.iter().map(|(_, cells)| cells.iter().map(|cell| cell.text.clone()).collect()).collect()

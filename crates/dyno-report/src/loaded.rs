@@ -1,28 +1,28 @@
-//! What a run has loaded: how fast, how large, and how long until it was on the disk.
+//! Table of a run that loads data: speed, size, and time until the data was on disk.
 
 use dyno_analyze::number::{ABSENT, bytes, count, figure, fixed};
-use dyno_record::{Loaded, Metric, RunRecord};
+use dyno_record::{BulkLoadResult, Metric, RunRecord};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::Style;
-use crate::table::Table;
+use crate::table::TextTable;
 
-/// What it is.
 pub(crate) const TITLE: &str = "what was loaded";
 
-/// A line for each figure of a load, with what it is of; nothing where the run loads no table.
+/// A line for each figure of a load, with its scope; `None` if the run loads no table.
 pub(crate) fn loaded(record: &RunRecord) -> Option<Grid> {
     let loaded = record.workload.as_ref()?.loaded.as_deref()?;
-    let mut grid = Grid::new(vec![Head::text("of the load"), Head::figures("figure", ""), Head::text("")]);
+    let mut grid =
+        Grid::new(vec![GridHead::text("of the load"), GridHead::figures("figure", ""), GridHead::text("")]);
     let mut line = |what: &str, value: String, words: String| {
-        grid.row(vec![Cell::text(what), Cell::text(&value), Cell::text(&words)]);
+        grid.row(vec![GridCell::text(what), GridCell::text(&value), GridCell::text(&words)]);
     };
     let metric = |name: &str| match record.metrics.get(name) {
         Some(Metric::Value { value, .. }) => Ok(*value),
         Some(Metric::Absent { absent }) => Err(absent.clone()),
         None => Err(String::new()),
     };
-    line("rows", count(loaded.rows), into(loaded));
+    line("rows", count(loaded.rows), destination_words(loaded));
     line(
         "loaders",
         count(record.sessions().into()),
@@ -57,15 +57,15 @@ pub(crate) fn loaded(record: &RunRecord) -> Option<Grid> {
     Some(grid)
 }
 
-/// The same as text.
+/// The table as text for a terminal.
 pub fn loaded_text(record: &RunRecord, style: &Style) -> String {
-    loaded(record).map_or_else(String::new, |grid| Table::from(&grid).render(style))
+    loaded(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(style))
 }
 
-/// Seconds, and what they are of; or why there are none.
-fn seconds(took: &Result<f64, String>, of: &str) -> (String, String) {
+/// Seconds and their scope; or why there are none.
+fn seconds(took: &Result<f64, String>, subject: &str) -> (String, String) {
     match took {
-        Ok(seconds) => (format!("{} s", fixed(*seconds, 3)), of.to_owned()),
+        Ok(seconds) => (format!("{} s", fixed(*seconds, 3)), subject.to_owned()),
         Err(why) => (ABSENT.to_owned(), why.clone()),
     }
 }
@@ -74,9 +74,9 @@ fn indexes(number: u32) -> String {
     format!("{number} {}", if number == 1 { "index" } else { "indexes" })
 }
 
-/// What the rows went into.
-fn into(loaded: &Loaded) -> String {
-    let Loaded { table, indexes: (before, _), constraints, logged, .. } = loaded;
+/// The destination of the rows.
+fn destination_words(loaded: &BulkLoadResult) -> String {
+    let BulkLoadResult { table, indexes: (before, _), constraints, logged, .. } = loaded;
     let mut words = vec![format!("into {table}")];
     words.push(match before {
         0 => "without indexes".to_owned(),
@@ -94,7 +94,7 @@ fn into(loaded: &Loaded) -> String {
 #[cfg(test)]
 mod tests {
     use dyno_analyze::fixture;
-    use dyno_record::{OwnWorkload, Unit};
+    use dyno_record::{Unit, WorkloadFacts};
 
     use super::*;
 
@@ -102,7 +102,7 @@ mod tests {
     fn a_load_says_what_it_was_and_what_is_not_known() {
         let mut record = fixture::postgres();
         assert!(loaded(&record).is_none());
-        let load = Loaded {
+        let load = BulkLoadResult {
             table: "t".into(),
             wanted: 90_000,
             part_rows: 1_000,
@@ -118,7 +118,7 @@ mod tests {
             counted: Ok(90_000),
             wrong: Vec::new(),
         };
-        record.workload = Some(OwnWorkload { loaded: Some(Box::new(load)), ..OwnWorkload::default() });
+        record.workload = Some(WorkloadFacts { loaded: Some(Box::new(load)), ..WorkloadFacts::default() });
         record
             .metrics
             .insert("load_rows_per_s".into(), Metric::Value { value: 60_000.0, unit: Unit::RowsPerSecond });

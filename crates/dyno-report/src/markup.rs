@@ -1,13 +1,13 @@
-//! Text made safe for XML and HTML.
+//! Makes text safe for XML and HTML.
 //!
-//! A record may come from anybody. All of its text passes [`clean`], which spells out control and
-//! reordering characters, and then loses every character that markup could read as its own.
+//! A record may come from anyone. All its text passes [`clean`], which escapes control and reordering
+//! characters, and then every character that markup could interpret is escaped.
 
 use std::borrow::Cow;
 
 use crate::text::clean;
 
-/// `text` as the content of an element or of a quoted attribute.
+/// Escapes `text` for the content of an element or a quoted attribute.
 pub fn escape(text: &str) -> Cow<'_, str> {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, ' ' | '.' | ',' | '-' | '_' | '/' | ':' | '%');
@@ -29,7 +29,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A name for `id` attributes and files made of `text`: letters, digits and `-` only.
+/// Converts `text` to a name for `id` attributes and files: only letters, digits and `-`.
 pub fn slug(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars().take(60) {

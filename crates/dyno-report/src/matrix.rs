@@ -1,22 +1,22 @@
-//! A sweep at a glance: throughput at each load of each curve, and which resource dominates there.
+//! Overview of a sweep: throughput at each load of each curve, and the dominant resource there.
 
 use dyno_analyze::limited::Component;
 use dyno_analyze::number::{ABSENT, figure};
-use dyno_analyze::points::{Curve, Point, Points};
+use dyno_analyze::points::{MeasuredCurve, MeasuredPoint, Points};
 use dyno_analyze::whose::mark;
 
-use crate::figures::{along, anchor, curve_name, typical};
-use crate::grid::{Cell, Grid, Head};
+use crate::figures::{anchor, curve_axis, curve_name, typical};
+use crate::grid::{Grid, GridCell, GridHead};
 
-/// Curves and loads up to which a matrix can be read.
+/// Maximum curves and loads of a readable matrix.
 const SIDE_MAX: usize = 40;
 
-/// The classes of shades, from the least to the most.
+/// CSS classes of shades, from light to dark.
 const SHADES: [&str; 8] = ["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7"];
 
-/// The two tables of a sweep; none where there are not several curves along a load.
+/// The two tables of a sweep; `None` without several curves over a load.
 pub(crate) fn matrix(points: &Points) -> Option<(Grid, Grid)> {
-    let axis = along(points)?;
+    let axis = curve_axis(points)?;
     let curves = points.curves(&axis.path);
     let place = points.axes.iter().position(|known| known.path == axis.path)?;
     let mut loads: Vec<(&str, f64)> = Vec::new();
@@ -32,17 +32,17 @@ pub(crate) fn matrix(points: &Points) -> Option<(Grid, Grid)> {
         return None;
     }
     let heads = || {
-        let mut heads = vec![Head::text(if axis.path == "sessions" { "sessions" } else { axis.name() })];
-        heads.extend(loads.iter().map(|(text, _)| Head::figures(text, axis.unit)));
+        let mut heads = vec![GridHead::text(if axis.path == "sessions" { "sessions" } else { axis.name() })];
+        heads.extend(loads.iter().map(|(text, _)| GridHead::figures(text, axis.unit)));
         heads
     };
     let (mut rates, mut limits) = (Grid::new(heads()), Grid::new(heads()));
     for curve in &curves {
         let at = |text: &str| curve.points.iter().find(|point| point.values[place].text == text).copied();
         let most = most(curve);
-        let name = Cell::text(&curve_name(curve));
-        let cells = |of: &dyn Fn(&Point) -> Cell| -> Vec<Cell> {
-            let cell = |(text, _): &(&str, f64)| at(text).map_or_else(|| Cell::text(ABSENT), of);
+        let name = GridCell::text(&curve_name(curve));
+        let cells = |of: &dyn Fn(&MeasuredPoint) -> GridCell| -> Vec<GridCell> {
+            let cell = |(text, _): &(&str, f64)| at(text).map_or_else(|| GridCell::text(ABSENT), of);
             std::iter::once(name.clone()).chain(loads.iter().map(cell)).collect()
         };
         rates.row(cells(&|point| rate(point, most)));
@@ -51,28 +51,32 @@ pub(crate) fn matrix(points: &Points) -> Option<(Grid, Grid)> {
     Some((rates, limits))
 }
 
-/// The measure of a curve: operations, or what was read where nobody counted these.
-fn value(point: &Point) -> Option<(f64, bool)> {
+/// The measure of a curve: operations, or reads if operations were not counted.
+fn value(point: &MeasuredPoint) -> Option<(f64, bool)> {
     ["ops_per_s", "physical_read_requests_per_s"]
         .into_iter()
         .find_map(|measure| Some((point.get(measure)?, point.is_marked(measure))))
 }
 
-fn most(curve: &Curve<'_>) -> f64 {
+fn most(curve: &MeasuredCurve<'_>) -> f64 {
     curve.points.iter().filter_map(|point| value(point)).map(|(rate, _)| rate).fold(0.0, f64::max)
 }
 
-/// The rate at a point, the darker the nearer to the most of its curve: curves of scans and of lookups have no scale together.
-fn rate(point: &Point, most: f64) -> Cell {
-    let Some((rate, marked)) = value(point) else { return Cell::text(ABSENT) };
+/// The rate at a point; a darker shade is closer to the curve's maximum. Curves of scans and of lookups
+/// cannot share a scale.
+fn rate(point: &MeasuredPoint, most: f64) -> GridCell {
+    let Some((rate, marked)) = value(point) else { return GridCell::text(ABSENT) };
     let share = if most > 0.0 { rate / most } else { 0.0 };
     let shade = ((share * SHADES.len() as f64) as usize).min(SHADES.len() - 1);
-    Cell { tone: SHADES[shade], ..Cell::linked(&mark(figure(rate), marked), &anchor(&typical(point).id)) }
+    GridCell {
+        tone: SHADES[shade],
+        ..GridCell::linked(&mark(figure(rate), marked), &anchor(&typical(point).id))
+    }
 }
 
-/// What dominates at a point, in its colour and its word.
-fn limit(point: &Point) -> Cell {
-    let Some(limit) = point.limited() else { return Cell::text(ABSENT) };
+/// The dominant resource at a point, with its color and word.
+fn limit(point: &MeasuredPoint) -> GridCell {
+    let Some(limit) = point.limited() else { return GridCell::text(ABSENT) };
     let tone = match limit.by {
         Component::Cpu | Component::CpuQuota => "wait cpu",
         Component::Device => "wait user-io",
@@ -83,7 +87,7 @@ fn limit(point: &Point) -> Cell {
         Component::Sessions | Component::Rate | Component::ThinkTime => "wait scheduler",
         Component::Unknown => "wait other",
     };
-    Cell { tone, ..Cell::text(&limit.short()) }
+    GridCell { tone, ..GridCell::text(&limit.short()) }
 }
 
 #[cfg(test)]

@@ -1,21 +1,21 @@
-//! What the transactions of a user's own workload came to: a minute, by class, and against what the workload holds them.
+//! Results of a custom workload's transactions: rate per minute, by class, and compared with the workload's
+//! limits.
 
-use dyno_analyze::yardstick::{ClassFigures, Figures, Judged, figures, room};
-use dyno_record::{Invariant, OwnWorkload, RunRecord};
+use dyno_analyze::yardstick::{ClassFigures, ReferenceApplicability, WorkloadFigures, figures, room};
+use dyno_record::{InvariantResult, RunRecord, WorkloadFacts};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::number::{ABSENT, count, figure, fixed, time_us};
 use crate::result::has_result;
 use crate::style::Style;
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::text::{clean, indent, wrap};
 
-/// What it is, in a sentence.
 pub const TITLE: &str = "transactions";
 
-/// A row for each class of each workload; nothing where nothing is known of them.
+/// A row for each class of each workload; `None` if nothing is known of them.
 pub fn transactions(record: &RunRecord) -> Option<Grid> {
-    let all: Vec<(&OwnWorkload, Figures<'_>)> =
+    let all: Vec<(&WorkloadFacts, WorkloadFigures<'_>)> =
         record.workloads().filter_map(|own| Some((own, figures(record, own)?))).collect();
     let classes = || all.iter().flat_map(|(_, figures)| &figures.classes);
     classes().next()?;
@@ -24,30 +24,34 @@ pub fn transactions(record: &RunRecord) -> Option<Grid> {
     let polls = classes().any(|class| class.facts.polls);
     let tallies = classes().any(|class| class.facts.tally.is_some());
     let mut heads = vec![
-        Head::text("transaction"),
-        Head::figures("a minute", ""),
-        Head::figures("rate", "/s"),
-        Head::figures("share", "%").explained("of all that completed without error"),
-        Head::figures("p50", ""),
-        Head::figures("p90", ""),
+        GridHead::text("transaction"),
+        GridHead::figures("a minute", ""),
+        GridHead::figures("rate", "/s"),
+        GridHead::figures("share", "%").explained("of all that completed without error"),
+        GridHead::figures("p50", ""),
+        GridHead::figures("p90", ""),
     ];
     if has_limits {
-        heads.push(Head::figures("limit", "").explained("of the 90th percentile, as far as it is judged"));
+        heads
+            .push(GridHead::figures("limit", "").explained("of the 90th percentile, as far as it is judged"));
     }
     if rolls_back {
         heads.push(
-            Head::figures("rolled back", "").explained("by a step; they count as completed without error"),
+            GridHead::figures("rolled back", "")
+                .explained("by a step; they count as completed without error"),
         );
     }
     if polls {
-        heads
-            .push(Head::figures("empty polls", "").explained("found nothing to do, and are no transactions"));
+        heads.push(
+            GridHead::figures("empty polls", "").explained("found nothing to do, and are no transactions"),
+        );
     }
     if tallies {
-        heads.push(Head::figures("tallied", "").explained("by steps"));
+        heads.push(GridHead::figures("tallied", "").explained("by steps"));
     }
-    heads
-        .push(Head::figures("requests", "").explained("round trips of one, where each waits for its answer"));
+    heads.push(
+        GridHead::figures("requests", "").explained("round trips of one, where each waits for its answer"),
+    );
     let mut grid = Grid::new(heads);
     for class in classes() {
         grid.row(row(class, has_limits, [rolls_back, polls, tallies]));
@@ -55,11 +59,11 @@ pub fn transactions(record: &RunRecord) -> Option<Grid> {
     Some(grid)
 }
 
-fn row(class: &ClassFigures<'_>, has_limits: bool, [rolls_back, polls, tallies]: [bool; 3]) -> Vec<Cell> {
+fn row(class: &ClassFigures<'_>, has_limits: bool, [rolls_back, polls, tallies]: [bool; 3]) -> Vec<GridCell> {
     let ClassFigures { facts, ops, share_pct, within } = class;
-    let cell = |text: Option<String>| Cell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
+    let cell = |text: Option<String>| GridCell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
     let mut cells = vec![
-        Cell::text(&facts.class),
+        GridCell::text(&facts.class),
         cell(ops.map(|ops| figure(ops.rate_per_s * 60.0))),
         cell(ops.map(|ops| figure(ops.rate_per_s))),
         cell(share_pct.map(|share| fixed(share, 1))),
@@ -75,8 +79,8 @@ fn row(class: &ClassFigures<'_>, has_limits: bool, [rolls_back, polls, tallies]:
         cells.push(cell(facts.limit_p90_s.map(|limit| format!("{}{verdict}", time_us(limit * 1e6)))));
     }
     if rolls_back {
-        let told = ops.filter(|ops| facts.may_roll_back && ops.count > 0);
-        cells.push(cell(told.map(|ops| {
+        let rollback_ops = ops.filter(|ops| facts.may_roll_back && ops.count > 0);
+        cells.push(cell(rollback_ops.map(|ops| {
             let share = ops.rolled_back as f64 * 100.0 / ops.count as f64;
             format!("{} ({} %)", count(ops.rolled_back), fixed(share, 2))
         })));
@@ -85,10 +89,10 @@ fn row(class: &ClassFigures<'_>, has_limits: bool, [rolls_back, polls, tallies]:
         cells.push(cell(ops.filter(|_| facts.polls).map(|ops| count(ops.empty_polls))));
     }
     if tallies {
-        let told = ops.zip(facts.tally.as_ref());
-        cells.push(cell(told.map(|(ops, what)| format!("{} {}", count(ops.tallied), clean(what)))));
+        let tally = ops.zip(facts.tally.as_ref());
+        cells.push(cell(tally.map(|(ops, what)| format!("{} {}", count(ops.tallied), clean(what)))));
     }
-    cells.push(Cell::text(&match facts.requests {
+    cells.push(GridCell::text(&match facts.requests {
         (least, Some(most)) if least == most => count(least),
         (least, Some(most)) => format!("{}–{}", count(least), count(most)),
         (least, None) => format!("≥ {}", count(least)),
@@ -96,7 +100,7 @@ fn row(class: &ClassFigures<'_>, has_limits: bool, [rolls_back, polls, tallies]:
     cells
 }
 
-/// What there is to say of them beside the table.
+/// Sentences that accompany the table.
 pub fn sentences(record: &RunRecord) -> Vec<String> {
     let mut all = Vec::new();
     for own in record.workloads() {
@@ -113,28 +117,31 @@ pub fn sentences(record: &RunRecord) -> Vec<String> {
             None => all_a_minute,
         });
         all.extend(limits(own, &figures));
-        all.extend(crowding(record, own));
-        all.extend(conditions(own));
+        all.extend(crowding_warning(record, own));
+        all.extend(invariant_words(own));
     }
     all
 }
 
-/// What is said of limits, and of what there is at most.
-fn limits(own: &OwnWorkload, figures: &Figures<'_>) -> Option<String> {
-    let yardstick = own.yardstick.as_ref()?;
-    let most =
-        format!("{} a minute for each of scale {}", fixed(yardstick.most_per_minute, 2), count(own.scale));
+/// Sentence on response time limits, and on efficiency relative to the reference maximum.
+fn limits(workload: &WorkloadFacts, figures: &WorkloadFigures<'_>) -> Option<String> {
+    let yardstick = workload.yardstick.as_ref()?;
+    let most = format!(
+        "{} a minute for each of scale {}",
+        fixed(yardstick.most_per_minute, 2),
+        count(workload.scale)
+    );
     match figures.judged {
-        Judged::Nothing => None,
-        Judged::NoRests => Some(
+        ReferenceApplicability::Nothing => None,
+        ReferenceApplicability::NoRests => Some(
             "limits of response times are not judged, nor is efficiency: sessions do not rest".to_owned(),
         ),
-        Judged::Sessions { are, wanted } => Some(format!(
+        ReferenceApplicability::Sessions { actual: are, required: wanted } => Some(format!(
             "limits of response times are not judged, nor is efficiency: there are {} sessions, and {} belong to this scale",
             count(are.into()),
             count(wanted)
         )),
-        Judged::Yes => {
+        ReferenceApplicability::Yes => {
             let missed: Vec<&str> = figures
                 .classes
                 .iter()
@@ -152,23 +159,23 @@ fn limits(own: &OwnWorkload, figures: &Figures<'_>) -> Option<String> {
     }
 }
 
-/// A word where sessions wait for each other's rows.
-fn crowding(record: &RunRecord, own: &OwnWorkload) -> Option<String> {
-    let yardstick = own.yardstick.as_ref()?;
-    let (busy, room) = room(record, own).filter(|(_, room)| *room < yardstick.roomy)?;
+/// A warning if so many sessions are busy that the run mainly measures waits for the same rows.
+fn crowding_warning(record: &RunRecord, workload: &WorkloadFacts) -> Option<String> {
+    let yardstick = workload.yardstick.as_ref()?;
+    let (busy, room) = room(record, workload).filter(|(_, room)| *room < yardstick.roomy)?;
     Some(format!(
         "warning: {} sessions are busy over scale {}, {} for each where {} are room enough: waits for the same rows are what is measured",
         fixed(busy, 1),
-        count(own.scale),
+        count(workload.scale),
         fixed(room, 1),
         fixed(yardstick.roomy, 0)
     ))
 }
 
-/// What of the data held behind the run.
-fn conditions(own: &OwnWorkload) -> Option<String> {
-    let certain: Vec<&Invariant> = own.invariants.iter().filter(|one| one.is.is_some()).collect();
-    let seconds = own.invariants_s?;
+/// Number of data conditions that held after the window; `None` if none was checked.
+fn invariant_words(workload: &WorkloadFacts) -> Option<String> {
+    let certain: Vec<&InvariantResult> = workload.invariants.iter().filter(|one| one.is.is_some()).collect();
+    let seconds = workload.invariants_s?;
     let held = certain.iter().filter(|one| one.after.as_ref().ok() == one.is.as_ref()).count();
     (!certain.is_empty()).then(|| {
         format!(
@@ -180,11 +187,11 @@ fn conditions(own: &OwnWorkload) -> Option<String> {
     })
 }
 
-/// All of it as text beneath a result; empty where nothing is known, or there is no result.
+/// Table and sentences as text below a result; empty if nothing is known or there is no result.
 pub fn text(record: &RunRecord, style: &Style) -> String {
     let inner = Style { width: style.columns() - 2, ..*style };
     let Some(grid) = transactions(record).filter(|_| has_result(record)) else { return String::new() };
-    indent(&format!("{}{}", Table::from(&grid).render(&inner), lines(record, &inner)))
+    indent(&format!("{}{}", TextTable::from(&grid).render(&inner), lines(record, &inner)))
 }
 
 /// The sentences as lines of text.

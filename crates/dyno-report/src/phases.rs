@@ -1,25 +1,24 @@
-//! What was done in each phase of a schedule, beside what it asked for.
+//! Table of the phases of a schedule: what was requested and what was done.
 
 use std::collections::BTreeSet;
 
 use dyno_record::{OpStats, PhaseStats, RunRecord};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::number::{ABSENT, count, figure, fixed, time_us};
-use crate::table::{Column, Table};
+use crate::table::{TextColumn, TextTable};
 use crate::text::clean;
 
-/// What it is, in a few words.
 pub const TITLE: &str = "phases";
 
-/// Rates of counters that are shown, with their heads.
+/// Counter rates that are shown, with their heads.
 const COUNTERS: [(&str, &str); 3] = [
     ("commits_per_s", "commits/s"),
     ("logical_reads_per_s", "reads/s"),
     ("physical_reads_per_s", "physical/s"),
 ];
 
-/// A row for each phase, and beneath it one for each class where there are several; nothing where there are no phases.
+/// A row for each phase, with a row below it for each class if there are several; `None` without phases.
 pub fn phases(record: &RunRecord) -> Option<Grid> {
     if record.phases.is_empty() {
         return None;
@@ -30,48 +29,53 @@ pub fn phases(record: &RunRecord) -> Option<Grid> {
         .collect();
     let response = "from the due moment to the end";
     let mut heads = vec![
-        Head::tight("phase"),
-        Head::figures("from", "s"),
-        Head::figures("asked", "/s").explained("the mean of the schedule"),
-        Head::figures("done", "/s")
+        GridHead::tight("phase"),
+        GridHead::figures("from", "s"),
+        GridHead::figures("asked", "/s").explained("the mean of the schedule"),
+        GridHead::figures("done", "/s")
             .explained("operations that were due in it and ended in the window, by its seconds"),
-        Head::figures("errors", ""),
-        Head::figures("behind", "").explained("operations that had been due by its end and had not begun"),
-        Head::figures("service mean", ""),
-        Head::figures("p99", ""),
-        Head::figures("response mean", "").explained(response),
-        Head::figures("p50", "").explained(response),
-        Head::figures("p95", "").explained(response),
-        Head::figures("p99", "").explained(response),
-        Head::figures("max", "").explained(response),
+        GridHead::figures("errors", ""),
+        GridHead::figures("behind", "")
+            .explained("operations that had been due by its end and had not begun"),
+        GridHead::figures("service mean", ""),
+        GridHead::figures("p99", ""),
+        GridHead::figures("response mean", "").explained(response),
+        GridHead::figures("p50", "").explained(response),
+        GridHead::figures("p95", "").explained(response),
+        GridHead::figures("p99", "").explained(response),
+        GridHead::figures("max", "").explained(response),
     ];
-    heads.extend(shown.iter().map(|(_, head)| Head::figures(head, "")));
+    heads.extend(shown.iter().map(|(_, head)| GridHead::figures(head, "")));
     let mut grid = Grid::new(heads);
     for phase in &record.phases {
         let name = clean(&phase.name).to_string();
-        let asked = [fixed(phase.begin_s.max(0.0), 1), figure(phase.asked_per_s())];
+        let schedule_cells = [fixed(phase.begin_s.max(0.0), 1), figure(phase.asked_per_s())];
         if let Some(led) = phase.led() {
-            let mut cells = cells(&name, asked, count(phase.behind), led);
+            let mut cells = cells(&name, schedule_cells, count(phase.behind), led);
             cells.extend(shown.iter().map(|(name, _)| {
-                Cell::text(&phase.metrics.get(*name).map_or_else(|| ABSENT.to_owned(), |rate| figure(*rate)))
+                GridCell::text(
+                    &phase.metrics.get(*name).map_or_else(|| ABSENT.to_owned(), |rate| figure(*rate)),
+                )
             }));
             grid.row(cells);
         }
         for (name, ops) in parts(record, phase) {
             let mut cells = cells(&format!("  {name}"), Default::default(), String::new(), ops);
-            cells.extend(shown.iter().map(|_| Cell::default()));
+            cells.extend(shown.iter().map(|_| GridCell::default()));
             grid.row(cells);
         }
     }
     Some(grid)
 }
 
-/// What stands beneath a phase: the classes of the workload that it drives, where there are several, then those that ran beside it, each with its
-/// classes, or as its only one.
+/// Rows below a phase: the classes of the workload that it drives, if there are several. Concurrent workloads
+/// follow, each with its classes or as its only class.
 fn parts<'a>(record: &'a RunRecord, phase: &'a PhaseStats) -> Vec<(&'a str, &'a OpStats)> {
     let classes = |place: usize| -> Vec<(&str, &OpStats)> {
-        let own = record.classes.iter().filter(|class| class.workload == place);
-        own.filter_map(|class| Some((class.name.as_str(), phase.ops.get(&class.name)?))).collect()
+        let workload_classes = record.classes.iter().filter(|class| class.workload == place);
+        workload_classes
+            .filter_map(|class| Some((class.name.as_str(), phase.ops.get(&class.name)?)))
+            .collect()
     };
     let mut all = classes(0);
     if all.len() == 1 {
@@ -87,32 +91,33 @@ fn parts<'a>(record: &'a RunRecord, phase: &'a PhaseStats) -> Vec<(&'a str, &'a 
     all
 }
 
-/// The same for a terminal, whose narrow ones show the phase, what was asked for and done, and the response time.
-pub fn table(grid: &Grid) -> Table {
-    // The greatest is left out first.
+/// The table for a terminal; a narrow one shows the phase, requested and actual rate, and response time.
+pub fn table(grid: &Grid) -> TextTable {
+    // Rank of each column: the highest is dropped first.
     const SPARE: [u8; 13] = [0, 4, 0, 0, 0, 0, 2, 5, 0, 3, 1, 0, 0];
     let columns = grid.heads.iter().enumerate().map(|(at, head)| match at {
-        0 => Column::name(&head.label),
-        _ => Column::figures(&head.label, &head.unit).spare(SPARE.get(at).copied().unwrap_or(6)),
+        0 => TextColumn::name(&head.label),
+        _ => TextColumn::figures(&head.label, &head.unit).spare(SPARE.get(at).copied().unwrap_or(6)),
     });
-    let mut table = Table::new(columns.collect());
+    let mut table = TextTable::new(columns.collect());
     for (_, cells) in &grid.rows {
         table.row(cells.iter().map(|cell| cell.text.as_str().into()));
     }
     table
 }
 
-fn cells(name: &str, asked: [String; 2], behind: String, ops: &OpStats) -> Vec<Cell> {
+fn cells(name: &str, schedule_cells: [String; 2], behind: String, ops: &OpStats) -> Vec<GridCell> {
     let time = |time: Option<f64>| time.map_or_else(|| ABSENT.to_owned(), time_us);
     let (service, response) = (&ops.service_us, &ops.response_us);
     let times =
         [service.mean, service.p99, response.mean, response.p50, response.p95, response.p99, response.max];
-    let [from, asked] = asked;
+    let [from, asked] = schedule_cells;
     let head = [name.to_owned(), from, asked, figure(ops.rate_per_s), count(ops.errors), behind];
-    head.into_iter().chain(times.map(time)).map(|text| Cell::text(&text)).collect()
+    head.into_iter().chain(times.map(time)).map(|text| GridCell::text(&text)).collect()
 }
 
-/// What the table does not show: whose phases they are where several workloads ran, operations of no phase, and why there are no counters.
+/// Notes that the table does not show: whose phases they are if several workloads ran, operations outside any
+/// phase, and why counters are missing.
 pub fn words(record: &RunRecord) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(first) = record.workload.as_ref().filter(|_| !record.beside.is_empty()) {
@@ -132,12 +137,12 @@ pub fn words(record: &RunRecord) -> Vec<String> {
     let why: BTreeSet<&str> = record.phases.iter().filter_map(|phase| phase.no_metrics.as_deref()).collect();
     let lacking: Vec<&PhaseStats> = record.phases.iter().filter(|phase| phase.no_metrics.is_some()).collect();
     if let (Some(first), false) = (lacking.first(), why.is_empty()) {
-        let which = match lacking.len() {
+        let phase_label = match lacking.len() {
             1 => format!("of {}", clean(&first.name)),
             all if all == record.phases.len() => "of phases".to_owned(),
             some => format!("of {} and {} more", clean(&first.name), some - 1),
         };
-        words.push(format!("No counters {which}: {}", why.into_iter().collect::<Vec<_>>().join("; ")));
+        words.push(format!("No counters {phase_label}: {}", why.into_iter().collect::<Vec<_>>().join("; ")));
     }
     words
 }
@@ -152,7 +157,7 @@ mod tests {
     use super::*;
     use crate::style::Style;
 
-    /// A run of two phases, the second of which is behind.
+    /// A run of two phases; the second one is behind its schedule.
     pub(crate) fn record() -> RunRecord {
         let mut record = fixture::sqlite();
         let all = record.ops[ALL].clone();

@@ -1,49 +1,42 @@
-//! A plot of ratios: a line for each thing, a mark for each platform, and how far repeats lie apart.
+//! A plot of ratios: a line for each subject, a mark for each platform, and the range of repeats.
 //!
 //! Its axis is logarithmic, so that twice and half are equally far from one.
 
 use std::fmt::Write as _;
 
-use crate::chart::measure::fitted;
+use crate::chart::measure::truncate_to_width;
 use crate::chart::palette::{COLOURS, marker};
 use crate::markup::escape;
 use crate::text::clean;
 
-/// One mark.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Times {
-    /// So many times the first platform.
+pub struct PlotRatio {
+    /// Ratio to the first platform.
     pub times: f64,
-    /// The least and the most that repeats leave room for.
+    /// The minimum and maximum that repeats allow.
     pub range: Option<(f64, f64)>,
-    /// What a reader sees when pointing at it.
     pub hover: String,
 }
 
 /// One line of a plot.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
-    /// What it is of.
+pub struct PlotLine {
     pub label: String,
-    /// The group that it is in; a change of groups is a title.
+    /// Its group; a change of group shows a title.
     pub group: String,
-    /// A mark for each series.
-    pub marks: Vec<Option<Times>>,
+    /// A mark for each series, absent if unknown.
+    pub marks: Vec<Option<PlotRatio>>,
 }
 
-/// A plot of ratios.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
-    /// What it is.
     pub title: String,
-    /// What there is to see, in a sentence.
+    /// What the plot shows, in a sentence.
     pub about: String,
-    /// What its axis is of: `times as good as old`.
+    /// Label of its axis: `times as good as old`.
     pub axis: String,
-    /// Names of its series.
     pub series: Vec<String>,
-    /// Its lines.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PlotLine>,
 }
 
 const WIDTH: f64 = 640.0;
@@ -51,19 +44,19 @@ const LEFT: f64 = 190.0;
 const RIGHT: f64 = 620.0;
 const TOP: f64 = 52.0;
 const ROW: f64 = 19.0;
-/// Ratios that the axis has room for on both sides of one at least.
+/// The axis extends at least to this ratio on both sides of one.
 const LEAST_SPAN: f64 = 1.25;
-/// And at most: what is further away stands at the edge, and says how far.
+/// Maximum ratio of the axis: a mark beyond it is drawn at the edge with its value.
 const MOST_SPAN: f64 = 100.0;
 
-/// Places at which the axis may have a tick.
+/// Ratios at which the axis may have a tick.
 const TICKS: [f64; 13] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
-/// And these, where its ends are less than [`NEAR`] times apart.
+/// Additional ticks if the ends of the axis are less than [`NEAR`] times apart.
 const NEAR_TICKS: [f64; 6] = [0.67, 0.8, 0.9, 1.1, 1.25, 1.5];
 const NEAR: f64 = 8.0;
 
 impl Plot {
-    /// Whether it has anything to show.
+    /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.rows.iter().all(|row| row.marks.iter().all(Option::is_none))
     }
@@ -92,7 +85,7 @@ impl Plot {
                 last = at;
             }
         }
-        let title = fitted(&clean(&self.title), 15.0, WIDTH - 8.0);
+        let title = truncate_to_width(&clean(&self.title), 15.0, WIDTH - 8.0);
         let title = format!("<tspan font-weight=\"600\">{}</tspan>", escape(&title));
         let mut head = String::new();
         text(&mut head, 4.0, 18.0, 15.0, "start", "t", &title);
@@ -105,7 +98,7 @@ impl Plot {
         )
     }
 
-    /// The least and the largest ratio of the axis; one is within.
+    /// The minimum and maximum ratio of the axis, which includes one.
     fn extent(&self) -> (f64, f64) {
         let marks = self.rows.iter().flat_map(|row| row.marks.iter().flatten());
         let ends =
@@ -116,7 +109,7 @@ impl Plot {
         ((low * 0.95).max(1.0 / MOST_SPAN), (high * 1.05).min(MOST_SPAN))
     }
 
-    /// The lines with their marks, and the names of the series; gives the height, and where the axis ends.
+    /// The lines with their marks, and the names of the series; returns the height and the end of the axis.
     fn rows(&self, out: &mut String, x: &impl Fn(f64) -> f64) -> (f64, f64) {
         let mut y = TOP + 4.0;
         let mut group = "";
@@ -128,7 +121,7 @@ impl Plot {
                 text(out, 4.0, y - 3.0, 12.0, "start", "t", &name);
             }
             y += ROW;
-            let label = fitted(&clean(&row.label), 12.0, LEFT - 16.0);
+            let label = truncate_to_width(&clean(&row.label), 12.0, LEFT - 16.0);
             text(out, 12.0, y - 3.0, 12.0, "start", "t", &escape(&label));
             for (style, mark) in row.marks.iter().enumerate() {
                 let drawn = mark.as_ref().filter(|mark| mark.times.is_finite() && mark.times > 0.0);
@@ -141,7 +134,7 @@ impl Plot {
         y += 10.0;
         let mut at = 4.0;
         for (style, name) in self.series.iter().enumerate() {
-            let name = fitted(&clean(name), 12.0, 260.0);
+            let name = truncate_to_width(&clean(name), 12.0, 260.0);
             let wide = 30.0 + crate::chart::measure::text_width(&name, 12.0);
             if at == 4.0 || at + wide > WIDTH {
                 (at, y) = (4.0, y + 18.0);
@@ -161,7 +154,7 @@ impl Plot {
     }
 }
 
-fn draw(out: &mut String, mark: &Times, style: usize, x: &impl Fn(f64) -> f64, y: f64) {
+fn draw(out: &mut String, mark: &PlotRatio, style: usize, x: &impl Fn(f64) -> f64, y: f64) {
     let colour = style % COLOURS;
     if let Some((low, high)) = mark.range {
         let (from, to) = (x(low), x(high));
@@ -193,8 +186,8 @@ mod tests {
     use super::*;
 
     fn plot(times: f64) -> Plot {
-        let mark = Times { times, range: Some((times * 0.9, times * 1.1)), hover: "<b>".to_owned() };
-        let row = Row { label: "<i>".to_owned(), group: "g".to_owned(), marks: vec![Some(mark), None] };
+        let mark = PlotRatio { times, range: Some((times * 0.9, times * 1.1)), hover: "<b>".to_owned() };
+        let row = PlotLine { label: "<i>".to_owned(), group: "g".to_owned(), marks: vec![Some(mark), None] };
         let series = vec!["a & b".to_owned(), "c".to_owned()];
         Plot { title: "t".into(), about: "a".into(), axis: "times".into(), series, rows: vec![row] }
     }

@@ -1,43 +1,46 @@
-//! What performance costs: tables, and a plot of several platforms.
+//! Tables of the price of performance, and a plot of several platforms.
 
 use dyno_analyze::number::{ABSENT, figure, fixed, sessions};
 use dyno_analyze::points::phrase;
-use dyno_analyze::price::{Cost, Costs, Priced, Prices};
-use dyno_analyze::{Answer, whose};
+use dyno_analyze::price::{Cost, Costs, PricedPlatform, Prices};
+use dyno_analyze::{CurveSummary, whose};
 
-use crate::grid::{Cell, Grid, Head};
-use crate::plot::{Plot, Row, Times};
+use crate::grid::{Grid, GridCell, GridHead};
+use crate::plot::{Plot, PlotLine, PlotRatio};
 
-/// What prices are of, in a sentence.
+/// The scope of the prices, in a sentence.
 pub(crate) fn over(prices: &Prices) -> String {
     let months = if prices.months.fract() == 0.0 { fixed(prices.months, 0) } else { figure(prices.months) };
     format!("Each month; what was bought is used for {months} months.")
 }
 
-/// What each platform costs each month, and of what that is made.
-pub fn price_grid(priced: &[Priced], currency: &str) -> Grid {
-    let mut grid =
-        Grid::new(vec![Head::tight("platform"), Head::figures("a month", currency), Head::text("made of")]);
+/// Monthly cost of each platform and its parts.
+pub fn price_grid(priced: &[PricedPlatform], currency: &str) -> Grid {
+    let mut grid = Grid::new(vec![
+        GridHead::tight("platform"),
+        GridHead::figures("a month", currency),
+        GridHead::text("made of"),
+    ]);
     for platform in priced {
         let parts: Vec<String> =
             platform.parts.iter().map(|(name, amount)| format!("{name} {}", figure(*amount))).collect();
         let texts = [platform.name.clone(), figure(platform.a_month), parts.join(", ")];
-        grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+        grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
     }
     grid
 }
 
-/// What a unit of performance costs on each platform.
-pub fn costs_grid(priced: &[Priced], costs: &[Costs], currency: &str) -> Grid {
+/// Cost of a unit of performance on each platform.
+pub fn costs_grid(priced: &[PricedPlatform], costs: &[Costs], currency: &str) -> Grid {
     let mut grid = Grid::new(vec![
-        Head::tight("a month for"),
-        Head::figures("costs", currency),
-        Head::figures("×", "").explained("times the first platform's cost; below 1 is cheaper"),
-        Head::figures("does", "/s"),
-        Head::text("where"),
+        GridHead::tight("a month for"),
+        GridHead::figures("costs", currency),
+        GridHead::figures("×", "").explained("times the first platform's cost; below 1 is cheaper"),
+        GridHead::figures("does", "/s"),
+        GridHead::text("where"),
     ]);
     for unit in costs {
-        grid.row(vec![Cell::text(&format!("{} ({})", unit.unit, unit.test))]);
+        grid.row(vec![GridCell::text(&format!("{} ({})", unit.unit, unit.test))]);
         for (at, (platform, cost)) in priced.iter().zip(&unit.each).enumerate() {
             let absent = || ABSENT.to_owned();
             let times =
@@ -47,47 +50,51 @@ pub fn costs_grid(priced: &[Priced], costs: &[Costs], currency: &str) -> Grid {
                 Err(why) => [absent(), absent(), why.clone()],
             };
             let texts = [platform.name.clone(), costs, times, does, place];
-            grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+            grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
         }
     }
     grid
 }
 
-/// What each curve costs by the price of its platform; nothing where no price is of any of them. `variant` is that of all of them
-/// where they are of one.
-pub(crate) fn curve_price_grid(curves: &[Answer], variant: Option<&str>, prices: &Prices) -> Option<Grid> {
-    let price = |curve: &Answer| {
+/// Cost of each curve by the price of its platform; `None` if no price applies to any of them. `variant` is
+/// the common variant of all curves, if they have one.
+pub(crate) fn curve_price_grid(
+    curves: &[CurveSummary],
+    variant: Option<&str>,
+    prices: &Prices,
+) -> Option<Grid> {
+    let price = |curve: &CurveSummary| {
         let name = curve.variant.as_deref().or(variant)?;
         prices.of(&[name])
     };
     curves.iter().find_map(price)?;
     let mut grid = Grid::new(vec![
-        Head::text("curve"),
-        Head::text("platform"),
-        Head::figures("a month", &prices.currency),
-        Head::figures("capacity", ""),
-        Head::figures("for each 1,000", &prices.currency)
+        GridHead::text("curve"),
+        GridHead::text("platform"),
+        GridHead::figures("a month", &prices.currency),
+        GridHead::figures("capacity", ""),
+        GridHead::figures("for each 1,000", &prices.currency)
             .explained("the price of a month by the capacity, for a thousand of its unit"),
-        Head::figures("×", "").explained("times the first curve's price; below 1 is cheaper"),
+        GridHead::figures("×", "").explained("times the first curve's price; below 1 is cheaper"),
     ]);
-    let each = |curve: &Answer| {
-        let a_month = price(curve)?.a_month(prices.months);
+    let unit_price = |curve: &CurveSummary| {
+        let a_month = price(curve)?.monthly_cost(prices.months);
         (curve.capacity.value > 0.0).then(|| 1e3 * a_month / curve.capacity.value)
     };
-    let first = curves.first().and_then(|first| Some((first.measure.as_str(), each(first)?)));
+    let first = curves.first().and_then(|first| Some((first.measure.as_str(), unit_price(first)?)));
     for (at, curve) in curves.iter().enumerate() {
         let absent = || ABSENT.to_owned();
-        let of = price(curve);
-        let times = first.filter(|(measure, _)| at > 0 && *measure == curve.measure).zip(each(curve));
+        let platform_price = price(curve);
+        let times = first.filter(|(measure, _)| at > 0 && *measure == curve.measure).zip(unit_price(curve));
         let texts = [
             if curve.name.is_empty() { "all runs".to_owned() } else { curve.name.clone() },
-            of.map_or_else(absent, |price| price.name.clone()),
-            of.map_or_else(absent, |price| figure(price.a_month(prices.months))),
+            platform_price.map_or_else(absent, |price| price.name.clone()),
+            platform_price.map_or_else(absent, |price| figure(price.monthly_cost(prices.months))),
             whose::mark(phrase(&curve.measure, curve.capacity.value), curve.marked),
-            each(curve).map_or_else(absent, |each| whose::mark(figure(each), curve.marked)),
+            unit_price(curve).map_or_else(absent, |each| whose::mark(figure(each), curve.marked)),
             times.map_or_else(String::new, |((_, first), each)| figure(each / first)),
         ];
-        grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+        grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
     }
     Some(grid)
 }
@@ -97,7 +104,7 @@ fn place(cost: &Cost) -> String {
     if cost.at_knee { format!("knee, {with}") } else { format!("most, no knee, {with}") }
 }
 
-fn times(unit: &Costs, at: usize) -> Option<Times> {
+fn times(unit: &Costs, at: usize) -> Option<PlotRatio> {
     let (first, this) = (unit.each.first()?.as_ref().ok()?, unit.each.get(at)?.as_ref().ok()?);
     let range = first.range.zip(this.range).map(|(first, this)| (this.0 / first.1, this.1 / first.0));
     let times = this.a_month / first.a_month;
@@ -108,13 +115,13 @@ fn times(unit: &Costs, at: usize) -> Option<Times> {
         figure(this.a_month),
         figure(first.a_month)
     );
-    times.is_finite().then_some(Times { times, range, hover })
+    times.is_finite().then_some(PlotRatio { times, range, hover })
 }
 
-/// The costs of all platforms but the first, as ratios to its own.
-pub fn price_plot(priced: &[Priced], costs: &[Costs]) -> Plot {
+/// Costs of all other platforms as ratios to the first.
+pub fn price_plot(priced: &[PricedPlatform], costs: &[Costs]) -> Plot {
     let first = priced.first().map_or("", |platform| platform.name.as_str());
-    let row = |unit: &Costs| Row {
+    let row = |unit: &Costs| PlotLine {
         label: unit.unit.to_owned(),
         group: String::new(),
         marks: (1..priced.len()).map(|at| times(unit, at)).collect(),

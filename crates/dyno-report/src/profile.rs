@@ -1,19 +1,21 @@
-//! Where the processors' time went: tables of a profile, and of what differs between two.
+//! Tables of a processor profile, and of the differences between two profiles.
 
 use dyno_analyze::number::{ABSENT, count, figure, fixed, percent};
-use dyno_analyze::profile::{Gain, Gains, Part, busy_s, busy_us_per_op, is_of_run, share_of_run_pct};
+use dyno_analyze::profile::{
+    ProfileComparison, ProfileFunctionChange, ProfileFunctionShare, busy_s, busy_us_per_op, is_of_run,
+    share_of_run_pct,
+};
 use dyno_record::profile::REST;
 use dyno_record::{CpuKind, CpuProfile, DatabaseIn, Profile, RunRecord};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::text::{clean, truncate, wrap};
 
-/// The title of the section.
 pub const TITLE: &str = "where the processors' time went";
 
-/// Processes and functions that a terminal shows, and a page.
+/// Processes and functions shown in a terminal, and on a page.
 const PROCESSES_SHOWN: usize = 6;
 const SYMBOLS_SHOWN: usize = 12;
 pub(crate) const ROWS_OF_PAGE: usize = 30;
@@ -21,7 +23,7 @@ pub(crate) const ROWS_OF_PAGE: usize = 30;
 const NAME_COLUMNS: usize = 44;
 const LINES_MAX: usize = 6;
 
-/// Whose processor time it is, in words.
+/// Owner of the processor time, in words.
 pub(crate) fn kind_words(profile: &CpuProfile, kind: CpuKind) -> &'static str {
     match kind {
         CpuKind::Kernel => "kernel",
@@ -33,7 +35,7 @@ pub(crate) fn kind_words(profile: &CpuProfile, kind: CpuKind) -> &'static str {
     }
 }
 
-/// What the profile is of, and what it does not tell; or why there is none. Empty where none was asked for.
+/// What the profile covers and what it cannot show, or why there is none. Empty if none was requested.
 pub(crate) fn words(record: &RunRecord) -> Vec<String> {
     let profile = match &record.profile {
         None => return Vec::new(),
@@ -56,13 +58,13 @@ pub(crate) fn words(record: &RunRecord) -> Vec<String> {
         first.push_str(&format!(", {} lost", count(profile.lost)));
     }
     if let Some((busy_s, per_op)) = busy_s(record).zip(busy_us_per_op(record)) {
-        let own = share_of_run_pct(profile) / 100.0;
+        let run_share = share_of_run_pct(profile) / 100.0;
         first.push_str(&format!(
             "; they were at work for {} s, {} s of it for {}: {} µs for each operation",
             figure(busy_s),
-            figure(busy_s * own),
+            figure(busy_s * run_share),
             run_words(profile),
-            figure(per_op * own)
+            figure(per_op * run_share)
         ));
     }
     let mut words = vec![first];
@@ -73,9 +75,7 @@ pub(crate) fn words(record: &RunRecord) -> Vec<String> {
             );
         }
         DatabaseIn::Unknown => {
-            words.push(
-                "Which processes are the database's could not be told: they are among the others".into(),
-            );
+            words.push("Dyno could not identify the database's processes: they are among the others".into());
         }
         DatabaseIn::Processes | DatabaseIn::Dyno => {}
     }
@@ -83,7 +83,7 @@ pub(crate) fn words(record: &RunRecord) -> Vec<String> {
     words
 }
 
-/// What may be the run's, in words.
+/// The part that may belong to the run, in words.
 fn run_words(profile: &CpuProfile) -> &'static str {
     match profile.database {
         DatabaseIn::Processes => "database, Dyno and the kernel's own threads",
@@ -93,30 +93,30 @@ fn run_words(profile: &CpuProfile) -> &'static str {
     }
 }
 
-/// Columns of time: a share, and what it is for one operation, where that is known.
-fn time_heads(per_op: Option<f64>) -> Vec<Head> {
+/// Time columns: a share, and the time per operation if it is known.
+fn time_heads(per_op: Option<f64>) -> Vec<GridHead> {
     let mut heads = vec![
-        Head::figures("share", "%").explained("of the time that processors were at work"),
-        Head::figures("samples", ""),
+        GridHead::figures("share", "%").explained("of the time that processors were at work"),
+        GridHead::figures("samples", ""),
     ];
     if per_op.is_some() {
         heads
-            .push(Head::figures("per op", "µs").explained(
+            .push(GridHead::figures("per op", "µs").explained(
                 "for each operation of the window: the share of the time that the kernel counted",
             ));
     }
     heads
 }
 
-/// `is_own` where it may be the run's: what others did is no operation's cost.
-fn time_cells(share_pct: f64, samples: u64, per_op: Option<f64>, is_own: bool) -> Vec<Cell> {
-    let mut cells = vec![Cell::text(&percent(share_pct)), Cell::text(&count(samples))];
+/// `is_own` means that the time may belong to the run: activity of others is no operation's cost.
+fn time_cells(share_pct: f64, samples: u64, per_op: Option<f64>, is_own: bool) -> Vec<GridCell> {
+    let mut cells = vec![GridCell::text(&percent(share_pct)), GridCell::text(&count(samples))];
     let words = |whole: f64| if is_own { figure(whole * share_pct / 100.0) } else { ABSENT.to_owned() };
-    cells.extend(per_op.map(|whole| Cell::text(&words(whole))));
+    cells.extend(per_op.map(|whole| GridCell::text(&words(whole))));
     cells
 }
 
-/// The largest `most`, and what the others add up to: share and samples.
+/// The largest `most`, and the sum of the others: share and samples.
 fn split<T>(
     all: &[T],
     most: usize,
@@ -131,54 +131,54 @@ fn split<T>(
     (shown, (!rest.is_empty()).then_some(sum))
 }
 
-/// The largest processes, and the rest together.
+/// The largest processes, and the sum of the others.
 pub(crate) fn processes(record: &RunRecord, profile: &CpuProfile, most: usize) -> Grid {
     let per_op = busy_us_per_op(record);
-    let mut heads = vec![Head::text("process"), Head::tight("whose")];
+    let mut heads = vec![GridHead::text("process"), GridHead::tight("whose")];
     heads.extend(time_heads(per_op));
     let mut grid = Grid::new(heads);
     let (shown, rest) =
         split(&profile.processes, most, |one| one.name == REST, |one| (one.share_pct, one.samples));
     for one in shown {
-        let mut cells = vec![Cell::text(&one.name), Cell::text(kind_words(profile, one.kind))];
+        let mut cells = vec![GridCell::text(&one.name), GridCell::text(kind_words(profile, one.kind))];
         cells.extend(time_cells(one.share_pct, one.samples, per_op, is_of_run(profile, one.kind)));
         grid.row(cells);
     }
     if let Some((share_pct, samples)) = rest {
-        let mut cells = vec![Cell::text(REST), Cell::default()];
+        let mut cells = vec![GridCell::text(REST), GridCell::default()];
         cells.extend(time_cells(share_pct, samples, per_op, false));
         grid.row(cells);
     }
     grid
 }
 
-/// The largest functions, and the rest together.
+/// The largest functions, and the sum of the others.
 pub(crate) fn symbols(record: &RunRecord, profile: &CpuProfile, most: usize) -> Grid {
     let per_op = busy_us_per_op(record);
-    let mut heads = vec![Head::text("function"), Head::tight("in"), Head::tight("process")];
+    let mut heads = vec![GridHead::text("function"), GridHead::tight("in"), GridHead::tight("process")];
     heads.extend(time_heads(per_op));
     let mut grid = Grid::new(heads);
     let (shown, rest) =
         split(&profile.symbols, most, |one| one.symbol == REST, |one| (one.share_pct, one.samples));
     for one in shown {
         let mut cells = vec![
-            Cell::text(&truncate(&clean(&one.symbol), NAME_COLUMNS)),
-            Cell::text(&truncate(&clean(file(&one.module)), NAME_COLUMNS / 2)),
-            Cell::text(&one.process),
+            GridCell::text(&truncate(&clean(&one.symbol), NAME_COLUMNS)),
+            GridCell::text(&truncate(&clean(file(&one.module)), NAME_COLUMNS / 2)),
+            GridCell::text(&one.process),
         ];
         let is_own = is_of_run(profile, one.process_kind);
         cells.extend(time_cells(one.share_pct, one.samples, per_op, is_own));
         grid.row(cells);
     }
     if let Some((share_pct, samples)) = rest {
-        let mut cells = vec![Cell::text(REST), Cell::default(), Cell::default()];
+        let mut cells = vec![GridCell::text(REST), GridCell::default(), GridCell::default()];
         cells.extend(time_cells(share_pct, samples, per_op, false));
         grid.row(cells);
     }
     grid
 }
 
-/// A module without its folder; the kernel as what it is.
+/// A module without its folder; the kernel under its own name.
 pub(crate) fn file(module: &str) -> &str {
     match module.rsplit('/').next().unwrap_or_default() {
         "[kernel.kallsyms]" => "kernel",
@@ -186,7 +186,7 @@ pub(crate) fn file(module: &str) -> &str {
     }
 }
 
-/// The section of a terminal; empty where no profile was asked for.
+/// The section for a terminal; empty if no profile was requested.
 pub(crate) fn profile_text(record: &RunRecord, style: &Style) -> String {
     let mut out = String::new();
     for words in words(record) {
@@ -195,14 +195,14 @@ pub(crate) fn profile_text(record: &RunRecord, style: &Style) -> String {
         }
     }
     if let Some(profile) = record.profile.as_ref().and_then(Profile::taken) {
-        out.push_str(&Table::from(&processes(record, profile, PROCESSES_SHOWN)).render(style));
-        out.push_str(&Table::from(&symbols(record, profile, SYMBOLS_SHOWN)).render(style));
+        out.push_str(&TextTable::from(&processes(record, profile, PROCESSES_SHOWN)).render(style));
+        out.push_str(&TextTable::from(&symbols(record, profile, SYMBOLS_SHOWN)).render(style));
     }
     out
 }
 
-/// Which functions took more and which took less.
-pub(crate) fn gains_text(gains: &Gains, style: &Style) -> String {
+/// Functions that took more time, and functions that took less.
+pub(crate) fn gains_text(gains: &ProfileComparison, style: &Style) -> String {
     let (unit, of) = match gains.per_op {
         true => ("µs", "processor time for each operation, of the run's own processes and the kernel's"),
         false => ("%", "shares of the time that processors were at work"),
@@ -217,7 +217,7 @@ pub(crate) fn gains_text(gains: &Gains, style: &Style) -> String {
     );
     let mut out = wrap(&head, style.columns(), LINES_MAX).join("\n");
     out.push('\n');
-    out.push_str(&Table::from(&gains_grid(gains)).render(style));
+    out.push_str(&TextTable::from(&gains_grid(gains)).render(style));
     let mut notes = Vec::new();
     if gains.left_out > 0 {
         notes.push(format!("{} more functions differ by less", count(gains.left_out as u64)));
@@ -229,25 +229,25 @@ pub(crate) fn gains_text(gains: &Gains, style: &Style) -> String {
     out
 }
 
-/// The same as a table.
-pub(crate) fn gains_grid(gains: &Gains) -> Grid {
+/// The differences as a table.
+pub(crate) fn gains_grid(gains: &ProfileComparison) -> Grid {
     let unit = if gains.per_op { "µs" } else { "%" };
     let mut grid = Grid::new(vec![
-        Head::text("function"),
-        Head::tight("in"),
-        Head::tight("process"),
-        Head::figures("A", unit),
-        Head::figures("B", unit),
-        Head::figures("B − A", unit),
-        Head::tight("clear"),
+        GridHead::text("function"),
+        GridHead::tight("in"),
+        GridHead::tight("process"),
+        GridHead::figures("A", unit),
+        GridHead::figures("B", unit),
+        GridHead::figures("B − A", unit),
+        GridHead::tight("clear"),
     ]);
-    let part = |part: &Part, runs: usize| match (part.samples, runs) {
+    let part = |part: &ProfileFunctionShare, runs: usize| match (part.samples, runs) {
         (0, _) => ABSENT.to_owned(),
         (_, 1) => figure(part.mean),
         _ => format!("{} ({} … {})", figure(part.mean), figure(part.range.0), figure(part.range.1)),
     };
     for gain in &gains.gains {
-        let Gain { process, symbol, module, a, b, gain: by, is_clear } = gain;
+        let ProfileFunctionChange { process, symbol, module, a, b, gain: by, is_clear } = gain;
         let sign = if *by > 0.0 { "+" } else { "" };
         let cells = [
             truncate(&clean(symbol), NAME_COLUMNS),
@@ -258,7 +258,7 @@ pub(crate) fn gains_grid(gains: &Gains) -> Grid {
             format!("{sign}{}", figure(*by)),
             (if *is_clear { "yes" } else { "" }).to_owned(),
         ];
-        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
     }
     grid
 }

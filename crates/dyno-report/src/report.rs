@@ -1,74 +1,70 @@
-//! What a report says, before any format: the answer, its charts, its tables.
+//! The content of a report, independent of its format: the answer, its charts, its tables.
 
-use dyno_analyze::Answers;
-use dyno_analyze::conclusion::suite::Suite;
-use dyno_analyze::conclusion::{Conclusion, Figures as Concluded};
+use dyno_analyze::CurveSummaries;
+use dyno_analyze::conclusion::suite::SuiteResult;
+use dyno_analyze::conclusion::{Conclusion, ConclusionFigures as Concluded};
 use dyno_analyze::knee::knee;
 use dyno_analyze::limited::{Component, limited};
 use dyno_analyze::number::{self, count, figure, optional, percent, span_s, time_us};
-use dyno_analyze::points::{Measure, Point, Points, SESSIONS, Survey};
+use dyno_analyze::points::{Measure, MeasuredPoint, Points, SESSIONS, Survey};
 use dyno_analyze::whose::mark;
-use dyno_record::{Kind, RunRecord, Status, SweepKind};
+use dyno_record::{RecordKind, RunRecord, Status, SweepKind};
 
 use crate::audit::audit_summary;
 use crate::chart::Chart;
-use crate::figures::{self, OPS, READS, Ramp, anchor, best, ramps, typical, words};
-use crate::grid::{Cell, Grid, Head};
-use crate::result::{Figures, has_result};
+use crate::figures::{self, OPS, READS, RampCurve, anchor, best, ramps, typical, words};
+use crate::grid::{Grid, GridCell, GridHead};
+use crate::result::{RunFigures, has_result};
 use crate::runs::{Runs, RunsError};
-use crate::seen::Seen;
+use crate::seen::RunSetSummary;
 use crate::status::IMPORTED;
 use crate::text::capital;
 
-/// Runs, seen together.
 #[derive(Debug)]
 pub struct Report<'r> {
     runs: Box<dyn Runs + 'r>,
-    /// All of them together, with a result or not.
-    pub seen: Seen,
-    /// What they say point by point.
+    /// All runs together, with or without a result.
+    pub seen: RunSetSummary,
+    /// Results of the runs by point.
     pub points: Points,
-    /// Charts over all points.
     pub charts: Vec<Chart>,
-    /// The run that is looked at closely: the only one, or the typical one at the highest throughput.
+    /// The run shown in detail: the only one, or the typical one at the highest throughput.
     pub close: Option<RunRecord>,
-    /// Each of several curves in a chart of its own.
+    /// Individual charts of several curves.
     pub multiples: Vec<Chart>,
-    /// Throughput at each load of each curve, and what dominates there; of a sweep.
+    /// For a sweep: throughput at each load of each curve, and the dominant resource there.
     pub matrix: Option<(Grid, Grid)>,
-    /// Its charts.
+    /// Charts of the run shown in detail.
     pub close_charts: Vec<Chart>,
-    /// What is said of each curve along sessions.
+    /// Sentences about each curve over sessions.
     pub curves: Vec<CurveWords>,
-    /// What commands concluded from these runs.
+    /// Conclusions of commands from these runs.
     pub conclusions: Vec<Conclusion>,
     /// The answer of each curve.
-    pub answers: Answers,
+    pub answers: CurveSummaries,
 }
 
-/// What is said of one curve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurveWords {
-    /// What sets it apart; empty for the only one.
+    /// Settings that distinguish it; empty for a single curve.
     pub name: String,
     /// Its fit and its knee, one sentence each.
     pub sentences: Vec<String>,
-    /// Where its knee lies, if it has one and it is the curve of the highest throughput.
+    /// Position of its knee, if it has one and it is the curve with the highest throughput.
     knee_of_best: Option<String>,
 }
 
-/// The answer, in one sentence and a few more words.
+/// The answer: one sentence and a few notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// The sentence.
+pub struct ReportAnswer {
     pub line: String,
-    /// What has to be known with it.
+    /// Notes that qualify the answer.
     pub more: Vec<String>,
-    /// Whether there is a result at all.
-    pub found: bool,
+    /// Whether there is a result.
+    pub has_result: bool,
 }
 
-/// Measures of the table of points, in their order, with short heads.
+/// Measures in the table of points, in order, with short heads.
 const COLUMNS: [(&str, &str, &str); 18] = [
     ("ops_per_s", "operations", "/s"),
     ("rows_per_s", "rows", "/s"),
@@ -91,28 +87,27 @@ const COLUMNS: [(&str, &str, &str); 18] = [
 ];
 
 impl<'r> Report<'r> {
-    /// The record that it is of, where that is one of a component and no run.
+    /// The record of this report if it is a component's and not a run's.
     pub(crate) fn component(&self) -> Option<&RunRecord> {
-        self.seen.first.as_ref().filter(|first| self.seen.runs == 1 && first.kind == Kind::Component)
+        self.seen.first.as_ref().filter(|first| self.seen.runs == 1 && first.kind == RecordKind::Component)
     }
 
-    /// The report of `records`.
     pub fn of(records: &'r [RunRecord]) -> Self {
         Self::over(records).expect("records in memory can be read")
     }
 
-    /// The report of `runs`, which are gone through twice for it, and again wherever each of them is shown. What commands
-    /// concluded from them is for the caller to add.
+    /// Builds the report of `runs`, which are read twice, and again wherever each of them is shown. The
+    /// caller adds the conclusions of commands.
     ///
     /// # Errors
     /// A run cannot be read.
     pub fn over(runs: impl Runs + 'r) -> Result<Self, RunsError> {
         let mut survey = Survey::default();
         runs.each(&mut |record| {
-            survey.see(record);
+            survey.observe(record);
             Ok(())
         })?;
-        let (mut grouping, mut seen) = (survey.grouping(), Seen::default());
+        let (mut grouping, mut seen) = (survey.grouping(), RunSetSummary::default());
         runs.each(&mut |record| {
             grouping.add(record);
             seen.see(record);
@@ -130,8 +125,8 @@ impl<'r> Report<'r> {
         };
         let close_charts = close.as_ref().map(figures::of_run).unwrap_or_default();
         let answers = match &close {
-            Some(one) if seen.runs == 1 => Answers::of_run(one),
-            _ => Answers::of(&points),
+            Some(one) if seen.runs == 1 => CurveSummaries::of_run(one),
+            _ => CurveSummaries::of(&points),
         };
         let (runs, conclusions) = (Box::new(runs), Vec::new());
         Ok(Self {
@@ -149,7 +144,8 @@ impl<'r> Report<'r> {
         })
     }
 
-    /// Takes over what commands concluded from the runs. The tests of a suite are no points of one curve: its charts are those of its units.
+    /// Adds the conclusions of commands. The tests of a suite are not points of one curve: its charts are
+    /// those of its units.
     pub fn conclude(&mut self, conclusions: Vec<Conclusion>) {
         self.conclusions = conclusions;
         if let Some(charts) = self.suite().map(crate::suite::all_charts) {
@@ -158,29 +154,30 @@ impl<'r> Report<'r> {
         }
     }
 
-    /// The suite that its runs are of, where they are.
-    pub fn suite(&self) -> Option<&Suite> {
+    /// The suite to which the runs belong, if any.
+    pub fn suite(&self) -> Option<&SuiteResult> {
         self.conclusions.iter().find_map(|conclusion| match &conclusion.figures {
             Concluded::Suite(suite) => Some(&**suite),
             _ => None,
         })
     }
 
-    /// Whether the answers of curves say anything: those of tests of a suite, of a watch and of a machine's raw limits do not.
+    /// Whether the answers of curves apply: they do not for tests of a suite, a watch and a machine's raw
+    /// limits.
     pub fn has_answers(&self) -> bool {
-        let is_run = self.seen.first.as_ref().is_some_and(Answers::is_of);
+        let is_run = self.seen.first.as_ref().is_some_and(CurveSummaries::has_summary);
         is_run && !self.answers.curves.is_empty() && self.suite().is_none()
     }
 
-    /// Hands each run to `take`, in the order in which they ran.
+    /// Passes each run to `take`, in the order in which they ran.
     ///
     /// # Errors
-    /// A run cannot be read, and what `take` returns.
+    /// A run cannot be read, or `take` fails.
     pub fn each(&self, mut take: impl FnMut(&RunRecord) -> Result<(), RunsError>) -> Result<(), RunsError> {
         self.runs.each(&mut take)
     }
 
-    /// The run whose audit and platform are shown: that which is looked at closely, or the first.
+    /// The run whose audit and platform are shown: the one shown in detail, or the first.
     pub fn shown(&self) -> Option<&RunRecord> {
         self.close.as_ref().or(self.seen.first.as_ref())
     }
@@ -190,11 +187,11 @@ impl<'r> Report<'r> {
         self.charts.iter().chain(&self.close_charts)
     }
 
-    /// The answer.
-    pub fn answer(&self) -> Answer {
+    /// The answer over all runs.
+    pub fn answer(&self) -> ReportAnswer {
         if let Some(record) = self.component() {
             let line = format!("raw limits of {}: {}", record.host().name, record.status.words());
-            return Answer { line, more: Vec::new(), found: false };
+            return ReportAnswer { line, more: Vec::new(), has_result: false };
         }
         let mut more = Vec::new();
         if !self.points.left_out.is_empty() && self.seen.runs > 1 {
@@ -205,10 +202,10 @@ impl<'r> Report<'r> {
                 count(all as u64)
             ));
         }
-        if let Some((line, words)) = self.own_answer() {
+        if let Some((line, words)) = self.campaign_answer() {
             more.splice(0..0, words);
             more.extend(self.imported());
-            return Answer { line, more, found: self.close.is_some() };
+            return ReportAnswer { line, more, has_result: self.close.is_some() };
         }
         let Some(record) = &self.close else {
             let reason = self.points.left_out.first().map_or("there is no run", |out| out.reason.as_str());
@@ -217,40 +214,43 @@ impl<'r> Report<'r> {
             } else {
                 format!("No result: {reason}.")
             };
-            return Answer { line, more, found: false };
+            return ReportAnswer { line, more, has_result: false };
         };
         let line = match best(&self.points).filter(|_| self.points.points.len() > 1) {
             Some(point) => self.most(point),
             None => self.single(record),
         };
-        let is_watch = record.kind == Kind::Watch;
+        let is_watch = record.kind == RecordKind::Watch;
         more.extend(
             self.limit(record)
                 .filter(|_| !is_watch && !self.has_answers())
                 .map(|words| format!("{}.", capital(&words))),
         );
         if record.status == Status::Interrupted {
-            let what = if is_watch { "watch" } else { "run" };
-            more.push(format!("The {what} was interrupted: the figures are of the part that was measured."));
+            let kind_word = if is_watch { "watch" } else { "run" };
+            more.push(format!(
+                "The {kind_word} was interrupted: the figures are of the part that was measured."
+            ));
         }
         more.extend(self.imported());
         let place = if self.seen.runs > 1 { " at the maximum" } else { "" };
         if !is_watch {
             more.push(format!("Audit{place}: {}.", audit_summary(&record.audit)));
         }
-        Answer { line, more, found: true }
+        ReportAnswer { line, more, has_result: true }
     }
 
-    /// What limits: at the maximum, or the only run. Of imported figures only what is known.
+    /// The bottleneck, at the maximum or of the only run. For imported figures only what is known.
     fn limit(&self, record: &RunRecord) -> Option<String> {
-        let of_point = best(&self.points).and_then(Point::limited);
+        let of_point = best(&self.points).and_then(MeasuredPoint::limited);
         let limit = of_point.unwrap_or_else(|| limited(record));
         let is_told = limit.by != Component::Unknown || record.status != Status::Imported;
         is_told.then(|| limit.full())
     }
 
-    /// The answer of the command that all the runs are of, with whether it came to its end. A sweep's is the report's own.
-    fn own_answer(&self) -> Option<(String, Vec<String>)> {
+    /// The answer of the command to which all runs belong, and whether it completed. For a sweep, `None`: the
+    /// report's own answer applies.
+    fn campaign_answer(&self) -> Option<(String, Vec<String>)> {
         let part = self.seen.part_of.as_ref()?;
         let conclusion = self.conclusions.iter().find(|conclusion| conclusion.of == part.id);
         match (conclusion, part.kind) {
@@ -261,12 +261,12 @@ impl<'r> Report<'r> {
                     stopped.map(|why| format!("It did not come to its end: {}.", why.trim_end_matches('.')));
                 Some((format!("{}.", capital(&conclusion.line)), words.collect()))
             }
-            // The best of one side would be no answer to the question of which side is better.
+            // The best run of one side would not answer which side is better.
             (None, SweepKind::Ab) => {
-                let of = &part.id;
+                let campaign_id = &part.id;
                 Some((
                     format!(
-                        "Runs of an A/B comparison: `dyno compare {of}/a {of}/b` holds its sides against each other."
+                        "Runs of an A/B comparison: `dyno compare {campaign_id}/a {campaign_id}/b` holds its sides against each other."
                     ),
                     Vec::new(),
                 ))
@@ -275,7 +275,7 @@ impl<'r> Report<'r> {
         }
     }
 
-    /// That figures are imported, and how many of them.
+    /// A note that figures are imported, and how many.
     fn imported(&self) -> Option<String> {
         match self.seen.imported {
             0 => None,
@@ -284,12 +284,12 @@ impl<'r> Report<'r> {
         }
     }
 
-    /// The one legend of the mark; none where no figure is marked.
+    /// The single legend of the mark; `None` if no figure is marked.
     pub fn legend(&self) -> Option<String> {
         self.seen.legend.words()
     }
 
-    fn most(&self, point: &Point) -> String {
+    fn most(&self, point: &MeasuredPoint) -> String {
         if let (None, Some(reads)) = (point.get("ops_per_s"), point.get(READS)) {
             let latency = point.get("physical_read_latency_us");
             let latency = latency.map_or_else(String::new, |us| format!(" of {}", time_us(us)));
@@ -318,10 +318,11 @@ impl<'r> Report<'r> {
         if let Some(answer) = crate::watched::spread::answer(record) {
             return answer;
         }
-        let figures = Figures::of(record);
-        let of = |measure: &str| dyno_analyze::points::figure(record, measure).map(|(value, _)| value);
-        if let (None, Some(reads)) = (figures.get("ops_per_s"), of(READS)) {
-            let active = of("database_active_sessions")
+        let figures = RunFigures::of(record);
+        let metric_value =
+            |measure: &str| dyno_analyze::points::figure(record, measure).map(|(value, _)| value);
+        if let (None, Some(reads)) = (figures.get("ops_per_s"), metric_value(READS)) {
+            let active = metric_value("database_active_sessions")
                 .map(|sessions| format!(", {} sessions active", figure(sessions)));
             let active = active.unwrap_or_default();
             return format!("{} physical reads/s{active} over {}.", figure(reads), span_s(figures.seconds));
@@ -354,8 +355,8 @@ impl<'r> Report<'r> {
         line
     }
 
-    /// Where a point is, in words.
-    pub fn place(&self, point: &Point) -> String {
+    /// Setting of a point, in words.
+    pub fn place(&self, point: &MeasuredPoint) -> String {
         let words = self.points.axes.iter().zip(&point.values).rev().map(|(axis, value)| words(axis, value));
         words.collect::<Vec<_>>().join(", ")
     }
@@ -363,24 +364,24 @@ impl<'r> Report<'r> {
     /// One row for each point, then one for each run without a result.
     pub fn grid(&self) -> Grid {
         let axes = self.points.axes.iter().map(|axis| {
-            Head::figures(if axis.path == SESSIONS { "sessions" } else { axis.name() }, axis.unit)
+            GridHead::figures(if axis.path == SESSIONS { "sessions" } else { axis.name() }, axis.unit)
         });
-        let mut heads: Vec<Head> = axes.collect();
+        let mut heads: Vec<GridHead> = axes.collect();
         let one_row = heads.is_empty();
         if one_row {
-            heads.push(Head::figures("sessions", ""));
+            heads.push(GridHead::figures("sessions", ""));
         }
-        heads.push(Head::figures("runs", ""));
+        heads.push(GridHead::figures("runs", ""));
         let has = |name: &str| self.points.points.iter().any(|point| point.estimates.contains_key(name));
         let columns: Vec<_> = COLUMNS.iter().filter(|(name, ..)| has(name)).collect();
         for (name, head, unit) in &columns {
             heads.push(
-                Head::figures(head, unit)
+                GridHead::figures(head, unit)
                     .explained(Measure::find(name).map_or(name, |measure| measure.label)),
             );
             if *name == "ops_per_s" && self.points.points.iter().any(|point| point.runs.len() > 1) {
                 heads.push(
-                    Head::figures("spread", "%")
+                    GridHead::figures("spread", "%")
                         .explained("largest less smallest of the repeats, as a share of their median"),
                 );
             }
@@ -388,17 +389,18 @@ impl<'r> Report<'r> {
         let spread = heads.iter().any(|head| head.label == "spread");
         let mut grid = Grid::new(heads);
         for point in &self.points.points {
-            let mut cells: Vec<Cell> = point.values.iter().map(|value| Cell::text(&value.text)).collect();
+            let mut cells: Vec<GridCell> =
+                point.values.iter().map(|value| GridCell::text(&value.text)).collect();
             if one_row {
-                cells.push(Cell::text(&count(point.sessions.into())));
+                cells.push(GridCell::text(&count(point.sessions.into())));
             }
-            cells.push(Cell::linked(&count(point.runs.len() as u64), &anchor(&typical(point).id)));
+            cells.push(GridCell::linked(&count(point.runs.len() as u64), &anchor(&typical(point).id)));
             for (name, _, unit) in &columns {
                 let figure = shown(point.get(name), unit);
-                cells.push(Cell::text(&mark(figure, point.is_marked(name))));
+                cells.push(GridCell::text(&mark(figure, point.is_marked(name))));
                 if *name == "ops_per_s" && spread {
                     let spread = point.estimates.get(*name).and_then(|estimate| estimate.spread_pct());
-                    cells.push(Cell::text(&spread.map_or_else(String::new, percent)));
+                    cells.push(GridCell::text(&spread.map_or_else(String::new, percent)));
                 }
             }
             grid.row(cells);
@@ -407,7 +409,7 @@ impl<'r> Report<'r> {
     }
 }
 
-/// A figure of a table; times carry their unit.
+/// A figure of a table; times include their unit.
 pub(crate) fn shown(value: Option<f64>, unit: &str) -> String {
     match (value, unit) {
         (None, _) => optional(None),
@@ -417,13 +419,13 @@ pub(crate) fn shown(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-fn curve_words(ramp: &Ramp<'_>, best: Option<&Point>) -> CurveWords {
+fn curve_words(ramp: &RampCurve<'_>, best: Option<&MeasuredPoint>) -> CurveWords {
     let mut sentences = vec![match &ramp.fit {
         Ok(fit) => fit.sentence(OPS),
         Err(reason) => reason.to_string(),
     }];
     let knee = knee(&ramp.loads, &ramp.fit, None);
-    // No latency limit is asked for here, so the third answer would only say so.
+    // No latency limit is set here, so the third sentence would only say that.
     sentences.extend(knee.sentences(OPS).into_iter().take(2));
     let holds_best = best.is_some_and(|best| ramp.points.iter().any(|point| std::ptr::eq(*point, best)));
     let knee_of_best = knee.kneedle.ok().filter(|_| holds_best).map(|knee| knee.phrase(OPS));

@@ -1,4 +1,4 @@
-//! What databases' own reports begin with, over one of them or many: load profile and top timed events.
+//! Load profile and top timed events of database reports, for one report or many.
 
 use std::collections::BTreeMap;
 
@@ -6,30 +6,26 @@ use dyno_analyze::number::{ABSENT, count, figure, fixed, optional, time_us};
 use dyno_analyze::points::median;
 use dyno_record::{Reported, ReportedEvent, RunRecord};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 
-/// Events that are shown.
 const EVENTS_MAX: usize = 10;
 
-/// The beginning of the reports of one instance.
+/// Overview of the reports of one instance.
 #[derive(Debug)]
-pub struct Overview {
-    /// Which one; empty where there is only one.
+pub struct ReportedOverview {
+    /// Name of the instance; empty if there is only one.
     pub name: String,
-    /// What the tables are over.
     pub about: String,
-    /// The load profile.
     pub load: Grid,
-    /// The top timed events.
     pub events: Grid,
 }
 
-/// The beginnings of reports, gathered from record to record: one overview for each instance that reports are of.
+/// Overviews collected record by record: one for each instance with reports.
 #[derive(Debug, Default)]
 pub struct Overviews(BTreeMap<String, Reports>);
 
 impl Overviews {
-    /// The next record, which may be of no report.
+    /// Adds a record, which may contain no report.
     pub fn see(&mut self, record: &RunRecord) {
         let Some(reported) = record.imported.as_ref().and_then(|imported| imported.reported.as_ref()) else {
             return;
@@ -38,10 +34,9 @@ impl Overviews {
         self.0.entry(target.to_owned()).or_default().add(reported);
     }
 
-    /// The overviews.
-    pub fn all(&self) -> Vec<Overview> {
+    pub fn all(&self) -> Vec<ReportedOverview> {
         let alone = self.0.len() == 1;
-        let overview = |(target, reports): (&String, &Reports)| Overview {
+        let overview = |(target, reports): (&String, &Reports)| ReportedOverview {
             name: if alone { String::new() } else { target.clone() },
             about: reports.about(),
             load: reports.load(),
@@ -56,7 +51,7 @@ impl Overviews {
 struct Reports {
     count: usize,
     db_time_s: f64,
-    /// In the order in which they come first.
+    /// In the order of first occurrence.
     load: Vec<Load>,
     events: Vec<Event>,
 }
@@ -69,16 +64,16 @@ struct Load {
     per_txn: Option<f64>,
 }
 
-/// One event over all reports; what none tells is absent.
+/// One event over all reports; values that no report states are absent.
 #[derive(Debug, Default)]
 struct Event {
     event: String,
     class: String,
     waits: Option<f64>,
     time_s: f64,
-    /// Of the reports that tell a mean and how often: all of their time, and how often.
+    /// Total time and number of waits of the reports that state both mean and count.
     weighed: Option<(f64, f64)>,
-    /// As the last report has it.
+    /// The value in the last report.
     share_pct: Option<f64>,
 }
 
@@ -91,12 +86,12 @@ impl Reports {
             of_name.per_s.push(line.per_s);
             of_name.per_txn = of_name.per_txn.or(line.per_txn);
         }
-        let mut told: Vec<&str> = Vec::new();
+        let mut event_names: Vec<&str> = Vec::new();
         for event in &report.top_events {
-            if told.contains(&event.event.as_str()) {
+            if event_names.contains(&event.event.as_str()) {
                 continue;
             }
-            told.push(&event.event);
+            event_names.push(&event.event);
             named(&mut self.events, &event.event, |event| &mut event.event).add(event);
         }
     }
@@ -113,21 +108,23 @@ impl Reports {
 
     fn load(&self) -> Grid {
         let several = self.count > 1;
-        let mut heads = vec![Head::text("load profile"), Head::figures("per second", "")];
+        let mut heads = vec![GridHead::text("load profile"), GridHead::figures("per second", "")];
         match several {
-            true => heads.extend([Head::figures("lowest", ""), Head::figures("highest", "")]),
-            false => heads.push(Head::figures("per transaction", "")),
+            true => heads.extend([GridHead::figures("lowest", ""), GridHead::figures("highest", "")]),
+            false => heads.push(GridHead::figures("per transaction", "")),
         }
         let mut grid = Grid::new(heads);
         for line in &self.load {
             let mut rates = line.per_s.clone();
             rates.sort_by(f64::total_cmp);
             let [Some(lowest), Some(highest)] = [rates.first(), rates.last()] else { continue };
-            let mut cells =
-                vec![Cell::text(&line.name), Cell::text(&median(&rates).map_or_else(String::new, figure))];
+            let mut cells = vec![
+                GridCell::text(&line.name),
+                GridCell::text(&median(&rates).map_or_else(String::new, figure)),
+            ];
             match several {
-                true => cells.extend([lowest, highest].map(|rate| Cell::text(&figure(*rate)))),
-                false => cells.push(Cell::text(&optional(line.per_txn))),
+                true => cells.extend([lowest, highest].map(|rate| GridCell::text(&figure(*rate)))),
+                false => cells.push(GridCell::text(&optional(line.per_txn))),
             }
             grid.row(cells);
         }
@@ -136,12 +133,12 @@ impl Reports {
 
     fn events(&self) -> Grid {
         let mut grid = Grid::new(vec![
-            Head::text("top timed event"),
-            Head::text("class"),
-            Head::figures("share of DB time", "%"),
-            Head::figures("time", "s"),
-            Head::figures("waits", ""),
-            Head::figures("mean wait", ""),
+            GridHead::text("top timed event"),
+            GridHead::text("class"),
+            GridHead::figures("share of DB time", "%"),
+            GridHead::figures("time", "s"),
+            GridHead::figures("waits", ""),
+            GridHead::figures("mean wait", ""),
         ]);
         let mut events: Vec<&Event> = self.events.iter().collect();
         events.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
@@ -151,14 +148,15 @@ impl Reports {
             let computed = || (self.db_time_s > 0.0).then(|| 100.0 * event.time_s / self.db_time_s);
             let mean_us =
                 event.weighed.filter(|(_, waits)| *waits > 0.0).map(|(time_us, waits)| time_us / waits);
-            let told = |text: Option<String>| Cell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
+            let text_or_absent =
+                |text: Option<String>| GridCell::text(&text.unwrap_or_else(|| ABSENT.to_owned()));
             grid.row(vec![
-                Cell::text(&event.event),
-                Cell { tone, ..Cell::text(class) },
-                told(printed.or_else(computed).map(|share| fixed(share, 1))),
-                Cell::text(&figure(event.time_s)),
-                told(event.waits.map(|waits| count(waits as u64))),
-                told(mean_us.map(time_us)),
+                GridCell::text(&event.event),
+                GridCell { tone, ..GridCell::text(class) },
+                text_or_absent(printed.or_else(computed).map(|share| fixed(share, 1))),
+                GridCell::text(&figure(event.time_s)),
+                text_or_absent(event.waits.map(|waits| count(waits as u64))),
+                text_or_absent(mean_us.map(time_us)),
             ]);
         }
         grid
@@ -180,18 +178,18 @@ impl Event {
     }
 }
 
-/// The one of this name, behind the others where it is new.
+/// The entry with this name, appended if it is new.
 fn named<'a, T: Default>(all: &'a mut Vec<T>, name: &str, name_of: fn(&mut T) -> &mut String) -> &'a mut T {
     let at = all.iter_mut().position(|one| name_of(one) == name).unwrap_or_else(|| {
-        let mut one = T::default();
-        name.clone_into(name_of(&mut one));
-        all.push(one);
+        let mut entry = T::default();
+        name.clone_into(name_of(&mut entry));
+        all.push(entry);
         all.len() - 1
     });
     &mut all[at]
 }
 
-/// Classes and the colours that Oracle's own charts made familiar, as names of the page's style.
+/// Wait classes and CSS names of their colors, as in Oracle's charts.
 const TONES: [(&str, &str); 12] = [
     ("CPU", "wait cpu"),
     ("User I/O", "wait user-io"),
@@ -211,7 +209,7 @@ fn shown_class(event: &Event) -> (&str, &'static str) {
     class_and_tone(&event.event, &event.class)
 }
 
-/// The class of an event as it is shown, and the tone of its cell.
+/// The displayed class of an event, and the tone of its cell.
 pub(crate) fn class_and_tone<'c>(event: &str, class: &'c str) -> (&'c str, &'static str) {
     let class = match event {
         "DB CPU" | "CPU time" => "CPU",
@@ -263,10 +261,10 @@ mod tests {
 
     #[test]
     fn one_report_is_shown_as_it_is() {
-        let one = report(100.0, 1_500.0, Some((1_000.0, 20.0)));
-        let one = over(&[one]);
-        assert_eq!(texts(&one.load()), [["logical reads (blocks)", "1,500", "7.00"]]);
-        let events = one.events();
+        let single_report = report(100.0, 1_500.0, Some((1_000.0, 20.0)));
+        let overview = over(&[single_report]);
+        assert_eq!(texts(&overview.load()), [["logical reads (blocks)", "1,500", "7.00"]]);
+        let events = overview.events();
         assert_eq!(texts(&events)[0][..4], ["DB CPU", "CPU", "50.0", "50.0"]);
         assert_eq!(texts(&events)[1][..5], ["log file sync", "Commit", "20.0", "20.0", "1,000"]);
         assert_eq!(events.rows[1].1[1].tone, "wait commit");

@@ -1,18 +1,18 @@
-//! What is asked of a report beside its runs.
+//! Options of a report besides its runs.
 
 use dyno_analyze::price::Prices;
 
-/// What a format may have to know beside the report.
+/// Options that a format may need besides the report.
 #[derive(Debug, Clone, Default)]
-pub struct Request {
-    /// When the report is made, as it is shown.
+pub struct ReportRequest {
+    /// Time of creation, as shown.
     pub made_at: String,
-    /// Who made it, as it stands on paper; nobody is named where nobody wants to be.
+    /// Author named in print; absent if no name should appear.
     pub author: Option<String>,
-    /// What it is called; its own words where there is none.
+    /// Title; without one the report uses its own.
     pub title: Option<String>,
-    /// The one chart that is wanted, for pictures; all of them where there is none.
+    /// The only chart to draw, for pictures; without it all charts are drawn.
     pub chart: Option<String>,
-    /// What platforms cost; nothing is reckoned where nobody says.
+    /// Prices of platforms; without them no costs are computed.
     pub prices: Option<Prices>,
 }

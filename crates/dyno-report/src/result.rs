@@ -1,62 +1,61 @@
-//! The result of runs, as a database administrator expects it: one row for each run, or one run as a card.
+//! The result of runs as a database administrator expects it: one row for each run, or one run as a card.
 //!
-//! A run whose audit failed has no result: its row says so and why, and its figures are left out, so that nobody copies
-//! them. `dyno show` has them, to find out what went wrong.
+//! A run whose audit failed has no result: its row says so with the reason and omits the figures, so that
+//! nobody copies them. `dyno show` shows them for diagnosis.
 
 use std::collections::BTreeMap;
 
 use dyno_analyze::number::{ABSENT, fixed, optional, percent, within};
-use dyno_analyze::whose::{Marked, legend, mark, marked};
+use dyno_analyze::whose::{MetricAttributions, legend, mark, marked_metrics};
 use dyno_plan::Placement;
-use dyno_record::{CheckStatus, Kind, Placed, RunRecord, Status};
+use dyno_record::{CheckStatus, RecordKind, RunRecord, Status, ThreadPlacement};
 
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, indent, pad, width, wrap};
 
-/// Reasons shown beneath a run.
+/// Maximum reasons shown below a run.
 const REASONS_MAX: usize = 3;
 
-/// Lines that one reason may take.
+/// Maximum lines of one reason.
 const REASON_LINES_MAX: usize = 3;
 
-/// Characters of a figure that a column is made for, so that both blocks fit 100 columns; a longer one is shown as
-/// `1.23G`. Megabytes and syncs per second are smaller numbers than operations and blocks.
+/// Characters of a figure that a column is designed for, so that both blocks fit into 100 columns; a longer
+/// one is shown as `1.23G`. Megabytes and syncs per second are smaller numbers than operations and blocks.
 const FIGURE_MAX: usize = 10;
 const SMALL_FIGURE_MAX: usize = 8;
 
-/// What a result table shows of one run.
+/// One run in a result table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultRow {
-    /// The run's name.
     pub id: String,
-    /// What it came to.
     pub status: Status,
-    /// Why it is not valid.
+    /// Reasons why it is not valid.
     pub reasons: Vec<String>,
-    /// Sessions; absent where the source of imported figures does not tell.
+    /// Sessions; absent if the source of imported figures does not state them.
     pub sessions: Option<u32>,
-    /// Updates asked for, %; absent likewise.
+    /// Requested updates, %; absent if the source of imported figures does not state them.
     pub update_pct: Option<u32>,
-    /// The figures; absent where the run has no result.
-    pub figures: Option<Figures>,
-    /// The metrics in which others had part.
-    pub marked: Marked,
+    /// The figures; absent if the run has no result.
+    pub figures: Option<RunFigures>,
+    /// The metrics that include activity of others.
+    pub marked: MetricAttributions,
 }
 
-/// The figures of one run that results show, by the names of their metrics; what is not known is absent.
+/// Figures of one run in results, by metric name; unknown ones are absent.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Figures {
+pub struct RunFigures {
     /// Length of the window, s.
     pub seconds: f64,
-    known: BTreeMap<&'static str, f64>,
+    values: BTreeMap<&'static str, f64>,
 }
 
-/// Whether a run has a result to show, which limits of a component are not: a valid or imported one has; an interrupted one too, unless its audit failed.
+/// Whether a run has a result to show: a valid or imported run has one, and an interrupted one unless its
+/// audit failed. Limits of a component have none.
 pub fn has_result(record: &RunRecord) -> bool {
     let failed = record.audit.iter().any(|check| check.status == CheckStatus::Fail);
     match record.status {
-        _ if record.kind == Kind::Component => false,
+        _ if record.kind == RecordKind::Component => false,
         Status::Valid | Status::Imported => true,
         Status::Interrupted => record.window.is_some() && !failed,
         Status::Invalid | Status::Failed => false,
@@ -71,19 +70,19 @@ impl From<&RunRecord> for ResultRow {
             reasons: record.reasons.clone(),
             sessions: Some(record.sessions()).filter(|sessions| *sessions > 0),
             update_pct: record.knows("workload.update_pct").then_some(record.plan.workload.update_pct),
-            figures: has_result(record).then(|| Figures::of(record)),
-            marked: marked(record),
+            figures: has_result(record).then(|| RunFigures::of(record)),
+            marked: marked_metrics(record),
         }
     }
 }
 
-impl Figures {
+impl RunFigures {
     /// The figures of a record, whatever its status.
     pub fn of(record: &RunRecord) -> Self {
         let seconds = record.window.as_ref().map_or(0.0, |window| window.work_seconds());
         let all = record.leading_ops();
         let per_s = |count: u64| (seconds > 0.0).then(|| count as f64 / seconds);
-        // Imported records have their times among the metrics, as there is no class of operations to them.
+        // Imported records have their times among the metrics, because they have no operation classes.
         let timed = |name| match name {
             "service_mean_us" => all?.service_us.mean,
             "service_p50_us" => all?.service_us.p50,
@@ -98,20 +97,20 @@ impl Figures {
             _ => None,
         };
         let metric = |name| record.metrics.get(name)?.value();
-        let known = on_the_card().filter_map(|&(name, ..)| {
+        let values = card_columns().filter_map(|&(name, ..)| {
             let value = timed(name).or_else(|| metric(name)).or_else(|| counted(name));
             Some((name, value?))
         });
-        Self { seconds, known: known.collect() }
+        Self { seconds, values: values.collect() }
     }
 
-    /// What `metric` came to.
+    /// Value of `metric`; absent if unknown.
     pub fn get(&self, metric: &str) -> Option<f64> {
-        self.known.get(metric).copied()
+        self.values.get(metric).copied()
     }
 }
 
-/// The unit that suits all times of a table: its name, and microseconds in it.
+/// Common unit for all times of a table: its name, and microseconds in it.
 #[derive(Debug, Clone, Copy)]
 struct TimeUnit {
     name: &'static str,
@@ -119,8 +118,8 @@ struct TimeUnit {
 }
 
 impl TimeUnit {
-    /// Chosen so that the median is readable and the largest stays within seven characters.
-    fn of<'f>(figures: impl IntoIterator<Item = &'f Figures>) -> Self {
+    /// Chooses the unit so that the median is readable and the largest value has at most seven characters.
+    fn of<'f>(figures: impl IntoIterator<Item = &'f RunFigures>) -> Self {
         let largest =
             figures.into_iter().flat_map(|f| TIMES.map(|time| f.get(time))).flatten().fold(0.0, f64::max);
         match largest {
@@ -131,22 +130,20 @@ impl TimeUnit {
     }
 }
 
-/// How a figure is shown, and its unit.
+/// Format of a figure, and its unit.
 #[derive(Debug, Clone, Copy)]
-enum Show {
+enum FigureFormat {
     /// In a column of the usual width.
     Wide(&'static str),
-    /// In a narrower one.
     Narrow(&'static str),
-    /// As a percentage.
     Percent,
-    /// As a time in the unit that suits all.
+    /// As a time in the common unit.
     Time,
     /// As a length in seconds.
     Elapsed,
 }
 
-impl Show {
+impl FigureFormat {
     fn unit(self, time: TimeUnit) -> &'static str {
         match self {
             Self::Wide(unit) | Self::Narrow(unit) => unit,
@@ -168,119 +165,125 @@ impl Show {
     }
 }
 
-fn whole(value: Option<u32>) -> String {
+fn count_or_absent(value: Option<u32>) -> String {
     value.map_or_else(|| ABSENT.into(), |value| value.to_string())
 }
 
-fn status_cell(status: Status) -> Cell {
-    Cell::painted(status.name(), crate::status::paint(status))
+fn status_cell(status: Status) -> TextCell {
+    TextCell::painted(status.name(), crate::status::paint(status))
 }
 
-/// The metric, what it is called under which common head, and how it is shown.
-type Shown = (&'static str, &'static str, &'static str, Show);
+/// The metric, its shared head, its name, and its format.
+type ResultColumn = (&'static str, &'static str, &'static str, FigureFormat);
 
 /// Columns of one block of the table.
-type Block = &'static [Shown];
+type Block = &'static [ResultColumn];
 
-/// The length of the window among the metrics; an imported record need not tell it.
+/// Length of the window as a pseudo-metric; an imported record may not state it.
 const ELAPSED: &str = "elapsed";
 
-/// The service times of the table.
+/// Service times in the table.
 const TIMES: [&str; 4] = ["service_mean_us", "service_p50_us", "service_p95_us", "service_p99_us"];
 
 const LOAD: Block = &[
-    ("ops_per_s", "", "ops", Show::Wide("/s")),
-    ("rows_per_s", "", "rows", Show::Wide("/s")),
-    ("service_mean_us", "service time", "mean", Show::Time),
-    ("service_p50_us", "service time", "p50", Show::Time),
-    ("service_p95_us", "service time", "p95", Show::Time),
-    ("service_p99_us", "service time", "p99", Show::Time),
-    (ELAPSED, "", "elapsed", Show::Elapsed),
+    ("ops_per_s", "", "ops", FigureFormat::Wide("/s")),
+    ("rows_per_s", "", "rows", FigureFormat::Wide("/s")),
+    ("service_mean_us", "service time", "mean", FigureFormat::Time),
+    ("service_p50_us", "service time", "p50", FigureFormat::Time),
+    ("service_p95_us", "service time", "p95", FigureFormat::Time),
+    ("service_p99_us", "service time", "p99", FigureFormat::Time),
+    (ELAPSED, "", "elapsed", FigureFormat::Elapsed),
 ];
 const CPU: Block = &[
-    ("cpu_busy_pct", "CPU", "busy", Show::Percent),
-    ("cpu_user_pct", "CPU", "user", Show::Percent),
-    ("cpu_sys_pct", "CPU", "sys", Show::Percent),
-    ("cpu_iowait_pct", "CPU", "iowait", Show::Percent),
+    ("cpu_busy_pct", "CPU", "busy", FigureFormat::Percent),
+    ("cpu_user_pct", "CPU", "user", FigureFormat::Percent),
+    ("cpu_sys_pct", "CPU", "sys", FigureFormat::Percent),
+    ("cpu_iowait_pct", "CPU", "iowait", FigureFormat::Percent),
 ];
 const IO: Block = &[
-    ("logical_reads_per_s", "reads", "logical", Show::Wide("/s")),
-    ("physical_reads_per_s", "reads", "physical", Show::Wide("/s")),
-    ("physical_read_mb_per_s", "reads", "physical", Show::Narrow("MB/s")),
-    ("redo_mb_per_s", "redo", "written", Show::Narrow("MB/s")),
-    ("redo_syncs_per_s", "redo", "syncs", Show::Narrow("/s")),
+    ("logical_reads_per_s", "reads", "logical", FigureFormat::Wide("/s")),
+    ("physical_reads_per_s", "reads", "physical", FigureFormat::Wide("/s")),
+    ("physical_read_mb_per_s", "reads", "physical", FigureFormat::Narrow("MB/s")),
+    ("redo_mb_per_s", "redo", "written", FigureFormat::Narrow("MB/s")),
+    ("redo_syncs_per_s", "redo", "syncs", FigureFormat::Narrow("/s")),
 ];
 
-/// Both sides of the card, beneath sessions and updates; it has all that the table has.
+/// Both sides of the card, below sessions and updates; it contains all figures of the table.
 const CARD_LEFT: Block = &[
-    (ELAPSED, "", "elapsed", Show::Elapsed),
-    ("ops_per_s", "", "operations", Show::Wide("/s")),
-    ("rows_per_s", "", "rows", Show::Wide("/s")),
-    ("commits_per_s", "", "commits", Show::Wide("/s")),
-    ("service_mean_us", "", "service time, mean", Show::Time),
-    ("service_p50_us", "", "service time, p50", Show::Time),
-    ("service_p95_us", "", "service time, p95", Show::Time),
-    ("service_p99_us", "", "service time, p99", Show::Time),
+    (ELAPSED, "", "elapsed", FigureFormat::Elapsed),
+    ("ops_per_s", "", "operations", FigureFormat::Wide("/s")),
+    ("rows_per_s", "", "rows", FigureFormat::Wide("/s")),
+    ("commits_per_s", "", "commits", FigureFormat::Wide("/s")),
+    ("service_mean_us", "", "service time, mean", FigureFormat::Time),
+    ("service_p50_us", "", "service time, p50", FigureFormat::Time),
+    ("service_p95_us", "", "service time, p95", FigureFormat::Time),
+    ("service_p99_us", "", "service time, p99", FigureFormat::Time),
 ];
 const CARD_RIGHT: Block = &[
-    ("logical_reads_per_s", "", "logical reads", Show::Wide("/s")),
-    ("buffer_hit_pct", "", "served by the cache", Show::Percent),
-    ("physical_reads_per_s", "", "physical reads", Show::Wide("/s")),
-    ("physical_read_mb_per_s", "", "physical reads", Show::Wide("MB/s")),
-    ("redo_mb_per_s", "", "redo", Show::Wide("MB/s")),
-    ("redo_syncs_per_s", "", "redo syncs", Show::Wide("/s")),
-    ("cpu_busy_pct", "", "CPU busy", Show::Percent),
-    ("cpu_user_pct", "", "CPU user", Show::Percent),
-    ("cpu_sys_pct", "", "CPU sys", Show::Percent),
-    ("cpu_iowait_pct", "", "CPU iowait", Show::Percent),
+    ("logical_reads_per_s", "", "logical reads", FigureFormat::Wide("/s")),
+    ("buffer_hit_pct", "", "served by the cache", FigureFormat::Percent),
+    ("physical_reads_per_s", "", "physical reads", FigureFormat::Wide("/s")),
+    ("physical_read_mb_per_s", "", "physical reads", FigureFormat::Wide("MB/s")),
+    ("redo_mb_per_s", "", "redo", FigureFormat::Wide("MB/s")),
+    ("redo_syncs_per_s", "", "redo syncs", FigureFormat::Wide("/s")),
+    ("cpu_busy_pct", "", "CPU busy", FigureFormat::Percent),
+    ("cpu_user_pct", "", "CPU user", FigureFormat::Percent),
+    ("cpu_sys_pct", "", "CPU sys", FigureFormat::Percent),
+    ("cpu_iowait_pct", "", "CPU iowait", FigureFormat::Percent),
 ];
-/// Where there were scans, and where sessions slept because the plan says so.
-const CARD_SCANS: [Shown; 3] = [
-    ("scans_per_s", "", "scans", Show::Wide("/s")),
-    ("scan_mb_per_s", "", "scanned", Show::Wide("MB/s")),
-    ("scan_blocks_per_s", "", "scanned blocks", Show::Wide("/s")),
+/// Figures of scans, and of sessions that slept because the plan requires it.
+const CARD_SCANS: [ResultColumn; 3] = [
+    ("scans_per_s", "", "scans", FigureFormat::Wide("/s")),
+    ("scan_mb_per_s", "", "scanned", FigureFormat::Wide("MB/s")),
+    ("scan_blocks_per_s", "", "scanned blocks", FigureFormat::Wide("/s")),
 ];
-const CARD_SLEPT: Shown = ("think_pct", "", "time slept", Show::Percent);
+const CARD_SLEPT: ResultColumn = ("think_pct", "", "time slept", FigureFormat::Percent);
 
-fn on_the_card() -> impl Iterator<Item = &'static Shown> {
+fn card_columns() -> impl Iterator<Item = &'static ResultColumn> {
     [CARD_LEFT, CARD_RIGHT, &CARD_SCANS, &[CARD_SLEPT]].into_iter().flatten()
 }
 
-/// A figure as it stands in a cell: with the mark where others had part in the metric.
+/// A cell's text: the figure, with the mark if it includes activity of others.
 fn marked_cell(row: &ResultRow, metric: &str, figure: String) -> String {
     let marked = figure != ABSENT && row.marked.contains_key(metric);
     mark(figure, marked)
 }
 
-/// One table of `blocks` side by side, in front the columns that say which run it is, behind them the status.
+/// One table of `blocks` side by side, with columns that identify the run before them, and the status after
+/// them.
 fn table_of(
     rows: &[(Option<usize>, &ResultRow)],
     blocks: &[Block],
     unit: TimeUnit,
     with_status: bool,
     style: &Style,
-) -> Table {
+) -> TextTable {
     let numbered = rows.iter().any(|(number, _)| number.is_some());
-    let mut columns = if numbered { vec![Column::figures("run", "")] } else { Vec::new() };
-    columns.extend([Column::figures("sessions", ""), Column::figures("updates", "%")]);
+    let mut columns = if numbered { vec![TextColumn::figures("run", "")] } else { Vec::new() };
+    columns.extend([TextColumn::figures("sessions", ""), TextColumn::figures("updates", "%")]);
     let shown = || blocks.iter().copied().flatten();
-    columns
-        .extend(shown().map(|&(_, above, head, show)| Column::figures(head, show.unit(unit)).under(above)));
+    columns.extend(
+        shown()
+            .map(|&(_, above, head, show)| TextColumn::figures(head, show.unit(unit)).grouped_under(above)),
+    );
     let filled = columns.len();
     if with_status {
-        columns.push(Column::text("status"));
+        columns.push(TextColumn::text("status"));
     }
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     for (number, row) in rows {
-        let number = number.map(|number| Cell::from(number.to_string()));
-        let mut cells: Vec<Cell> = number.into_iter().collect();
-        cells.extend([Cell::from(whole(row.sessions)), Cell::from(whole(row.update_pct))]);
+        let number = number.map(|number| TextCell::from(number.to_string()));
+        let mut cells: Vec<TextCell> = number.into_iter().collect();
+        cells.extend([
+            TextCell::from(count_or_absent(row.sessions)),
+            TextCell::from(count_or_absent(row.update_pct)),
+        ]);
         if let Some(figures) = &row.figures {
             cells.extend(shown().map(|&(metric, .., show)| {
-                Cell::from(marked_cell(row, metric, show.text(figures.get(metric), unit)))
+                TextCell::from(marked_cell(row, metric, show.text(figures.get(metric), unit)))
             }));
         }
-        cells.resize(filled, Cell::default());
+        cells.resize(filled, TextCell::default());
         if with_status {
             cells.push(status_cell(row.status));
         }
@@ -294,7 +297,7 @@ fn table_of(
     table
 }
 
-/// The first reasons in lines, and how many more there are.
+/// The first reasons as lines, and the number of further ones.
 fn reasons(all: &[String], style: &Style) -> Vec<String> {
     let lines = |reason: &String| wrap(&clean(reason), style.columns() - 2, REASON_LINES_MAX);
     let mut shown: Vec<String> = all.iter().take(REASONS_MAX).flat_map(lines).collect();
@@ -304,8 +307,8 @@ fn reasons(all: &[String], style: &Style) -> Vec<String> {
     shown
 }
 
-/// One row for each run: load, processors and I/O side by side as far as the width allows, the rest in a table beneath.
-/// Several runs are numbered in their order: the same load may stand there twice.
+/// One row for each run: load, processors and I/O side by side as far as the width allows, the rest in a
+/// table below. Several runs are numbered in order: the same load may occur twice.
 pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
     let unit = TimeUnit::of(rows.iter().filter_map(|row| row.figures.as_ref()));
     let number = |i: usize| (rows.len() > 1).then_some(i + 1);
@@ -334,15 +337,15 @@ pub fn result_table(rows: &[ResultRow], style: &Style) -> String {
     out
 }
 
-/// The legend of the mark in lines; empty where nothing is marked.
-fn legend_lines<'m>(marked: impl IntoIterator<Item = &'m Marked>, style: &Style) -> String {
-    let shown = |name: &str| on_the_card().any(|&(metric, ..)| metric == name);
+/// The legend of the mark as lines; empty if nothing is marked.
+fn legend_lines<'m>(marked: impl IntoIterator<Item = &'m MetricAttributions>, style: &Style) -> String {
+    let shown = |name: &str| card_columns().any(|&(metric, ..)| metric == name);
     let words = legend(marked, shown).unwrap_or_default();
     let lines = wrap(&words, style.columns(), LEGEND_LINES_MAX);
     lines.iter().filter(|line| !line.is_empty()).map(|line| format!("{line}\n")).collect()
 }
 
-/// Lines that a legend may take.
+/// Maximum lines of a legend.
 pub(crate) const LEGEND_LINES_MAX: usize = 6;
 
 /// One run as a card: its figures in two columns, each with its unit.
@@ -370,9 +373,10 @@ pub fn result_card(row: &ResultRow, style: &Style) -> String {
     out
 }
 
-/// Where threads that lead several sessions ran, and the server's processes beside them; nothing where there are none.
+/// Placement of the threads that drive several sessions, relative to the server's processes; `None` if there
+/// are none.
 pub fn placement_words(record: &RunRecord) -> Option<String> {
-    let Placed { kept, told, beside } = record.gate.placement?;
+    let ThreadPlacement { kept, told, beside } = record.gate.placement?;
     if kept == 0 {
         let why = match record.plan.run.placement {
             Placement::None => " (run.placement = none)",
@@ -383,7 +387,7 @@ pub fn placement_words(record: &RunRecord) -> Option<String> {
     Some(format!("{kept} threads pinned; {beside} of {told} sessions run on their backend's CPU"))
 }
 
-/// Whose the figures of processors and devices are, where that is not the machine that drove; nothing where it is.
+/// The host of the processor and device figures, if it is not the driver host; else `None`.
 pub fn host_words(record: &RunRecord) -> Option<String> {
     let words = machine_words(record)?;
     let host = record.database_host().filter(|host| host.observed.is_some());
@@ -392,35 +396,39 @@ pub fn host_words(record: &RunRecord) -> Option<String> {
     Some(words + &driver.unwrap_or_default())
 }
 
-/// The same without the driver's own, which is another in each run.
+/// The same without the driver's own figure, which differs in each run.
 pub(crate) fn machine_words(record: &RunRecord) -> Option<String> {
     if record.is_total() && record.database_host().is_none() {
-        let seen = record.hosts.iter().any(|host| host.observed.is_some());
-        return seen
-            .then(|| "CPU and device are told of each target, as they are on several machines".to_owned());
+        let is_observed = record.hosts.iter().any(|host| host.observed.is_some());
+        return is_observed.then(|| {
+            "CPU and device are shown for each target, as the targets are on several machines".to_owned()
+        });
     }
     let host = record.database_host()?;
     let observed = host.observed.as_ref()?;
-    // Of the machine that drove it is known whose the processors were, and the audit tells it.
-    let whose = match observed.is_driver {
+    // On the driver host, the owners of processor time are known, and the audit states them.
+    let owner_note = match observed.is_driver {
         true => "",
         false => " (whose they were is not told)",
     };
     let is_whole = observed.begin.is_some() && observed.end.is_some();
     let lost = if is_whole { "" } else { ", and it was not read to the end" };
-    Some(format!("CPU and device are those of {}{whose}{lost}", clean(&host.words())))
+    Some(format!("CPU and device are those of {}{owner_note}{lost}", clean(&host.words())))
 }
 
-/// One entry of a card: what, value, unit, the metric.
+/// One entry of a card: name, value, unit, metric.
 type Entry = (&'static str, String, &'static str, &'static str);
 
-/// The card's figures, also for `show`, which shows those of invalid runs.
-pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String {
+/// Figures of the card, also for `show`, which includes those of invalid runs.
+pub(crate) fn figure_card(row: &ResultRow, f: &RunFigures, style: &Style) -> String {
     let unit = TimeUnit::of([f]);
-    let entry =
-        |&(metric, _, what, show): &Shown| (what, show.text(f.get(metric), unit), show.unit(unit), metric);
-    let mut left: Vec<Entry> =
-        vec![("sessions", whole(row.sessions), "", ""), ("updates", whole(row.update_pct), "%", "")];
+    let entry = |&(metric, _, what, show): &ResultColumn| {
+        (what, show.text(f.get(metric), unit), show.unit(unit), metric)
+    };
+    let mut left: Vec<Entry> = vec![
+        ("sessions", count_or_absent(row.sessions), "", ""),
+        ("updates", count_or_absent(row.update_pct), "%", ""),
+    ];
     left.extend(CARD_LEFT.iter().map(entry));
     let mut right: Vec<Entry> = CARD_RIGHT.iter().map(entry).collect();
     if CARD_SCANS.iter().all(|(metric, ..)| f.get(metric).is_some()) {
@@ -432,11 +440,12 @@ pub(crate) fn figure_card(row: &ResultRow, f: &Figures, style: &Style) -> String
         left.push(entry(&CARD_SLEPT));
         right.push(Entry::default());
     }
-    // Columns of a value, and where the right side begins: a unit that is cut off makes another figure of its value.
+    // Columns of a value, and the start of the right side. A truncated unit would change the meaning of its
+    // value.
     let (room, right_at): (usize, usize) = if style.columns() >= 84 { (13, 44) } else { (9, 38) };
     let entry = |(what, value, unit, metric): &Entry| {
         let space = pad((20usize.saturating_sub(width(what)) + room).saturating_sub(width(value)).max(1));
-        // What is not known has no unit.
+        // An unknown value has no unit.
         let unit = if value == ABSENT { "" } else { unit };
         let value = marked_cell(row, metric, value.clone());
         format!("{what}{space}{value} {unit}")

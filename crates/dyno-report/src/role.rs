@@ -1,32 +1,32 @@
-//! Which part the hosts of a run had in it, in words.
+//! The role of each host of a run, in words.
 
 use dyno_analyze::number::time_us;
-use dyno_record::{Host, Kind, Observed, Role, RunRecord};
+use dyno_record::{Host, Observed, RecordKind, Role, RunRecord};
 
-/// Of what the figures of the [host](RunRecord::host) speak: `client and database`.
+/// The role of the [host](RunRecord::host) whose figures are shown: `client and database`.
 pub(crate) fn words(record: &RunRecord) -> String {
     if let Some(observed) = &record.host().observed {
         return of_observed(record, observed);
     }
     let roles = &record.host().roles;
     let has = |role| roles.contains(&role);
-    let here = record.targets.iter().filter(|target| target.identity.same_host).count();
+    let same_host_count = record.targets.iter().filter(|target| target.identity.same_host).count();
     match (has(Role::Driver), has(Role::Database)) {
-        (_, true) if record.kind == Kind::Watch => "the database's".to_owned(),
-        (false, false) if record.kind == Kind::Watch => "not this one".to_owned(),
+        (_, true) if record.kind == RecordKind::Watch => "the database's".to_owned(),
+        (false, false) if record.kind == RecordKind::Watch => "not this one".to_owned(),
         (false, true) => "the database's, from its report".to_owned(),
         (false, false) => "not told: imported".to_owned(),
         (true, false) if record.hosts.iter().any(|host| host.observed.is_some()) => "client only".to_owned(),
-        (true, false) => "client only: the database runs on another host, or it cannot be told".to_owned(),
-        (true, true) if here == record.targets.len() => "client and database".to_owned(),
+        (true, false) => "client only: the database runs on another host, or its host is unknown".to_owned(),
+        (true, true) if same_host_count == record.targets.len() => "client and database".to_owned(),
         (true, true) => {
             let all = record.targets.len();
-            format!("client and {here} of {all} databases: the others run on other hosts")
+            format!("client and {same_host_count} of {all} databases: the others run on other hosts")
         }
     }
 }
 
-/// Of what the figures of any host of the run speak.
+/// The role of any host of the run.
 pub(crate) fn of(record: &RunRecord, host: &Host) -> String {
     match &host.observed {
         Some(observed) => of_observed(record, observed),
@@ -34,21 +34,21 @@ pub(crate) fn of(record: &RunRecord, host: &Host) -> String {
     }
 }
 
-/// `the database's, through ssh://db1`.
+/// `the database's, through ssh://db1`, for a host observed from elsewhere.
 fn of_observed(record: &RunRecord, observed: &Observed) -> String {
     let numbers: Vec<String> = observed.targets.iter().map(usize::to_string).collect();
-    let whose = match (record.targets.len(), numbers.as_slice()) {
+    let owner = match (record.targets.len(), numbers.as_slice()) {
         (0 | 1, _) => "the database's".to_owned(),
         (all, numbers) if numbers.len() == all => "all databases'".to_owned(),
         (_, [one]) => format!("the database's of target {one}"),
         (_, several) => format!("the databases' of targets {}", several.join(", ")),
     };
     let same = if observed.is_driver { "; it is the machine that drove the run" } else { "" };
-    format!("{whose}, through {}{same}", observed.url)
+    format!("{owner}, through {}{same}", observed.url)
 }
 
-/// How a host was looked at: names and words, in the order in which they are shown.
-pub(crate) fn how(observed: &Observed) -> Vec<(&'static str, String)> {
+/// How a host was observed: names and texts in display order.
+pub(crate) fn observation_facts(observed: &Observed) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     if let Some(clock) = &observed.clock {
         let way = if clock.ahead_s < 0.0 { "behind" } else { "ahead" };

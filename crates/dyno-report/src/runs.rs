@@ -1,26 +1,26 @@
-//! The runs of a report, one at a time: they may be more than fit into memory together.
+//! The runs of a report, read one at a time: together they may not fit into memory.
 
 use std::fmt::Debug;
 use std::io;
 
 use dyno_record::{RecordError, Repository, RepositoryError, RunId, RunRecord};
 
-/// Runs that are gone through several times, in the order in which they ran.
+/// Runs that can be read several times, in the order in which they ran.
 pub trait Runs: Debug {
-    /// Hands each of them to `take`.
+    /// Passes each run to `take`.
     ///
     /// # Errors
-    /// A run cannot be read, and what `take` returns.
+    /// A run cannot be read, or `take` fails.
     fn each(&self, take: &mut dyn FnMut(&RunRecord) -> Result<(), RunsError>) -> Result<(), RunsError>;
 
-    /// The run of this name, which is one of them.
+    /// The run with this name, which must be one of them.
     ///
     /// # Errors
     /// It cannot be read.
     fn one(&self, id: &str) -> Result<RunRecord, RunsError>;
 }
 
-/// Runs that cannot be gone through to the end.
+/// Errors of reading all runs.
 #[derive(Debug, thiserror::Error)]
 pub enum RunsError {
     /// A record cannot be written as JSON.
@@ -29,21 +29,20 @@ pub enum RunsError {
     /// A run cannot be read.
     #[error(transparent)]
     Repository(#[from] RepositoryError),
-    /// What was made of them cannot be written.
+    /// The output cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
 }
 
-/// The runs of a repository, each read when it is its turn.
+/// Runs of a repository, each read when it is needed.
 #[derive(Debug)]
-pub struct Stored<'r> {
-    /// Where they are.
+pub struct StoredRuns<'r> {
     pub repository: &'r Repository,
-    /// Which, in the order in which they ran.
+    /// Which runs, in the order in which they ran.
     pub ids: &'r [RunId],
 }
 
-impl Runs for Stored<'_> {
+impl Runs for StoredRuns<'_> {
     fn each(&self, take: &mut dyn FnMut(&RunRecord) -> Result<(), RunsError>) -> Result<(), RunsError> {
         self.ids.iter().try_for_each(|id| take(&self.repository.load(id)?))
     }
@@ -53,7 +52,7 @@ impl Runs for Stored<'_> {
     }
 }
 
-/// Runs that are in memory anyway.
+/// Runs that are already in memory.
 impl Runs for &[RunRecord] {
     fn each(&self, take: &mut dyn FnMut(&RunRecord) -> Result<(), RunsError>) -> Result<(), RunsError> {
         let mut runs: Vec<&RunRecord> = self.iter().collect();
@@ -62,8 +61,8 @@ impl Runs for &[RunRecord] {
     }
 
     fn one(&self, id: &str) -> Result<RunRecord, RunsError> {
-        let found = self.iter().find(|run| run.id == id);
-        found
+        let matching_run = self.iter().find(|run| run.id == id);
+        matching_run
             .cloned()
             .ok_or_else(|| RepositoryError::NoSuchRun { selector: id.to_owned(), newest: Vec::new() }.into())
     }

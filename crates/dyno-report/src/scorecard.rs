@@ -1,71 +1,76 @@
-//! Platforms side by side: as tables, and as a plot of ratios.
+//! Platforms side by side, as tables and as a plot of ratios.
 
 use dyno_analyze::number::{ABSENT, figure};
-use dyno_analyze::price::{Costs, Priced, Prices};
-use dyno_analyze::scorecard::{Figure, Line, NOT_PRINTED, Ratio, Scorecard, Value, Verdict};
+use dyno_analyze::price::{Costs, PricedPlatform, Prices};
+use dyno_analyze::scorecard::{
+    NOT_PRINTED, Scorecard, ScorecardFigure, ScorecardRatio, ScorecardRow, ScorecardValue, ScorecardVerdict,
+};
 use dyno_analyze::whose;
 
-use crate::grid::{Cell, Grid, Head};
-use crate::html::{Part, Picture, Sheets};
-use crate::plot::{Plot, Row, Times};
+use crate::grid::{Grid, GridCell, GridHead};
+use crate::html::{Picture, SheetPart, Sheets};
+use crate::plot::{Plot, PlotLine, PlotRatio};
 use crate::price::{costs_grid, over, price_grid};
-use crate::request::Request;
+use crate::request::ReportRequest;
 
-/// A line for each test: the figure of each platform, and how many times better that is than the first.
+/// A line for each test: the figure of each platform, and its ratio to the first, where higher is better.
 pub fn scorecard_grid(card: &Scorecard) -> Grid {
-    let mut heads = vec![Head::tight("test")];
+    let mut heads = vec![GridHead::tight("test")];
     for (at, name) in card.platforms.iter().enumerate() {
-        heads.push(Head::figures(name, ""));
+        heads.push(GridHead::figures(name, ""));
         if at > 0 {
             heads.push(
-                Head::figures("", "×").explained("times better than the first platform; above 1 is better"),
+                GridHead::figures("", "×")
+                    .explained("times better than the first platform; above 1 is better"),
             );
-            heads.push(Head::tight("").explained("whether that is more than repeats differ"));
+            heads.push(GridHead::tight("").explained("whether that is more than repeats differ"));
         }
     }
-    heads.push(Head::tight("unit"));
+    heads.push(GridHead::tight("unit"));
     let mut grid = Grid::new(heads);
     let mut group = "";
     for line in &card.lines {
         if line.group != group {
             group = &line.group;
-            grid.row(vec![Cell::text(group)]);
+            grid.row(vec![GridCell::text(group)]);
         }
-        let mut cells = vec![Cell::text(&line.test)];
+        let mut cells = vec![GridCell::text(&line.test)];
         for (at, value) in line.values.iter().enumerate() {
-            cells.push(Cell::text(&shown(value)));
+            cells.push(GridCell::text(&shown(value)));
             if at > 0 {
                 let ratio = line.ratios[at];
-                cells.push(Cell::text(&ratio.map_or_else(|| ABSENT.to_owned(), |ratio| figure(ratio.times))));
+                cells.push(GridCell::text(
+                    &ratio.map_or_else(|| ABSENT.to_owned(), |ratio| figure(ratio.times)),
+                ));
                 cells.push(verdict(ratio));
             }
         }
-        cells.push(Cell::text(&line.unit));
+        cells.push(GridCell::text(&line.unit));
         grid.row(cells);
     }
     grid
 }
 
-fn shown(value: &Result<Value, String>) -> String {
+fn shown(value: &Result<ScorecardValue, String>) -> String {
     value.as_ref().map_or_else(|_| ABSENT.to_owned(), |value| whose::mark(value.shown.clone(), value.marked))
 }
 
-fn verdict(ratio: Option<Ratio>) -> Cell {
+fn verdict(ratio: Option<ScorecardRatio>) -> GridCell {
     let (word, tone) = match ratio.map(|ratio| ratio.verdict) {
         None => ("", ""),
-        Some(Verdict::Better) => ("better", "good"),
-        Some(Verdict::Worse) => ("worse", "bad"),
-        Some(Verdict::Unsure) => ("unsure", ""),
-        Some(Verdict::Few) => ("too few repeats", ""),
-        Some(Verdict::Single) => ("no repeats", ""),
+        Some(ScorecardVerdict::Better) => ("better", "good"),
+        Some(ScorecardVerdict::Worse) => ("worse", "bad"),
+        Some(ScorecardVerdict::Unsure) => ("unsure", ""),
+        Some(ScorecardVerdict::Few) => ("too few repeats", ""),
+        Some(ScorecardVerdict::Single) => ("no repeats", ""),
     };
-    Cell { tone, ..Cell::text(word) }
+    GridCell { tone, ..GridCell::text(word) }
 }
 
-/// Why figures are not there, a sentence each.
+/// Why figures are missing, one sentence each.
 pub fn scorecard_gaps(card: &Scorecard) -> Vec<String> {
-    let of = |line: &Line| -> Vec<String> {
-        let gap = |(at, value): (usize, &Result<Value, String>)| {
+    let line_gaps = |line: &ScorecardRow| -> Vec<String> {
+        let gap = |(at, value): (usize, &Result<ScorecardValue, String>)| {
             let why = value.as_ref().err().filter(|why| *why != NOT_PRINTED)?;
             Some(format!("{} on {}: {why}", line.test, card.platforms[at]))
         };
@@ -80,13 +85,13 @@ pub fn scorecard_gaps(card: &Scorecard) -> Vec<String> {
         }));
         gaps
     };
-    card.lines.iter().flat_map(of).collect()
+    card.lines.iter().flat_map(line_gaps).collect()
 }
 
 /// The ratios as a plot.
 pub fn scorecard_plot(card: &Scorecard) -> Plot {
-    let what = what(card);
-    let row = |line: &Line| Row {
+    let measure = figure_words(card);
+    let row = |line: &ScorecardRow| PlotLine {
         label: line.test.clone(),
         group: line.group.clone(),
         marks: (1..card.platforms.len()).map(|at| mark(line, at, &card.platforms[at])).collect(),
@@ -94,25 +99,25 @@ pub fn scorecard_plot(card: &Scorecard) -> Plot {
     let rows = card.lines.iter().filter(|line| line.ratios.iter().any(Option::is_some)).map(row).collect();
     Plot {
         title: format!("Times better than {}", card.platforms[0]),
-        about: format!("{what}; lines are what repeats leave room for; right of 1 is better"),
+        about: format!("{measure}; lines are what repeats leave room for; right of 1 is better"),
         axis: format!("times better than {}", card.platforms[0]),
         series: card.platforms[1..].to_vec(),
         rows,
     }
 }
 
-/// Two sheets for who has to decide; `priced` is what the platforms cost where somebody says.
+/// Two sheets for decision makers; `priced` contains the costs of the platforms, if stated.
 pub fn scorecard_sheets(
     card: &Scorecard,
-    request: &Request,
-    priced: Option<(&Prices, &[Priced], &[Costs])>,
+    request: &ReportRequest,
+    priced: Option<(&Prices, &[PricedPlatform], &[Costs])>,
 ) -> Sheets {
     let plot = scorecard_plot(card);
     let mut facts = Vec::new();
     facts.extend(request.author.clone().map(|author| ("author", author)));
     facts.push(("report made", request.made_at.get(..10).unwrap_or(&request.made_at).to_owned()));
     facts.push(("platforms", card.platforms.join("; ")));
-    facts.push(("compared", what(card).to_owned()));
+    facts.push(("compared", figure_words(card).to_owned()));
     let price = match priced {
         None => vec!["Not known: no prices were given (--prices).".to_owned()],
         Some((_, [], _)) => vec!["Not known: no price is of these platforms.".to_owned()],
@@ -140,23 +145,23 @@ pub fn scorecard_sheets(
         lines: words.chain(&card.notes).cloned().collect(),
         picture: (!plot.is_empty()).then_some(Picture::Plot(plot)),
         parts: vec![
-            Part { title: "Comparison", grids: vec![scorecard_grid(card)], ..Part::default() },
-            Part { title: "Price", lines: price, grids },
+            SheetPart { title: "Comparison", grids: vec![scorecard_grid(card)], ..SheetPart::default() },
+            SheetPart { title: "Price", lines: price, grids },
         ],
         missing: scorecard_gaps(card),
         ..Sheets::default()
     }
 }
 
-fn what(card: &Scorecard) -> &'static str {
+fn figure_words(card: &Scorecard) -> &'static str {
     match card.figure {
-        Figure::Most => "the most of each test's key figure",
-        Figure::Optimum => "the most within each test's limit of latency",
-        Figure::Alone => "service time of a single session, mean",
+        ScorecardFigure::Most => "the most of each test's key figure",
+        ScorecardFigure::Optimum => "the most within each test's limit of latency",
+        ScorecardFigure::Alone => "service time of a single session, mean",
     }
 }
 
-fn mark(line: &Line, at: usize, name: &str) -> Option<Times> {
+fn mark(line: &ScorecardRow, at: usize, name: &str) -> Option<PlotRatio> {
     let ratio = line.ratios[at]?;
     let range =
         ratio.range.map_or_else(String::new, |(low, high)| format!(" ({} to {})", figure(low), figure(high)));
@@ -168,5 +173,5 @@ fn mark(line: &Line, at: usize, name: &str) -> Option<Times> {
         shown(&line.values[0]),
         line.unit
     );
-    Some(Times { times: ratio.times, range: ratio.range, hover })
+    Some(PlotRatio { times: ratio.times, range: ratio.range, hover })
 }

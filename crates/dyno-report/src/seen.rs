@@ -1,59 +1,55 @@
-//! What a report says of all runs together, gathered from run to run.
+//! Facts about all runs of a report, collected run by run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dyno_analyze::whose::{Legend, marked};
+use dyno_analyze::whose::{Legend, marked_metrics};
 use dyno_record::{AuditCheck, CheckStatus, PartOf, RunRecord, Status};
 
-use crate::facts::Facts;
+use crate::facts::FactCounts;
 use crate::reported::Overviews;
 use crate::result::{has_result, machine_words};
 
-/// Runs of one finding that are named.
+/// Maximum runs named for one finding.
 pub(crate) const LISTED_MAX: usize = 3;
 
-/// Stands for all runs, where others have the name of what they belong to.
+/// Key for all runs; other keys are names of sweeps or suites.
 const ALL: &str = "";
 
-/// All runs together.
 #[derive(Debug, Default)]
-pub struct Seen {
-    /// How many there are.
+pub struct RunSetSummary {
     pub runs: usize,
-    /// The first of them.
     pub first: Option<RunRecord>,
-    /// The sweeps, searches, soaks and A/B comparisons that they are of.
+    /// The sweeps, searches, soaks and A/B comparisons to which they belong.
     pub parts: Vec<String>,
-    /// The one that all of them are of.
+    /// The one to which all of them belong.
     pub part_of: Option<PartOf>,
-    /// The variants of the runs of each of these, and under an empty name those of all.
+    /// The variants by sweep or suite name; an empty name stands for all runs.
     variants: BTreeMap<String, BTreeSet<String>>,
-    /// How many are imported.
     pub imported: usize,
-    /// When the first was begun and the last ended, of those that tell.
+    /// Start of the first run and end of the last, of those that state it.
     pub measured: Option<(String, String)>,
     /// The legend of the mark, for runs with a result.
     pub legend: Legend,
-    /// Whose processors and devices the figures are of, where that is not the machine that drove.
+    /// Hosts of processor and device figures that are not the driver host.
     pub(crate) machines: BTreeSet<String>,
-    /// What databases' own reports begin with.
+    /// Overviews of imported database reports.
     pub reported: Overviews,
-    /// Facts of plan and platform.
-    pub facts: Facts,
-    /// Checks that failed or warned, each once.
-    pub(crate) grave: Vec<Grave>,
+    /// Facts of plans and platforms of all runs.
+    pub facts: FactCounts,
+    /// Failed checks and warnings, each once.
+    pub(crate) failed_checks: Vec<FailedCheck>,
 }
 
-/// A check that failed or warned, over all runs.
+/// A failed check or warning over all runs.
 #[derive(Debug)]
-pub(crate) struct Grave {
+pub(crate) struct FailedCheck {
     pub(crate) check: String,
-    /// Runs in which it failed, and in which it warned.
+    /// Number of runs in which it failed, and in which it warned.
     pub(crate) failed: usize,
     pub(crate) warned: usize,
-    /// The first runs that it is of.
+    /// Names of the first affected runs.
     pub(crate) ids: Vec<String>,
-    /// What it found in the first of them.
+    /// Its detail in the first affected run.
     pub(crate) detail: String,
 }
 
@@ -62,8 +58,7 @@ pub(crate) fn is_grave(check: &AuditCheck) -> bool {
     matches!(check.status, CheckStatus::Fail | CheckStatus::Warn)
 }
 
-impl Seen {
-    /// The next run.
+impl RunSetSummary {
     pub(crate) fn see(&mut self, record: &RunRecord) {
         let part = record.part_of.as_ref();
         if self.runs == 0 {
@@ -92,40 +87,48 @@ impl Seen {
             }
         }
         if has_result(record) {
-            self.legend.add(&marked(record));
+            self.legend.add(&marked_metrics(record));
             self.machines.extend(machine_words(record));
         }
         self.reported.see(record);
-        self.facts.see(record);
-        self.note_grave(record);
+        self.facts.add_run(record);
+        self.note_failed_checks(record);
     }
 
-    /// The variant of all runs, or of those that belong to the sweep or suite of this name; nothing where they are of several or none.
-    pub(crate) fn variant(&self, of: Option<&str>) -> Option<&str> {
-        let variants = self.variants.get(of.unwrap_or(ALL))?;
+    /// The common variant of all runs, or of those of this sweep or suite; `None` if they have several or
+    /// none.
+    pub(crate) fn variant(&self, campaign: Option<&str>) -> Option<&str> {
+        let variants = self.variants.get(campaign.unwrap_or(ALL))?;
         let first = variants.first().filter(|name| variants.len() == 1 && !name.is_empty());
         first.map(String::as_str)
     }
 
-    fn note_grave(&mut self, record: &RunRecord) {
-        let mut told: Vec<&str> = Vec::new();
+    fn note_failed_checks(&mut self, record: &RunRecord) {
+        let mut noted_checks: Vec<&str> = Vec::new();
         for check in record.audit.iter().filter(|check| is_grave(check)) {
-            if told.contains(&check.check.as_str()) {
+            if noted_checks.contains(&check.check.as_str()) {
                 continue;
             }
-            told.push(&check.check);
-            let at = self.grave.iter().position(|known| known.check == check.check).unwrap_or_else(|| {
-                let (check, detail) = (check.check.clone(), check.detail.clone());
-                self.grave.push(Grave { check, failed: 0, warned: 0, ids: Vec::new(), detail });
-                self.grave.len() - 1
-            });
-            let known = &mut self.grave[at];
+            noted_checks.push(&check.check);
+            let at =
+                self.failed_checks.iter().position(|known| known.check == check.check).unwrap_or_else(|| {
+                    let (check, detail) = (check.check.clone(), check.detail.clone());
+                    self.failed_checks.push(FailedCheck {
+                        check,
+                        failed: 0,
+                        warned: 0,
+                        ids: Vec::new(),
+                        detail,
+                    });
+                    self.failed_checks.len() - 1
+                });
+            let entry = &mut self.failed_checks[at];
             match check.status {
-                CheckStatus::Fail => known.failed += 1,
-                _ => known.warned += 1,
+                CheckStatus::Fail => entry.failed += 1,
+                _ => entry.warned += 1,
             }
-            if known.ids.len() < LISTED_MAX {
-                known.ids.push(record.id.clone());
+            if entry.ids.len() < LISTED_MAX {
+                entry.ids.push(record.id.clone());
             }
         }
     }

@@ -1,36 +1,35 @@
-//! A long run minute by minute.
+//! A long run by minute.
 
 use dyno_analyze::minutes::Minute;
 use dyno_analyze::number::{ABSENT, compact, count, fixed, span_s, time_coarse_us};
 
 use crate::bars::bar;
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 
-/// Columns of the bar.
 const BAR: usize = 20;
 
-/// One line a minute, each with its throughput as a bar.
+/// One line per minute, each with a bar of its throughput.
 pub fn minute_table(minutes: &[Minute], style: &Style) -> String {
-    let mut table = Table::new(vec![
-        Column::figures("from", ""),
-        Column::figures("ops", "/s"),
-        Column::text("").at_least(BAR),
-        Column::figures("p99", "median"),
-        Column::figures("p99", "worst"),
-        Column::figures("longest", ""),
-        Column::figures("redo", "MB/s").droppable(),
-        Column::figures("errors", ""),
-        Column::figures("stalls", ""),
-        Column::figures("check-", "points"),
+    let mut table = TextTable::new(vec![
+        TextColumn::figures("from", ""),
+        TextColumn::figures("ops", "/s"),
+        TextColumn::text("").at_least(BAR),
+        TextColumn::figures("p99", "median"),
+        TextColumn::figures("p99", "worst"),
+        TextColumn::figures("longest", ""),
+        TextColumn::figures("redo", "MB/s").droppable(),
+        TextColumn::figures("errors", ""),
+        TextColumn::figures("stalls", ""),
+        TextColumn::figures("check-", "points"),
     ]);
     let most = minutes.iter().map(|minute| minute.ops_per_s).fold(0.0, f64::max);
     let absent = || ABSENT.to_owned();
     for minute in minutes {
         let share = if most > 0.0 { minute.ops_per_s / most } else { 0.0 };
         let marked = |times: u32| match times {
-            0 => Cell::from("0"),
-            times => Cell::painted(&times.to_string(), Paint::Warn),
+            0 => TextCell::from("0"),
+            times => TextCell::painted(&times.to_string(), Paint::Warn),
         };
         table.row([
             span_s(minute.at_s).into(),

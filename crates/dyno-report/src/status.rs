@@ -1,10 +1,10 @@
-//! How a run's state looks: one colour for each, in terminals and on pages.
+//! Colors of a run's state, in terminals and on pages.
 
 use dyno_record::{RunState, Status};
 
 use crate::style::Paint;
 
-/// The colour of a state.
+/// Terminal color of a state.
 pub fn paint(state: impl Into<RunState>) -> Paint {
     match state.into() {
         RunState::Valid | RunState::Running => Paint::Good,
@@ -14,7 +14,7 @@ pub fn paint(state: impl Into<RunState>) -> Paint {
     }
 }
 
-/// The class of a state on pages.
+/// CSS class of a state.
 pub(crate) fn tone(status: Status) -> &'static str {
     match paint(status) {
         Paint::Good => "good",
@@ -24,5 +24,5 @@ pub(crate) fn tone(status: Status) -> &'static str {
     }
 }
 
-/// What is said of imported figures wherever they are a result.
+/// Sentence shown with every imported result.
 pub const IMPORTED: &str = "imported, not audited: nobody here measured these figures";

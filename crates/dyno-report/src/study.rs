@@ -1,57 +1,60 @@
-//! A study of variants: the table as documents draw it (figures down, variants across), a plot with error bars, what differed, and the
-//! order in which things were run.
+//! A study of variants: the table for documents (figures down, variants across), a plot with error bars, the
+//! differences, and the order of measurements.
 
-use dyno_analyze::compare::{Compared, Verdict};
-use dyno_analyze::conclusion::study::{Row, Study, Worth};
+use dyno_analyze::compare::{ComparisonVerdict, MeasureComparison};
+use dyno_analyze::conclusion::study::{StudyResult, StudyRow, Worth};
 use dyno_analyze::number::{ABSENT, figure, fixed, span_s};
 use dyno_analyze::points::median;
 use dyno_analyze::whose::mark;
 use dyno_record::Unit;
 
 use crate::compare_table::{signed_percent, tone};
-use crate::grid::{Cell, Grid, Head};
-use crate::plot::{Plot, Row as PlotRow, Times};
+use crate::grid::{Grid, GridCell, GridHead};
+use crate::plot::{Plot, PlotLine as PlotRow, PlotRatio};
 use crate::style::{Paint, Style};
-use crate::table::{self, Column, Table};
+use crate::table::{self, TextColumn, TextTable};
 
-/// Differences shown of each variant on a page.
+/// Maximum differences shown for each variant on a page.
 const DIFFERENCES_MAX: usize = 20;
 
-/// A line for each figure of each task; for each variant its value, the difference to the base in percent with its interval, and the
-/// verdict.
-pub fn study_grid(study: &Study) -> Grid {
+/// A line for each figure of each task. For each variant it shows the value, the difference to the base in
+/// percent with its interval, and the verdict.
+pub fn study_grid(study: &StudyResult) -> Grid {
     let mut heads = vec![
-        Head::text("task"),
-        Head::text("figure"),
-        Head::figures(&study.variants[study.base].name, "base")
+        GridHead::text("task"),
+        GridHead::text("figure"),
+        GridHead::figures(&study.variants[study.base].name, "base")
             .explained("the median of its repeats, and the least and the most of them"),
     ];
-    for (_, variant) in others(study) {
-        heads.push(Head::figures(&variant.name, "").explained(&variant.what));
+    for (_, variant) in other_variants(study) {
+        heads.push(GridHead::figures(&variant.name, "").explained(&variant.what));
         heads.push(
-            Head::tight("")
+            GridHead::tight("")
                 .explained("the verdict: whether it differs from the base by more than chance and margin"),
         );
     }
     let mut grid = Grid::new(heads);
     for row in &study.rows {
-        let mut cells = vec![Cell::text(&row.task), Cell::text(&label(row)), Cell::text(&base_value(row))];
-        for (at, _) in others(study) {
+        let mut cells =
+            vec![GridCell::text(&row.task), GridCell::text(&label(row)), GridCell::text(&base_value(row))];
+        for (at, _) in other_variants(study) {
             let cell = row.cells[at].as_ref();
-            cells.push(Cell::text(&cell.map_or_else(|| ABSENT.to_owned(), variant_value)));
-            cells.push(cell.map_or_else(Cell::default, verdict));
+            cells.push(GridCell::text(&cell.map_or_else(|| ABSENT.to_owned(), variant_value)));
+            cells.push(cell.map_or_else(GridCell::default, verdict));
         }
         grid.row(cells);
     }
     grid
 }
 
-fn others(study: &Study) -> impl Iterator<Item = (usize, &dyno_analyze::conclusion::study::StudyVariant)> {
+fn other_variants(
+    study: &StudyResult,
+) -> impl Iterator<Item = (usize, &dyno_analyze::conclusion::study::StudyVariant)> {
     study.variants.iter().enumerate().filter(move |(at, _)| *at != study.base)
 }
 
-/// `operations, 1/s`: figures of one line have one unit.
-fn label(row: &Row) -> String {
+/// `operations, 1/s`: figures of one line share a unit.
+fn label(row: &StudyRow) -> String {
     let unit = match row.unit {
         Unit::Microseconds => "µs",
         unit => unit.name(),
@@ -59,7 +62,7 @@ fn label(row: &Row) -> String {
     format!("{}, {unit}", row.label())
 }
 
-fn base_value(row: &Row) -> String {
+fn base_value(row: &StudyRow) -> String {
     let Some(middle) = median(&row.base) else { return ABSENT.to_owned() };
     let marked = row.cells.iter().flatten().any(|cell| cell.marked.0);
     let (low, high) = extent(&row.base);
@@ -74,7 +77,7 @@ pub(crate) fn extent(values: &[f64]) -> (f64, f64) {
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)))
 }
 
-fn variant_value(cell: &Compared) -> String {
+fn variant_value(cell: &MeasureComparison) -> String {
     let Some(value) = cell.b else { return ABSENT.to_owned() };
     let difference =
         cell.difference_pct.map_or_else(String::new, |pct| format!(" {} %", signed_percent(pct)));
@@ -84,67 +87,69 @@ fn variant_value(cell: &Compared) -> String {
     format!("{}{difference}{interval}", mark(figure(value), cell.marked.1))
 }
 
-pub(crate) fn verdict(cell: &Compared) -> Cell {
+pub(crate) fn verdict(cell: &MeasureComparison) -> GridCell {
     if cell.a.is_none() || cell.b.is_none() {
-        return Cell::text("not measured");
+        return GridCell::text("not measured");
     }
-    Cell { tone: tone(cell.verdict), ..Cell::text(words(cell.verdict)) }
+    GridCell { tone: tone(cell.verdict), ..GridCell::text(words(cell.verdict)) }
 }
 
-/// A verdict, of whatever is better high or low.
-fn words(verdict: Verdict) -> &'static str {
+/// The word for a verdict, whether high or low is better.
+fn words(verdict: ComparisonVerdict) -> &'static str {
     match verdict {
-        Verdict::Faster => "better",
-        Verdict::Slower => "worse",
+        ComparisonVerdict::Faster => "better",
+        ComparisonVerdict::Slower => "worse",
         other => other.words(),
     }
 }
 
-/// The tables for a terminal: one line for each variant in each figure, and what each is worth.
-pub(crate) fn study_text(study: &Study, style: &Style) -> String {
-    let mut table = Table::new(vec![
-        Column::name("variant"),
-        Column::figures("median", ""),
-        Column::figures("to base", "%"),
-        Column::figures("95 % interval", "%"),
-        Column::figures("runs", "").droppable(),
-        Column::text("verdict"),
+/// The tables for a terminal: one line for each variant in each figure, and the effect of each variant.
+pub(crate) fn study_text(study: &StudyResult, style: &Style) -> String {
+    let mut table = TextTable::new(vec![
+        TextColumn::name("variant"),
+        TextColumn::figures("median", ""),
+        TextColumn::figures("to base", "%"),
+        TextColumn::figures("95 % interval", "%"),
+        TextColumn::figures("runs", "").droppable(),
+        TextColumn::text("verdict"),
     ]);
     for row in &study.rows {
         table.note(&format!("{}: {}", row.task, label(row)), Paint::Head);
         let base = &study.variants[study.base].name;
         let value = median(&row.base).map_or_else(|| ABSENT.to_owned(), figure);
-        table
-            .row([base.as_str(), &value, "", "", &row.base.len().to_string(), "base"].map(table::Cell::from));
-        for (at, variant) in others(study) {
+        table.row(
+            [base.as_str(), &value, "", "", &row.base.len().to_string(), "base"].map(table::TextCell::from),
+        );
+        for (at, variant) in other_variants(study) {
             let Some(cell) = &row.cells[at] else { continue };
             let pct = |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), signed_percent);
             let interval = cell.interval_pct.map_or_else(String::new, |(low, high)| {
                 format!("{} … {}", signed_percent(low), signed_percent(high))
             });
             let paint = match cell.verdict {
-                Verdict::Faster | Verdict::Same => Paint::Good,
-                Verdict::Slower => Paint::Bad,
+                ComparisonVerdict::Faster | ComparisonVerdict::Same => Paint::Good,
+                ComparisonVerdict::Slower => Paint::Bad,
                 _ => Paint::Warn,
             };
             table.row([
-                table::Cell::from(variant.name.as_str()),
-                table::Cell::from(
+                table::TextCell::from(variant.name.as_str()),
+                table::TextCell::from(
                     mark(cell.b.map_or_else(|| ABSENT.to_owned(), figure), cell.marked.1).as_str(),
                 ),
-                table::Cell::from(pct(cell.difference_pct).as_str()),
-                table::Cell::from(interval.as_str()),
-                table::Cell::from(cell.b_runs.len().to_string().as_str()),
-                table::Cell::painted(&verdict(cell).text, paint),
+                table::TextCell::from(pct(cell.difference_pct).as_str()),
+                table::TextCell::from(interval.as_str()),
+                table::TextCell::from(cell.b_runs.len().to_string().as_str()),
+                table::TextCell::painted(&verdict(cell).text, paint),
             ]);
         }
     }
     table.render(style)
 }
 
-/// What each variant is worth, the best first.
-pub fn ranking_grid(study: &Study) -> Grid {
-    let mut grid = Grid::new(vec![Head::text("variant"), Head::tight("worth"), Head::text("what it is")]);
+/// The effect of each variant, best first.
+pub fn ranking_grid(study: &StudyResult) -> Grid {
+    let mut grid =
+        Grid::new(vec![GridHead::text("variant"), GridHead::tight("worth"), GridHead::text("what it is")]);
     for at in study.ranking() {
         let variant = &study.variants[at];
         let worth = variant.worth.unwrap_or(Worth::NoFigures);
@@ -154,20 +159,20 @@ pub fn ranking_grid(study: &Study) -> Grid {
             Worth::Trade | Worth::Confounded => "warn",
             Worth::NotMeasurable | Worth::NoFigures => "",
         };
-        let word = Cell { tone, ..Cell::text(worth.words()) };
-        grid.row(vec![Cell::text(&variant.name), word, Cell::text(&variant.what)]);
+        let word = GridCell { tone, ..GridCell::text(worth.words()) };
+        grid.row(vec![GridCell::text(&variant.name), word, GridCell::text(&variant.what)]);
     }
     grid
 }
 
-/// In which order the variants were measured.
-pub fn order_grid(study: &Study) -> Grid {
+/// The order in which the variants were measured.
+pub fn order_grid(study: &StudyResult) -> Grid {
     let mut grid = Grid::new(vec![
-        Head::figures("", ""),
-        Head::tight("began"),
-        Head::text("variant"),
-        Head::figures("repeat", ""),
-        Head::text("ended"),
+        GridHead::figures("", ""),
+        GridHead::tight("began"),
+        GridHead::text("variant"),
+        GridHead::figures("repeat", ""),
+        GridHead::text("ended"),
     ]);
     for (number, turn) in (1..).zip(&study.order) {
         let texts = [
@@ -177,21 +182,21 @@ pub fn order_grid(study: &Study) -> Grid {
             turn.repeat.to_string(),
             turn.ended.clone(),
         ];
-        grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+        grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
     }
     grid
 }
 
-/// In what else the runs of a variant differ from those of the base, and what showed that it was in force.
-pub fn differed_grid(study: &Study) -> Grid {
+/// Other differences of a variant's runs from those of the base, and the proof that the variant was in force.
+pub fn differed_grid(study: &StudyResult) -> Grid {
     let mut grid = Grid::new(vec![
-        Head::text("variant"),
-        Head::tight("where"),
-        Head::text("what"),
-        Head::text("base"),
-        Head::text("variant"),
+        GridHead::text("variant"),
+        GridHead::tight("where"),
+        GridHead::text("what"),
+        GridHead::text("base"),
+        GridHead::text("variant"),
     ]);
-    for (_, variant) in others(study) {
+    for (_, variant) in other_variants(study) {
         for difference in variant.differed.iter().take(DIFFERENCES_MAX) {
             let list =
                 |values: &[String]| if values.is_empty() { ABSENT.to_owned() } else { values.join(", ") };
@@ -202,31 +207,31 @@ pub fn differed_grid(study: &Study) -> Grid {
                 list(&difference.a),
                 list(&difference.b),
             ];
-            grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+            grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
         }
     }
     grid
 }
 
-pub(crate) fn verified_grid(study: &Study) -> Grid {
+pub(crate) fn verified_grid(study: &StudyResult) -> Grid {
     let mut grid = Grid::new(vec![
-        Head::text("variant"),
-        Head::text("what it sets and does"),
-        Head::text("what showed that it was in force"),
+        GridHead::text("variant"),
+        GridHead::text("what it sets and does"),
+        GridHead::text("what showed that it was in force"),
     ]);
     for variant in &study.variants {
-        let said = variant.verified.join("; ");
-        grid.row([variant.name.as_str(), &variant.what, &said].map(Cell::text).to_vec());
+        let evidence = variant.verified.join("; ");
+        grid.row([variant.name.as_str(), &variant.what, &evidence].map(GridCell::text).to_vec());
     }
     grid
 }
 
-/// Each variant against the base in each figure, with error bars.
-pub fn study_plot(study: &Study) -> Plot {
+/// Each variant compared with the base in each figure, with error bars.
+pub fn study_plot(study: &StudyResult) -> Plot {
     let mut series: Vec<(usize, &str)> =
-        others(study).map(|(at, variant)| (at, variant.name.as_str())).collect();
+        other_variants(study).map(|(at, variant)| (at, variant.name.as_str())).collect();
     series.sort_by_key(|(at, _)| study.ranking().iter().position(|ranked| ranked == at));
-    let mark = |row: &Row, at: usize, name: &str| {
+    let mark = |row: &StudyRow, at: usize, name: &str| {
         let (times, range) = row.times(at)?;
         let cell = row.cells[at].as_ref()?;
         let hover = format!(
@@ -236,7 +241,7 @@ pub fn study_plot(study: &Study) -> Plot {
             variant_value(cell),
             words(cell.verdict)
         );
-        Some(Times { times, range, hover })
+        Some(PlotRatio { times, range, hover })
     };
     let rows = study.rows.iter().map(|row| PlotRow {
         label: row.label(),
@@ -253,12 +258,12 @@ pub fn study_plot(study: &Study) -> Plot {
     }
 }
 
-/// How long what is left takes, for a line of talk.
+/// Remaining time, for a progress line.
 pub fn left_words(seconds: f64) -> String {
     format!("ETA {}", span_s(seconds.round()))
 }
 
-/// A task's figures in a line of talk.
+/// A task's figures, for a progress line.
 pub fn measured_words(load_s: Option<f64>, run: Option<&dyno_record::RunRecord>) -> String {
     let load = load_s.map(|seconds| format!("loaded in {} s", fixed(seconds, 2)));
     let run = run.map(|record| {

@@ -2,28 +2,28 @@
 
 use std::fmt::Write as _;
 
-use dyno_analyze::compare::Compared;
+use dyno_analyze::compare::MeasureComparison;
 use dyno_analyze::conclusion::Conclusion;
-use dyno_analyze::conclusion::study::{Row, Study};
+use dyno_analyze::conclusion::study::{StudyResult, StudyRow};
 use dyno_analyze::points::median;
 
 use crate::export::{csv_field, sections_markdown};
 use crate::grid::Grid;
-use crate::html::{Frame, Section, pages_in};
+use crate::html::{PageFrame, PageSection, pages_in};
 use crate::study::{
     differed_grid, extent, order_grid, ranking_grid, study_grid, study_plot, verdict, verified_grid,
 };
 
-/// The parts of its page.
-fn sections(conclusion: &Conclusion, study: &Study) -> Vec<Section> {
-    let section = |title: &str, grid: Grid| Section {
+/// The sections of its page.
+fn sections(conclusion: &Conclusion, study: &StudyResult) -> Vec<PageSection> {
+    let section = |title: &str, grid: Grid| PageSection {
         title: title.to_owned(),
         grids: vec![(String::new(), grid)],
-        ..Section::default()
+        ..PageSection::default()
     };
     let plot = study_plot(study);
     let mut all = vec![
-        Section {
+        PageSection {
             plots: if plot.is_empty() { Vec::new() } else { vec![plot] },
             lines: conclusion.sentences(),
             ..section("Result", ranking_grid(study))
@@ -40,24 +40,23 @@ fn sections(conclusion: &Conclusion, study: &Study) -> Vec<Section> {
 }
 
 /// The study as one page.
-pub fn study_page(conclusion: &Conclusion, study: &Study) -> String {
+pub fn study_page(conclusion: &Conclusion, study: &StudyResult) -> String {
     study_page_in(None, conclusion, study)
 }
 
-/// The same for a server, whose `frame` is around it.
-pub fn study_page_in(frame: Option<&Frame>, conclusion: &Conclusion, study: &Study) -> String {
+/// The page for a server, inside its `frame`.
+pub fn study_page_in(frame: Option<&PageFrame>, conclusion: &Conclusion, study: &StudyResult) -> String {
     pages_in(frame, &study.title, &conclusion.of, &sections(conclusion, study))
 }
 
-/// The study in Markdown.
-pub fn study_markdown(conclusion: &Conclusion, study: &Study) -> String {
+pub fn study_markdown(conclusion: &Conclusion, study: &StudyResult) -> String {
     sections_markdown(&study.title, &sections(conclusion, study))
 }
 
-/// The study as CSV: a line for each variant in each figure, in full.
-pub fn study_csv(study: &Study) -> String {
+/// The study as CSV with a line for each variant in each figure, with all digits.
+pub fn study_csv(study: &StudyResult) -> String {
     let mut out = "task,measure,unit,variant,runs,median,least,most,to_base_pct,interval_low_pct,interval_high_pct,p,p_adjusted,verdict,others_had_part\r\n".to_owned();
-    let mut line = |row: &Row, name: &str, values: &[f64], cell: Option<&Compared>| {
+    let mut line = |row: &StudyRow, name: &str, values: &[f64], cell: Option<&MeasureComparison>| {
         let (low, high) = extent(values);
         let number = |value: Option<f64>| {
             value.filter(|value| value.is_finite()).map_or_else(String::new, |value| value.to_string())

@@ -1,38 +1,36 @@
-//! How text is dressed: width and colour are the caller's to know.
+//! Text style: the caller provides width and colors.
 
-/// What the terminal can do.
+/// Width of the output and whether it shows colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Whether colours are shown; the caller honours `NO_COLOR`, `--no-color` and pipes.
+    /// Whether colors are shown; the caller honors `NO_COLOR`, `--no-color` and pipes.
     pub color: bool,
-    /// Columns that lines should fit in.
+    /// Columns into which lines should fit.
     pub width: usize,
 }
 
-/// Narrowest width that layouts are made for; below it lines stay this long.
+/// Minimum width of layouts; in a narrower terminal, lines keep this length.
 pub const WIDTH_MIN: usize = 60;
 
 impl Default for Style {
-    /// What every terminal and every file can hold: 100 columns, no colour.
+    /// Works in every terminal and file: 100 columns without color.
     fn default() -> Self {
         Self { color: false, width: 100 }
     }
 }
 
-/// The meaning of a colour.
+/// The meaning of a color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paint {
-    /// As it should be.
+    /// A good result or state.
     Good,
-    /// Worth a look.
+    /// A result or state that needs attention.
     Warn,
-    /// Wrong.
+    /// A failed or invalid result or state.
     Bad,
-    /// A heading.
     Head,
-    /// Less important.
     Dim,
-    /// From elsewhere: imported.
+    /// Imported figures, which were not audited.
     Foreign,
 }
 
@@ -52,12 +50,12 @@ impl Paint {
 }
 
 impl Style {
-    /// The width that layouts may use.
+    /// The width available to layouts.
     pub fn columns(&self) -> usize {
         self.width.max(WIDTH_MIN)
     }
 
-    /// `text` in the colour of `paint`, or as it is where colours are off.
+    /// `text` in the color of `paint`; unchanged if colors are off.
     pub fn paint(&self, paint: Paint, text: &str) -> String {
         if self.color && !text.is_empty() {
             format!("\x1b[{}m{text}\x1b[0m", paint.code())
@@ -67,7 +65,7 @@ impl Style {
     }
 }
 
-/// Bytes of the colour sequence of [`Style::paint`] that `text` begins with; 0 if it begins with none.
+/// Bytes of the [`Style::paint`] color sequence at the start of `text`; 0 if there is none.
 pub(crate) fn painted(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\x1b[") else { return 0 };
     let codes = Paint::ALL.map(Paint::code).into_iter().chain(["0"]);

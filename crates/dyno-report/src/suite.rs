@@ -9,9 +9,9 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use charts::{all as all_charts, of_test, small};
+pub(crate) use charts::{all as all_charts, small, test_chart};
 pub use list::suite_list;
-pub(crate) use overview::{groups, of_group, overview, text};
+pub(crate) use overview::{group_grid, groups, overview, text};
 pub(crate) use scale_out::scale_out;
 pub(crate) use sheet::sheets;
 pub use steps::suite_steps;

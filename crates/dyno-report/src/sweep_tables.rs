@@ -1,25 +1,26 @@
-//! Sweeps in a terminal: the table that grows while they run, the points at their end, and the list of sweeps.
+//! Sweeps in a terminal: the table that grows during the sweep, the points at its end, and the list of
+//! sweeps.
 
 use dyno_analyze::Points;
 use dyno_analyze::number::{ABSENT, compact, fixed, optional, time_us};
 use dyno_analyze::whose::{is_marked, legend, mark};
 use dyno_record::{RunRecord, SweepState, SweepSummary};
 
-use crate::result::{Figures, LEGEND_LINES_MAX, has_result};
+use crate::result::{LEGEND_LINES_MAX, RunFigures, has_result};
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, wrap};
 
-/// One run in the table that grows.
+/// One run in the growing table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SweepRow<'a> {
-    /// Which run it is, from 1, in time.
+    /// Number of the run in time, from 1.
     pub number: u32,
-    /// The values on the sweep's axes, in their order.
+    /// The values on the sweep's axes, in order.
     pub values: Vec<&'a str>,
-    /// Which run of its point, from 1.
+    /// Number of the repeat within its point, from 1.
     pub repeat: u32,
-    /// The record; absent where the run came to none.
+    /// The record; absent if the run produced none.
     pub record: Option<&'a RunRecord>,
     /// Why there is no record.
     pub reason: Option<&'a str>,
@@ -28,47 +29,46 @@ pub struct SweepRow<'a> {
 /// A table that is shown line by line.
 #[derive(Debug, Clone)]
 pub struct RunningTable {
-    columns: Vec<Column>,
+    columns: Vec<TextColumn>,
 }
 
 impl RunningTable {
-    /// A table for these axes, each with the widest of its values.
+    /// A table for these axes, each with the width of its widest value.
     pub fn new<'a>(axes: impl IntoIterator<Item = (&'a str, usize)>) -> Self {
-        let mut columns = vec![Column::figures("", "").at_least(4)];
+        let mut columns = vec![TextColumn::figures("", "").at_least(4)];
         columns.extend(
-            axes.into_iter().map(|(key, widest)| Column::figures(own_name(key), "").at_least(widest)),
+            axes.into_iter().map(|(key, widest)| TextColumn::figures(own_name(key), "").at_least(widest)),
         );
         columns.extend([
-            Column::figures("rep", ""),
-            Column::figures("ops", "/s").at_least(8),
-            Column::figures("mean", "").at_least(7),
-            Column::figures("p99", "").at_least(7),
-            Column::figures("logical", "reads/s").at_least(8).droppable(),
-            Column::figures("physical", "reads/s").at_least(8).droppable(),
-            Column::figures("CPU", "%").at_least(5),
-            Column::text("status").at_least(11),
+            TextColumn::figures("rep", ""),
+            TextColumn::figures("ops", "/s").at_least(8),
+            TextColumn::figures("mean", "").at_least(7),
+            TextColumn::figures("p99", "").at_least(7),
+            TextColumn::figures("logical", "reads/s").at_least(8).droppable(),
+            TextColumn::figures("physical", "reads/s").at_least(8).droppable(),
+            TextColumn::figures("CPU", "%").at_least(5),
+            TextColumn::text("status").at_least(11),
         ]);
         Self { columns }
     }
 
-    /// The heads.
     pub fn heads(&self, style: &Style) -> String {
-        Table::new(self.columns.clone()).render(style)
+        TextTable::new(self.columns.clone()).render(style)
     }
 
-    /// One line, and beneath it why the run is not valid.
+    /// One line, with the reason below it if the run is not valid.
     pub fn line(&self, row: &SweepRow<'_>, style: &Style) -> String {
-        let figures = row.record.filter(|record| has_result(record)).map(Figures::of);
+        let figures = row.record.filter(|record| has_result(record)).map(RunFigures::of);
         let marked = |metric: &str| row.record.is_some_and(|record| is_marked(record, metric));
-        let figure = |metric: &str, show: fn(f64) -> String| -> Cell {
+        let figure = |metric: &str, show: fn(f64) -> String| -> TextCell {
             match figures.as_ref().and_then(|figures| figures.get(metric)) {
                 Some(value) => mark(show(value), marked(metric)).into(),
                 None => ABSENT.into(),
             }
         };
-        let mut table = Table::new(self.columns.clone());
-        let mut cells: Vec<Cell> = vec![row.number.to_string().into()];
-        cells.extend(row.values.iter().map(|value| Cell::from(*value)));
+        let mut table = TextTable::new(self.columns.clone());
+        let mut cells: Vec<TextCell> = vec![row.number.to_string().into()];
+        cells.extend(row.values.iter().map(|value| TextCell::from(*value)));
         cells.extend([
             row.repeat.to_string().into(),
             figure("ops_per_s", compact),
@@ -88,10 +88,10 @@ impl RunningTable {
     }
 }
 
-fn status(record: Option<&RunRecord>) -> Cell {
+fn status(record: Option<&RunRecord>) -> TextCell {
     match record.map(|record| record.status) {
-        Some(status) => Cell::painted(status.name(), crate::status::paint(status)),
-        None => Cell::painted("no run", Paint::Bad),
+        Some(status) => TextCell::painted(status.name(), crate::status::paint(status)),
+        None => TextCell::painted("no run", Paint::Bad),
     }
 }
 
@@ -100,26 +100,27 @@ fn own_name(key: &str) -> &str {
     key.rsplit_once('.').map_or(key, |(_, own)| own)
 }
 
-/// The points of runs that belong together: medians over repeats, percentiles from their histograms added.
+/// The points of related runs: medians over repeats, and percentiles from merged histograms.
 pub fn point_table(points: &Points, style: &Style) -> String {
-    let mut columns: Vec<Column> =
-        points.axes.iter().map(|axis| Column::figures(own_name(&axis.path), axis.unit)).collect();
+    let mut columns: Vec<TextColumn> =
+        points.axes.iter().map(|axis| TextColumn::figures(own_name(&axis.path), axis.unit)).collect();
     columns.extend([
-        Column::figures("runs", ""),
-        Column::figures("median", "ops/s").under("throughput"),
-        Column::figures("spread", "%").under("throughput"),
-        Column::figures("mean", "").under("service time"),
-        Column::figures("p50", "").under("service time"),
-        Column::figures("p95", "").under("service time"),
-        Column::figures("p99", "").under("service time"),
-        Column::figures("CPU busy", "%").droppable(),
+        TextColumn::figures("runs", ""),
+        TextColumn::figures("median", "ops/s").grouped_under("throughput"),
+        TextColumn::figures("spread", "%").grouped_under("throughput"),
+        TextColumn::figures("mean", "").grouped_under("service time"),
+        TextColumn::figures("p50", "").grouped_under("service time"),
+        TextColumn::figures("p95", "").grouped_under("service time"),
+        TextColumn::figures("p99", "").grouped_under("service time"),
+        TextColumn::figures("CPU busy", "%").droppable(),
     ]);
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     for point in &points.points {
         let absent = || ABSENT.to_owned();
-        let time = |name: &str| Cell::from(point.get(name).map_or_else(absent, time_us));
+        let time = |name: &str| TextCell::from(point.get(name).map_or_else(absent, time_us));
         let ops = point.estimates.get("ops_per_s");
-        let mut cells: Vec<Cell> = point.values.iter().map(|value| Cell::from(value.text.as_str())).collect();
+        let mut cells: Vec<TextCell> =
+            point.values.iter().map(|value| TextCell::from(value.text.as_str())).collect();
         cells.extend([
             point.runs.len().to_string().into(),
             ops.map_or_else(absent, |ops| compact(ops.median())).into(),
@@ -142,21 +143,21 @@ pub fn point_table(points: &Points, style: &Style) -> String {
     table.render(style) + &lines.collect::<String>()
 }
 
-fn optional_pct(value: Option<f64>, marked: bool) -> Cell {
+fn optional_pct(value: Option<f64>, marked: bool) -> TextCell {
     value.map_or_else(|| optional(None), |value| mark(fixed(value, 1), marked)).into()
 }
 
-/// Lines that the answer of one sweep may take.
+/// Maximum lines of one sweep's answer.
 const ANSWER_LINES_MAX: usize = 4;
 
-/// The repository's sweeps, one line each, and beneath it what it came to.
+/// The repository's sweeps, one line each, with the result below.
 pub fn sweep_list(sweeps: &[(SweepSummary, Option<String>)], style: &Style) -> String {
-    let mut table = Table::new(vec![
-        Column::name("name"),
-        Column::text("status"),
-        Column::figures("runs", ""),
-        Column::figures("of", ""),
-        Column::text("target"),
+    let mut table = TextTable::new(vec![
+        TextColumn::name("name"),
+        TextColumn::text("status"),
+        TextColumn::figures("runs", ""),
+        TextColumn::figures("of", ""),
+        TextColumn::text("target"),
     ]);
     for (sweep, answer) in sweeps {
         let paint = match sweep.status {
@@ -165,7 +166,7 @@ pub fn sweep_list(sweeps: &[(SweepSummary, Option<String>)], style: &Style) -> S
         };
         table.row([
             sweep.id.as_str().into(),
-            Cell::painted(sweep.status.name(), paint),
+            TextCell::painted(sweep.status.name(), paint),
             sweep.runs_done.to_string().into(),
             sweep.runs_planned.map_or_else(|| ABSENT.to_owned(), |runs| runs.to_string()).into(),
             sweep.target.as_str().into(),

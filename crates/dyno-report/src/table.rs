@@ -1,79 +1,78 @@
-//! The one table writer.
+//! Writes all terminal tables.
 //!
-//! Figures stand right-aligned under a head of up to three lines (what columns have in common, what each is, its unit).
-//! The mark of figures in which others had part hangs to the right of them, so that digits stay under digits.
-//! A table that is too wide first drops columns that say so, then shortens text; figures and the names of runs are never
-//! shortened, because a figure with digits missing is another figure.
+//! Figures are right-aligned under a head of up to three lines (shared head, name, unit). The mark for
+//! activity of others hangs to the right of figures, so that digits stay aligned. A table that is too wide
+//! first drops its droppable columns, then shortens text. Figures and the names of runs are never shortened,
+//! because a figure without some digits is a different figure.
 
 use std::ops::Range;
 
 use dyno_analyze::whose::MARK;
 
-use crate::grid::{Grid, Head};
+use crate::grid::{Grid, GridHead};
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, truncate, width};
 
-/// Spaces between columns.
 const GAP: usize = 2;
 
-/// Narrowest that a column of text is squeezed to.
+/// Minimum width to which a text column is squeezed.
 const TEXT_MIN: usize = 8;
 
-/// Columns of a name that Dyno gives, `search-20260321-142501-7f3a`; only names of strangers are longer.
+/// Columns of a name given by Dyno, `search-20260321-142501-7f3a`; only foreign names are longer.
 const NAME_MIN: usize = 28;
 
-/// One column.
 #[derive(Debug, Clone)]
-pub struct Column {
+pub struct TextColumn {
     head: String,
     unit: String,
     group: String,
     left: bool,
-    /// How soon it is left out: the greatest first, 0 never.
+    /// Rank at which it is dropped: highest first, 0 never.
     spare: u8,
     least: usize,
-    /// Narrowest that it is squeezed to; figures never are.
+    /// Minimum width to which it is squeezed; figures never are.
     squeezed_to: usize,
 }
 
-impl Column {
-    /// A column of figures, right-aligned; `unit` stands under the head.
+impl TextColumn {
+    /// A column of figures, right-aligned, with `unit` below the head.
     pub fn figures(head: &str, unit: &str) -> Self {
         let (head, unit) = (head.into(), unit.into());
         Self { head, unit, group: String::new(), left: false, spare: 0, least: 0, squeezed_to: TEXT_MIN }
     }
 
-    /// A column of names of runs and sweeps, left-aligned, never shortened: a part of a name is of no use to the next command.
+    /// A column of run or sweep names, left-aligned and never shortened: the next command needs the full
+    /// name.
     pub fn name(head: &str) -> Self {
         Self { squeezed_to: NAME_MIN, ..Self::text(head) }
     }
 
-    /// A column of text, left-aligned, shortened when there is no room.
+    /// A column of text, left-aligned, shortened if there is no room.
     pub fn text(head: &str) -> Self {
         Self { left: true, ..Self::figures(head, "") }
     }
 
-    /// The same column under a head that it shares with its neighbours.
+    /// Puts the column under a head that it shares with its neighbors.
     #[must_use]
-    pub fn under(mut self, group: &str) -> Self {
+    pub fn grouped_under(mut self, group: &str) -> Self {
         self.group = group.into();
         self
     }
 
-    /// The same column, at least so wide: a table that grows line by line cannot know its widest cell.
+    /// Sets a minimum width: a table that grows line by line cannot know its widest cell.
     #[must_use]
     pub fn at_least(mut self, columns: usize) -> Self {
         self.least = columns;
         self
     }
 
-    /// The same column, left out where there is no room.
+    /// Lets the column be dropped if there is no room.
     #[must_use]
     pub fn droppable(self) -> Self {
         self.spare(1)
     }
 
-    /// The same column, left out where there is no room: those with the greatest `rank` first, of several the last one.
+    /// Lets the column be dropped if there is no room: the highest `rank` first, the last of equals.
     #[must_use]
     pub fn spare(mut self, rank: u8) -> Self {
         self.spare = rank;
@@ -81,33 +80,32 @@ impl Column {
     }
 }
 
-/// One cell.
 #[derive(Debug, Clone, Default)]
-pub struct Cell {
+pub struct TextCell {
     text: String,
     paint: Option<Paint>,
 }
 
-impl Cell {
-    /// A cell in a colour.
+impl TextCell {
+    /// A cell with text in a color.
     pub fn painted(text: &str, paint: Paint) -> Self {
         Self { text: clean(text), paint: Some(paint) }
     }
 
-    /// The same in a colour.
+    /// Sets the color of the cell.
     #[must_use]
     pub fn in_paint(self, paint: Paint) -> Self {
         Self { paint: Some(paint), ..self }
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for TextCell {
     fn from(text: String) -> Self {
         Self::from(text.as_str())
     }
 }
 
-impl From<&str> for Cell {
+impl From<&str> for TextCell {
     fn from(text: &str) -> Self {
         Self { text: clean(text), paint: None }
     }
@@ -115,19 +113,18 @@ impl From<&str> for Cell {
 
 #[derive(Debug, Clone)]
 enum Line {
-    Cells(Vec<Cell>),
+    Cells(Vec<TextCell>),
     Note(String, Paint),
 }
 
-/// A table being filled.
 #[derive(Debug, Clone)]
-pub struct Table {
-    columns: Vec<Column>,
+pub struct TextTable {
+    columns: Vec<TextColumn>,
     lines: Vec<Line>,
 }
 
-impl From<&Head> for Column {
-    fn from(head: &Head) -> Self {
+impl From<&GridHead> for TextColumn {
+    fn from(head: &GridHead) -> Self {
         match (head.figures, head.tight) {
             (true, _) => Self::figures(&head.label, &head.unit),
             (false, true) => Self::name(&head.label),
@@ -136,39 +133,39 @@ impl From<&Head> for Column {
     }
 }
 
-impl From<&Grid> for Table {
-    /// The same without links and explanations; a row of a single cell is a title of those below it.
+impl From<&Grid> for TextTable {
+    /// Converts a grid without links and explanations; a row with a single cell is a title for those below
+    /// it.
     fn from(grid: &Grid) -> Self {
-        let mut table = Self::new(grid.heads.iter().map(Column::from).collect());
+        let mut table = Self::new(grid.heads.iter().map(TextColumn::from).collect());
         for (_, cells) in &grid.rows {
             match cells.as_slice() {
                 [title] if grid.heads.len() > 1 => table.note(&title.text, Paint::Head),
-                cells => table.row(cells.iter().map(|cell| Cell::from(cell.text.as_str()))),
+                cells => table.row(cells.iter().map(|cell| TextCell::from(cell.text.as_str()))),
             }
         }
         table
     }
 }
 
-impl Table {
-    /// An empty table.
-    pub fn new(columns: Vec<Column>) -> Self {
+impl TextTable {
+    pub fn new(columns: Vec<TextColumn>) -> Self {
         Self { columns, lines: Vec::new() }
     }
 
-    /// Adds a row; cells that are missing are empty.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        let mut cells: Vec<Cell> = cells.into_iter().collect();
-        cells.resize(self.columns.len(), Cell::default());
+    /// Adds a row; missing cells are empty.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = TextCell>) {
+        let mut cells: Vec<TextCell> = cells.into_iter().collect();
+        cells.resize(self.columns.len(), TextCell::default());
         self.lines.push(Line::Cells(cells));
     }
 
-    /// Adds a line of text beneath the last row.
+    /// Adds a line of text below the last row.
     pub fn note(&mut self, text: &str, paint: Paint) {
         self.lines.push(Line::Note(clean(text), paint));
     }
 
-    /// Whether all columns fit without dropping or shortening.
+    /// Whether all columns fit without being dropped or shortened.
     pub fn fits(&self, style: &Style) -> bool {
         let all: Vec<usize> = (0..self.columns.len()).collect();
         total(&self.widths(&all)) <= style.columns()
@@ -179,7 +176,7 @@ impl Table {
         self.render_with(true, style)
     }
 
-    /// The lines alone, to stand beneath those of a table with the same columns.
+    /// The lines without heads, to be placed below those of a table with the same columns.
     pub fn render_lines(&self, style: &Style) -> String {
         self.render_with(false, style)
     }
@@ -195,18 +192,18 @@ impl Table {
             shown.remove(most);
             widths = self.widths(&shown);
         }
-        self.squeeze(&shown, &mut widths, style.columns());
+        self.shorten_columns(&shown, &mut widths, style.columns());
         let mut out = if heads { self.heads(&shown, &widths, style) } else { String::new() };
-        // Once for each column: looking at all lines again for each line would be quadratic.
+        // Computed once per column: a scan of all lines for each line would be quadratic.
         let settings: Vec<Setting> = shown
             .iter()
             .zip(&widths)
-            .map(|(&i, &width)| Setting { left: self.columns[i].left, width, hang: self.hang(i) })
+            .map(|(&i, &width)| Setting { left: self.columns[i].left, width, hang: self.mark_room(i) })
             .collect();
         for line in &self.lines {
             match line {
                 Line::Cells(cells) => {
-                    let cells: Vec<&Cell> = shown.iter().map(|&i| &cells[i]).collect();
+                    let cells: Vec<&TextCell> = shown.iter().map(|&i| &cells[i]).collect();
                     push_line(&mut out, &settings, &cells, style);
                 }
                 Line::Note(text, paint) => {
@@ -221,7 +218,7 @@ impl Table {
     /// Width of each shown column: the widest of head, unit and cells.
     fn widths(&self, shown: &[usize]) -> Vec<usize> {
         let cell_width = |i: usize| {
-            let hang = self.hang(i);
+            let hang = self.mark_room(i);
             self.lines.iter().filter_map(move |line| match line {
                 Line::Cells(cells) => Some(width(&cells[i].text) + hang.saturating_sub(own_hang(&cells[i]))),
                 Line::Note(..) => None,
@@ -233,20 +230,20 @@ impl Table {
             heads.into_iter().chain(cell_width(i)).max().unwrap_or(0)
         };
         let mut widths: Vec<usize> = shown.iter().map(widest).collect();
-        // A shared head that only one column is left of stands over it alone.
+        // If only one column of a shared head is left, the head stands over it alone.
         for at in self.groups(shown).into_iter().filter(|group| group.len() == 1) {
             widths[at.start] = widths[at.start].max(width(&self.columns[shown[at.start]].group));
         }
         widths
     }
 
-    /// Columns that marks take to the right of the figures of column `i`.
-    fn hang(&self, i: usize) -> usize {
+    /// Columns for marks to the right of the figures in column `i`.
+    fn mark_room(&self, i: usize) -> usize {
         let marked = |line: &Line| matches!(line, Line::Cells(cells) if own_hang(&cells[i]) > 0);
         if !self.columns[i].left && self.lines.iter().any(marked) { width(MARK) } else { 0 }
     }
 
-    /// Neighbours under one head, as positions in `shown`; a column without one is by itself.
+    /// Neighbors under one head, as positions in `shown`; a column without a shared head is its own group.
     fn groups(&self, shown: &[usize]) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for (at, &i) in shown.iter().enumerate() {
@@ -261,8 +258,8 @@ impl Table {
         groups
     }
 
-    /// Shortens text columns, the widest first, until all fits.
-    fn squeeze(&self, shown: &[usize], widths: &mut [usize], columns: usize) {
+    /// Shortens text columns, widest first, until the table fits.
+    fn shorten_columns(&self, shown: &[usize], widths: &mut [usize], columns: usize) {
         while total(widths) > columns {
             let gives = |&i: &usize| {
                 let column = &self.columns[shown[i]];
@@ -282,17 +279,18 @@ impl Table {
             out.push_str(&style.paint(Paint::Head, self.group_line(shown, widths).trim_end()));
             out.push('\n');
         }
-        let mut line = |part: fn(&Column) -> &str, paint: Paint| {
+        let mut line = |part: fn(&TextColumn) -> &str, paint: Paint| {
             if shown.iter().all(|&i| part(&self.columns[i]).is_empty()) {
                 return;
             }
-            let cells: Vec<Cell> = shown.iter().map(|&i| Cell::from(part(&self.columns[i]))).collect();
+            let cells: Vec<TextCell> =
+                shown.iter().map(|&i| TextCell::from(part(&self.columns[i]))).collect();
             let mut text = String::new();
             let plain = Style { color: false, ..*style };
             let setting = |(&i, &width): (&usize, &usize)| Setting {
                 left: self.columns[i].left,
                 width,
-                hang: self.hang(i),
+                hang: self.mark_room(i),
             };
             let settings: Vec<Setting> = shown.iter().zip(widths).map(setting).collect();
             push_line(&mut text, &settings, &cells.iter().collect::<Vec<_>>(), &plain);
@@ -307,7 +305,7 @@ impl Table {
         out
     }
 
-    /// The line of shared heads, each in a bracket of dashes over its columns: `── CPU ──`.
+    /// The line of shared heads, each between dashes over its columns: `── CPU ──`.
     fn group_line(&self, shown: &[usize], widths: &[usize]) -> String {
         let mut out = String::new();
         for at in self.groups(shown) {
@@ -331,15 +329,14 @@ impl Table {
     }
 }
 
-/// How a column is set.
 struct Setting {
     left: bool,
     width: usize,
-    /// Columns that marks take to the right of figures.
+    /// Columns for marks to the right of figures.
     hang: usize,
 }
 
-fn push_line(out: &mut String, settings: &[Setting], cells: &[&Cell], style: &Style) {
+fn push_line(out: &mut String, settings: &[Setting], cells: &[&TextCell], style: &Style) {
     let mut line = String::new();
     for (position, (setting, cell)) in settings.iter().zip(cells).enumerate() {
         if position > 0 {
@@ -362,8 +359,8 @@ fn push_line(out: &mut String, settings: &[Setting], cells: &[&Cell], style: &St
     out.push('\n');
 }
 
-/// Columns that the cell's own mark takes.
-fn own_hang(cell: &Cell) -> usize {
+/// Columns of the cell's own mark.
+fn own_hang(cell: &TextCell) -> usize {
     #[cfg(test)]
     LOOKS.with(|looks| looks.set(looks.get() + 1));
     if cell.text.ends_with(MARK) { width(MARK) } else { 0 }
@@ -375,7 +372,8 @@ fn total(widths: &[usize]) -> usize {
 
 #[cfg(test)]
 thread_local! {
-    /// How often a cell was looked at for a mark, so that a test can hold the work against the size of a table.
+    /// Number of times a cell was checked for a mark, so that a test can relate the work to the size of a
+    /// table.
     static LOOKS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -383,10 +381,10 @@ thread_local! {
 mod tests {
     use super::*;
 
-    /// Looks at cells for a table of `rows` lines.
+    /// Number of checks for a table of `rows` lines.
     fn looks(rows: usize) -> usize {
-        let mut table = Table::new(vec![Column::text("name"), Column::figures("busy", "%")]);
-        (0..rows).for_each(|i| table.row([Cell::from(i.to_string()), Cell::from(format!("{i}.5"))]));
+        let mut table = TextTable::new(vec![TextColumn::text("name"), TextColumn::figures("busy", "%")]);
+        (0..rows).for_each(|i| table.row([TextCell::from(i.to_string()), TextCell::from(format!("{i}.5"))]));
         LOOKS.with(|looks| looks.set(0));
         assert_eq!(table.render(&Style::default()).lines().count(), rows + 3);
         LOOKS.with(std::cell::Cell::get)
@@ -398,15 +396,15 @@ mod tests {
         assert!(twice <= 2 * some + 100, "{some} looks at 500 lines, {twice} at 1,000");
     }
 
-    fn table() -> Table {
-        let mut table = Table::new(vec![
-            Column::text("name"),
-            Column::figures("busy", "%").under("CPU"),
-            Column::figures("user", "%").under("CPU"),
-            Column::text("when").droppable(),
+    fn table() -> TextTable {
+        let mut table = TextTable::new(vec![
+            TextColumn::text("name"),
+            TextColumn::figures("busy", "%").grouped_under("CPU"),
+            TextColumn::figures("user", "%").grouped_under("CPU"),
+            TextColumn::text("when").droppable(),
         ]);
         table.row(["one".into(), "7.5".into(), "100".into(), "today".into()]);
-        table.row([Cell::painted("a\nb", Paint::Bad), "12.0".into()]);
+        table.row([TextCell::painted("a\nb", Paint::Bad), "12.0".into()]);
         table.note("because", Paint::Dim);
         table
     }
@@ -428,7 +426,7 @@ a\\nb  12.0
     fn what_is_too_wide_is_dropped_then_shortened() {
         let style = Style { color: false, width: 60 };
         let mut table = table();
-        table.row([Cell::from("x".repeat(90)), "1".into(), "2".into(), "now".into()]);
+        table.row([TextCell::from("x".repeat(90)), "1".into(), "2".into(), "now".into()]);
         let text = table.render(&style);
         assert!(text.lines().all(|line| width(line) <= 60), "{text}");
         assert!(!text.contains("when") && text.contains('…'), "{text}");

@@ -1,4 +1,4 @@
-//! What users see, as text: the records of which it is told, and all that can be shown of one.
+//! Tests of all text that users see, with the records that it is made from.
 
 mod fit;
 mod marked;
@@ -6,17 +6,17 @@ mod results;
 
 use dyno_analyze::{fixture, judge};
 use dyno_record::{
-    Advice, AuditCheck, CheckStatus, CpuKind, CpuProfile, ErrorTally, Frame, Histogram, Metric, Placed,
-    ProcessShare, Profile, RunRecord, RunSummary, Severity, StackNode, Status, SymbolShare, Unit, WaitTime,
-    Waits, Window,
+    Advice, AuditCheck, CheckStatus, CpuKind, CpuProfile, ErrorTally, Histogram, Metric, ProcessShare,
+    Profile, RunRecord, RunSummary, Severity, StackFrame, StackNode, Status, SymbolShare, ThreadPlacement,
+    Unit, WaitTime, Waits, Window,
 };
 use proptest::prelude::*;
 
-use crate::table::{Column, Table};
+use crate::table::{TextColumn, TextTable};
 use crate::text::width;
 use crate::*;
 
-/// A run of the given sessions, judged.
+/// A valid run with its audit and conclusion.
 fn postgres() -> RunRecord {
     let mut record = fixture::postgres();
     judge(&mut record);
@@ -32,7 +32,7 @@ fn invalid() -> RunRecord {
     record
 }
 
-/// A run with figures as wide as they get.
+/// A run with the widest possible figures.
 fn wide() -> RunRecord {
     let mut record = postgres();
     for metric in record.metrics.values_mut() {
@@ -54,7 +54,7 @@ fn wide() -> RunRecord {
     record
 }
 
-/// A profile in which every text is an attack, and every figure is impossible.
+/// A profile in which every text is an attack and every figure is impossible.
 fn hostile_profile(text: &str) -> CpuProfile {
     let text = || text.to_owned();
     let process =
@@ -79,7 +79,7 @@ fn hostile_profile(text: &str) -> CpuProfile {
         notes: vec![text()],
         processes: vec![process; 2],
         symbols: vec![symbol; 100],
-        frames: vec![Frame { name: text(), module: text(), kind: CpuKind::Other }; 3],
+        frames: vec![StackFrame { name: text(), module: text(), kind: CpuKind::Other }; 3],
         stacks: (0..300).map(|at| StackNode { depth: at, frame: at % 5, weight: 10 }).collect(),
         ..CpuProfile::default()
     }
@@ -141,7 +141,7 @@ fn hostile(text: &str) -> RunRecord {
     record
 }
 
-/// What a list holds of a record.
+/// The summary of a record in a list.
 fn summary(record: &RunRecord) -> RunSummary {
     let all = record.ops.get("all").filter(|_| crate::result::has_result(record));
     RunSummary {
@@ -169,7 +169,7 @@ fn summary(record: &RunRecord) -> RunSummary {
     }
 }
 
-/// Everything that can be shown of a record.
+/// All texts that can be shown for a record.
 fn everything(record: &RunRecord, style: &Style) -> Vec<String> {
     let row = ResultRow::from(record);
     let name = record.id.clone();
@@ -181,7 +181,7 @@ fn everything(record: &RunRecord, style: &Style) -> Vec<String> {
     });
     let load = LoadRow { table: name.clone(), rows: u64::MAX, blocks: u64::MAX, bytes: u64::MAX };
     let drop = DropRow { kind: name.clone(), name: name.clone(), bytes: Some(u64::MAX) };
-    let live = Live {
+    let live = LiveFigures {
         phase: &name,
         elapsed_s: 1e7,
         length_s: Some(1e7),

@@ -1,44 +1,44 @@
-//! Text from records and databases, made safe and fitted.
+//! Makes text from records and databases safe, and fits it to a width.
 //!
-//! A record may come from anybody: settings, error messages and names in it could hold escape sequences that move the
-//! cursor, retitle the window or hide what follows. Cells and sentences go through [`clean`], lines of talk through
-//! [`talk`], and whatever is printed passes [`page`] or [`json()`] once more at the door. What acts on a terminal is known in
-//! one place, [`dyno_plan::terminal`].
+//! A record may come from anyone: its settings, error messages and names could contain escape sequences that
+//! move the cursor, retitle the window or hide what follows. Cells and sentences pass [`clean`], messages
+//! pass [`talk`], and all output finally passes [`page`] or [`json()`]. [`dyno_plan::terminal`] defines which
+//! characters act on a terminal.
 
 use std::borrow::Cow;
 
 use dyno_plan::terminal::{acts, spell, spelled};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Characters of one text that are looked at; what is longer is of no use in a terminal, `--json` shows it.
+/// Maximum characters of one text; longer text is useless in a terminal, and `--json` shows it.
 const CHARS_MAX: usize = 2_000;
 
-/// Characters of a line of talk: errors may list a lot.
+/// Maximum characters of a message: errors may list a lot.
 const TALK_CHARS_MAX: usize = 20_000;
 
-/// `text` with everything that could drive a terminal spelled out: `\n`, `\u{1b}`. Very long texts are cut.
+/// `text` with everything that could act on a terminal escaped: `\n`, `\u{1b}`. Very long texts are cut.
 pub fn clean(text: &str) -> String {
     spelled(text, CHARS_MAX)
 }
 
-/// A sentence with a capital letter; the mark, if it begins with one, stays in front.
+/// A sentence with a capital letter; a mark at its start stays in front.
 pub fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// What a quoted line of somebody else's output begins with, where it follows a line of talk.
+/// Prefix of a quoted line of another program's output after a message.
 pub const QUOTED: &str = "\n  | ";
 
-/// A line of talk, whoever's words are in it. Only quoted lines may follow it: any other line break is spelled out, so that
-/// nobody's text can pass for another message.
+/// A message, whatever text it contains. Only quoted lines may follow it: any other line break is escaped, so
+/// that no text can pass for another message.
 pub fn talk(text: &str) -> String {
     let lines = text.split(QUOTED).map(|line| spelled(line, TALK_CHARS_MAX));
     lines.collect::<Vec<_>>().join(QUOTED)
 }
 
-/// Text that is laid out already, as a terminal may have it: lines, tabs and, where `color` says so, the colours of
-/// [`Style::paint`](crate::Style::paint) stay; everything else that acts is spelled out.
+/// Preformatted text for a terminal: lines, tabs and, if `color` is set, the colors of
+/// [`Style::paint`](crate::Style::paint) remain; everything else that acts on a terminal is escaped.
 pub fn page(text: &str, color: bool) -> Cow<'_, str> {
     if !text.chars().any(|c| acts(c) && c != '\n') {
         return Cow::Borrowed(text);
@@ -47,18 +47,18 @@ pub fn page(text: &str, color: bool) -> Cow<'_, str> {
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         let painted = if color { crate::style::painted(rest) } else { 0 };
-        let taken = painted.max(c.len_utf8());
+        let byte_count = painted.max(c.len_utf8());
         match painted > 0 || matches!(c, '\n' | '\t') || rest.starts_with("\r\n") {
-            true => out.push_str(&rest[..taken]),
+            true => out.push_str(&rest[..byte_count]),
             false => spell(c, &mut out),
         }
-        rest = &rest[taken..];
+        rest = &rest[byte_count..];
     }
     Cow::Owned(out)
 }
 
-/// JSON that is the same to a program and harmless in a terminal: what acts is escaped. Outside of strings JSON has nothing
-/// that acts but its line breaks.
+/// JSON that is equal for a program and harmless in a terminal: characters that act on it are escaped.
+/// Outside of strings, only line breaks act on a terminal.
 pub fn json(text: &str) -> Cow<'_, str> {
     let stays = |c: char| !acts(c) || matches!(c, '\n' | '\r' | '\t');
     if text.chars().all(stays) {
@@ -75,12 +75,12 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Columns that `text` takes.
+/// Number of columns of `text`.
 pub fn width(text: &str) -> usize {
     text.width()
 }
 
-/// `text` cut to `columns`, with `…` where something was cut.
+/// `text` cut to `columns`, with `…` in place of the rest.
 pub fn truncate(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -101,7 +101,7 @@ pub fn truncate(text: &str, columns: usize) -> String {
     out
 }
 
-/// `text` in lines of at most `columns`, broken at spaces where there are any; at most `lines_max` of them.
+/// `text` in lines of at most `columns`, broken at spaces if possible; at most `lines_max` lines.
 pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines: Vec<String> = vec![String::new()];
@@ -125,13 +125,12 @@ pub fn wrap(text: &str, columns: usize, lines_max: usize) -> Vec<String> {
     lines.iter().map(|line| truncate(line, columns)).collect()
 }
 
-/// Every line of `text` two columns to the right; empty lines stay empty.
+/// Every line of `text` indented by two columns; empty lines stay empty.
 pub fn indent(text: &str) -> String {
     let line = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") };
     text.lines().map(line).collect()
 }
 
-/// `count` spaces.
 pub fn pad(count: usize) -> String {
     " ".repeat(count)
 }

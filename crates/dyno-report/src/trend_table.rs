@@ -1,4 +1,4 @@
-//! A history of runs: a small chart with its changes marked, the same in sentences, and each run's figure.
+//! A history of runs: a small chart with marked changes, sentences, and each run's figure.
 
 use dyno_analyze::number::{figure, fixed};
 use dyno_analyze::trend::Trend;
@@ -8,16 +8,14 @@ use dyno_record::Unit;
 use crate::compare_table::signed_percent;
 use crate::result::LEGEND_LINES_MAX;
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, pad, width, wrap};
 
-/// Lines of the chart.
 const LINES: usize = 8;
 
-/// The latest runs that the table shows.
+/// Maximum number of latest runs in the table.
 const RUNS_SHOWN: usize = 20;
 
-/// The whole history.
 pub fn trend_text(trend: &Trend, style: &Style) -> String {
     let unit = trend.unit.map_or("", Unit::name);
     let mut out = format!("{} in {unit}, {} runs\n", clean(&trend.measure), trend.points.len());
@@ -32,8 +30,8 @@ pub fn trend_text(trend: &Trend, style: &Style) -> String {
     }
     out.push('\n');
     out.push_str(&table(trend, unit, style));
-    let told = trend.others.iter().chain(&trend.notes);
-    for line in told.flat_map(|words| wrap(&clean(words), style.columns(), LEGEND_LINES_MAX)) {
+    let remarks = trend.others.iter().chain(&trend.notes);
+    for line in remarks.flat_map(|words| wrap(&clean(words), style.columns(), LEGEND_LINES_MAX)) {
         out.push_str(&format!("{line}\n"));
     }
     for (run, reason) in &trend.left_out {
@@ -43,7 +41,7 @@ pub fn trend_text(trend: &Trend, style: &Style) -> String {
     out
 }
 
-/// Each run a column, the latest where there is no room for all, and a mark under the first run after a change.
+/// One column for each run (the latest if there are too many), and a mark under the first run after a change.
 fn chart(trend: &Trend, style: &Style) -> String {
     let values: Vec<f64> = trend.points.iter().map(|point| point.value).collect();
     let (low, high) =
@@ -78,19 +76,19 @@ fn chart(trend: &Trend, style: &Style) -> String {
     out
 }
 
-/// The latest runs, and at each change by how much it was one.
+/// The latest runs, with the size of each change.
 fn table(trend: &Trend, unit: &str, style: &Style) -> String {
-    let mut table = Table::new(vec![
-        Column::name("run"),
-        Column::text("started (UTC)").droppable(),
-        Column::figures(&clean(&trend.measure), unit),
-        Column::text("change"),
+    let mut table = TextTable::new(vec![
+        TextColumn::name("run"),
+        TextColumn::text("started (UTC)").droppable(),
+        TextColumn::figures(&clean(&trend.measure), unit),
+        TextColumn::text("change"),
     ]);
     let first = trend.points.len().saturating_sub(RUNS_SHOWN);
     for (i, point) in trend.points.iter().enumerate().skip(first) {
         let change = trend.changes.iter().find(|change| change.at == i);
-        let words = change.map_or_else(Cell::default, |change| {
-            let by = change
+        let words = change.map_or_else(TextCell::default, |change| {
+            let difference = change
                 .difference_pct
                 .map_or_else(|| "changed".to_owned(), |by| format!("{} %", signed_percent(by)));
             let paint = match change.improved {
@@ -98,11 +96,11 @@ fn table(trend: &Trend, unit: &str, style: &Style) -> String {
                 Some(false) => Paint::Bad,
                 None => Paint::Warn,
             };
-            Cell::painted(&format!("{by} (p {})", fixed(change.p, 3)), paint)
+            TextCell::painted(&format!("{difference} (p {})", fixed(change.p, 3)), paint)
         });
         let started = point.started_at.get(..19).unwrap_or(&point.started_at).replace('T', " ");
         table.row([
-            Cell::from(point.run.as_str()),
+            TextCell::from(point.run.as_str()),
             started.into(),
             mark(figure(point.value), point.marked).into(),
             words,
@@ -118,7 +116,7 @@ fn table(trend: &Trend, unit: &str, style: &Style) -> String {
 mod tests {
     use super::*;
     use dyno_analyze::fixture;
-    use dyno_analyze::trend::{Search, trend};
+    use dyno_analyze::trend::{ChangePointOptions, trend};
     use dyno_record::{Metric, RunRecord};
 
     fn history(values: &[f64]) -> Vec<RunRecord> {
@@ -138,7 +136,7 @@ mod tests {
         values.extend([4200.0, 4210.0, 4190.0, 4205.0, 4195.0, 4198.0]);
         let records = history(&values);
         let text = trend_text(
-            &trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &Search::default()),
+            &trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &ChangePointOptions::default()),
             &Style::default(),
         );
         assert!(text.contains("5,010 ┤") && text.contains("4,190 ┤"), "{text}");
@@ -152,11 +150,11 @@ mod tests {
     fn one_run_and_none_are_said() {
         let records = history(&[5.0]);
         let text = trend_text(
-            &trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &Search::default()),
+            &trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &ChangePointOptions::default()),
             &Style::default(),
         );
         assert!(text.contains("too few"), "{text}");
-        let none = trend_text(&trend(&[], "tpcc", &Search::default()), &Style::default());
-        assert!(none.contains("no run has tpcc"), "{none}");
+        let empty_text = trend_text(&trend(&[], "tpcc", &ChangePointOptions::default()), &Style::default());
+        assert!(empty_text.contains("no run has tpcc"), "{empty_text}");
     }
 }

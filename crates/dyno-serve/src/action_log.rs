@@ -1,4 +1,4 @@
-//! The log of actions: who asked for what, from where, and what the server answered.
+//! The action log: who requested what, from where, and how the server answered.
 
 use std::collections::VecDeque;
 use std::io::Write as _;
@@ -11,21 +11,21 @@ use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The size at which the file is renamed to `actions.jsonl.1`, bytes.
+/// Size at which the file is renamed to `actions.jsonl.1`, bytes.
 const FILE_BYTES_MAX: u64 = 4 << 20;
-/// Actions that the API returns.
+/// Number of latest actions that the API returns.
 const KEPT: usize = 200;
-/// The longest path that is noted, bytes.
+/// Longest path that is logged, bytes.
 const PATH_BYTES_MAX: usize = 200;
 
 /// A request that changed something, logged in or was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Action {
-    /// When it was answered, RFC 3339 in UTC.
+    /// Time of the answer, RFC 3339 in UTC.
     pub(crate) at: String,
-    /// The name of the token; absent where none was shown.
+    /// Name of the token; absent if the request had none.
     pub(crate) by: Option<String>,
-    /// The address that it came from.
+    /// Address of the client; absent if unknown.
     pub(crate) from: Option<String>,
     /// The method of the request.
     pub(crate) method: String,
@@ -56,7 +56,7 @@ impl Action {
     }
 }
 
-/// The log, in a file where that can be written.
+/// The action log, in a file if that can be written.
 #[derive(Debug)]
 pub(crate) struct ActionLog {
     path: Option<PathBuf>,
@@ -64,7 +64,7 @@ pub(crate) struct ActionLog {
 }
 
 impl ActionLog {
-    /// The log in the file at `path`; without one it is kept in memory alone.
+    /// Opens the log in the file at `path`; without a path it is kept in memory only.
     pub(crate) fn open(path: Option<PathBuf>) -> Self {
         let text = path.as_deref().and_then(|path| crate::private_file::read(path).ok().flatten());
         let lines = text.as_deref().unwrap_or_default().lines().rev().take(KEPT);
@@ -73,11 +73,11 @@ impl ActionLog {
         Self { path, latest: Mutex::new(latest) }
     }
 
-    /// Appends an action to the log, and forgets the oldest in memory.
+    /// Appends an action to the log, and drops the oldest one in memory.
     pub(crate) fn note(&self, action: Action) {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = &self.path {
-            // A full disk must not keep the server from answering; the latest are in memory.
+            // The server must answer even if the disk is full; the latest actions are in memory.
             let _ = append(path, &action);
         }
         if latest.len() == KEPT {
@@ -93,7 +93,7 @@ impl ActionLog {
 }
 
 fn append(path: &Path, action: &Action) -> std::io::Result<()> {
-    // JSON escapes control characters, so that a name cannot forge a line.
+    // JSON escapes control characters, so a name cannot forge a log line.
     let mut line = serde_json::to_vec(action)?;
     line.push(b'\n');
     if std::fs::symlink_metadata(path).is_ok_and(|facts| facts.len() >= FILE_BYTES_MAX) {

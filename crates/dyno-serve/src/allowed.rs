@@ -1,18 +1,18 @@
-//! What a page or the API may set in a plan: an allow list by the kind of a key's value.
+//! Decides which plan keys a page or the API may set: an allow list by the kind of a key's value.
 //!
-//! Whoever holds a token must not read the server's files or environment, reach other machines, or run commands through a plan.
-//! [`refusal`] looks at what was sent before anything is read, because some values name files that reading a plan opens.
-//! [`of_plan`] then compares the plan as it was read with the one that the server itself would make.
+//! A token must not let its holder read the server's files or environment, reach other machines, or run
+//! commands through a plan. [`refusal`] checks the request before anything is read, because some values name
+//! files that reading a plan opens. [`plan_refusal`] then compares the resulting plan with the one that the
+//! server itself would create.
 
-use dyno_plan::keys::{self, Key, Kind};
+use dyno_plan::keys::{self, PlanKey, PlanKeyKind};
 use dyno_plan::{Plan, keys_set_by};
 
 /// What a page may do with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PageAccess {
-    /// Set it.
     Value,
-    /// Set it, as long as the value names no file.
+    /// Set it, unless the value names a file.
     ValueWithoutFile,
     /// Choose from the server's list of targets.
     ListedTarget,
@@ -20,41 +20,41 @@ enum PageAccess {
     ListedHost,
     /// Choose a ready workload by its name.
     ReadyWorkload,
-    /// Set it where the server was started with `--allow-commands`.
+    /// Set it, if the server was started with `--allow-commands`.
     Command,
 }
 
-/// The access to a key. A new kind of value does not compile until it has its place here.
-fn access(key: &Key) -> PageAccess {
+/// Returns the access to a key. A new kind of value does not compile until it is listed here.
+fn access(key: &PlanKey) -> PageAccess {
     if key.section() == "target" {
         return PageAccess::ListedTarget;
     }
     match key.kind {
-        Kind::Count(..)
-        | Kind::Number(..)
-        | Kind::Decimal(..)
-        | Kind::Flag(_)
-        | Kind::Size(..)
-        | Kind::BlockSize(_)
-        | Kind::Span(..)
-        | Kind::Rate(..)
-        | Kind::Rates(..)
-        | Kind::Counts(..)
-        | Kind::Seed(_)
-        | Kind::Word(..)
-        | Kind::Name(_)
-        | Kind::Names(_)
-        | Kind::Options(_) => PageAccess::Value,
-        Kind::Phases(_) => PageAccess::ValueWithoutFile,
-        Kind::Url(_) | Kind::Urls(_) | Kind::Variable(_) => PageAccess::ListedTarget,
-        Kind::Hosts(_) => PageAccess::ListedHost,
-        Kind::Folders(_) | Kind::File(_) => PageAccess::ReadyWorkload,
-        Kind::Command(_) => PageAccess::Command,
+        PlanKeyKind::Count(..)
+        | PlanKeyKind::Number(..)
+        | PlanKeyKind::Decimal(..)
+        | PlanKeyKind::Flag(_)
+        | PlanKeyKind::Size(..)
+        | PlanKeyKind::BlockSize(_)
+        | PlanKeyKind::Span(..)
+        | PlanKeyKind::Rate(..)
+        | PlanKeyKind::Rates(..)
+        | PlanKeyKind::Counts(..)
+        | PlanKeyKind::Seed(_)
+        | PlanKeyKind::Word(..)
+        | PlanKeyKind::Name(_)
+        | PlanKeyKind::Names(_)
+        | PlanKeyKind::Options(_) => PageAccess::Value,
+        PlanKeyKind::Phases(_) => PageAccess::ValueWithoutFile,
+        PlanKeyKind::Url(_) | PlanKeyKind::Urls(_) | PlanKeyKind::Variable(_) => PageAccess::ListedTarget,
+        PlanKeyKind::Hosts(_) => PageAccess::ListedHost,
+        PlanKeyKind::Folders(_) | PlanKeyKind::File(_) => PageAccess::ReadyWorkload,
+        PlanKeyKind::Command(_) => PageAccess::Command,
     }
 }
 
 impl PageAccess {
-    /// Why a page may not set a key of this access to `value`; absent where it may.
+    /// Says why a page may not set a key of this access to `value`; absent if it may.
     fn refusal(self, value: &str, allow_commands: bool) -> Option<&'static str> {
         match self {
             Self::Value => None,
@@ -69,18 +69,18 @@ impl PageAccess {
     }
 }
 
-/// Whether phases are read from a CSV file, however that is spelled.
+/// Whether the phases come from a CSV file, in any spelling.
 fn names_file(phases: &str) -> bool {
     phases.to_ascii_lowercase().contains("csv")
 }
 
-/// Whether `key` takes names of hosts in the server's list.
+/// Whether the value of `key` consists of names from the server's host list.
 pub(crate) fn is_listed_host(key: &str) -> bool {
     keys::find(key.trim()).is_some_and(|key| access(key) == PageAccess::ListedHost)
 }
 
-/// Why a page may not set `key`, which can also be an axis of a sweep, to `value`. A key that no plan has is left to the
-/// reader, which refuses it with its own hint.
+/// Says why a page may not set `key` to `value`; the key can also be a sweep axis. An unknown key is accepted
+/// here, because the plan reader refuses it with a better hint.
 pub(crate) fn refusal(key: &str, value: &str, allow_commands: bool) -> Option<&'static str> {
     if key.chars().chain(value.chars()).any(char::is_control) {
         return Some("the value has control characters");
@@ -88,9 +88,9 @@ pub(crate) fn refusal(key: &str, value: &str, allow_commands: bool) -> Option<&'
     keys_set_by(key).into_iter().find_map(|key| access(key).refusal(value, allow_commands))
 }
 
-/// Why a plan made from what a page sent may not run: it differs from `base`, the plan without what the page sent, in a key
-/// that no page may set.
-pub(crate) fn of_plan(plan: &Plan, base: &Plan, allow_commands: bool) -> Option<&'static str> {
+/// Says why a plan made from a request may not run. It must not differ from `base`, the plan without the
+/// request, in a key that no page may set.
+pub(crate) fn plan_refusal(plan: &Plan, base: &Plan, allow_commands: bool) -> Option<&'static str> {
     let changed = keys::all().filter(|key| key.get(plan) != key.get(base));
     let of_keys =
         changed.filter_map(|key| access(key).refusal(&key.get(plan).unwrap_or_default(), allow_commands));
@@ -104,8 +104,8 @@ pub(crate) fn of_plan(plan: &Plan, base: &Plan, allow_commands: bool) -> Option<
 mod tests {
     use super::*;
 
-    /// Ways to write a key, alone and as an axis.
-    fn spellings(key: &Key) -> Vec<String> {
+    /// Spellings of a key, alone and as a sweep axis.
+    fn spellings(key: &PlanKey) -> Vec<String> {
         let (path, name) = (key.path, key.name());
         vec![
             path.to_owned(),
@@ -124,7 +124,7 @@ mod tests {
         for key in keys::all() {
             for spelled in spellings(key) {
                 let refused = refusal(&spelled, "x", false).is_some();
-                // A name alone may also be that of another section's key, which is then looked at, too.
+                // A name without a section may also match another section's key, which is then checked, too.
                 let open =
                     keys_set_by(&spelled).into_iter().all(|key| access(key).refusal("x", false).is_none());
                 assert_eq!(refused, !open, "{spelled}");
@@ -132,13 +132,13 @@ mod tests {
             let is_place = key.section() == "target"
                 || matches!(
                     key.kind,
-                    Kind::Url(_)
-                        | Kind::Urls(_)
-                        | Kind::Variable(_)
-                        | Kind::File(_)
-                        | Kind::Folders(_)
-                        | Kind::Hosts(_)
-                        | Kind::Command(_)
+                    PlanKeyKind::Url(_)
+                        | PlanKeyKind::Urls(_)
+                        | PlanKeyKind::Variable(_)
+                        | PlanKeyKind::File(_)
+                        | PlanKeyKind::Folders(_)
+                        | PlanKeyKind::Hosts(_)
+                        | PlanKeyKind::Command(_)
                 );
             assert_eq!(refusal(key.path, "x", false).is_some(), is_place, "{}", key.path);
         }
@@ -165,11 +165,11 @@ mod tests {
             dyno_plan::read(&dyno_plan::PlanSource { sets, target, ..source }).unwrap()
         };
         let base = plan(&[]);
-        assert_eq!(of_plan(&plan(&["run.time=7s", "sweep.sessions=1,2"]), &base, false), None);
+        assert_eq!(plan_refusal(&plan(&["run.time=7s", "sweep.sessions=1,2"]), &base, false), None);
         for set in ["hooks.pre=id", "workload.folder=/etc", "target.password_env=HOME"] {
-            assert!(of_plan(&plan(&[set]), &base, false).is_some(), "{set}");
+            assert!(plan_refusal(&plan(&[set]), &base, false).is_some(), "{set}");
             assert!(
-                of_plan(&plan(&[set]), &plan(&[set]), false).is_none(),
+                plan_refusal(&plan(&[set]), &plan(&[set]), false).is_none(),
                 "the server's own list says {set}"
             );
         }

@@ -1,10 +1,10 @@
-//! Style and scripts, inside the program: no network is needed.
+//! Styles and scripts, embedded in the program so that no network access is needed.
 
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// Files that pages ask for, each with its type.
+/// The embedded files, with their media types.
 const FILES: [(&str, &str, &str); 7] = [
     ("app.css", "text/css; charset=utf-8", include_str!("../assets/app.css")),
     ("home.js", "text/javascript; charset=utf-8", include_str!("../assets/home.js")),
@@ -15,7 +15,7 @@ const FILES: [(&str, &str, &str); 7] = [
     ("uplot-license.txt", "text/plain; charset=utf-8", include_str!("../assets/uplot/LICENSE")),
 ];
 
-/// `GET /assets/NAME`.
+/// Answers `GET /assets/NAME` with an embedded file.
 pub(crate) async fn asset(Path(name): Path<String>) -> Response {
     let (kind, text) = match name.as_str() {
         "report.css" => ("text/css; charset=utf-8", dyno_report::html::style()),
@@ -25,6 +25,7 @@ pub(crate) async fn asset(Path(name): Path<String>) -> Response {
             None => return (StatusCode::NOT_FOUND, "there is no such file").into_response(),
         },
     };
-    // They change with the program only, whose restart a browser does not see: an hour is short enough.
+    // The files change only with the program, and a browser does not notice its restart. One hour is short
+    // enough.
     ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, "private, max-age=3600")], text).into_response()
 }

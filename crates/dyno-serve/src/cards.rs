@@ -1,4 +1,4 @@
-//! Cards: what the first page says of a run, or of runs that belong together.
+//! Cards: what the home page shows about a run or a campaign.
 
 use dyno_analyze::number::{figure, time_us};
 use dyno_record::{Repository, RunState, RunSummary, SweepState, SweepSummary};
@@ -6,100 +6,105 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::facts::{SPARK_POINTS, thinned};
-use crate::reply::Trouble;
-use crate::state::State;
-use crate::store::Listed;
+use crate::reply::HttpError;
+use crate::state::ServeState;
+use crate::store::RepositoryListing;
 use dyno_report::text::capital;
 
-/// One card.
+/// The card of a run or a campaign.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Card {
-    /// The name of the run, or of what its runs belong to.
+    /// Name of the run or the campaign.
     pub(crate) id: String,
-    /// What it is: `run`, `sweep`, `search`, `soak`, `ab`, `suite`, `import`, `watch`, `component`.
+    /// The kind: `run`, `sweep`, `search`, `soak`, `ab`, `suite`, `import`, `watch`, `component`.
     pub(crate) kind: String,
-    /// When it started, RFC 3339 in UTC.
+    /// Time of the start, RFC 3339 in UTC.
     pub(crate) started_at: String,
-    /// How it stands: `valid`, `running`, `done`.
+    /// The status, such as `valid`, `running` or `done`.
     pub(crate) status: String,
-    /// How far its figures can be trusted: `good` (audited, without a reservation), `warn`, `bad`, `foreign` (not audited), or empty.
+    /// How far the figures can be trusted: `good` (audited, no warnings), `warn`, `bad`, `foreign` (not
+    /// audited), or empty.
     pub(crate) tone: &'static str,
-    /// The answer in a few words.
+    /// The result in a few words.
     pub(crate) answer: String,
-    /// What has to be known with it: what limits, why it does not count.
+    /// What limits the result, or why the run does not count.
     pub(crate) more: String,
     /// Product and version of the databases.
     pub(crate) database: String,
     /// The target's URL, without secrets.
     pub(crate) target: String,
-    /// The variant of the platform.
+    /// The variant of the platform; absent if none was given.
     pub(crate) variant: Option<String>,
-    /// Tags.
+    /// The tags given to the runs.
     pub(crate) tags: Vec<String>,
-    /// How many runs it stands for.
+    /// Number of runs that the card represents.
     pub(crate) runs: usize,
-    /// Operations per second: over the window of a run, or run by run.
+    /// Operations per second: over the window of a run, or one value for each run.
     pub(crate) spark: Vec<f64>,
 }
 
-/// Which cards are wanted.
+/// The filters that select cards.
 #[derive(Debug, Clone, Default, serde::Deserialize, JsonSchema)]
 #[serde(default)]
-pub(crate) struct Wanted {
-    /// Words that all have to be found in name, target, database, variant, tags or answer.
+pub(crate) struct CardFilterQuery {
+    /// Words that must all occur in name, target, database, variant, tags or result.
     pub(crate) q: String,
     /// The kind, such as `sweep`; empty for all.
     pub(crate) kind: String,
-    /// How it stands, such as `valid`; empty for all.
+    /// The status, such as `valid`; empty for all.
     pub(crate) status: String,
     /// The variant; empty for all.
     pub(crate) variant: String,
     /// The tag; empty for all.
     pub(crate) tag: String,
-    /// The page, from 1.
+    /// Number of the page, from 1.
     pub(crate) page: usize,
 }
 
-/// A page of cards.
+/// One page of cards, newest first.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Cards {
-    /// The cards, newest first.
+    /// The cards of this page, newest first.
     pub(crate) cards: Vec<Card>,
-    /// Its number, from 1.
+    /// Number of this page, from 1.
     pub(crate) page: usize,
-    /// How many pages there are.
+    /// Total number of pages for these filters.
     pub(crate) pages: usize,
-    /// How many cards there are on all of them.
+    /// Number of cards on all pages.
     pub(crate) found: usize,
-    /// How many runs the repository holds.
+    /// Number of runs in the repository.
     pub(crate) runs: usize,
 }
 
-/// Cards on a page.
+/// Number of cards on a page.
 pub(crate) const PAGE: usize = 40;
 
-/// What a card stands for.
-enum Entry<'l> {
+/// What a card represents: a run, or a campaign.
+enum CardSource<'l> {
     Run(&'l RunSummary),
-    /// What belongs together, if it is noted here, and its runs, newest first.
+    /// A campaign, absent if this repository does not know it, and its runs, newest first.
     Several(Option<&'l SweepSummary>, Vec<&'l RunSummary>),
 }
 
-/// The cards that are wanted.
-pub(crate) fn cards(state: &State, repository: &Repository, wanted: &Wanted) -> Result<Cards, Trouble> {
+/// Returns the cards that match the filters.
+pub(crate) fn cards(
+    state: &ServeState,
+    repository: &Repository,
+    wanted: &CardFilterQuery,
+) -> Result<Cards, HttpError> {
     let listed = state.store.listed(repository)?;
     let entries = entries(&listed);
     let words: Vec<String> = wanted.q.to_lowercase().split_whitespace().map(str::to_owned).collect();
-    let found: Vec<&Entry<'_>> = entries.iter().filter(|entry| fits(entry, wanted, &words)).collect();
-    let pages = found.len().div_ceil(PAGE).max(1);
+    let matching: Vec<&CardSource<'_>> = entries.iter().filter(|entry| fits(entry, wanted, &words)).collect();
+    let pages = matching.len().div_ceil(PAGE).max(1);
     let page = wanted.page.clamp(1, pages);
-    let shown = found.iter().skip((page - 1) * PAGE).take(PAGE);
+    let shown = matching.iter().skip((page - 1) * PAGE).take(PAGE);
     let cards = shown.map(|entry| card(state, repository, entry)).collect::<Result<_, _>>()?;
-    Ok(Cards { cards, page, pages, found: found.len(), runs: listed.runs.len() })
+    Ok(Cards { cards, page, pages, found: matching.len(), runs: listed.runs.len() })
 }
 
-/// Variants and tags that there are, for filters.
-pub(crate) fn marks(listed: &Listed) -> (Vec<String>, Vec<String>) {
+/// Returns all variants and tags, for the filters.
+pub(crate) fn marks(listed: &RepositoryListing) -> (Vec<String>, Vec<String>) {
     let mut variants: Vec<String> = listed.runs.iter().filter_map(|run| run.variant.clone()).collect();
     let mut tags: Vec<String> = listed.runs.iter().flat_map(|run| run.tags.iter().cloned()).collect();
     for names in [&mut variants, &mut tags] {
@@ -109,25 +114,25 @@ pub(crate) fn marks(listed: &Listed) -> (Vec<String>, Vec<String>) {
     (variants, tags)
 }
 
-fn entries(listed: &Listed) -> Vec<Entry<'_>> {
+fn entries(listed: &RepositoryListing) -> Vec<CardSource<'_>> {
     let noted: std::collections::HashMap<&str, &SweepSummary> =
         listed.sweeps.iter().map(|sweep| (sweep.id.as_str(), sweep)).collect();
     let mut places: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut entries: Vec<CardSource<'_>> = Vec::new();
     for run in &listed.runs {
         let Some(part) = &run.part_of else {
-            entries.push(Entry::Run(run));
+            entries.push(CardSource::Run(run));
             continue;
         };
         match places.get(part.id.as_str()) {
             Some(place) => {
-                if let Entry::Several(_, runs) = &mut entries[*place] {
+                if let CardSource::Several(_, runs) = &mut entries[*place] {
                     runs.push(run);
                 }
             }
             None => {
                 places.insert(&part.id, entries.len());
-                entries.push(Entry::Several(noted.get(part.id.as_str()).copied(), vec![run]));
+                entries.push(CardSource::Several(noted.get(part.id.as_str()).copied(), vec![run]));
             }
         }
     }
@@ -138,15 +143,15 @@ fn kind_of(run: &RunSummary) -> &'static str {
     if run.status == RunState::Imported { "import" } else { "run" }
 }
 
-fn fits(entry: &Entry<'_>, wanted: &Wanted, words: &[String]) -> bool {
+fn fits(entry: &CardSource<'_>, wanted: &CardFilterQuery, words: &[String]) -> bool {
     let (first, runs): (&RunSummary, &[&RunSummary]) = match entry {
-        Entry::Run(run) => (run, std::slice::from_ref(run)),
-        Entry::Several(_, runs) => (runs[0], runs),
+        CardSource::Run(run) => (run, std::slice::from_ref(run)),
+        CardSource::Several(_, runs) => (runs[0], runs),
     };
     let part = first.part_of.as_ref();
     let kind = part.map_or(kind_of(first), |part| part.kind.name());
     let status = match entry {
-        Entry::Several(Some(sweep), _) => sweep.status.name(),
+        CardSource::Several(Some(sweep), _) => sweep.status.name(),
         _ => first.status.name(),
     };
     let of_kind = wanted.kind.is_empty() || wanted.kind == kind;
@@ -177,10 +182,10 @@ fn fits(entry: &Entry<'_>, wanted: &Wanted, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word.as_str()))
 }
 
-fn card(state: &State, repository: &Repository, entry: &Entry<'_>) -> Result<Card, Trouble> {
+fn card(state: &ServeState, repository: &Repository, entry: &CardSource<'_>) -> Result<Card, HttpError> {
     Ok(match entry {
-        Entry::Run(run) => of_run(state, repository, run),
-        Entry::Several(sweep, runs) => of_several(repository, *sweep, runs)?,
+        CardSource::Run(run) => of_run(state, repository, run),
+        CardSource::Several(sweep, runs) => of_several(repository, *sweep, runs)?,
     })
 }
 
@@ -191,7 +196,7 @@ fn figures(run: &RunSummary) -> String {
     format!("{} operations/s{p99}", figure(rate))
 }
 
-/// How far a run can be trusted.
+/// How far a run can be trusted, as a name of a style.
 fn tone(status: RunState, is_warned: bool, is_marked: bool) -> &'static str {
     match status {
         RunState::Valid if is_warned || is_marked => "warn",
@@ -203,7 +208,7 @@ fn tone(status: RunState, is_warned: bool, is_marked: bool) -> &'static str {
     }
 }
 
-fn of_run(state: &State, repository: &Repository, run: &RunSummary) -> Card {
+fn of_run(state: &ServeState, repository: &Repository, run: &RunSummary) -> Card {
     let facts = state.store.facts(repository, run);
     let reason = run.reason.as_ref().filter(|_| run.status != RunState::Valid).map(|reason| capital(reason));
     let limit = Some(&facts.limit).filter(|limit| !limit.is_empty() && run.ops_per_s.is_some());
@@ -230,7 +235,7 @@ fn of_several(
     repository: &Repository,
     sweep: Option<&SweepSummary>,
     runs: &[&RunSummary],
-) -> Result<Card, Trouble> {
+) -> Result<Card, HttpError> {
     let newest = runs[0];
     let part = newest.part_of.as_ref();
     let id = part.map(|part| part.id.clone()).unwrap_or_default();

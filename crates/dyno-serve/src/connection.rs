@@ -1,7 +1,8 @@
-//! Connections that end by themselves: a client that sends nothing, sends half a request, or does not read keeps no place for long.
+//! Connections with time limits: a client that sends nothing, sends half a request, or does not read loses
+//! its slot.
 //!
-//! Places are limited. When all are taken, a newcomer gets the place of the connection that has gone longest without a request,
-//! so that idle connections cannot keep anyone out.
+//! The number of slots is limited. When all are taken, a new connection replaces the one without a request
+//! for the longest time. So idle connections cannot block new clients.
 
 use std::future::Future as _;
 use std::io;
@@ -15,43 +16,44 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// Limits on connections, so that slow and idle clients keep nobody out.
+/// Limits on connections, so that slow and idle clients cannot block others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Connections at the same time.
+    /// Maximum number of connections at the same time.
     pub connections_max: usize,
-    /// The longest wait for a client to agree on TLS.
+    /// Longest wait for a TLS handshake.
     pub handshake: Duration,
-    /// The longest wait for a request, and for the rest of one that has begun: head and body each.
+    /// Longest wait for a request, and for the rest of one that has begun; applies to head and body
+    /// separately.
     pub request: Duration,
-    /// The longest wait for a client to read more of an answer.
+    /// Longest wait for a client to read more of an answer.
     pub write: Duration,
 }
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
-        // Fifty viewers have six connections each at most.
+        // Enough for fifty viewers, whose browsers open at most six connections each.
         let [handshake, request, write] = [10, 30, 60].map(Duration::from_secs);
         Self { connections_max: 512, handshake, request, write }
     }
 }
 
-/// What is known of one connection.
+/// The state of one connection.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     pub(crate) peer: SocketAddr,
     opened: Instant,
-    /// When something was last read or written, ms after `opened`.
+    /// Time of the last read or write, ms after `opened`.
     progress_ms: AtomicU64,
-    /// When the request under way began, ms after `opened`, plus one; 0 between requests.
+    /// Begin of the current request, ms after `opened`, plus one; 0 between requests.
     request_ms: AtomicU64,
-    /// Whether a handler is at work on its request, or its answer is being sent.
+    /// Whether a handler is processing the request, or its answer is being sent.
     is_served: AtomicBool,
     is_evicted: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
-impl Place {
+impl ConnectionSlot {
     fn new(peer: SocketAddr) -> Arc<Self> {
         Arc::new(Self {
             peer,
@@ -68,7 +70,7 @@ impl Place {
         self.opened.elapsed().as_millis() as u64
     }
 
-    /// A complete request has arrived.
+    /// Notes that a complete request has arrived.
     pub(crate) fn begin_answer(&self) {
         self.is_served.store(true, Ordering::Release);
     }
@@ -85,7 +87,7 @@ impl Place {
         self.is_served.store(false, Ordering::Release);
     }
 
-    /// The moment at which waiting for its client ends; absent while the server is the one that is waited for.
+    /// When the wait for the client ends; absent while the server is working on an answer.
     fn read_deadline(&self, limits: &ConnectionLimits) -> Option<Instant> {
         if self.is_served.load(Ordering::Acquire) {
             return None;
@@ -98,7 +100,7 @@ impl Place {
         Some(self.opened + Duration::from_millis(since_ms) + limits.request)
     }
 
-    /// Waits until the place is given to another connection.
+    /// Waits until the slot is given to another connection.
     pub(crate) async fn evicted(&self) {
         std::future::poll_fn(|cx| {
             *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
@@ -119,27 +121,28 @@ impl Place {
     }
 }
 
-/// All connections that are open.
+/// All open connections, and their limits.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct ConnectionSlots {
     limits: ConnectionLimits,
-    open: Mutex<Vec<Arc<Place>>>,
+    open: Mutex<Vec<Arc<ConnectionSlot>>>,
 }
 
-impl Places {
+impl ConnectionSlots {
     pub(crate) fn new(limits: ConnectionLimits) -> Arc<Self> {
         Arc::new(Self { limits, open: Mutex::new(Vec::new()) })
     }
 
-    /// A place for a connection from `peer`: a free one, or that of the connection that has gone longest without a request.
-    /// Absent where all of them are being answered.
-    pub(crate) fn take(self: &Arc<Self>, peer: SocketAddr) -> Option<TakenPlace> {
+    /// Returns a slot for a connection from `peer`. If none is free, the connection without a request for the
+    /// longest time loses its slot. Absent if all connections are being answered.
+    pub(crate) fn take(self: &Arc<Self>, peer: SocketAddr) -> Option<TakenSlot> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.len() >= self.limits.connections_max {
-            let waits = |place: &Arc<Place>| !place.is_served.load(Ordering::Acquire);
-            // Connections of the client with most places go first, or one client could push out all others.
+            let waits = |place: &Arc<ConnectionSlot>| !place.is_served.load(Ordering::Acquire);
+            // Connections of the client with the most slots are closed first. Otherwise one client could
+            // displace all others.
             let held = |peer: SocketAddr| open.iter().filter(|place| place.peer.ip() == peer.ip()).count();
-            let progress = |place: &Arc<Place>| {
+            let progress = |place: &Arc<ConnectionSlot>| {
                 place.opened + Duration::from_millis(place.progress_ms.load(Ordering::Acquire))
             };
             let candidates = open.iter().enumerate().filter(|(_, place)| waits(place));
@@ -148,9 +151,9 @@ impl Places {
                 .map(|(at, _)| at)?;
             open.swap_remove(at).evict();
         }
-        let place = Place::new(peer);
+        let place = ConnectionSlot::new(peer);
         open.push(Arc::clone(&place));
-        Some(TakenPlace { place, places: Arc::clone(self) })
+        Some(TakenSlot { place, places: Arc::clone(self) })
     }
 
     #[cfg(test)]
@@ -159,56 +162,57 @@ impl Places {
     }
 }
 
-/// A place, given back when its connection ends.
+/// An occupied slot, which is freed when its connection ends.
 #[derive(Debug)]
-pub(crate) struct TakenPlace {
-    pub(crate) place: Arc<Place>,
-    places: Arc<Places>,
+pub(crate) struct TakenSlot {
+    pub(crate) place: Arc<ConnectionSlot>,
+    places: Arc<ConnectionSlots>,
 }
 
-impl Drop for TakenPlace {
+impl Drop for TakenSlot {
     fn drop(&mut self) {
         let mut open = self.places.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|place| !Arc::ptr_eq(place, &self.place));
     }
 }
 
-/// Bytes of a client, through TLS or not.
+/// The byte stream of a client, with or without TLS.
 pub(crate) trait ClientStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> ClientStream for T {}
 
-/// A connection that ends when its client keeps it waiting, or another one needs its place.
-pub(crate) struct Connection {
+/// A connection that ends if its client is too slow, or if another one needs its slot.
+pub(crate) struct WebConnection {
     stream: Box<dyn ClientStream>,
-    taken: TakenPlace,
+    taken: TakenSlot,
     timer: Pin<Box<Sleep>>,
 }
 
-impl std::fmt::Debug for Connection {
+impl std::fmt::Debug for WebConnection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Connection").finish_non_exhaustive()
     }
 }
 
-impl Connection {
-    pub(crate) fn new(stream: Box<dyn ClientStream>, taken: TakenPlace) -> Self {
-        let timer = Box::pin(tokio::time::sleep(taken.places.limits.request));
-        Self { stream, taken, timer }
+impl WebConnection {
+    pub(crate) fn new(stream: Box<dyn ClientStream>, taken_place: TakenSlot) -> Self {
+        let timer = Box::pin(tokio::time::sleep(taken_place.places.limits.request));
+        Self { stream, taken: taken_place, timer }
     }
 
-    pub(crate) fn place(&self) -> &Arc<Place> {
+    pub(crate) fn slot(&self) -> &Arc<ConnectionSlot> {
         &self.taken.place
     }
 
-    /// An error once `deadline` has passed or the place was given away; else the task is woken when either happens.
+    /// Returns an error once `deadline` has passed or the slot was given away; otherwise the task is woken
+    /// when that happens.
     fn poll_end(&mut self, deadline: Option<Instant>, cx: &mut Context<'_>) -> Poll<io::Error> {
         let place = &self.taken.place;
         *place.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(cx.waker().clone());
         if place.is_evicted.load(Ordering::Acquire) {
             return Poll::Ready(io::ErrorKind::ConnectionAborted.into());
         }
-        // While a handler is at work, its answer wakes the task.
+        // While a handler is working, its answer wakes the task.
         let Some(deadline) = deadline else { return Poll::Pending };
         if deadline <= Instant::now() {
             return Poll::Ready(io::ErrorKind::TimedOut.into());
@@ -238,7 +242,7 @@ impl Connection {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for WebConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -250,7 +254,7 @@ impl AsyncRead for Connection {
             if buf.filled().len() > before {
                 self.taken.place.note_read();
             }
-            // A drip of bytes is a request that does not come to its end.
+            // A request that arrives byte by byte does not extend its deadline.
             let limits = self.taken.places.limits;
             let deadline = self.taken.place.read_deadline(&limits);
             if deadline.is_none_or(|deadline| deadline > Instant::now()) {
@@ -264,7 +268,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for WebConnection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, buf);
         self.poll_written(written, cx)
@@ -297,9 +301,9 @@ mod tests {
     fn newcomer_takes_the_place_of_the_client_with_most_idle_ones() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {
-            let places = Places::new(limits(3));
+            let places = ConnectionSlots::new(limits(3));
             let quiet = places.take(peer(1)).unwrap();
-            let many: Vec<TakenPlace> = (0..2).map(|_| places.take(peer(2)).unwrap()).collect();
+            let many: Vec<TakenSlot> = (0..2).map(|_| places.take(peer(2)).unwrap()).collect();
             let newcomer = places.take(peer(3)).unwrap();
             assert_eq!(places.count(), 3);
             assert!(many[0].place.is_evicted.load(Ordering::Acquire));
@@ -318,17 +322,17 @@ mod tests {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
-            let places = Places::new(limits(9));
+            let places = ConnectionSlots::new(limits(9));
             let limit = places.limits.request;
-            // Nothing at all.
+            // A client that sends nothing.
             let (_client, server) = tokio::io::duplex(64);
-            let mut connection = Connection::new(Box::new(server), places.take(peer(1)).unwrap());
+            let mut connection = WebConnection::new(Box::new(server), places.take(peer(1)).unwrap());
             let began = Instant::now();
             let error = connection.read_u8().await.unwrap_err();
             assert_eq!((error.kind(), began.elapsed()), (io::ErrorKind::TimedOut, limit));
-            // A byte now and then.
+            // A client that sends single bytes with pauses.
             let (mut client, server) = tokio::io::duplex(64);
-            let mut connection = Connection::new(Box::new(server), places.take(peer(1)).unwrap());
+            let mut connection = WebConnection::new(Box::new(server), places.take(peer(1)).unwrap());
             let began = Instant::now();
             let drip = async {
                 loop {
@@ -340,10 +344,10 @@ mod tests {
             tokio::select! { () = drip => {}, () = read => {} }
             assert!(began.elapsed() >= limit);
             assert!(began.elapsed() < limit * 2);
-            // One whose handler takes its time is left alone.
+            // A connection whose handler is slow is not closed.
             let (_client, server) = tokio::io::duplex(64);
-            let mut connection = Connection::new(Box::new(server), places.take(peer(1)).unwrap());
-            connection.place().begin_answer();
+            let mut connection = WebConnection::new(Box::new(server), places.take(peer(1)).unwrap());
+            connection.slot().begin_answer();
             assert!(tokio::time::timeout(limit * 3, connection.read_u8()).await.is_err());
         });
     }
@@ -353,9 +357,9 @@ mod tests {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
-            let places = Places::new(limits(9));
+            let places = ConnectionSlots::new(limits(9));
             let (_client, server) = tokio::io::duplex(64);
-            let mut connection = Connection::new(Box::new(server), places.take(peer(1)).unwrap());
+            let mut connection = WebConnection::new(Box::new(server), places.take(peer(1)).unwrap());
             let error = connection.write_all(&[0; 1_000]).await.unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         });

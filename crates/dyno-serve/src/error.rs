@@ -1,72 +1,41 @@
-//! Why a server does not start.
+//! Errors that prevent a server from starting.
 
 use std::path::PathBuf;
 
-/// Why a server does not start, with the way out.
+/// An error that prevents a server from starting.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     #[error("{address} cannot be listened on: {source}")]
-    Listen {
-        /// The address.
-        address: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// A file of the server's cannot be read or written.
+    Listen { address: String, source: std::io::Error },
+    /// A file of the server cannot be read or written.
     #[error("{} cannot be used: {detail}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        detail: String,
-    },
-    /// The folder of the server's state cannot be used.
+    File { path: PathBuf, detail: String },
+    /// The server's state folder cannot be used.
     #[error("the state folder {} cannot be used: {detail}", path.display())]
-    State {
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        detail: String,
-    },
-    /// Another server is at work on the same state.
+    State { path: PathBuf, detail: String },
+    /// Another server uses the same state folder.
     #[error("another dyno serve keeps its state in {}", path.display())]
-    Taken {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// The list of targets is wrong.
+    Taken { path: PathBuf },
+    /// The file with the list of targets is invalid.
     #[error("{}: {detail}", path.display())]
-    Targets {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        detail: String,
-    },
+    Targets { path: PathBuf, detail: String },
     /// A named token cannot be added or removed.
     #[error("token {name:?}: {problem}")]
-    Token {
-        /// The name.
-        name: String,
-        /// Why not.
-        problem: String,
-    },
-    /// The address is open to other machines, and nothing protects what goes over the wire.
+    Token { name: String, problem: String },
+    /// Other machines can reach the address, and without TLS the token is sent unencrypted.
     #[error("{address} is open to other machines, and without TLS the token goes over the wire as it is")]
-    Bare {
-        /// The address.
-        address: String,
-    },
+    Bare { address: String },
     /// The repository cannot be opened.
     #[error(transparent)]
     Repository(#[from] dyno_record::RepositoryError),
-    /// What the system refuses.
+    /// An operation of the operating system failed.
     #[error(transparent)]
     Io(#[from] std::io::Error),
 }
 
 impl ServeError {
-    /// The way out.
+    /// What the user can do; empty if there is no hint.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Listen { .. } => "another program may have it: name a free one with --listen ADDRESS:PORT",

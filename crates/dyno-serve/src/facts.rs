@@ -1,32 +1,32 @@
-//! What a record says for its card that its summary does not.
+//! The facts of a record that its card needs and its summary lacks.
 
 use dyno_analyze::limited::limited;
-use dyno_record::{Kind, RunRecord};
-use dyno_report::chart::{Point, mean_of_chunks};
+use dyno_record::{RecordKind, RunRecord};
+use dyno_report::chart::{ChartPoint, mean_of_chunks};
 
-/// Points of a sparkline.
+/// Maximum number of points in a sparkline.
 pub(crate) const SPARK_POINTS: usize = 48;
 
-/// What a record says that its summary does not.
+/// The facts of a record that its summary lacks.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Facts {
-    /// Throughput over the window.
+pub(crate) struct CardFacts {
+    /// Throughput over the window, operations per second.
     pub(crate) spark: Vec<f64>,
-    /// What limits, in a word or two.
+    /// The bottleneck, in a word or two; empty if unknown.
     pub(crate) limit: String,
     /// Whether the audit has warnings.
     pub(crate) is_warned: bool,
-    /// What the record is of.
+    /// The kind of the record, as on the card.
     pub(crate) kind: &'static str,
 }
 
-impl Facts {
+impl CardFacts {
     pub(crate) fn of(record: &RunRecord) -> Self {
         let rates: Vec<f64> = record.series.points.iter().map(dyno_record::SeriesPoint::rate_per_s).collect();
         let has_doubt = |check: &dyno_record::AuditCheck| check.status == dyno_record::CheckStatus::Warn;
         let kind = match record.kind {
-            Kind::Watch => "watch",
-            Kind::Component => "component",
+            RecordKind::Watch => "watch",
+            RecordKind::Component => "component",
             _ => "",
         };
         let is_run = kind.is_empty();
@@ -39,9 +39,9 @@ impl Facts {
     }
 }
 
-/// As many points as a sparkline has room for, each the mean of a stretch.
+/// Reduces values to the points of a sparkline, each the mean of several values.
 pub(crate) fn thinned(values: &[f64]) -> Vec<f64> {
-    let points: Vec<Point> =
-        values.iter().enumerate().map(|(at, value)| Point::at(at as f64, *value)).collect();
+    let points: Vec<ChartPoint> =
+        values.iter().enumerate().map(|(at, value)| ChartPoint::at(at as f64, *value)).collect();
     mean_of_chunks(&points, SPARK_POINTS).into_iter().map(|point| point.y).collect()
 }

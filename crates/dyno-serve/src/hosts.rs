@@ -1,23 +1,23 @@
-//! By which names a server is known: what `Host` and `Origin` of a request may be.
+//! The names of this server, which `Host` and `Origin` of a request must match.
 //!
-//! A page of somebody else's whose name is made to point here (DNS rebinding) sends its own name as `Host`; a form of somebody
-//! else's sends its own `Origin`.
+//! With DNS rebinding, a foreign page whose name points to this server sends its own name as `Host`. A
+//! foreign form sends its own `Origin`.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// The names of a server.
+/// The names of this server.
 #[derive(Debug, Clone)]
-pub(crate) struct Hosts {
-    /// As `Host` has them, in lower case.
+pub(crate) struct ServeHostNames {
+    /// Accepted values of `Host`, in lower case.
     hosts: Vec<String>,
     scheme: &'static str,
-    /// Of which port a name without one is.
+    /// The port that a name without a port implies.
     usual_port: u16,
 }
 
-impl Hosts {
-    /// Those of a server that listens at `address`, and those that it was told.
-    pub(crate) fn new(address: SocketAddr, told: &[String], is_tls: bool) -> Self {
+impl ServeHostNames {
+    /// The names of a server that listens on `address`, and the additional names from its options.
+    pub(crate) fn new(address: SocketAddr, names: &[String], is_tls: bool) -> Self {
         let (scheme, usual_port) = if is_tls { ("https", 443) } else { ("http", 80) };
         let port = address.port();
         let mut hosts = Vec::new();
@@ -30,7 +30,7 @@ impl Hosts {
                 IpAddr::V6(ip) => format!("[{ip}]:{port}"),
             });
         }
-        for name in told {
+        for name in names {
             let name = name.to_ascii_lowercase();
             if !has_port(&name) {
                 hosts.push(format!("{name}:{port}"));
@@ -45,7 +45,7 @@ impl Hosts {
         Self { hosts, scheme, usual_port }
     }
 
-    /// Whether a request may name this host.
+    /// Whether a request may have this `Host`.
     pub(crate) fn knows(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
         let bare = host.strip_suffix(&format!(":{}", self.usual_port)).unwrap_or(&host);
@@ -58,7 +58,7 @@ impl Hosts {
         rest.is_some_and(|host| self.knows(host))
     }
 
-    /// `http` or `https`, as browsers see it.
+    /// `http` or `https`, as browsers use it.
     pub(crate) fn scheme(&self) -> &'static str {
         self.scheme
     }
@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn names_of_this_server_and_no_others() {
-        let hosts = Hosts::new("127.0.0.1:7878".parse().unwrap(), &["Dyno.example.org".into()], false);
+        let hosts =
+            ServeHostNames::new("127.0.0.1:7878".parse().unwrap(), &["Dyno.example.org".into()], false);
         for host in
             ["127.0.0.1:7878", "LOCALHOST:7878", "[::1]:7878", "dyno.example.org", "dyno.example.org:7878"]
         {
@@ -94,7 +95,8 @@ mod tests {
 
     #[test]
     fn behind_a_proxy_with_tls_the_name_is_its() {
-        let hosts = Hosts::new("127.0.0.1:7878".parse().unwrap(), &["dyno.example.org".into()], true);
+        let hosts =
+            ServeHostNames::new("127.0.0.1:7878".parse().unwrap(), &["dyno.example.org".into()], true);
         assert!(hosts.is_own("https://dyno.example.org") && hosts.knows("dyno.example.org:443"));
         assert!(!hosts.is_own("http://dyno.example.org"));
     }

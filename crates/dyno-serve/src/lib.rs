@@ -1,21 +1,22 @@
-//! Pages and an HTTP API over a repository, and runs that are started from them.
+//! The web server: pages and an HTTP API over a repository, and jobs that start runs.
 //!
-//! Every view is a page that a browser shows without scripts, and the same as JSON under `/api/v1`. What runs is a child process,
-//! `dyno run …` as somebody would type it, that appends its events to a file; so it survives the page, the server, and a
-//! restart of it, and nothing of the server is on the way of an operation.
+//! Every view is a page that works without scripts, and the same content is available as JSON under
+//! `/api/v1`. A job is a child process, `dyno run …` as a user would type it, that appends its events to a
+//! file. So a job survives the page, the server, and its restart. The server is never involved in an
+//! operation of a run.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `setup`, `error`, `targets`, `listed_host` | what a server is told when it starts, and what can go wrong then |
-//! | `server`, `tls`, `connection` | listening, what a connection may take, and ending |
-//! | `token`, `users`, `roles`, `sessions`, `hosts`, `guard` | who may ask for what, and what every answer carries |
-//! | `action_log`, `private_file` | the log of what was asked, and files that nobody else may touch |
-//! | `state`, `store`, `facts`, `cards` | what requests share: the repository, summaries that are remembered |
-//! | `jobs` | what was started here: its queue, its children, its events |
-//! | `order`, `allowed`, `commands` | from a form to a plan, what a page may not ask for, and what somebody has to agree to |
-//! | `pages` | one file for each view |
-//! | `api` | the same as JSON, and its OpenAPI document |
-//! | `assets` | style and scripts |
+//! | `setup`, `error`, `targets`, `listed_host` | the options of a server, and the errors that prevent its start |
+//! | `server`, `tls`, `connection` | listens, limits connections, and stops |
+//! | `token`, `users`, `roles`, `sessions`, `hosts`, `guard` | decides who may request what, and sets the headers of answers |
+//! | `action_log`, `private_file` | the action log, and files that only the server's user can access |
+//! | `state`, `store`, `facts`, `cards` | state shared by requests: the repository, and cached summaries |
+//! | `jobs` | the jobs: their queue, processes and events |
+//! | `order`, `allowed`, `commands` | turns a form into a plan, refuses what a page may not set, and asks users to confirm commands |
+//! | `pages` | the pages, one file for each view |
+//! | `api` | the same content as JSON, and the OpenAPI document |
+//! | `assets` | styles and scripts |
 
 mod action_log;
 mod allowed;
@@ -52,5 +53,5 @@ pub use error::ServeError;
 pub use roles::UserRole;
 pub use server::{Running, start};
 pub use setup::{ReadyWorkload, Setup, TlsFiles};
-pub use targets::{NamedTarget, Targets};
+pub use targets::{NamedTarget, ServeTargetList};
 pub use users::{add_token, remove_token};

@@ -1,4 +1,5 @@
-//! Hosts that a run may observe: named on the server's side, so that no URL, user, password or file name comes from a page.
+//! Hosts that a run may observe. The server's list names them, so no URL, user, password or file name comes
+//! from a page.
 
 use std::path::Path;
 use std::str::FromStr as _;
@@ -6,13 +7,13 @@ use std::str::FromStr as _;
 use dyno_plan::HostSpec;
 use serde::Deserialize;
 
-/// One host in the server's list, in the words of `observe.hosts`.
+/// A host of the server's list, with the fields of `observe.hosts`.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListedHost {
-    /// How it is reached: `ssh://db1`.
+    /// URL of the host, such as `ssh://db1`.
     url: String,
-    /// A description for people.
+    /// A description of the host for users.
     #[serde(default)]
     pub(crate) about: String,
     target: Option<u32>,
@@ -24,10 +25,10 @@ pub(crate) struct ListedHost {
 }
 
 impl ListedHost {
-    /// The host as a plan has it.
+    /// Returns the host as plans describe it.
     ///
     /// # Errors
-    /// A value is not one that a plan may have; says which and why, and never quotes it.
+    /// A value is invalid in a plan; the error names it and says why, but never quotes it.
     pub(crate) fn spec(&self) -> Result<HostSpec, String> {
         let url = self.url.parse().map_err(|error: dyno_plan::HostError| error.to_string())?;
         let spec = HostSpec {
@@ -39,16 +40,16 @@ impl ListedHost {
             ca: self.ca.clone(),
             ..HostSpec::database(url)
         };
-        // Reading its text checks the values against each other, as in a plan.
+        // Parsing the text checks the values against each other, as in a plan.
         HostSpec::from_str(&spec.to_string()).map_err(|error| error.to_string())
     }
 
-    /// The file of its password.
+    /// The file that contains the password; absent if there is none.
     pub(crate) fn password_file(&self) -> Option<&Path> {
         self.password_file.as_deref().map(Path::new)
     }
 
-    /// The host as pages show it: without where its password is.
+    /// The host as pages show it, without the place of its password.
     pub(crate) fn shown(&self) -> String {
         self.url.clone()
     }

@@ -1,16 +1,16 @@
-//! What somebody asks to be started: from a form or from JSON to a plan, a command line and the steps of a job.
+//! Turns a job request from a form or JSON into a plan, a command line and the steps of a job.
 
 use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
-use dyno_campaign::ab::Side;
+use dyno_campaign::ab::AbSidePlan;
 use dyno_plan::{EngineSpec, Engines, Length, Plan, PlanFile, PlanSource, READY, TargetUrl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::allowed;
-use crate::commands::Commands;
-use crate::jobs::{Kind, MACHINE, Start};
+use crate::commands::ServeCommandList;
+use crate::jobs::{JobKind, JobStart, MACHINE};
 use crate::listed_host::ListedHost;
 use crate::setup::Setup;
 use crate::targets::NamedTarget;
@@ -20,81 +20,81 @@ mod form;
 mod platform;
 mod refused;
 
-/// Parts of a calibration.
+/// The parts of a calibration.
 pub(crate) const PARTS: [&str; 3] = ["memory", "device", "commit"];
 
-/// Proofs, each with what it is of.
+/// The proofs, each with a description.
 pub(crate) const PROOFS: [(&str, &str); 3] = [
     ("updates", "that a run's updates are in the table, each once"),
     ("window", "that what is measured is what was done; needs no database"),
     ("durability", "that acknowledged commits outlive a server that is killed (--allow-commands)"),
 ];
 
-/// What is to be started.
+/// A request to start a job.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(crate) struct Order {
-    /// What it does: `run`.
-    pub(crate) kind: Kind,
-    /// The name of a target in the server's list.
+pub(crate) struct JobRequest {
+    /// Kind of the job, such as `run`.
+    pub(crate) kind: JobKind,
+    /// Name of a target in the server's list.
     pub(crate) target: String,
-    /// The ready plan that it begins with; empty for the usual one.
+    /// Name of the ready plan to start with; empty for the default plan.
     pub(crate) ready: String,
-    /// The ready workload that it runs; empty for the classic method, or what the plan says.
+    /// Name of the ready workload; empty for the block workload, or for that of the plan.
     pub(crate) workload: String,
-    /// Keys of the plan over that: `run.time`, `sweep.sessions`.
+    /// Plan keys that override the plan: `run.time`, `sweep.sessions`.
     pub(crate) set: BTreeMap<String, String>,
-    /// Whether data that is not there is loaded first.
+    /// Whether missing data is loaded first.
     pub(crate) load: bool,
-    /// The variant of the platform.
+    /// The variant of the platform; may be empty.
     pub(crate) variant: String,
-    /// Tags.
+    /// Tags for the runs of the job.
     pub(crate) tags: Vec<String>,
-    /// Of a search: limits, such as `p99 <= 2ms`.
+    /// Search only: limits, such as `p99 <= 2ms`.
     pub(crate) limits: Vec<String>,
-    /// Of a search: what rises, `sessions` or `rate`.
+    /// Search only: the setting that rises, `sessions` or `rate`.
     pub(crate) over: String,
-    /// Of a search: the highest load to try; empty for the usual one.
+    /// Search only: the highest load to try; empty for the default.
     pub(crate) max: String,
-    /// Of a soak: how long.
+    /// Soak only: length of the run.
     pub(crate) time: String,
-    /// Of a comparison: settings of side A over the plan, `KEY=VALUE[,KEY=VALUE…]`.
+    /// A/B test only: settings of side A that override the plan, `KEY=VALUE[,KEY=VALUE…]`.
     pub(crate) a: String,
-    /// Of side B.
+    /// A/B test only: settings of side B, in the same form.
     pub(crate) b: String,
-    /// Of a comparison: how many runs of each side.
+    /// A/B test only: number of runs of each side.
     pub(crate) pairs: u32,
-    /// Of a suite: whether it is the quick one.
+    /// Suite only: whether it is the quick suite.
     pub(crate) quick: bool,
-    /// Of a suite: groups of tests; none for all.
+    /// Suite only: groups of tests; empty for all.
     pub(crate) groups: Vec<String>,
-    /// Of a suite: names of tests; none for all.
+    /// Suite only: names of tests; empty for all.
     pub(crate) tests: Vec<String>,
-    /// Of a watch: how long.
+    /// Watch only: how long the database is observed.
     pub(crate) watch_for: String,
-    /// Of a calibration: parts (memory, device, commit); none for all.
+    /// Calibration only: parts (memory, device, commit); empty for all.
     pub(crate) parts: Vec<String>,
-    /// Of a proof: which, `updates`, `window` or `durability`.
+    /// Proof only: `updates`, `window` or `durability`.
     pub(crate) proof: String,
-    /// Of a proof of durability: the command that kills the server.
+    /// Proof of durability only: the command that kills the server.
     pub(crate) kill_command: String,
-    /// Of a proof of durability: the command that starts it again; empty where it comes back by itself.
+    /// Proof of durability only: the command that restarts the server; empty if it restarts by itself.
     pub(crate) restart_command: String,
-    /// Of a study: the name of a ready one.
+    /// Study only: the name of a ready study.
     pub(crate) study: String,
-    /// Of a study: its parameters.
+    /// Study only: its parameters, by name.
     pub(crate) params: BTreeMap<String, String>,
-    /// Of a study: whether it is about the target above, and not about the one that the study itself names.
+    /// Study only: whether it uses the target above instead of the one that the study names.
     pub(crate) on_target: bool,
-    /// The mark of the commands that were shown and may run.
+    /// The mark of the commands that the user has seen and confirmed.
     pub(crate) confirmed: String,
 }
 
-impl Default for Order {
+impl Default for JobRequest {
     fn default() -> Self {
         let (target, ready, workload, variant, a, b) = Default::default();
         Self {
-            kind: Kind::Run,
+            kind: JobKind::Run,
             target,
             ready,
             workload,
@@ -125,184 +125,191 @@ impl Default for Order {
     }
 }
 
-/// What is wrong with an order.
+/// A problem with a field of a job request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct Wrong {
-    /// The field or the plan's key; empty where it is of no one.
+pub(crate) struct FieldError {
+    /// The form field or plan key; empty if it concerns no single one.
     pub(crate) field: String,
-    /// What is wrong.
+    /// A description of the problem.
     pub(crate) problem: String,
-    /// The way out.
+    /// What the user can do; may be empty.
     pub(crate) hint: String,
 }
 
-/// An order that can be started.
+/// A valid job request, ready to start.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Made {
-    /// The plan as a file, without where the password is.
+pub(crate) struct PreparedJob {
+    /// The plan as a file, without the place of the password.
     pub(crate) toml: String,
-    /// The command line that does the same.
+    /// The equivalent command line for a terminal.
     pub(crate) command: String,
-    /// How long warm-ups, windows and pauses take, s; absent where that is not known.
+    /// Total time of warm-ups, windows and pauses, s; absent if unknown.
     pub(crate) seconds: Option<f64>,
-    /// How many runs it has, where that is known.
+    /// Number of runs; absent if it is unknown.
     pub(crate) runs: Option<u32>,
-    /// Commands that it runs on this machine, in their order; nothing where it runs none.
-    pub(crate) commands: Option<Commands>,
+    /// The commands that the job runs on this machine, in order; absent if there are none.
+    pub(crate) commands: Option<ServeCommandList>,
     #[serde(skip)]
     start: StartMade,
 }
 
-/// What is started.
+/// The job to be started.
 #[derive(Debug, Clone)]
-struct StartMade(Start);
+struct StartMade(JobStart);
 
-impl Made {
-    /// What is handed to the queue, once the commands that it runs are those that somebody has seen.
-    pub(crate) fn confirmed(&self, order: &Order) -> Result<Start, Wrong> {
+impl PreparedJob {
+    /// Returns the job for the queue, if the user has confirmed exactly the commands that it runs.
+    pub(crate) fn confirmed(&self, order: &JobRequest) -> Result<JobStart, FieldError> {
         match &self.commands {
             Some(commands) if commands.mark != order.confirmed => {
                 let problem = match order.confirmed.is_empty() {
                     true => "its commands run as the server's user, and nobody has agreed to them",
                     false => "these are other commands than those that were agreed to",
                 };
-                Err(wrong("confirmed", problem, "look at them, agree, and start it"))
+                Err(field_error("confirmed", problem, "look at them, agree, and start it"))
             }
             _ => Ok(self.start.0.clone()),
         }
     }
 }
 
-impl Order {
-    /// The plan, the command line and the steps; or everything that is wrong.
-    pub(crate) fn make(&self, setup: &Setup) -> Result<Made, Vec<Wrong>> {
+impl JobRequest {
+    /// Creates the plan, the command line and the steps; or returns all problems.
+    pub(crate) fn prepare(&self, setup: &Setup) -> Result<PreparedJob, Vec<FieldError>> {
         let target = setup.targets.get(&self.target).ok_or_else(|| vec![self.no_target(setup)])?;
         let engine = engine(target, setup.engines).map_err(|wrong| vec![wrong])?;
         let refused = self.refused(setup);
         if !refused.is_empty() {
             return Err(refused);
         }
-        if self.kind == Kind::Study {
+        if self.kind == JobKind::Study {
             return self.study(setup, target);
         }
         let text = match READY.iter().find(|ready| ready.name == self.ready) {
             Some(ready) => ready.for_engine(engine),
             None if self.ready.is_empty() => dyno_plan::template(engine),
-            None => return Err(vec![wrong("ready", "there is no such ready plan", "")]),
+            None => return Err(vec![field_error("ready", "there is no such ready plan", "")]),
         };
         let options = PlanSource { target: Some(target.url.clone()), ..PlanSource::of(setup.engines) };
         let written = |options: &PlanSource| {
-            dyno_plan::with_options("plan.toml", &text, options).map_err(|errors| of_plan(&errors))
+            dyno_plan::with_options("plan.toml", &text, options).map_err(|errors| plan_field_errors(&errors))
         };
         let base = read(&written(&options)?, setup.engines)?;
         let toml = written(&PlanSource { sets: self.values(), ..options })?;
         let plan = read(&toml, setup.engines)?;
-        if let Some(why) = allowed::of_plan(&plan, &base, setup.allow_commands) {
-            return Err(vec![wrong("", why, "")]);
+        if let Some(why) = allowed::plan_refusal(&plan, &base, setup.allow_commands) {
+            return Err(vec![field_error("", why, "")]);
         }
         let with_secrets = self.with_secrets(setup, target, &toml)?;
         let (seconds, runs) = self.expected(setup, &plan, &toml)?;
         let command = self.command(target, engine, setup);
-        let start = Start {
+        let start = JobStart {
             kind: self.kind,
             target: self.target.clone(),
-            place: if self.kind == Kind::Calibrate { MACHINE.to_owned() } else { target.url.clone() },
+            place: if self.kind == JobKind::Calibrate { MACHINE.to_owned() } else { target.url.clone() },
             plan: Some(with_secrets),
             command: command.clone(),
             steps: self.steps(setup, target),
             runs_commands: plan.hooks != base.hooks || self.runs_commands(),
         };
         let commands = self.commands(&start);
-        Ok(Made { toml, command, seconds, runs, commands, start: StartMade(start) })
+        Ok(PreparedJob { toml, command, seconds, runs, commands, start: StartMade(start) })
     }
 
-    /// Settings of the plan with values of their own, as options.
+    /// Plan keys with values set by the request, as command-line options.
     fn values(&self) -> Vec<String> {
         let values = self.set.iter().filter(|(key, _)| !allowed::is_listed_host(key));
         values.map(|(key, value)| format!("{key}={value}")).collect()
     }
 
-    /// The hosts that the order names, from the server's list.
+    /// The hosts of the server's list that the request names.
     fn listed_hosts<'s>(&'s self, setup: &'s Setup) -> impl Iterator<Item = &'s ListedHost> {
         let names = self.set.iter().filter(|(key, _)| allowed::is_listed_host(key));
         names.flat_map(|(_, names)| names.split(',')).filter_map(|name| setup.targets.host(name.trim()))
     }
 
-    /// The hosts as an option of the child: with where their passwords are. Absent where the order names none.
+    /// The hosts as an option for the child process, with the places of their passwords. Absent if the
+    /// request names none.
     fn observed(&self, setup: &Setup) -> Option<String> {
         let specs: Vec<String> =
             self.listed_hosts(setup).filter_map(|host| Some(host.spec().ok()?.to_string())).collect();
         (!specs.is_empty()).then(|| format!("observe.hosts={}", specs.join(", ")))
     }
 
-    /// The plan as the child reads it: it also says where the password is.
-    fn with_secrets(&self, setup: &Setup, target: &NamedTarget, toml: &str) -> Result<String, Vec<Wrong>> {
+    /// The plan for the child process, which includes the place of the password.
+    fn with_secrets(
+        &self,
+        setup: &Setup,
+        target: &NamedTarget,
+        toml: &str,
+    ) -> Result<String, Vec<FieldError>> {
         let mut options = PlanSource::of(setup.engines);
         options.sets = target.secrets().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
         options.sets.extend(self.observed(setup));
-        dyno_plan::with_options("plan.toml", toml, &options).map_err(|errors| of_plan(&errors))
+        dyno_plan::with_options("plan.toml", toml, &options).map_err(|errors| plan_field_errors(&errors))
     }
 
-    /// How long it takes and how many runs it has.
+    /// Returns the expected duration and number of runs.
     fn expected(
         &self,
         setup: &Setup,
         plan: &Plan,
         toml: &str,
-    ) -> Result<(Option<f64>, Option<u32>), Vec<Wrong>> {
+    ) -> Result<(Option<f64>, Option<u32>), Vec<FieldError>> {
         let campaign = |error: dyno_campaign::Error| match &error {
-            dyno_campaign::Error::Plan(errors) => of_plan(errors),
-            error => vec![wrong("", error.to_string(), error.hint())],
+            dyno_campaign::Error::Plan(errors) => plan_field_errors(errors),
+            error => vec![field_error("", error.to_string(), error.hint())],
         };
         Ok(match self.kind {
-            Kind::Run => (nominal_s(plan), Some(1)),
-            Kind::Soak => {
-                let time = dyno_plan::Span::from_str(&self.time).ok().map(|time| time.0.as_secs_f64());
+            JobKind::Run => (nominal_s(plan), Some(1)),
+            JobKind::Soak => {
+                let time = dyno_plan::TimeSpan::from_str(&self.time).ok().map(|time| time.0.as_secs_f64());
                 (time.map(|time| time + plan.run.warmup.0.as_secs_f64()), Some(1))
             }
-            Kind::Sweep => {
-                let marks = dyno_campaign::Marks::default();
-                let order = dyno_campaign::sweep::Order::new(plan.clone(), setup.engines, false, marks);
+            JobKind::Sweep => {
+                let marks = dyno_campaign::RunLabels::default();
+                let order =
+                    dyno_campaign::sweep::SweepCampaign::new(plan.clone(), setup.engines, false, marks);
                 let order = order.map_err(campaign)?;
                 (order.seconds(), u32::try_from(order.left().len()).ok())
             }
-            Kind::Ab => {
+            JobKind::Ab => {
                 let file = || Ok(Some(PlanFile { name: "plan.toml".into(), text: toml.to_owned() }));
                 for (name, side) in [("a", &self.a), ("b", &self.b)] {
-                    Side::read(name, side, PlanSource::of(setup.engines), file).map_err(campaign)?;
+                    AbSidePlan::read(name, side, PlanSource::of(setup.engines), file).map_err(campaign)?;
                 }
                 (nominal_s(plan).map(|run| run * 2.0 * f64::from(self.pairs)), Some(2 * self.pairs))
             }
-            Kind::Watch => {
-                (dyno_plan::Span::from_str(&self.watch_for).ok().map(|time| time.0.as_secs_f64()), None)
+            JobKind::Watch => {
+                (dyno_plan::TimeSpan::from_str(&self.watch_for).ok().map(|time| time.0.as_secs_f64()), None)
             }
-            Kind::Search | Kind::Suite | Kind::Load | Kind::Check => (None, None),
-            Kind::Calibrate | Kind::Prove | Kind::Study => (None, None),
+            JobKind::Search | JobKind::Suite | JobKind::Load | JobKind::Check => (None, None),
+            JobKind::Calibrate | JobKind::Prove | JobKind::Study => (None, None),
         })
     }
 }
 
-impl Kind {
-    /// What it does, in a few words.
+impl JobKind {
+    /// Describes what the job does, in a few words.
     pub(crate) fn about(self) -> &'static str {
         match self {
             Self::Run => "one run",
             Self::Sweep => "runs over a grid of settings",
             Self::Soak => "one setting for hours",
             Self::Search => "the highest load within limits",
-            Self::Ab => "two sides by turns",
+            Self::Ab => "two sides, interleaved",
             Self::Suite => "a catalogue of tests, each about one component",
             Self::Load => "the data only",
             Self::Check => "what would prevent or falsify it: nothing is run",
             Self::Watch => "what a running database does by itself, without any load",
             Self::Calibrate => "raw limits of the machine that the data is on",
             Self::Prove => "that nothing is lost, and nothing made up",
-            Self::Study => "variants of the platform by turns",
+            Self::Study => "variants of the platform, interleaved",
         }
     }
 }
 
-/// Warm-up and window, s; nothing where the window ends by operations.
+/// Warm-up and window, s; absent if the window ends after a number of operations.
 fn nominal_s(plan: &Plan) -> Option<f64> {
     match plan.run.length() {
         Length::Time(time) => Some((plan.run.warmup.0 + time.0).as_secs_f64()),
@@ -310,20 +317,20 @@ fn nominal_s(plan: &Plan) -> Option<f64> {
     }
 }
 
-fn engine(target: &NamedTarget, engines: Engines) -> Result<&'static EngineSpec, Wrong> {
+fn engine(target: &NamedTarget, engines: Engines) -> Result<&'static EngineSpec, FieldError> {
     let url = TargetUrl::read(&target.url, engines).ok();
-    let found = url.and_then(|url| engines.of(&url));
-    found.ok_or_else(|| wrong("target", "this program was built without its engine", ""))
+    let spec = url.and_then(|url| engines.spec_of(&url));
+    spec.ok_or_else(|| field_error("target", "this program was built without its engine", ""))
 }
 
-fn read(toml: &str, engines: Engines) -> Result<Plan, Vec<Wrong>> {
+fn read(toml: &str, engines: Engines) -> Result<Plan, Vec<FieldError>> {
     let file = PlanFile { name: "plan.toml".into(), text: toml.to_owned() };
     dyno_plan::read(&PlanSource { file: Some(file), ..PlanSource::of(engines) })
-        .map_err(|errors| of_plan(&errors))
+        .map_err(|errors| plan_field_errors(&errors))
 }
 
-fn of_plan(errors: &dyno_plan::PlanErrors) -> Vec<Wrong> {
-    let one = |error: &dyno_plan::PlanError| Wrong {
+fn plan_field_errors(errors: &dyno_plan::PlanErrors) -> Vec<FieldError> {
+    let to_field_error = |error: &dyno_plan::PlanError| FieldError {
         field: error.key.clone().unwrap_or_default(),
         problem: match &error.value {
             Some(value) => format!("{value}: {}", error.problem),
@@ -331,13 +338,13 @@ fn of_plan(errors: &dyno_plan::PlanErrors) -> Vec<Wrong> {
         },
         hint: error.hint.clone(),
     };
-    errors.errors.iter().map(one).collect()
+    errors.errors.iter().map(to_field_error).collect()
 }
 
 fn listed(text: &str, mark: char) -> Vec<String> {
     text.split(mark).map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-fn wrong(field: &str, problem: impl Into<String>, hint: impl Into<String>) -> Wrong {
-    Wrong { field: field.to_owned(), problem: problem.into(), hint: hint.into() }
+fn field_error(field: &str, problem: impl Into<String>, hint: impl Into<String>) -> FieldError {
+    FieldError { field: field.to_owned(), problem: problem.into(), hint: hint.into() }
 }

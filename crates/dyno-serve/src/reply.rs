@@ -1,4 +1,4 @@
-//! What cannot be answered, with the way out: as a page, or as JSON.
+//! Error answers with a hint, as a page or as JSON.
 
 use axum::Json;
 use axum::http::{StatusCode, header};
@@ -12,53 +12,53 @@ use serde::Serialize;
 use crate::jobs::StopError;
 use crate::pages::frame;
 
-/// Why a request is not answered.
+/// An error that answers a request.
 #[derive(Debug, Clone)]
-pub(crate) struct Trouble {
+pub(crate) struct HttpError {
     pub(crate) status: StatusCode,
     pub(crate) problem: String,
     pub(crate) hint: String,
 }
 
-/// The same as JSON.
+/// An error answer of the API.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Problem {
-    /// What is wrong.
+    /// A description of the problem.
     pub(crate) error: String,
-    /// The way out; may be empty.
+    /// What the user can do; may be empty.
     pub(crate) hint: String,
 }
 
-impl Trouble {
+impl HttpError {
     pub(crate) fn new(status: StatusCode, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { status, problem: problem.into(), hint: hint.into() }
     }
 
-    /// The server ends, or one of its threads did.
-    pub(crate) fn ended() -> Self {
+    /// The server is shutting down, or one of its threads ended.
+    pub(crate) fn task_failed() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the answer could not be made", "")
     }
 
-    pub(crate) fn none(what: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, what, "the first page lists everything that is there")
+    pub(crate) fn not_found(problem: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, problem, "the first page lists everything that is there")
     }
 
-    pub(crate) fn wrong(problem: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, problem, hint)
     }
 
-    pub(crate) fn refused(problem: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn forbidden(problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, problem, hint)
     }
 
-    /// As JSON.
+    /// Returns the error as a JSON response.
     pub(crate) fn json(self) -> Response {
         let problem = Problem { error: self.problem, hint: self.hint };
         (self.status, Json(problem)).into_response()
     }
 }
 
-impl IntoResponse for Trouble {
+impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let body = html! {
             section id="answer" class="none" {
@@ -73,7 +73,7 @@ impl IntoResponse for Trouble {
     }
 }
 
-impl From<RepositoryError> for Trouble {
+impl From<RepositoryError> for HttpError {
     fn from(error: RepositoryError) -> Self {
         let status = match &error {
             RepositoryError::NoSuchRun { .. } | RepositoryError::NoSuchSweep { .. } => StatusCode::NOT_FOUND,
@@ -86,18 +86,18 @@ impl From<RepositoryError> for Trouble {
     }
 }
 
-impl From<dyno_campaign::Error> for Trouble {
+impl From<dyno_campaign::Error> for HttpError {
     fn from(error: dyno_campaign::Error) -> Self {
         let hint = error.hint().to_owned();
         match error {
             dyno_campaign::Error::Repository(error) => error.into(),
-            error if error.kind() == ErrorKind::Usage => Self::wrong(error.to_string(), hint),
+            error if error.kind() == ErrorKind::Usage => Self::bad_request(error.to_string(), hint),
             error => Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string(), hint),
         }
     }
 }
 
-impl From<dyno_report::RunsError> for Trouble {
+impl From<dyno_report::RunsError> for HttpError {
     fn from(error: dyno_report::RunsError) -> Self {
         match error {
             dyno_report::RunsError::Repository(error) => error.into(),
@@ -106,7 +106,7 @@ impl From<dyno_report::RunsError> for Trouble {
     }
 }
 
-impl From<StopError> for Trouble {
+impl From<StopError> for HttpError {
     fn from(error: StopError) -> Self {
         let status = match &error {
             StopError::None(_) => StatusCode::NOT_FOUND,
@@ -118,20 +118,20 @@ impl From<StopError> for Trouble {
     }
 }
 
-/// What a handler of the API returns.
-pub(crate) type ApiReply<T> = Result<Json<T>, ApiTrouble>;
+/// The result of an API handler.
+pub(crate) type ApiReply<T> = Result<Json<T>, ApiError>;
 
-/// A trouble that is told as JSON.
+/// An error that is answered as JSON.
 #[derive(Debug)]
-pub(crate) struct ApiTrouble(Trouble);
+pub(crate) struct ApiError(HttpError);
 
-impl<T: Into<Trouble>> From<T> for ApiTrouble {
+impl<T: Into<HttpError>> From<T> for ApiError {
     fn from(trouble: T) -> Self {
         Self(trouble.into())
     }
 }
 
-impl IntoResponse for ApiTrouble {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         self.0.json()
     }

@@ -1,10 +1,10 @@
-//! Roles: what a token's holder may do.
+//! Roles: what the holder of a token may do.
 
 use axum::http::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a token's holder may do. Each role includes those before it.
+/// What the holder of a token may do. Each role includes the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UserRole {
@@ -17,22 +17,23 @@ pub enum UserRole {
 }
 
 dyno_plan::names! {
-    /// The word in files and options: `view`.
+    /// The name in files and options, such as `view`.
     UserRole { View = "view", Run = "run", Administer = "administer" }
 }
 
 /// The sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Caller {
-    /// The name of the token.
+    /// Name of the sender's token.
     pub(crate) name: String,
     pub(crate) role: UserRole,
 }
 
-/// The address of the action log in the API.
+/// The path of the action log in the API.
 pub(crate) const ACTIONS: &str = "/api/v1/actions";
 
-/// The role that a request needs. Handlers narrow it further where it depends on the job: see [`Caller::controls`].
+/// Returns the role that a request needs. Handlers restrict it further if it depends on the job: see
+/// [`Caller::controls`].
 pub(crate) fn required(method: &Method, path: &str) -> UserRole {
     match (is_safe(method), path) {
         (true, ACTIONS) => UserRole::Administer,
@@ -41,19 +42,19 @@ pub(crate) fn required(method: &Method, path: &str) -> UserRole {
     }
 }
 
-/// Whether a method changes nothing.
+/// Whether requests with this method change nothing.
 pub(crate) fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
 impl Caller {
-    /// Whether they may stop, pause or resume a job that `starter` started.
+    /// Whether the caller may stop, pause or resume a job that `starter` started.
     pub(crate) fn controls(&self, starter: Option<&str>) -> bool {
         self.role == UserRole::Administer
             || (self.role == UserRole::Run && starter == Some(self.name.as_str()))
     }
 
-    /// Whether their jobs may run commands.
+    /// Whether jobs of the caller may run commands.
     pub(crate) fn may_run_commands(&self) -> bool {
         self.role == UserRole::Administer
     }

@@ -1,4 +1,4 @@
-//! Which address is answered by what.
+//! Maps paths to handlers.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 
-use crate::reply::Trouble;
-use crate::state::State;
+use crate::reply::HttpError;
+use crate::state::ServeState;
 use crate::{api, assets, guard, pages};
 
-pub(crate) fn router(state: Arc<State>) -> Router {
+pub(crate) fn router(state: Arc<ServeState>) -> Router {
     Router::new()
         .route("/", get(pages::home::page))
         .route("/new", get(pages::new::page).post(pages::new::post))
@@ -33,7 +33,7 @@ pub(crate) fn router(state: Arc<State>) -> Router {
         .route("/logout", post(guard::logout))
         .route("/assets/{name}", get(assets::asset))
         .merge(api::router())
-        .fallback(|| async { Trouble::none("there is no such page") })
+        .fallback(|| async { HttpError::not_found("there is no such page") })
         .layer(DefaultBodyLimit::max(guard::BODY_BYTES_MAX))
         .layer(from_fn_with_state(Arc::clone(&state), guard::guard))
         .with_state(state)

@@ -1,4 +1,4 @@
-//! Listening, and ending.
+//! Starts and stops the server.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,32 +13,32 @@ use tokio::sync::oneshot;
 
 use crate::action_log::ActionLog;
 use crate::error::ServeError;
-use crate::hosts::Hosts;
+use crate::hosts::ServeHostNames;
 use crate::jobs::{Jobs, QueuePolicy};
 use crate::routes;
 use crate::sessions::LoginSessions;
 use crate::setup::Setup;
-use crate::state::State;
+use crate::state::ServeState;
 use crate::store::Store;
-use crate::tls::{self, Client, Door};
-use crate::token::Token;
+use crate::tls::{self, Client, ClientListener};
+use crate::token::AccessToken;
 use crate::users::Users;
 
-/// Threads that read the repository and make pages; more requests wait.
+/// Number of threads that read the repository and create pages; further requests wait.
 const READERS: usize = 4;
 
-/// A server that answers.
+/// A running server, which stops with [`Self::stop`].
 #[derive(Debug)]
 pub struct Running {
-    state: Arc<State>,
+    state: Arc<ServeState>,
     end: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Begins to listen.
+/// Starts to listen.
 ///
 /// # Errors
-/// The address, the state's directory, the certificate or the repository cannot be used.
+/// The address, the state folder, the certificate or the repository cannot be used.
 pub fn start(setup: Setup) -> Result<Running, ServeError> {
     let is_tls = setup.tls.is_some();
     if !setup.listen.ip().is_loopback() && !is_tls && !setup.behind_proxy {
@@ -46,15 +46,15 @@ pub fn start(setup: Setup) -> Result<Running, ServeError> {
     }
     let acceptor = setup.tls.as_ref().map(tls::acceptor).transpose()?;
     let lock = locked_state(&setup)?;
-    let kept = |name: &str| lock.is_some().then(|| setup.state.join(name));
-    let token = match kept("token") {
-        Some(path) => Token::of_file(&path)?,
-        None => Token::of_read_only_state(&setup.state.join("token"))?,
+    let state_file = |name: &str| lock.is_some().then(|| setup.state.join(name));
+    let token = match state_file("token") {
+        Some(path) => AccessToken::of_file(&path)?,
+        None => AccessToken::of_read_only_state(&setup.state.join("token"))?,
     };
     let users = Users::open(&setup.state, token)?;
-    let sessions = LoginSessions::open(kept("logins.json"));
-    let actions = ActionLog::open(kept("actions.jsonl"));
-    // Created where it is missing, and refused here if it is no repository.
+    let sessions = LoginSessions::open(state_file("logins.json"));
+    let actions = ActionLog::open(state_file("actions.jsonl"));
+    // Created if it is missing; refused here if the file is not a repository.
     match setup.read_only {
         true => drop(Repository::open_read_only(&setup.repository)?),
         false => drop(Repository::open(&setup.repository)?),
@@ -71,21 +71,22 @@ pub fn start(setup: Setup) -> Result<Running, ServeError> {
     let address = listener.local_addr()?;
     let policy = QueuePolicy::of(setup.read_only, setup.allow_commands);
     let jobs = Jobs::open(setup.state.join("jobs"), setup.program.clone(), policy)?;
-    let hosts = Hosts::new(address, &setup.hosts, is_tls || setup.behind_proxy);
+    let hosts = ServeHostNames::new(address, &setup.hosts, is_tls || setup.behind_proxy);
     let store = Store::new(setup.repository.clone(), READERS);
-    let state = Arc::new(State { setup, address, hosts, users, sessions, actions, jobs, store, _lock: lock });
+    let state =
+        Arc::new(ServeState { setup, address, hosts, users, sessions, actions, jobs, store, _lock: lock });
     let routes = routes::router(Arc::clone(&state)).into_make_service_with_connect_info::<Client>();
     let (end, ended) = oneshot::channel::<()>();
     let limits = state.setup.limits;
     let serve = move || {
         runtime.block_on(async {
-            let door = Door::open(listener, acceptor, limits);
+            let door = ClientListener::open(listener, acceptor, limits);
             tokio::select! {
                 _ = axum::serve(door, routes) => {}
                 _ = ended => {}
             }
         });
-        // Live views would keep it for ever; what they show goes on without it.
+        // Live views would keep the runtime running forever; the jobs that they show continue.
         runtime.shutdown_background();
     };
     let thread = std::thread::Builder::new().name("serve".into()).spawn(serve)?;
@@ -93,38 +94,39 @@ pub fn start(setup: Setup) -> Result<Running, ServeError> {
 }
 
 impl Running {
-    /// Where it listens.
+    /// The address that the server listens on.
     pub fn address(&self) -> SocketAddr {
         self.state.address
     }
 
-    /// The address of its first page, with the owner's token.
+    /// URL of the home page, with the owner's token.
     pub fn url(&self) -> String {
         format!("{}/?token={}", self.address_url(), self.state.users.owner().text())
     }
 
-    /// The address of its first page, without a token: `http://127.0.0.1:7878`.
+    /// URL of the home page without a token: `http://127.0.0.1:7878`.
     pub fn address_url(&self) -> String {
         let scheme = self.state.hosts.scheme();
-        let told = self.state.setup.hosts.first().filter(|_| self.state.setup.behind_proxy);
-        let host = told.cloned().unwrap_or_else(|| match self.state.address {
+        let configured_host = self.state.setup.hosts.first().filter(|_| self.state.setup.behind_proxy);
+        let host = configured_host.cloned().unwrap_or_else(|| match self.state.address {
             address if address.ip().is_unspecified() => format!("127.0.0.1:{}", address.port()),
             address => address.to_string(),
         });
         format!("{scheme}://{host}")
     }
 
-    /// The file of the owner's token; absent where the token is kept in memory alone, because the state cannot be written.
+    /// The file of the owner's token; absent if the state cannot be written, so that the token is kept in
+    /// memory only.
     pub fn token_file(&self) -> Option<PathBuf> {
         Some(self.state.setup.state.join("token")).filter(|_| self.state.users.owner().is_kept())
     }
 
-    /// Whether others have tokens, which they know already.
+    /// Whether there are named tokens, whose holders know them already.
     pub fn has_named_tokens(&self) -> bool {
         self.state.users.has_named()
     }
 
-    /// Ends it. What was started here and runs goes on.
+    /// Stops the server. Running jobs continue.
     pub fn stop(mut self) {
         self.end_now();
     }
@@ -146,8 +148,8 @@ impl Drop for Running {
     }
 }
 
-/// Creates the state's folder, for its user alone, and keeps other servers off it. A server that only reads leaves a folder
-/// that it cannot write to as it is, and keeps everything in memory.
+/// Creates the state folder, readable only by its user, and locks it against other servers. A read-only
+/// server leaves a folder that it cannot write unchanged, and keeps its state in memory.
 fn locked_state(setup: &Setup) -> Result<Option<std::fs::File>, ServeError> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let broken =

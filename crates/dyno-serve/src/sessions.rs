@@ -1,4 +1,5 @@
-//! Logins of browsers. Each has a cookie of its own, which is no token, and ends at logout on the server, too.
+//! Login sessions of browsers. Each has a cookie of its own, which is not the token; a logout also ends it on
+//! the server.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,22 +11,22 @@ use serde::{Deserialize, Serialize};
 use crate::private_file;
 use crate::token::{digest_hex, random_text};
 
-/// How long a login lasts, s: a month.
+/// How long a login lasts, s: 30 days.
 pub(crate) const LOGIN_S: u64 = 30 * 24 * 3_600;
 
-/// Logins at once; the oldest goes first.
+/// Maximum number of logins; the oldest is removed first.
 const LOGINS_MAX: usize = 1_000;
 
-/// A login, kept by the digest of its cookie.
+/// A login, stored under the digest of its cookie.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Login {
-    /// Digest of the token that was shown: without its token a login is worth nothing.
+    /// Digest of the token used; if that token is removed, the login is invalid.
     token: String,
-    /// When it began: seconds since 1970-01-01 UTC.
+    /// Time of the login, seconds since 1970-01-01 UTC.
     at_s: u64,
 }
 
-/// Logins by the digest of their cookie. They outlive the server in a file where it can be written.
+/// Logins by the digest of their cookie. They survive a restart if the file can be written.
 #[derive(Debug)]
 pub(crate) struct LoginSessions {
     path: Option<PathBuf>,
@@ -33,14 +34,14 @@ pub(crate) struct LoginSessions {
 }
 
 impl LoginSessions {
-    /// Those that an earlier server kept in `path`; without a path they are kept in memory alone.
+    /// Loads the logins stored in `path`; without a path they are kept in memory only.
     pub(crate) fn open(path: Option<PathBuf>) -> Self {
         let text = path.as_deref().and_then(|path| private_file::read(path).ok().flatten());
         let logins = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         Self { path, logins: Mutex::new(logins) }
     }
 
-    /// Begins a login with the token of this digest; the value of its cookie.
+    /// Starts a login with the token of this digest; returns the value of its cookie.
     pub(crate) fn begin(&self, token_digest: &str) -> std::io::Result<String> {
         let cookie = random_text()?;
         let now_s = now_s();
@@ -57,7 +58,8 @@ impl LoginSessions {
         Ok(cookie)
     }
 
-    /// The digest of the token with which the login of this cookie began; absent where there is none, or it has expired.
+    /// Returns the digest of the token that this cookie's login used; absent if there is no such login, or it
+    /// has expired.
     pub(crate) fn token_of(&self, cookie: &str) -> Option<String> {
         let logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
         let login = logins.get(&digest_hex(cookie))?;
@@ -73,7 +75,7 @@ impl LoginSessions {
         let mut logins = self.logins.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut logins);
         if let (Some(path), Ok(text)) = (&self.path, serde_json::to_vec(&*logins)) {
-            // Without the file browsers have to log in again after a restart, and nothing else.
+            // Without the file, browsers only have to log in again after a restart.
             let _ = private_file::replace(path, &text);
         }
     }

@@ -1,4 +1,4 @@
-//! What a server is told when it starts.
+//! The options with which a server starts.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -6,53 +6,51 @@ use std::path::PathBuf;
 use dyno_plan::Engines;
 
 use crate::connection::ConnectionLimits;
-use crate::targets::Targets;
+use crate::targets::ServeTargetList;
 
-/// What a server is told when it starts.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// Where it listens; port 0 is any free one.
+    /// The address to listen on; port 0 selects any free port.
     pub listen: SocketAddr,
-    /// Further names by which browsers may know it, with a port where that is not the usual one: `dyno.example.org`.
+    /// Additional host names for browsers, with the port if it is not the default one: `dyno.example.org`.
     pub hosts: Vec<String>,
-    /// Whether a proxy in front of it speaks TLS with the browsers.
+    /// Whether a proxy in front of the server terminates TLS.
     pub behind_proxy: bool,
-    /// Its certificate and key, for TLS of its own.
+    /// The server's certificate and key; absent without TLS of its own.
     pub tls: Option<TlsFiles>,
-    /// The file that keeps all runs.
+    /// The file that stores all runs.
     pub repository: PathBuf,
-    /// The directory of its token and of what was started here.
+    /// The folder for the server's token and jobs.
     pub state: PathBuf,
-    /// Databases that may be measured from here.
-    pub targets: Targets,
-    /// Whether nothing may be started or changed.
+    /// Databases and hosts that jobs may use.
+    pub targets: ServeTargetList,
+    /// Whether the server starts and changes nothing.
     pub read_only: bool,
-    /// Whether plans that are started here may have commands.
+    /// Whether jobs may run commands.
     pub allow_commands: bool,
-    /// This program, which children run.
+    /// This program, which child processes execute.
     pub program: PathBuf,
-    /// The engines that plans may name.
+    /// The engines that plans may use.
     pub engines: Engines,
-    /// Limits on connections.
     pub limits: ConnectionLimits,
-    /// Ready workloads that may be chosen.
+    /// Ready workloads that users can choose.
     pub workloads: Vec<ReadyWorkload>,
 }
 
-/// A ready workload.
+/// A built-in workload that users can choose.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadyWorkload {
-    /// Its name, as `dyno init --workload` takes it.
+    /// Its name, as in `dyno init --workload`.
     pub name: &'static str,
-    /// What it is about.
+    /// A description for users.
     pub about: &'static str,
 }
 
-/// Certificate and key.
+/// The files of a certificate and its key.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
-    /// The certificate and those that lead to its issuer, PEM.
+    /// The certificate and its chain, PEM.
     pub certificate: PathBuf,
-    /// Its key, PEM.
+    /// The private key, PEM.
     pub key: PathBuf,
 }

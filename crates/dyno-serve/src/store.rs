@@ -1,4 +1,4 @@
-//! The repository, for many requests at once: a few connections that are used by turns, and what is remembered of runs.
+//! The repository for concurrent requests: a few shared connections, and cached summaries of runs.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -8,34 +8,35 @@ use std::time::{Duration, Instant, SystemTime};
 use dyno_record::{Filter, Repository, RunState, RunSummary, SweepState, SweepSummary};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::facts::Facts;
-use crate::reply::Trouble;
+use crate::facts::CardFacts;
+use crate::reply::HttpError;
 
-/// How long a list is used again although something in it runs, whose end is not seen in the file.
+/// How long a cached list with unfinished runs is reused: if such a process is killed, the file does not
+/// change.
 const AGE_MAX: Duration = Duration::from_secs(2);
 
-/// Runs of which it is remembered what their cards say.
+/// Maximum number of runs whose card facts are cached.
 const FACTS_MAX: usize = 50_000;
 
-/// The repository.
+/// The repository's connections and caches.
 #[derive(Debug)]
 pub(crate) struct Store {
     path: PathBuf,
     idle: Mutex<Vec<Repository>>,
     readers: Semaphore,
-    listed: Mutex<Option<(Stamp, Arc<Listed>)>>,
-    facts: Mutex<HashMap<String, Arc<Facts>>>,
+    listed: Mutex<Option<(Stamp, Arc<RepositoryListing>)>>,
+    facts: Mutex<HashMap<String, Arc<CardFacts>>>,
 }
 
-/// All runs and what they belong to, newest first.
+/// All runs and campaigns, newest first.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(crate) struct RepositoryListing {
     pub(crate) runs: Vec<RunSummary>,
     pub(crate) sweeps: Vec<SweepSummary>,
     read_at: Instant,
 }
 
-/// Whether the file has changed: length and time of it and of its log.
+/// Length and modification time of the repository file and its log, which show whether it has changed.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
 impl Store {
@@ -53,13 +54,16 @@ impl Store {
         })
     }
 
-    /// A turn: so many may read at once.
-    pub(crate) async fn turn(&self) -> Result<SemaphorePermit<'_>, Trouble> {
-        self.readers.acquire().await.map_err(|_| Trouble::ended())
+    /// Waits until one of the limited number of readers may start.
+    pub(crate) async fn reader_permit(&self) -> Result<SemaphorePermit<'_>, HttpError> {
+        self.readers.acquire().await.map_err(|_| HttpError::task_failed())
     }
 
-    /// What `work` makes of the repository, by a connection that nobody else has.
-    pub(crate) fn with<T>(&self, work: impl FnOnce(&Repository) -> Result<T, Trouble>) -> Result<T, Trouble> {
+    /// Calls `work` with a connection that no other request uses.
+    pub(crate) fn with_repository<T>(
+        &self,
+        work: impl FnOnce(&Repository) -> Result<T, HttpError>,
+    ) -> Result<T, HttpError> {
         let idle = locked(&self.idle).pop();
         let repository = match idle {
             Some(repository) => repository,
@@ -70,8 +74,8 @@ impl Store {
         made
     }
 
-    /// All runs.
-    pub(crate) fn listed(&self, repository: &Repository) -> Result<Arc<Listed>, Trouble> {
+    /// Returns all runs and campaigns, from the cache if that is current.
+    pub(crate) fn listed(&self, repository: &Repository) -> Result<Arc<RepositoryListing>, HttpError> {
         let stamp = self.stamp();
         if let Some((of, listed)) = &*locked(&self.listed)
             && *of == stamp
@@ -79,7 +83,7 @@ impl Store {
         {
             return Ok(Arc::clone(listed));
         }
-        let listed = Arc::new(Listed {
+        let listed = Arc::new(RepositoryListing {
             runs: repository.list(&Filter::default())?,
             sweeps: repository.sweeps(None, usize::MAX)?,
             read_at: Instant::now(),
@@ -88,23 +92,24 @@ impl Store {
         Ok(listed)
     }
 
-    /// What the card of a run says that its summary does not.
-    pub(crate) fn facts(&self, repository: &Repository, run: &RunSummary) -> Arc<Facts> {
-        if let Some(known) = locked(&self.facts).get(&run.id) {
-            return Arc::clone(known);
+    /// Returns what a run's card shows and its summary lacks.
+    pub(crate) fn facts(&self, repository: &Repository, run: &RunSummary) -> Arc<CardFacts> {
+        if let Some(cached) = locked(&self.facts).get(&run.id) {
+            return Arc::clone(cached);
         }
-        let facts = Arc::new(repository.load(&run.id).map(|record| Facts::of(&record)).unwrap_or_default());
+        let facts =
+            Arc::new(repository.load(&run.id).map(|record| CardFacts::of(&record)).unwrap_or_default());
         let is_final = !matches!(run.status, RunState::Running | RunState::Unknown);
-        let mut known = locked(&self.facts);
-        if is_final && known.len() < FACTS_MAX {
-            known.insert(run.id.clone(), Arc::clone(&facts));
+        let mut cache = locked(&self.facts);
+        if is_final && cache.len() < FACTS_MAX {
+            cache.insert(run.id.clone(), Arc::clone(&facts));
         }
         facts
     }
 }
 
-impl Listed {
-    /// Whether nothing in it can end without the file being written.
+impl RepositoryListing {
+    /// Whether no entry can change its status without the file being written.
     fn is_settled(&self) -> bool {
         self.runs.iter().all(|run| !matches!(run.status, RunState::Running | RunState::Unknown))
             && self

@@ -1,5 +1,5 @@
-//! The list of databases that may be measured from a page, and of hosts that may be observed: names on the server's side, so
-//! that no URL, user, password or file name ever comes from a browser.
+//! The list of databases that pages may measure, and of hosts that they may observe. The server stores them
+//! by name, so no URL, user, password or file name comes from a browser.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,26 +10,26 @@ use serde::Deserialize;
 use crate::error::ServeError;
 use crate::listed_host::ListedHost;
 
-/// One database that may be measured.
+/// A database that jobs may measure.
 #[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct NamedTarget {
-    /// Where it is; never with a password.
+    /// URL of the database, without a password.
     pub url: String,
-    /// What it is, in words.
+    /// A description for users.
     #[serde(default)]
     pub about: String,
-    /// The environment variable that holds its password.
+    /// The environment variable that contains the password.
     pub password_env: Option<String>,
-    /// The file whose first line is its password.
+    /// The file whose first line is the password.
     pub password_file: Option<PathBuf>,
-    /// The variant under which runs on it are found again, where none is given.
+    /// The default variant of runs on this database.
     pub variant: Option<String>,
 }
 
-/// All of them, by name.
+/// The databases and hosts by name.
 #[derive(Debug, Clone, Default)]
-pub struct Targets {
+pub struct ServeTargetList {
     named: BTreeMap<String, NamedTarget>,
     hosts: BTreeMap<String, ListedHost>,
 }
@@ -43,11 +43,11 @@ struct File {
     hosts: BTreeMap<String, ListedHost>,
 }
 
-impl Targets {
-    /// Reads the list in the file at `path`.
+impl ServeTargetList {
+    /// Reads the list from the file at `path`.
     ///
     /// # Errors
-    /// It cannot be read, is no such list, or names a URL that no plan may have.
+    /// The file cannot be read, is not such a list, or contains a URL that plans do not accept.
     pub fn read(path: &Path, engines: Engines) -> Result<Self, ServeError> {
         let text = std::fs::read_to_string(path).map_err(|error| ServeError::file(path, &error))?;
         Self::of_text(path, &text, engines)
@@ -55,7 +55,7 @@ impl Targets {
 
     fn of_text(path: &Path, text: &str, engines: Engines) -> Result<Self, ServeError> {
         let wrong = |detail: String| ServeError::Targets { path: path.to_owned(), detail };
-        // The message of the reader shows the line; a password that somebody wrote there all the same must not be in it.
+        // The parser's message quotes the line, which must not reveal a password written there by mistake.
         let file: File = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             wrong(format!("line {line}: {}", error.message()))
@@ -80,7 +80,7 @@ impl Targets {
         Ok(Self { named: file.targets, hosts: file.hosts })
     }
 
-    /// Adds the target `name` at `url`, which needs no password that the environment does not give.
+    /// Adds the target `name` at `url`; its password, if it needs one, comes from the environment.
     pub fn add(&mut self, name: &str, url: &str) {
         let target = NamedTarget {
             url: url.to_owned(),
@@ -92,7 +92,7 @@ impl Targets {
         self.named.insert(name.to_owned(), target);
     }
 
-    /// The files of passwords that the list names.
+    /// The password files that the list names.
     pub fn password_files(&self) -> impl Iterator<Item = &Path> {
         let of_targets = self.named.values().filter_map(|target| target.password_file.as_deref());
         of_targets.chain(self.hosts.values().filter_map(ListedHost::password_file))
@@ -116,14 +116,14 @@ impl Targets {
     }
 }
 
-/// Whether `name` can stand in addresses, forms and file names as it is.
+/// Whether `name` is safe in URLs, forms and file names without escaping.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     (1..=60).contains(&name.len()) && name.bytes().all(plain)
 }
 
 impl NamedTarget {
-    /// What says where its password is, as a plan has it: key and value.
+    /// The plan keys and values that locate the password.
     pub(crate) fn secrets(&self) -> Vec<(&'static str, String)> {
         let variable = self.password_env.iter().map(|name| ("target.password_env", name.clone()));
         let file = self.password_file.iter().map(|path| ("target.password_file", path.display().to_string()));
@@ -135,8 +135,8 @@ impl NamedTarget {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Targets, ServeError> {
-        Targets::of_text(Path::new("targets.toml"), text, crate::state::fixture::ENGINES)
+    fn read(text: &str) -> Result<ServeTargetList, ServeError> {
+        ServeTargetList::of_text(Path::new("targets.toml"), text, crate::state::fixture::ENGINES)
     }
 
     #[test]

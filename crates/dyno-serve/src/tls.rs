@@ -1,4 +1,4 @@
-//! The door: connections, as they are or through TLS, and never more than it can keep.
+//! Accepts connections, with or without TLS, within the connection limits.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,11 +14,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 
-use crate::connection::{ClientStream, Connection, ConnectionLimits, Place, Places};
+use crate::connection::{ClientStream, ConnectionLimits, ConnectionSlot, ConnectionSlots, WebConnection};
 use crate::error::ServeError;
 use crate::setup::TlsFiles;
 
-/// How TLS is spoken with this certificate.
+/// Creates the TLS acceptor for this certificate.
 pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServeError> {
     let wrong = |path: &std::path::Path, detail: String| ServeError::file(path, &detail);
     let certificates = CertificateDer::pem_file_iter(&files.certificate)
@@ -37,15 +37,15 @@ pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, ServeError> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Where connections come in.
+/// The source of accepted connections.
 #[derive(Debug)]
-pub(crate) struct Door {
-    come: mpsc::Receiver<Connection>,
+pub(crate) struct ClientListener {
+    come: mpsc::Receiver<WebConnection>,
     address: SocketAddr,
 }
 
-impl Door {
-    /// Accepts what comes to `listener`. Who is slow to agree on TLS keeps nobody else.
+impl ClientListener {
+    /// Accepts connections of `listener`. A client with a slow TLS handshake does not delay others.
     pub(crate) fn open(
         listener: TcpListener,
         acceptor: Option<TlsAcceptor>,
@@ -62,33 +62,33 @@ async fn accept(
     listener: TcpListener,
     acceptor: Option<TlsAcceptor>,
     limits: ConnectionLimits,
-    ready: mpsc::Sender<Connection>,
+    ready: mpsc::Sender<WebConnection>,
 ) {
-    let places = Places::new(limits);
+    let places = ConnectionSlots::new(limits);
     loop {
         let (stream, from) = match listener.accept().await {
             Ok(come) => come,
             Err(_) => {
-                // Out of descriptors, mostly: others have to go first.
+                // Usually no file descriptor is free; other connections have to end first.
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
         };
-        // All are being answered: the client sees its connection closed, and tries again.
+        // All connections are being answered. This client sees its connection closed, and can retry.
         let Some(place) = places.take(from) else { continue };
         let _ = stream.set_nodelay(true);
         let (acceptor, ready) = (acceptor.clone(), ready.clone());
         tokio::spawn(async move {
             let stream: Option<Box<dyn ClientStream>> = match acceptor {
                 None => Some(Box::new(stream)),
-                // A client that stalls here gives its place and its socket to others, too.
+                // A client that stalls here can also lose its slot and its socket to others.
                 Some(acceptor) => tokio::select! {
                     agreed = agreed(&acceptor, stream, limits.handshake) => agreed,
                     () = place.place.evicted() => None,
                 },
             };
             if let Some(stream) = stream {
-                let _ = ready.send(Connection::new(stream, place)).await;
+                let _ = ready.send(WebConnection::new(stream, place)).await;
             }
         });
     }
@@ -103,17 +103,17 @@ async fn agreed(
     agreed.ok()?.ok().map(|stream| Box::new(stream) as Box<dyn ClientStream>)
 }
 
-impl axum::serve::Listener for Door {
-    type Io = Connection;
+impl axum::serve::Listener for ClientListener {
+    type Io = WebConnection;
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         match self.come.recv().await {
             Some(connection) => {
-                let peer = connection.place().peer;
+                let peer = connection.slot().peer;
                 (connection, peer)
             }
-            // The task that accepts ends with the runtime only.
+            // The accepting task ends only with the runtime.
             None => std::future::pending().await,
         }
     }
@@ -123,13 +123,13 @@ impl axum::serve::Listener for Door {
     }
 }
 
-/// The connection that a request came on.
+/// The connection on which a request arrived.
 #[derive(Debug, Clone)]
-pub(crate) struct Client(pub(crate) Arc<Place>);
+pub(crate) struct Client(pub(crate) Arc<ConnectionSlot>);
 
-impl Connected<IncomingStream<'_, Door>> for Client {
-    fn connect_info(stream: IncomingStream<'_, Door>) -> Self {
-        Self(Arc::clone(stream.io().place()))
+impl Connected<IncomingStream<'_, ClientListener>> for Client {
+    fn connect_info(stream: IncomingStream<'_, ClientListener>) -> Self {
+        Self(Arc::clone(stream.io().slot()))
     }
 }
 
@@ -153,10 +153,10 @@ mod tests {
             let address = listener.local_addr().unwrap();
             let handshake = Duration::from_secs(3_600);
             let limits = ConnectionLimits { connections_max: 1, handshake, ..ConnectionLimits::default() };
-            let _door = Door::open(listener, Some(acceptor), limits);
+            let _door = ClientListener::open(listener, Some(acceptor), limits);
             let mut first = TcpStream::connect(address).await.unwrap();
             let _second = TcpStream::connect(address).await.unwrap();
-            // The second one takes the place of the first, whose handshake may last an hour.
+            // The second client takes the slot of the first, whose handshake could last an hour.
             let end = tokio::time::timeout(Duration::from_secs(60), first.read_u8()).await;
             assert!(end.expect("its socket is still open").is_err());
         });

@@ -1,7 +1,7 @@
-//! The owner's token: its holder administers the server.
+//! The owner's token, whose holder administers the server.
 //!
-//! It is made once and kept in a file for its user alone, so that bookmarks and other programs outlive a restart. Tokens of
-//! others are in [`crate::users`].
+//! It is created once and stored in a file that only its user can read. So bookmarks and other programs still
+//! work after a restart. [`crate::users`] holds the tokens of other users.
 
 use std::path::Path;
 
@@ -12,26 +12,27 @@ use sha2::{Digest as _, Sha256};
 use crate::error::ServeError;
 use crate::private_file;
 
-/// Random bytes of a token.
+/// Number of random bytes in a token.
 const BYTES: usize = 32;
 
-/// A token with its digest. Digests are what is compared, so that how long a comparison takes says nothing of the token.
+/// A token with its digest. Digests are compared, so the duration of a comparison reveals nothing about the
+/// token.
 #[derive(Clone)]
-pub(crate) struct Token {
+pub(crate) struct AccessToken {
     text: String,
     digest: String,
-    /// Whether a file has it.
+    /// Whether the token is stored in a file.
     is_kept: bool,
 }
 
-impl std::fmt::Debug for Token {
+impl std::fmt::Debug for AccessToken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Token").finish_non_exhaustive()
     }
 }
 
-impl Token {
-    /// The token of the file at `path`, which is made if it is not there.
+impl AccessToken {
+    /// Reads the token from the file at `path`; creates the file if it is missing.
     pub(crate) fn of_file(path: &Path) -> Result<Self, ServeError> {
         let Some(text) = private_file::read(path)? else {
             let text = random_text().map_err(|error| ServeError::file(path, &error))?;
@@ -41,7 +42,8 @@ impl Token {
         Self::of_text(path, &text)
     }
 
-    /// The token of the file at `path` in a state that cannot be written; one in memory alone where there is no such file.
+    /// Reads the token from a state folder that cannot be written. If there is no file, creates a token in
+    /// memory only.
     pub(crate) fn of_read_only_state(path: &Path) -> Result<Self, ServeError> {
         match private_file::read(path)? {
             Some(text) => Self::of_text(path, &text),
@@ -61,28 +63,28 @@ impl Token {
         Self { digest: digest_hex(&text), text, is_kept }
     }
 
-    /// Whether a file has it, so that it outlives the server.
+    /// Whether the token is stored in a file and survives a restart.
     pub(crate) fn is_kept(&self) -> bool {
         self.is_kept
     }
 
-    /// As it stands in an address.
+    /// The token as it appears in URLs.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its SHA-256 in hexadecimal.
+    /// SHA-256 digest of the token, in hexadecimal.
     pub(crate) fn digest(&self) -> &str {
         &self.digest
     }
 }
 
-/// SHA-256 of `text` in hexadecimal.
+/// SHA-256 digest of `text`, in hexadecimal.
 pub(crate) fn digest_hex(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// 256 random bits as text for addresses and headers.
+/// Returns 256 random bits as text for URLs and headers.
 pub(crate) fn random_text() -> std::io::Result<String> {
     use std::io::Read as _;
     let mut bytes = [0; BYTES];
@@ -100,42 +102,42 @@ mod tests {
     fn token_is_made_once_for_its_user_alone() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("token");
-        let made = Token::of_file(&path).unwrap();
+        let made = AccessToken::of_file(&path).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-        let again = Token::of_file(&path).unwrap();
+        let again = AccessToken::of_file(&path).unwrap();
         assert_eq!(made.text(), again.text());
         assert_eq!(again.digest(), digest_hex(made.text()));
         assert!(!format!("{made:?}").contains(made.text()));
         let other = tempfile::tempdir().unwrap();
-        assert_ne!(Token::of_file(&other.path().join("token")).unwrap().text(), made.text());
+        assert_ne!(AccessToken::of_file(&other.path().join("token")).unwrap().text(), made.text());
     }
 
     #[test]
     fn token_of_a_read_only_state_is_read_but_never_written() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("token");
-        let in_memory = Token::of_read_only_state(&path).unwrap();
+        let in_memory = AccessToken::of_read_only_state(&path).unwrap();
         assert!(!in_memory.is_kept());
         assert!(!path.exists());
-        let made = Token::of_file(&path).unwrap();
-        let read = Token::of_read_only_state(&path).unwrap();
+        let made = AccessToken::of_file(&path).unwrap();
+        let read = AccessToken::of_read_only_state(&path).unwrap();
         assert!(made.is_kept() && read.is_kept());
         assert_eq!(read.text(), made.text());
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(Token::of_read_only_state(&path).is_err());
+        assert!(AccessToken::of_read_only_state(&path).is_err());
     }
 
     #[test]
     fn token_that_others_may_read_or_that_is_none_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("token");
-        let token = Token::of_file(&path).unwrap();
+        let token = AccessToken::of_file(&path).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        let error = Token::of_file(&path).unwrap_err().to_string();
+        let error = AccessToken::of_file(&path).unwrap_err().to_string();
         assert!(error.contains("others may read"), "{error}");
         assert!(!error.contains(token.text()), "{error}");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         std::fs::write(&path, "short").unwrap();
-        assert!(Token::of_file(&path).unwrap_err().to_string().contains("no token"));
+        assert!(AccessToken::of_file(&path).unwrap_err().to_string().contains("no token"));
     }
 }

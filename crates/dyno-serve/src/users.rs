@@ -1,7 +1,7 @@
-//! Tokens with names and roles, beside the owner's own.
+//! Named tokens with roles, in addition to the owner's token.
 //!
-//! The file keeps digests, never tokens, and is read again whenever it changes, so that a token can be given or taken back
-//! while the server runs.
+//! The file contains digests, never tokens. It is read again when it changes, so tokens can be added and
+//! removed while the server runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,20 +14,20 @@ use crate::error::ServeError;
 use crate::private_file;
 use crate::roles::{Caller, UserRole};
 use crate::targets::is_plain_name;
-use crate::token::{Token, digest_hex, random_text};
+use crate::token::{AccessToken, digest_hex, random_text};
 
-/// The name of the holder of the token that the server makes itself.
+/// The name of the holder of the server's own token.
 pub(crate) const OWNER: &str = "owner";
 
-/// The file of named tokens in the server's state.
+/// The file of named tokens in the state folder.
 const FILE: &str = "tokens.json";
 
-/// A token of somebody else.
+/// A named token of another user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NamedToken {
     role: UserRole,
-    /// SHA-256 of the token, in hexadecimal.
+    /// SHA-256 digest of the token, in hexadecimal.
     sha256: String,
 }
 
@@ -38,49 +38,49 @@ struct TokenFile {
     tokens: BTreeMap<String, NamedToken>,
 }
 
-/// The holders of tokens.
+/// The owner and the holders of named tokens.
 #[derive(Debug)]
 pub(crate) struct Users {
-    owner: Token,
+    owner: AccessToken,
     path: PathBuf,
     cached: Mutex<Cached>,
 }
 
 #[derive(Debug, Default)]
 struct Cached {
-    /// When the file last changed, and its size.
+    /// Modification time and size of the file when it was last read.
     version: Option<(SystemTime, u64)>,
     file: TokenFile,
 }
 
 impl Users {
-    /// The owner, and those in the file of `state`.
+    /// Loads the owner's token and the named tokens in the folder `state`.
     ///
     /// # Errors
-    /// The file cannot be read, is open to others, or is no list of tokens.
-    pub(crate) fn open(state: &Path, owner: Token) -> Result<Self, ServeError> {
+    /// The file cannot be read, other users can access it, or it is not a list of tokens.
+    pub(crate) fn open(state: &Path, owner: AccessToken) -> Result<Self, ServeError> {
         let path = state.join(FILE);
         read(&path)?;
         Ok(Self { owner, path, cached: Mutex::default() })
     }
 
-    /// The owner's token, as it stands in the address that the server prints.
-    pub(crate) fn owner(&self) -> &Token {
+    /// The owner's token, as in the URL that the server prints.
+    pub(crate) fn owner(&self) -> &AccessToken {
         &self.owner
     }
 
-    /// Whether anyone but the owner has a token.
+    /// Whether there are tokens besides the owner's.
     pub(crate) fn has_named(&self) -> bool {
         read(&self.path).is_ok_and(|file| !file.tokens.is_empty())
     }
 
-    /// The holder of `token`, and its digest; absent where it is nobody's.
+    /// Returns the holder of `token` and its digest; absent if no one holds it.
     pub(crate) fn holder(&self, token: &str) -> Option<(Caller, String)> {
         let digest = digest_hex(token);
         Some((self.by_digest(&digest)?, digest))
     }
 
-    /// The holder of the token with this digest.
+    /// Returns the holder of the token with this digest.
     pub(crate) fn by_digest(&self, digest: &str) -> Option<Caller> {
         if digest == self.owner.digest() {
             return Some(Caller { name: OWNER.to_owned(), role: UserRole::Administer });
@@ -90,7 +90,7 @@ impl Users {
         Some(Caller { name, role: known.role })
     }
 
-    /// The file as it is now. One that cannot be read any more lets nobody in.
+    /// Returns the current content of the file. If it cannot be read, no named token is accepted.
     fn current(&self) -> TokenFile {
         let version =
             std::fs::metadata(&self.path).ok().and_then(|facts| Some((facts.modified().ok()?, facts.len())));
@@ -106,7 +106,7 @@ impl Users {
 fn read(path: &Path) -> Result<TokenFile, ServeError> {
     let Some(text) = private_file::read(path)? else { return Ok(TokenFile::default()) };
     let wrong = |problem: String| ServeError::file(path, &problem);
-    // The reader's message could quote a digest; its place is enough.
+    // The parser's message could quote a digest; the position is enough.
     let file: TokenFile =
         serde_json::from_str(&text).map_err(|error| wrong(format!("line {} is not valid", error.line())))?;
     let is_hex = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -120,10 +120,10 @@ fn is_user_name(name: &str) -> bool {
     is_plain_name(name) && name != OWNER
 }
 
-/// Adds the user `name` to the state folder `state`, and returns the new token, which is kept nowhere.
+/// Adds the user `name` to the folder `state`, and returns the new token, which is stored nowhere.
 ///
 /// # Errors
-/// The name is taken or not one, or the file cannot be written.
+/// The name is taken or invalid, or the file cannot be written.
 pub fn add_token(state: &Path, name: &str, role: UserRole) -> Result<String, ServeError> {
     let path = state.join(FILE);
     let wrong = |problem: &str| ServeError::Token { name: name.to_owned(), problem: problem.to_owned() };
@@ -143,10 +143,10 @@ pub fn add_token(state: &Path, name: &str, role: UserRole) -> Result<String, Ser
     Ok(token)
 }
 
-/// Removes the token of `name` from the state folder `state`; its holder is logged out.
+/// Removes the token of `name` from the folder `state`; its holder is logged out.
 ///
 /// # Errors
-/// There is none, or the file cannot be written.
+/// There is no such token, or the file cannot be written.
 pub fn remove_token(state: &Path, name: &str) -> Result<(), ServeError> {
     let path = state.join(FILE);
     let mut file = read(&path)?;
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     fn users(state: &Path) -> Users {
-        Users::open(state, Token::of_file(&state.join("token")).unwrap()).unwrap()
+        Users::open(state, AccessToken::of_file(&state.join("token")).unwrap()).unwrap()
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
         };
         for text in [entry("owner", "administer"), entry("a", "root"), "x".into()] {
             private_file::replace(&state.path().join(FILE), text.as_bytes()).unwrap();
-            let token = Token::of_file(&state.path().join("token")).unwrap();
+            let token = AccessToken::of_file(&state.path().join("token")).unwrap();
             assert!(Users::open(state.path(), token).is_err(), "{text}");
         }
         private_file::replace(&state.path().join(FILE), entry("a", "view").as_bytes()).unwrap();

@@ -1,21 +1,22 @@
-//! How long reads take through the SQLite engine's session, and how fast it loads:
+//! Measures how long reads take through a session of the SQLite engine, and how fast it loads.
+//!
 //! `cargo run --release -p dyno-sqlite --example sqlite_reads [URL [ROWS [BLOCK_SIZE [lookup]]]]`; with
 //! `lookup`, only lookups are measured.
 
-// Printing is what this program is for.
+// This program prints its results.
 #![allow(clippy::print_stdout)]
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use dyno_engine::{Blocks, Cancel, LoadOptions, MonotonicClock, Op, OpenOptions, Silent};
-use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_engine::{BlockOp, BlockSessionConfig, Cancel, LoadOptions, MonotonicClock, OpenOptions, Silent};
+use dyno_plan::{Commit, DataSpec, DriveMode, Redo};
 use dyno_workload::blocks::Operated;
 
-/// Rounds, of which the best and the median are told: the machine's speed drifts.
+/// Number of rounds; the best and the median are printed, because the machine's speed varies.
 const ROUNDS: usize = 9;
 
-fn measure(name: &str, ops: u64, session: &mut Operated, op: impl Fn(u64) -> Op) {
+fn measure(name: &str, ops: u64, session: &mut Operated, op: impl Fn(u64) -> BlockOp) {
     let mut means_ns = Vec::new();
     for _ in 0..ROUNDS {
         let began = Instant::now();
@@ -48,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let report = target.load(&spec, &load, &Silent, &Cancel::default())?;
     let mb_per_s = report.bytes_written as f64 / 1e6 / report.seconds;
     println!("{url}: {} rows loaded in {:.2} s, {mb_per_s:.0} MB/s", report.rows_written, report.seconds);
-    let blocks = Blocks {
+    let blocks = BlockSessionConfig {
         schema: 1,
         spec,
         work_unit: 64,
@@ -59,17 +60,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         session: 0,
     };
     let clock = Arc::new(MonotonicClock::default());
-    let mut session = Operated::open(target.as_ref(), &blocks, Drive::Client, Commit::Wait, clock)?;
-    // A multiplicative step spreads the keys over the table without a draw that would be timed too.
+    let mut session = Operated::open(target.as_ref(), &blocks, DriveMode::Client, Commit::Wait, clock)?;
+    // A multiplicative step spreads the keys over the table without a random generator whose time would be
+    // measured too.
     let key = |number: u64| 1 + number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % (rows - 64);
-    measure("lookup", 200_000, &mut session, |number| Op::Lookup { key: key(number) });
+    measure("lookup", 200_000, &mut session, |number| BlockOp::Lookup { key: key(number) });
     if arguments.next().is_some_and(|only| only == "lookup") {
         session.close();
         return Ok(());
     }
-    measure("select of 64 rows", 10_000, &mut session, |number| Op::Select { first: key(number) });
-    measure("scan", 20, &mut session, |_| Op::Scan);
-    measure("update of 64 rows", 200, &mut session, |number| Op::Update { first: key(number), number });
+    measure("select of 64 rows", 10_000, &mut session, |number| BlockOp::Select { first: key(number) });
+    measure("scan", 20, &mut session, |_| BlockOp::Scan);
+    measure("update of 64 rows", 200, &mut session, |number| BlockOp::Update { first: key(number), number });
     session.close();
     Ok(())
 }

@@ -1,16 +1,16 @@
-//! SQLite's errors in Dyno's words.
+//! Converts SQLite's errors to Dyno's.
 
 use rusqlite::ffi;
 
 use dyno_engine::{ErrorClass, OpError, TargetError, TargetErrorKind};
 
-/// A failed call into SQLite.
+/// A failed call into SQLite with its code and message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} ({})", code_name(*code))]
-pub(super) struct Fault {
-    /// The extended result code.
+pub(super) struct SqliteError {
+    /// SQLite's extended result code; the low byte is the primary code.
     pub(super) code: i32,
-    /// SQLite's words.
+    /// SQLite's message for the error.
     pub(super) message: String,
 }
 
@@ -45,7 +45,7 @@ const NAMES: [&str; 27] = [
     "SQLITE_NOTADB",
 ];
 
-/// The name of a result code: the primary code's, with the number of an extended one.
+/// The name of a result code: that of the primary code, with the number of an extended one.
 pub(super) fn code_name(code: i32) -> String {
     let primary = usize::try_from(code & 0xff).ok().and_then(|primary| NAMES.get(primary));
     match primary {
@@ -55,17 +55,17 @@ pub(super) fn code_name(code: i32) -> String {
     }
 }
 
-/// What a result code means for a session.
+/// The class of a result code for a session.
 fn class_of(code: i32) -> ErrorClass {
     match code & 0xff {
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => ErrorClass::Retryable,
-        // Only an interrupter breaks statements off, and its word is that the connection ends.
+        // Only an interrupter interrupts statements, and it means that the connection ends.
         ffi::SQLITE_INTERRUPT => ErrorClass::Connection,
         _ => ErrorClass::Fatal,
     }
 }
 
-/// Which kind of target error a result code is, and the way out.
+/// The kind of target error of a result code, and a hint.
 fn kind_of(code: i32) -> (TargetErrorKind, &'static str) {
     match code & 0xff {
         ffi::SQLITE_FULL => {
@@ -85,25 +85,25 @@ fn kind_of(code: i32) -> (TargetErrorKind, &'static str) {
     }
 }
 
-impl Fault {
-    /// What SQLite says for `code` alone, where no connection knows more.
+impl SqliteError {
+    /// An error with SQLite's general message for `code`, without details from a connection.
     pub(super) fn bare(code: i32) -> Self {
         Self { code, message: ffi::code_to_str(code).to_owned() }
     }
 
-    /// As a failed operation.
+    /// Converts the error to that of an operation.
     pub(super) fn into_op(self) -> Box<OpError> {
         Box::new(OpError { class: class_of(self.code), code: code_name(self.code), message: self.message })
     }
 
-    /// As a failure of the target while `doing` (`"load rows"`).
+    /// Converts the error to a target error while `doing` something (`"load rows"`).
     pub(super) fn into_target(self, doing: &str) -> TargetError {
         let (kind, hint) = kind_of(self.code);
         TargetError::new(kind, format!("sqlite: cannot {doing}: {self}")).hint(hint).cause(self)
     }
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for SqliteError {
     fn from(error: rusqlite::Error) -> Self {
         match error {
             rusqlite::Error::SqliteFailure(failure, message) => Self {
@@ -118,13 +118,13 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-/// Says what was being done when a call failed.
-pub(super) trait Doing<T> {
+/// Adds the action that failed to an error.
+pub(super) trait SqliteErrorContext<T> {
     /// Turns a failure into a target error that begins with `cannot {doing}`.
     fn doing(self, doing: &str) -> Result<T, TargetError>;
 }
 
-impl<T, E: Into<Fault>> Doing<T> for Result<T, E> {
+impl<T, E: Into<SqliteError>> SqliteErrorContext<T> for Result<T, E> {
     fn doing(self, doing: &str) -> Result<T, TargetError> {
         self.map_err(|error| error.into().into_target(doing))
     }
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_full_disk_says_so_and_how_to_go_on() {
-        let error = Fault::bare(ffi::SQLITE_FULL).into_target("load rows");
+        let error = SqliteError::bare(ffi::SQLITE_FULL).into_target("load rows");
         assert_eq!(error.kind, TargetErrorKind::Full);
         assert!(error.message.contains("cannot load rows") && error.message.contains("SQLITE_FULL"));
         assert!(error.hint.contains("load less data") && !error.hint.contains("data.scale"), "{error:?}");

@@ -1,24 +1,24 @@
-//! Filling tables that users describe: one prepared INSERT, a transaction for each part.
+//! Fills tables that users describe with one prepared INSERT, in one transaction per part.
 
 use std::sync::Arc;
 
 use dyno_engine::pool::{BreakOff, cancelled};
-use dyno_engine::tables::{Part, Rows, all_taken};
+use dyno_engine::tables::{RowBatch, Rows, all_taken};
 use dyno_engine::{Cancel, ColumnType, DropItem, Fill, ObjectKind, TableWords, TargetError, Value};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use crate::connect::{Link, Params, Purpose};
-use crate::fault::{Doing as _, Fault};
+use crate::connect::{Params, Purpose, SqliteConnection};
+use crate::fault::{SqliteError, SqliteErrorContext as _};
 use crate::layout;
 
-/// Rows between two looks at whether to stop.
+/// Rows between two checks for cancellation.
 const ROWS_PER_LOOK: u64 = 256;
 
-/// How SQLite writes tables.
+/// The SQL dialect of SQLite for creating tables.
 pub(crate) const WORDS: TableWords = TableWords {
-    of,
-    // Rows lie in the order of an integer key, which costs nothing besides.
+    type_sql: of,
+    // Rows are stored in the order of an integer key, at no extra cost.
     key_first: true,
     end: "",
     drop_end: "",
@@ -27,10 +27,10 @@ pub(crate) const WORDS: TableWords = TableWords {
     settle: |_| vec!["PRAGMA wal_checkpoint(TRUNCATE)".to_owned()],
 };
 
-/// SQLite keeps what it is given in the class that the declared type's words stand for.
+/// SQLite stores values in the class that the words of the declared type select.
 fn of(column: ColumnType) -> String {
     match column {
-        // A key of exactly this type is the row's own number.
+        // A key of exactly this type is the rowid.
         ColumnType::Integer | ColumnType::Bigint => "INTEGER".to_owned(),
         ColumnType::Boolean => "BOOLEAN".to_owned(),
         ColumnType::Decimal(digits, scale) => format!("DECIMAL({digits}, {scale})"),
@@ -45,19 +45,24 @@ fn of(column: ColumnType) -> String {
 }
 
 /// A connection that fills tables.
-struct Filler(Link);
+struct Filler(SqliteConnection);
 
-/// Opens one.
+/// Opens a connection that fills tables; it checks for cancellation itself.
 pub(crate) fn open<'a>(params: &Params) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
-    // A connection that works leaves the file as sessions will find it.
+    // The connection must leave the file in the state that sessions expect.
     layout::create_if_missing(params)?;
     let link = params.connect(Purpose::Work, &Arc::default())?;
-    // It looks by itself whether to stop.
+    // The filler itself checks for cancellation.
     Ok((Box::new(Filler(link)), Box::new(|| ())))
 }
 
 impl Fill for Filler {
-    fn part(&mut self, part: &Part<'_>, rows: &mut dyn Rows, cancel: &Cancel) -> Result<u64, TargetError> {
+    fn part(
+        &mut self,
+        part: &RowBatch<'_>,
+        rows: &mut dyn Rows,
+        cancel: &Cancel,
+    ) -> Result<u64, TargetError> {
         let doing = format!("rows cannot be written to {}", part.table);
         match write(&self.0.conn, part, rows, cancel) {
             Ok(Some((taken, bytes))) => all_taken(part, taken).map(|()| bytes),
@@ -73,19 +78,21 @@ impl Fill for Filler {
     fn close(self: Box<Self>) {}
 }
 
-/// Writes a part and its note as one transaction: how many rows and bytes were written; nothing where it was stopped.
+/// Writes a part and its progress note as one transaction; returns the numbers of rows and bytes, or `None`
+/// if it was canceled.
 pub(crate) fn write(
     conn: &Connection,
-    part: &Part<'_>,
+    part: &RowBatch<'_>,
     rows: &mut dyn Rows,
     cancel: &Cancel,
-) -> Result<Option<(u64, u64)>, Fault> {
+) -> Result<Option<(u64, u64)>, SqliteError> {
     let (mut taken, mut bytes) = (0, 0);
-    // The lock for writing is taken first: whoever waits for it has read nothing that others could change meanwhile.
+    // The write lock is taken first: a connection that waits for it has not yet read data that others could
+    // change in the meantime.
     let transaction = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
     let marks = vec!["?"; part.columns.len()].join(", ");
     let mut insert = conn.prepare(&format!("INSERT INTO {} VALUES ({marks})", part.table))?;
-    for number in part.first..part.first + part.rows {
+    for number in part.first_row..part.first_row + part.rows {
         if number.is_multiple_of(ROWS_PER_LOOK) && cancel.is_cancelled() {
             return Ok(None);
         }
@@ -115,20 +122,24 @@ pub(crate) fn write(
     Ok(Some((taken, bytes)))
 }
 
-/// Those of `names` that there are.
-pub(crate) fn find(link: &Link, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
+/// Returns those of `names` that exist in the file.
+pub(crate) fn find(
+    link: &SqliteConnection,
+    kind: ObjectKind,
+    names: &[&str],
+) -> Result<Vec<DropItem>, TargetError> {
     let kind = match kind {
         ObjectKind::Table => "table",
         ObjectKind::Index => "index",
     };
     let sql = "SELECT COUNT(*) FROM sqlite_schema WHERE type = ?1 AND name = ?2 COLLATE NOCASE";
-    let mut found = Vec::new();
+    let mut items = Vec::new();
     for name in names {
         let count: i64 =
             link.conn.query_row(sql, [kind, name], |row| row.get(0)).doing("look for a table")?;
         if count > 0 {
-            found.push(DropItem { kind: kind.to_owned(), name: (*name).to_owned(), bytes: None });
+            items.push(DropItem { kind: kind.to_owned(), name: (*name).to_owned(), bytes: None });
         }
     }
-    Ok(found)
+    Ok(items)
 }

@@ -1,8 +1,8 @@
-//! SQLite: the embedded default.
+//! The engine for SQLite, the embedded default.
 //!
-//! The database runs inside the driving process, in files or in memory. What a server would count, this engine gathers
-//! itself, from SQLite's own counters (`counters`) and from an instrumented file layer (`vfs`). The rooms are those
-//! of every engine: `connect`, `layout`, `ops`, `counters`, `identity`.
+//! The database runs inside Dyno's process, in files or in memory. The engine itself collects what a server
+//! would count, from SQLite's own counters (`counters`) and from an instrumented file layer (`vfs`). The
+//! other modules are those of every engine: `connect`, `layout`, `ops`, `counters`, `identity`.
 
 mod connect;
 mod counters;
@@ -24,19 +24,20 @@ use std::sync::{Arc, Mutex};
 use dyno_engine::grants::one_line;
 use dyno_engine::pool::BreakOff;
 use dyno_engine::{
-    Blocks, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem, Engine, Fill,
-    Holder, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Progress, Proof, RowVersion, Sampler,
-    Session, SessionSetup, TableWords, Target, TargetError, Told, WorkloadNeeds,
+    BlockSessionConfig, BlocksSql, Cancel, Capabilities, Claim, DataState, Dataset, Dialect, DropItem,
+    DurabilityProof, Engine, Fill, Holder, LoadOptions, LoadProgressSink, LoadReport, Lock, ObjectKind,
+    Observer, RowCallback, RowVersion, Sampler, Session, SessionSetup, TableWords, Target, TargetError,
+    WorkloadNeeds,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan, TargetUrl};
 use dyno_record::{Advice, Identity};
 
 use connect::Params;
-use counters::{Onlooker, Registry, SqliteObserver, View};
-use shared::{Shared, no_data};
+use counters::{SqliteObserver, SqliteObserverContext, SqliteSchemaReader, SqliteSessionRegistry};
+use shared::{SqliteSharedState, no_data};
 pub use spec::SPEC;
 
-/// SQLite, as programs register it.
+/// The engine for SQLite, for a program to register.
 pub const ENGINE: Engine = Engine {
     spec: SPEC,
     open: |url, _| open(url),
@@ -44,20 +45,19 @@ pub const ENGINE: Engine = Engine {
     grants: |url| include_str!("grants.sql").replace("{file}", &one_line(&url.path)),
 };
 
-/// One SQLite database.
 struct SqliteTarget {
     url: String,
-    shared: Arc<Shared>,
+    shared: Arc<SqliteSharedState>,
 }
 
-/// The target that a `sqlite:` URL names.
+/// Returns the target that a `sqlite:` URL names.
 ///
 /// # Errors
-/// A parameter is unknown or has an impossible value.
+/// A parameter is unknown or has an invalid value.
 pub fn open(url: &TargetUrl) -> Result<Box<dyn Target>, TargetError> {
-    let shared = Shared {
+    let shared = SqliteSharedState {
         params: Params::read(url)?,
-        registry: Registry::default(),
+        registry: SqliteSessionRegistry::default(),
         keeper: Mutex::default(),
         opening: Mutex::default(),
     };
@@ -91,7 +91,7 @@ impl Target for SqliteTarget {
     }
 
     fn identify(&self) -> Result<Identity, TargetError> {
-        self.shared.keep()?;
+        self.shared.keep_alive()?;
         identity::identify(&self.shared.params)
     }
 
@@ -123,16 +123,16 @@ impl Target for SqliteTarget {
 
     fn observer(&self, spec: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
         let params = &self.shared.params;
-        let link = self.shared.inspect()?.ok_or_else(|| no_data(params, "does not exist"))?;
+        let link = self.shared.open_for_inspection()?.ok_or_else(|| no_data(params, "does not exist"))?;
         self.shared.check_data(&link, spec)?;
-        let view = View {
+        let view = SqliteObserverContext {
             file: params.file().cloned(),
             vfs_name: raw::file_name(&link.conn),
             page_bytes: spec.block_size,
             journal: params.journal,
             mapped: params.mmap.0 > 0,
         };
-        let onlooker = Onlooker::new(params.clone());
+        let onlooker = SqliteSchemaReader::new(params.clone());
         Ok(Box::new(SqliteObserver::new(self.shared.registry.clone(), view, onlooker)))
     }
 
@@ -153,14 +153,14 @@ impl Dataset for SqliteTarget {
     }
 
     fn survey(&self) -> Result<DataState, TargetError> {
-        match self.shared.inspect()? {
+        match self.shared.open_for_inspection()? {
             Some(link) => layout::state(&link.conn),
             None => Ok(DataState::Empty),
         }
     }
 
     fn spot_check(&self, spec: &DataSpec, seed: u64) -> Result<Option<String>, TargetError> {
-        match self.shared.inspect()? {
+        match self.shared.open_for_inspection()? {
             Some(link) => layout::spot_check(&link.conn, spec, seed).map(|()| None),
             None => Err(no_data(&self.shared.params, "does not exist")),
         }
@@ -170,47 +170,47 @@ impl Dataset for SqliteTarget {
         &self,
         spec: &DataSpec,
         options: &LoadOptions,
-        progress: &dyn Progress,
+        progress: &dyn LoadProgressSink,
         cancel: &Cancel,
     ) -> Result<LoadReport, TargetError> {
-        self.shared.keep()?;
+        self.shared.keep_alive()?;
         layout::load(&self.shared.params, spec, options, progress, cancel)
     }
 
     fn inventory(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.shared.keep()?;
+        self.shared.keep_alive()?;
         layout::inventory(&self.shared.params)
     }
 
     fn foreign(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.shared.keep()?;
+        self.shared.keep_alive()?;
         layout::foreign(&self.shared.params)
     }
 
     fn drop_all(&self) -> Result<Vec<DropItem>, TargetError> {
-        self.shared.keep()?;
+        self.shared.keep_alive()?;
         layout::drop_all(&self.shared.params)
     }
 
-    fn own_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        match self.shared.inspect()? {
+    fn leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        match self.shared.open_for_inspection()? {
             Some(link) => layout::own_rows::count(&link.conn, spec),
             None => Ok(0),
         }
     }
 
-    fn sweep_up(&self, spec: &DataSpec) -> Result<u64, TargetError> {
-        let link = self.shared.work(Some(spec), &Arc::default())?;
+    fn delete_leftover_rows(&self, spec: &DataSpec) -> Result<u64, TargetError> {
+        let link = self.shared.open_for_work(Some(spec), &Arc::default())?;
         layout::own_rows::delete(&link.conn, spec)
     }
 
-    fn blocks(&self, blocks: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
+    fn blocks(&self, blocks: &BlockSessionConfig, _: Commit) -> Result<BlocksSql, TargetError> {
         Ok(ops::blocks(blocks))
     }
 
-    fn script(&self, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
-        self.shared.keep()?;
-        script::run(&self.shared.params, statements, told)
+    fn script(&self, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
+        self.shared.keep_alive()?;
+        script::run(&self.shared.params, statements, on_rows)
     }
 
     fn explain(&self, sql: &str) -> Result<Vec<String>, TargetError> {
@@ -222,21 +222,21 @@ impl Dataset for SqliteTarget {
     }
 
     fn filler(&self) -> Result<(Box<dyn Fill + '_>, BreakOff), TargetError> {
-        self.shared.keep()?;
+        self.shared.keep_alive()?;
         filler::open(&self.shared.params)
     }
 
     fn find(&self, kind: ObjectKind, names: &[&str]) -> Result<Vec<DropItem>, TargetError> {
-        match self.shared.inspect()? {
+        match self.shared.open_for_inspection()? {
             Some(link) => filler::find(&link, kind, names),
             None => Ok(Vec::new()),
         }
     }
 }
 
-impl Proof for SqliteTarget {
+impl DurabilityProof for SqliteTarget {
     fn versions(&self, spec: &DataSpec, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
-        match self.shared.inspect()? {
+        match self.shared.open_for_inspection()? {
             Some(link) => layout::versions(&link.conn, spec, visit),
             None => Err(no_data(&self.shared.params, "does not exist")),
         }

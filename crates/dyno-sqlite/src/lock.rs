@@ -1,8 +1,9 @@
-//! The lock that keeps two Dynos off one file: `flock` on a file beside it, `NAME-dyno`, which says who holds it.
+//! The lock that prevents two Dyno processes from using one file: `flock` on a file next to it, `NAME-dyno`,
+//! which describes the holder.
 //!
-//! The kernel releases it when the process ends, however that ends. The database's own file cannot carry it: SQLite has
-//! POSIX locks there, and closing any descriptor of a file drops all POSIX locks that a process has on it. What a killed
-//! process leaves is an unlocked file, which the next one takes over and removes at its end.
+//! The kernel releases the lock when the process ends, in any case. The database file itself cannot carry the
+//! lock: SQLite has POSIX locks on it, and closing any descriptor of a file drops all POSIX locks of the
+//! process on it. A killed process leaves an unlocked file, which the next one reuses and removes at its end.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -15,18 +16,19 @@ use super::device;
 use dyno_engine::lock::busy;
 use dyno_engine::{Claim, Holder, Lock, TargetError, TargetErrorKind};
 
-/// What a database's lock file is called besides the database's own name.
+/// The suffix of the lock file, after the database's own name.
 const SUFFIX: &str = "-dyno";
 
-/// Tries before a refusal, and the pause between them: whoever has just taken the lock writes its name within that.
+/// Number of attempts, and the pause between them. Within that time a process that has just taken the lock
+/// writes its description.
 const TRIES: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Takes the lock of the database in `database`, and leaves word at its device. The device is everybody's, so other Dynos
-/// there are named and not refused, unless `claim` expects them.
+/// Acquires the lock of the database in `database` and records the use of its device. Devices are shared, so
+/// other Dyno processes there cause a warning and not an error, unless `claim` expects them.
 pub(super) fn take(database: &Path, holder: &Holder, claim: Claim) -> Result<Lock, TargetError> {
     let file = take_file(database, holder)?;
-    let (mark, others) = device::enter(database, holder);
+    let (mark, others) = device::announce(database, holder);
     let lock = Lock::held((file, mark));
     Ok(match others.first() {
         Some(other) if claim == Claim::Alone => lock.but(format!(
@@ -37,54 +39,56 @@ pub(super) fn take(database: &Path, holder: &Holder, claim: Claim) -> Result<Loc
     })
 }
 
-/// Takes the lock of the database in `database`.
-fn take_file(database: &Path, holder: &Holder) -> Result<Guard, TargetError> {
-    let path = beside(database);
-    let cannot = |error: io::Error| cannot(&path, error);
-    let mut seen = None;
+/// Acquires the lock of the database in `database`.
+fn take_file(database: &Path, holder: &Holder) -> Result<SqliteLockFile, TargetError> {
+    let path = lock_path(database);
+    let cannot = |error: io::Error| lock_error(&path, error);
+    let mut current_holder = None;
     for _ in 0..TRIES {
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
-            // A link there, which anybody may have put into the folder, leads to a file that is not ours to write.
+            // Any user may have put a link into the folder, and its target is a file that Dyno must not
+            // write.
             .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
             .open(&path)
             .map_err(cannot)?;
         let facts = file.metadata().map_err(cannot)?;
-        // A second name may be that of a file with something in it. A holder that ends removes the name: none is left then.
+        // A file with a second name may have contents that Dyno must not overwrite. With no name left, the
+        // previous holder has removed it.
         if !facts.is_file() || facts.nlink() > 1 {
             return Err(cannot(io::Error::other("it is not a regular file of its own")));
         }
         match file.try_lock() {
             Ok(()) if is_at(&file, &path) => {
                 file.set_len(0).and_then(|()| writeln!(file, "{}", holder.encode())).map_err(cannot)?;
-                return Ok(Guard { path, _file: file });
+                return Ok(SqliteLockFile { path, _file: file });
             }
-            // Whoever had it has just removed it: what we locked is no longer the lock.
+            // The previous holder has just removed the file, so the locked file is no longer the lock.
             Ok(()) => continue,
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(cannot(error)),
         }
         let mut text = String::new();
-        // Unreadable is like not yet written.
+        // An unreadable file is treated like one that is not written yet.
         let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
-        seen = Holder::decode(&text);
-        if seen.is_some() {
+        current_holder = Holder::decode(&text);
+        if current_holder.is_some() {
             break;
         }
         std::thread::sleep(PAUSE);
     }
-    let hint = match &seen {
+    let hint = match &current_holder {
         Some(holder) => format!("wait until it has ended, or end it: kill {} on {}", holder.pid, holder.host),
         None => "wait until it has ended".to_owned(),
     };
-    Err(busy(&database.display().to_string(), seen.as_ref(), hint))
+    Err(busy(&database.display().to_string(), current_holder.as_ref(), hint))
 }
 
-/// The lock file's path: the same one by whatever way the database is named.
-fn beside(database: &Path) -> PathBuf {
+/// The path of the lock file, identical for every path to the database.
+fn lock_path(database: &Path) -> PathBuf {
     let named =
         |folder: PathBuf| database.file_name().map_or_else(|| folder.clone(), |name| folder.join(name));
     let real = database.canonicalize().unwrap_or_else(|_| {
@@ -96,13 +100,13 @@ fn beside(database: &Path) -> PathBuf {
     name.into()
 }
 
-/// Whether `file` is what the path leads to.
+/// Whether `file` is the file that the path leads to.
 fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(held), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
     (held.dev(), held.ino()) == (there.dev(), there.ino())
 }
 
-fn cannot(path: &Path, error: io::Error) -> TargetError {
+fn lock_error(path: &Path, error: io::Error) -> TargetError {
     let message = format!("the lock file {} cannot be used: {error}", path.display());
     let (kind, hint) = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -122,15 +126,16 @@ fn cannot(path: &Path, error: io::Error) -> TargetError {
     TargetError::new(kind, message).hint(hint).cause(error)
 }
 
-/// A held lock. The file goes while it is still locked, so nobody can lock it in between and believe in it.
-struct Guard {
+/// A held lock. Dropping it removes the file while it is still locked, so no other process can lock it in
+/// between.
+struct SqliteLockFile {
     path: PathBuf,
     _file: File,
 }
 
-impl Drop for Guard {
+impl Drop for SqliteLockFile {
     fn drop(&mut self) {
-        // What stays is an unlocked file that the next holder takes over.
+        // If that fails, an unlocked file remains, which the next holder reuses.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -138,7 +143,7 @@ impl Drop for Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_engine::Work;
+    use dyno_engine::LockPurpose;
 
     #[test]
     fn a_link_in_the_place_of_the_lock_is_not_followed() {
@@ -146,7 +151,7 @@ mod tests {
         let (database, victim) = (folder.path().join("a.db"), folder.path().join("victim"));
         std::fs::write(&victim, "mine").unwrap();
         std::os::unix::fs::symlink(&victim, folder.path().join("a.db-dyno")).unwrap();
-        let refused = take_file(&database, &Holder::this_process(Work::Load)).err().unwrap();
+        let refused = take_file(&database, &Holder::this_process(LockPurpose::Load)).err().unwrap();
         assert!(refused.hint.contains("a link"), "{refused:?}");
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
     }
@@ -157,7 +162,7 @@ mod tests {
         let (database, victim) = (folder.path().join("a.db"), folder.path().join("victim"));
         std::fs::write(&victim, "mine").unwrap();
         std::fs::hard_link(&victim, folder.path().join("a.db-dyno")).unwrap();
-        let refused = take_file(&database, &Holder::this_process(Work::Load)).err().unwrap();
+        let refused = take_file(&database, &Holder::this_process(LockPurpose::Load)).err().unwrap();
         assert!(refused.message.contains("not a regular file of its own"), "{refused:?}");
         assert!(!refused.hint.is_empty(), "{refused:?}");
         assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
@@ -168,14 +173,14 @@ mod tests {
     fn one_holds_it_and_the_other_learns_who() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("a.db");
-        let first = take(&database, &Holder::this_process(Work::Load), Claim::Alone).unwrap();
-        let refused = take(&database, &Holder::this_process(Work::Run), Claim::Alone).unwrap_err();
+        let first = take(&database, &Holder::this_process(LockPurpose::Load), Claim::Alone).unwrap();
+        let refused = take(&database, &Holder::this_process(LockPurpose::Run), Claim::Alone).unwrap_err();
         assert_eq!(refused.kind, TargetErrorKind::Busy);
         let pid = std::process::id().to_string();
         assert!(refused.message.contains("dyno load") && refused.message.contains(&pid), "{refused}");
         drop(first);
         assert!(!folder.path().join("a.db-dyno").exists());
-        drop(take(&database, &Holder::this_process(Work::Run), Claim::Alone).unwrap());
+        drop(take(&database, &Holder::this_process(LockPurpose::Run), Claim::Alone).unwrap());
     }
 
     #[test]
@@ -185,9 +190,9 @@ mod tests {
         std::fs::write(&database, "").unwrap();
         let alias = folder.path().join("b.db");
         std::os::unix::fs::symlink(&database, &alias).unwrap();
-        let _first = take(&database, &Holder::this_process(Work::Run), Claim::Alone).unwrap();
+        let _first = take(&database, &Holder::this_process(LockPurpose::Run), Claim::Alone).unwrap();
         assert_eq!(
-            take(&alias, &Holder::this_process(Work::Run), Claim::Alone).unwrap_err().kind,
+            take(&alias, &Holder::this_process(LockPurpose::Run), Claim::Alone).unwrap_err().kind,
             TargetErrorKind::Busy
         );
     }
@@ -196,7 +201,8 @@ mod tests {
     fn what_a_killed_process_left_is_taken_over() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.db-dyno"), "run 2026-01-01T00:00:00Z 1.1@h\n").unwrap();
-        let lock = take(&folder.path().join("a.db"), &Holder::this_process(Work::Run), Claim::Alone).unwrap();
+        let lock =
+            take(&folder.path().join("a.db"), &Holder::this_process(LockPurpose::Run), Claim::Alone).unwrap();
         let text = std::fs::read_to_string(folder.path().join("a.db-dyno")).unwrap();
         assert_eq!(Holder::decode(&text).unwrap().pid, std::process::id());
         drop(lock);
@@ -212,7 +218,9 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        if let Ok(lock) = take(&database, &Holder::this_process(Work::Run), Claim::Alone) {
+                        if let Ok(lock) =
+                            take(&database, &Holder::this_process(LockPurpose::Run), Claim::Alone)
+                        {
                             assert_eq!(inside.fetch_add(1, order), 0, "two hold it");
                             taken.fetch_add(1, order);
                             inside.fetch_sub(1, order);

@@ -1,18 +1,18 @@
-//! Statements of the user's own, with their rows as text.
+//! Executes the user's own statements and returns their rows as text.
 
 use std::sync::Arc;
 
 use dyno_engine::error::TargetError;
-use dyno_engine::{Row, Told};
+use dyno_engine::{RowCallback, TextRow};
 use rusqlite::types::ValueRef;
 
 use crate::connect::{Params, Purpose};
-use crate::fault::Doing as _;
+use crate::fault::SqliteErrorContext as _;
 use crate::layout;
 
-/// Does `statements`, one after the other on one connection; `told` hears the rows of each.
-pub(crate) fn run(params: &Params, statements: &[&str], told: Told<'_>) -> Result<(), TargetError> {
-    // A connection that works leaves the file as sessions will find it.
+/// Executes `statements` in order on one connection; `told` receives the rows of each.
+pub(crate) fn run(params: &Params, statements: &[&str], on_rows: RowCallback<'_>) -> Result<(), TargetError> {
+    // The connection must leave the file in the state that sessions expect.
     layout::create_if_missing(params)?;
     let link = params.connect(Purpose::Work, &Arc::default())?;
     for sql in statements {
@@ -22,14 +22,14 @@ pub(crate) fn run(params: &Params, statements: &[&str], told: Told<'_>) -> Resul
         let mut all = Vec::new();
         while let Some(row) = rows.next().doing("do a statement")? {
             let texts = (0..columns).map(|column| row.get_ref(column).ok().and_then(text));
-            all.push(Row(texts.collect()));
+            all.push(TextRow(texts.collect()));
         }
-        told(all)?;
+        on_rows(all)?;
     }
     Ok(())
 }
 
-/// How SQLite would do `sql`: a step a line, those within others further to the right.
+/// SQLite's plan for `sql`: one line per step, with nested steps indented.
 pub(crate) fn explain(params: &Params, sql: &str) -> Result<Vec<String>, TargetError> {
     let mut steps = Vec::new();
     run(params, &[&format!("EXPLAIN QUERY PLAN {sql}")], &mut |rows| {

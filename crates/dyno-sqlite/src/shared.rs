@@ -1,70 +1,71 @@
-//! What a target and its sessions share.
+//! The state that a target and its sessions share.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_engine::TargetError;
 use dyno_plan::{Bytes, DataSpec};
 
-use crate::connect::{Link, Params, Purpose, never, number};
-use crate::counters::Registry;
-use crate::fault::Doing;
+use crate::connect::{Params, Purpose, SqliteConnection, no_stop_flag, pragma_number};
+use crate::counters::SqliteSessionRegistry;
+use crate::fault::SqliteErrorContext;
 use crate::{layout, raw};
 
-/// Largest database in memory, in bytes: one piece of SQLite's allocator, which ends short of 2 GiB.
+/// Largest database in memory, in bytes: one allocation of SQLite, which must be below 2 GiB.
 const MEMORY_LIMIT_BYTES: i64 = 2_147_418_112;
 
-/// What a target and its sessions share.
-pub(crate) struct Shared {
+/// The state that a target and its sessions share.
+pub(crate) struct SqliteSharedState {
     pub(crate) params: Params,
-    pub(crate) registry: Registry,
-    /// Keeps a database in memory alive between connections.
-    pub(crate) keeper: Mutex<Option<Link>>,
-    /// Lets one connection at a time be opened: the first may have to change the file's journal mode alone.
+    pub(crate) registry: SqliteSessionRegistry,
+    /// A connection that keeps a database in memory alive between other connections.
+    pub(crate) keeper: Mutex<Option<SqliteConnection>>,
+    /// Serializes the opening of connections: the first may have to change the file's journal mode, which
+    /// requires that no other is open.
     pub(crate) opening: Mutex<()>,
 }
 
-impl Shared {
-    /// Makes sure that a database in memory is there and stays.
-    pub(crate) fn keep(&self) -> Result<(), TargetError> {
+impl SqliteSharedState {
+    /// Ensures that a database in memory exists and remains.
+    pub(crate) fn keep_alive(&self) -> Result<(), TargetError> {
         if !self.params.in_memory() {
             return Ok(());
         }
         let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
         if keeper.is_none() {
-            let link = self.params.connect(Purpose::Inspect, &never())?;
+            let link = self.params.connect(Purpose::Inspect, &no_stop_flag())?;
             raw::set_size_limit(&link.conn, MEMORY_LIMIT_BYTES);
             *keeper = Some(link);
         }
         Ok(())
     }
 
-    /// Opens one connection while nobody else opens another.
-    pub(crate) fn open_one<T>(&self, open: impl FnOnce() -> T) -> T {
+    /// Opens one connection while no other is being opened.
+    pub(crate) fn open_exclusively<T>(&self, open: impl FnOnce() -> T) -> T {
         let _alone = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         open()
     }
 
-    /// A connection to look with; `None` if the file is not there.
-    pub(crate) fn inspect(&self) -> Result<Option<Link>, TargetError> {
-        self.keep()?;
+    /// A connection for reading metadata; `None` if the file does not exist.
+    pub(crate) fn open_for_inspection(&self) -> Result<Option<SqliteConnection>, TargetError> {
+        self.keep_alive()?;
         if self.params.file().is_some_and(|path| !path.exists()) {
             return Ok(None);
         }
-        self.params.connect(Purpose::Inspect, &never()).map(Some)
+        self.params.connect(Purpose::Inspect, &no_stop_flag()).map(Some)
     }
 
-    /// The page size of the file; absent where it is empty or not there.
+    /// The page size of the file; absent if the file is empty or does not exist.
     pub(crate) fn page_size(&self) -> Result<Option<Bytes>, TargetError> {
-        Ok(match self.inspect()? {
-            Some(link) if number(&link.conn, "page_count").doing("look at the file")? > 0 => {
-                let bytes = number(&link.conn, "page_size").doing("look at the file")?.unsigned_abs();
+        Ok(match self.open_for_inspection()? {
+            Some(link) if pragma_number(&link.conn, "page_count").doing("look at the file")? > 0 => {
+                let bytes = pragma_number(&link.conn, "page_size").doing("look at the file")?.unsigned_abs();
                 Some(Bytes(bytes))
             }
             _ => None,
         })
     }
 
-    /// The page size that data would be loaded with.
+    /// The page size that a load would use.
     pub(crate) fn block_size_of(&self, wish: Option<Bytes>) -> Result<Bytes, TargetError> {
         match (self.page_size()?.map(|Bytes(is)| is), wish) {
             (Some(is), Some(Bytes(wanted))) if is != wanted => Err(layout::page_size_differs(is, wanted)),
@@ -76,8 +77,8 @@ impl Shared {
         }
     }
 
-    /// Checks that what `link` is connected to holds the data of `spec`, if that is any.
-    pub(crate) fn check_data(&self, link: &Link, spec: &DataSpec) -> Result<(), TargetError> {
+    /// Checks that the database of `link` holds the data of `spec`, unless the spec is empty.
+    pub(crate) fn check_data(&self, link: &SqliteConnection, spec: &DataSpec) -> Result<(), TargetError> {
         if spec.is_none() {
             return Ok(());
         }
@@ -91,17 +92,17 @@ impl Shared {
         }
     }
 
-    /// A connection that does operations; on the data of `spec`, if that is given.
-    pub(crate) fn work(
+    /// Opens a connection for operations; checks the data of `spec` if it is given.
+    pub(crate) fn open_for_work(
         &self,
         spec: Option<&DataSpec>,
         stop: &Arc<std::sync::atomic::AtomicBool>,
-    ) -> Result<Link, TargetError> {
-        self.keep()?;
+    ) -> Result<SqliteConnection, TargetError> {
+        self.keep_alive()?;
         if self.params.file().is_some_and(|path| !path.exists()) {
             return Err(no_data(&self.params, "does not exist"));
         }
-        let link = self.open_one(|| self.params.connect(Purpose::Work, stop))?;
+        let link = self.open_exclusively(|| self.params.connect(Purpose::Work, stop))?;
         spec.map_or(Ok(()), |spec| self.check_data(&link, spec))?;
         Ok(link)
     }

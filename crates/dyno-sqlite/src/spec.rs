@@ -1,16 +1,16 @@
-//! SQLite, as plans know it.
+//! The description of SQLite for plans.
 
-use dyno_plan::engine::{EngineSpec, Form, Words};
+use dyno_plan::engine::{EngineSpec, UrlForm, UrlParameterWords};
 
-/// What a plan has to know of SQLite.
+/// What a plan needs to know about SQLite.
 pub const SPEC: EngineSpec = EngineSpec {
     product: "SQLite",
     examples: &["sqlite:PATH", "sqlite::memory:"],
     words: &[
-        Words::exact("journal", &JOURNALS),
-        Words::exact("sync", &SYNCS),
-        Words::exact("direct", &SWITCH),
-        Words::exact("locking", &LOCKINGS),
+        UrlParameterWords::exact("journal", &JOURNALS),
+        UrlParameterWords::exact("sync", &SYNCS),
+        UrlParameterWords::exact("direct", &SWITCH),
+        UrlParameterWords::exact("locking", &LOCKINGS),
     ],
     cached: &[("cache", "512M")],
     uncached: &[("direct", "on"), ("cache", "1M")],
@@ -18,7 +18,8 @@ pub const SPEC: EngineSpec = EngineSpec {
     ..EngineSpec::plain("sqlite", FILE, "sqlite:dyno.db")
 };
 
-const FILE: Form = Form::File { write: "write sqlite:PATH, sqlite:///ABSOLUTE/PATH or sqlite::memory:" };
+const FILE: UrlForm =
+    UrlForm::File { write: "write sqlite:PATH, sqlite:///ABSOLUTE/PATH or sqlite::memory:" };
 
 pub(crate) const JOURNALS: [&str; 6] = ["wal", "delete", "truncate", "persist", "memory", "off"];
 pub(crate) const SYNCS: [&str; 4] = ["off", "normal", "full", "extra"];

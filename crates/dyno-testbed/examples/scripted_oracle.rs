@@ -1,7 +1,8 @@
 //! Starts a database model that speaks Oracle's wire protocol, prints its URL, and serves until its input ends.
 //!
-//! `scripted_oracle [--port N] [--release 19c|23ai] [--lost-commit-every N]`: a free port unless one is given, and 19c. With the last
-//! option it is wrong on purpose: of N commits it loses one. It is a test double, for `dyno` on this machine alone: it checks no password.
+//! `scripted_oracle [--port N] [--release 19c|23ai] [--lost-commit-every N]`: the default is a free port and
+//! 19c. The last option injects a fault: the model loses one of N commits. It is a test double for `dyno` on
+//! this machine only: it checks no password.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it says where it listens")]
 
 use std::io::Read;
@@ -12,7 +13,6 @@ use dyno_testbed::{
     ModelDatabase, ModelFaults, ModelOptions, ScriptedOptions, ScriptedOracle, ScriptedRelease,
 };
 
-/// What the arguments ask for.
 fn arguments(mut words: impl Iterator<Item = String>) -> Result<(u16, ScriptedRelease, ModelFaults), String> {
     let (mut port, mut release, mut faults) = (0, ScriptedRelease::default(), ModelFaults::default());
     while let Some(word) = words.next() {
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     let options = ScriptedOptions { port, ..ScriptedOptions::of(release) };
     let server = ScriptedOracle::start_with(options, Arc::new(model));
     println!("{}", server.url());
-    // It ends when its input is closed, or by a signal.
+    // The example ends when its input is closed, or by a signal.
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     ExitCode::SUCCESS
 }

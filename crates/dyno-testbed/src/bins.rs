@@ -1,4 +1,4 @@
-//! Where PostgreSQL's binaries are: Debian's folders, downloaded ones, or those the environment names.
+//! Finds PostgreSQL's binaries: Debian's folders, downloaded ones, or those named in the environment.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,17 +6,16 @@ use std::process::Command;
 use crate::skip::skip;
 use crate::testbeds_dir;
 
-/// Major versions that every test of the PostgreSQL engine is meant to see: the oldest and the newest that can be had
-/// by one package each. Others found beside them are used too.
+/// Major versions that every test of the PostgreSQL engine needs: the oldest and the newest that one package
+/// each provides. Others found on the machine are used too.
 pub const WANTED_MAJORS: [u32; 2] = [15, 18];
 
-/// Folders of binaries to use instead of searching, separated by `:`.
+/// Folders of binaries to use instead of a search, separated by `:`.
 const BINS_ENV: &str = "DYNO_TEST_PG_BINS";
 
 /// One set of PostgreSQL server binaries.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// The major version: 15.
     pub major: u32,
     /// The full version as `postgres --version` ends: `15.14`.
     pub full: String,
@@ -25,9 +24,9 @@ pub struct Version {
 }
 
 impl Version {
-    /// The version whose binaries are in `bins`, if they are there and run.
+    /// The version whose binaries are in `bins`, if they exist and run.
     pub fn of(bins: &Path) -> Option<Self> {
-        // Resolved here, because the user that runs the server may not be allowed to follow the path that leads to it.
+        // Resolved here, because the server's user may not be allowed to follow the path.
         let bins = bins.canonicalize().ok()?;
         let output = Command::new(bins.join("postgres")).arg("--version").output().ok()?;
         let text = String::from_utf8(output.stdout).ok()?;
@@ -40,21 +39,21 @@ impl Version {
 
     /// The version with this major number, if the machine has it.
     pub fn with_major(major: u32) -> Option<Self> {
-        found().into_iter().find(|version| version.major == major)
+        installed_versions().into_iter().find(|version| version.major == major)
     }
 }
 
 /// The newest set of binaries of each major version on this machine, oldest first.
-pub(crate) fn found() -> Vec<Version> {
+pub(crate) fn installed_versions() -> Vec<Version> {
     let mut versions: Vec<Version> = folders().iter().filter_map(|folder| Version::of(folder)).collect();
     versions.sort();
     versions.dedup_by_key(|version| version.major);
     versions
 }
 
-/// As [`found`], and says which of [`WANTED_MAJORS`] are missing.
+/// Like [`installed_versions`], and reports which of [`WANTED_MAJORS`] are missing.
 pub(crate) fn available() -> Vec<Version> {
-    let versions = found();
+    let versions = installed_versions();
     for major in WANTED_MAJORS {
         if !versions.iter().any(|version| version.major == major) {
             skip(

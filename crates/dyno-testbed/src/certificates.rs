@@ -4,7 +4,7 @@
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair};
 
-/// An authority, and a server certificate for `localhost` of it.
+/// A certificate authority and its server certificate for `localhost`.
 pub struct Certificates {
     authority: Issuer<'static, KeyPair>,
     /// The certificate of the authority, PEM.
@@ -22,7 +22,7 @@ fn named(names: &[&str], common_name: &str) -> CertificateParams {
     params
 }
 
-/// A new authority and a new server.
+/// Makes a new authority and a new server certificate.
 pub fn make() -> Certificates {
     let key = KeyPair::generate().unwrap();
     let mut params = named(&[], "test authority");

@@ -1,4 +1,4 @@
-//! Children that die with the test process and do not run as root.
+//! Child processes that die with the test process and do not run as root.
 #![allow(unsafe_code, reason = "prctl between fork and exec, kill and geteuid have no safe form in std")]
 
 use std::ffi::CString;
@@ -17,7 +17,8 @@ pub(crate) struct RunAs {
 }
 
 impl RunAs {
-    /// Whom servers run as: nobody else if we are not root; else `postgres`, or `nobody` where there is no such user.
+    /// The user that servers run as: `None` unless the test runs as root; then `postgres`, or `nobody` if
+    /// there is no such user.
     pub(crate) fn choose() -> Option<Self> {
         // SAFETY: geteuid has no preconditions and cannot fail.
         let root = unsafe { libc::geteuid() } == 0;
@@ -39,7 +40,7 @@ fn user(name: &str) -> Option<RunAs> {
 
 type Request = (Command, Sender<io::Result<Child>>);
 
-/// Starts a server that says nothing, in a folder that any user may be in, as `run_as` if that is somebody else.
+/// Starts a server without output in a folder that any user may enter, as `run_as` if that is another user.
 pub(crate) fn serve(mut command: Command, run_as: Option<RunAs>) -> io::Result<Child> {
     command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Some(user) = run_as {
@@ -48,10 +49,10 @@ pub(crate) fn serve(mut command: Command, run_as: Option<RunAs>) -> io::Result<C
     spawn(command)
 }
 
-/// Starts `command` so that it gets SIGQUIT when this process ends.
+/// Starts `command` so that it receives SIGQUIT when this process ends.
 ///
-/// Linux sends the parent-death signal when the *thread* that forked ends, and every test has a thread of its own; so
-/// one thread that lives as long as the process does all the forking.
+/// Linux sends the parent-death signal when the *thread* that forked ends, and every test has its own thread.
+/// Therefore one thread that lives as long as the process does all the forking.
 pub(crate) fn spawn(mut command: Command) -> io::Result<Child> {
     static NURSERY: OnceLock<Mutex<Sender<Request>>> = OnceLock::new();
     let nursery = NURSERY.get_or_init(|| {
@@ -79,12 +80,12 @@ pub(crate) fn spawn(mut command: Command) -> io::Result<Child> {
         });
     }
     let (sender, receiver) = channel();
-    let gone = |_| io::Error::other("the thread that starts servers is gone");
-    nursery.lock().map_err(|_| gone(()))?.send((command, sender)).map_err(|_| gone(()))?;
-    receiver.recv().map_err(|_| gone(()))?
+    let spawner_gone = |_| io::Error::other("the thread that starts servers is gone");
+    nursery.lock().map_err(|_| spawner_gone(()))?.send((command, sender)).map_err(|_| spawner_gone(()))?;
+    receiver.recv().map_err(|_| spawner_gone(()))?
 }
 
-/// Sends `signal` to one process that this crate started, or to a child of it.
+/// Sends `signal` to a process that this crate started, or to a child of it.
 pub(crate) fn signal(pid: u32, signal: libc::c_int) {
     // SAFETY: kill has no memory effects; a process that is gone already is what the caller wants.
     unsafe { libc::kill(pid.cast_signed(), signal) };
@@ -100,16 +101,17 @@ pub(crate) fn children(pid: u32) -> Vec<u32> {
 /// Whether a process has ended, reaped or not.
 pub(crate) fn ended(pid: u32) -> bool {
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
-        // `pid (name) state …`; the name may hold anything, so the state is what follows the last parenthesis.
+        // `pid (name) state …`; the name may contain any character, so the state follows the last
+        // parenthesis.
         Ok(stat) => stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['Z', 'X'])),
         Err(_) => true,
     }
 }
 
-/// Asks `done` until it says so, at most `limit` long; whether it did.
-pub(crate) fn wait_until(limit: Duration, mut done: impl FnMut() -> bool) -> bool {
+/// Calls `condition` until it returns true or `limit` has passed; returns whether it did.
+pub(crate) fn wait_until(limit: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + limit;
-    while !done() {
+    while !condition() {
         if Instant::now() > deadline {
             return false;
         }

@@ -1,13 +1,13 @@
-//! Programs that are run to their end.
+//! Runs programs to their end.
 
 use std::process::Command;
 
-/// Runs `command`; what it says goes into the error where it fails.
+/// Runs `command`; if it fails, its output becomes the error.
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|e| format!("{command:?} cannot be run: {e}"))?;
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{command:?} failed: {}", said.trim()))
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{command:?} failed: {}", stderr.trim()))
 }

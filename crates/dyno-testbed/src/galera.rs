@@ -9,29 +9,30 @@ use crate::mysql_bins::{MyProduct, MyVersion};
 use crate::postgres::free_port;
 use crate::skip::skip;
 
-/// Where Debian's package puts the replication provider.
+/// Where Debian's package installs the replication provider.
 const PROVIDER: &str = "/usr/lib/galera/libgalera_smm.so";
-/// What brings a new node's data to it.
+/// The program that copies the data to a new node.
 const RSYNC: &str = "/usr/bin/rsync";
-/// The longest wait for a node to have joined, its first copy of the data included.
+/// The longest wait for a node to join, including its first copy of the data.
 const JOINED_WITHIN: Duration = Duration::from_secs(120);
 
-/// Nodes of one cluster; each has the whole data and takes writes.
+/// Nodes of one cluster; each holds all data and accepts writes.
 ///
-/// Every node is a server of its own with its own ports for clients, replication and copies. Dropped, all are killed.
+/// Every node is a separate server with its own ports for clients, replication and copies. Dropping the value
+/// kills them all.
 #[derive(Debug)]
 pub struct Galera {
     nodes: Vec<MySql>,
 }
 
-/// Starts of a node before its failure is one.
+/// Attempts to start a node before the test fails.
 const STARTS_MAX: usize = 4;
 
 impl Galera {
-    /// Starts a cluster of `nodes`, or says and counts what is missing here.
+    /// Starts a cluster of `nodes`; reports and counts a skip if something is missing on this machine.
     ///
     /// # Panics
-    /// A node does not start or does not join; the message holds what it said.
+    /// A node does not start or does not join; the message contains its output.
     pub fn start(nodes: usize) -> Option<Self> {
         let missing = [PROVIDER, RSYNC].into_iter().find(|path| !Path::new(path).exists());
         let version = MyVersion::of(MyProduct::MariaDb);
@@ -49,7 +50,7 @@ impl Galera {
             let settings = settings(at, own, &peers);
             let settings: Vec<(&str, &str)> =
                 settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-            // A node that joins gives up by itself where the group does not hear it in time, as on a machine that others use.
+            // A joining node gives up if the group does not answer in time, as on a busy machine.
             let started = (1..STARTS_MAX).find_map(|_| MySql::try_start(&version, &settings).ok());
             let node = started.unwrap_or_else(|| MySql::start(&version, &settings));
             let joined = wait_until(JOINED_WITHIN, || {
@@ -64,7 +65,6 @@ impl Galera {
         Some(cluster)
     }
 
-    /// The nodes.
     pub fn nodes(&self) -> &[MySql] {
         &self.nodes
     }
@@ -76,7 +76,7 @@ fn three_ports() -> [u16; 3] {
 }
 
 fn settings(at: usize, [group, ist, sst]: &[u16; 3], peers: &[String]) -> Vec<(String, String)> {
-    // The first node begins the cluster; the others find it.
+    // The first node bootstraps the cluster; the others join it.
     let address = if at == 0 { String::new() } else { peers.join(",") };
     let provider = format!(
         "gmcast.listen_addr=tcp://127.0.0.1:{group};ist.recv_addr=127.0.0.1:{ist};gcache.size=32M;base_host=127.0.0.1;base_port={group}"

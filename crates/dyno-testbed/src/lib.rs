@@ -1,21 +1,23 @@
-//! Real database servers as children of the tests.
+//! Starts real database servers as children of the tests.
 //!
-//! A number that was only ever seen against a mock is a guess, so every test of an engine runs against the engine. This
-//! crate starts servers on free loopback ports with data directories of their own, hands out URLs, kills them the hard
-//! way where a test wants that, and leaves nothing behind: a server dies with the test process, whatever ends it.
+//! A number seen only against a mock is a guess, so every test of an engine runs against the engine. This
+//! crate starts servers on free loopback ports with their own data directories, provides their URLs, and
+//! kills them where a test needs that. It leaves nothing behind: a server dies with the test process, however
+//! that ends.
 //!
 //! - [`Postgres`] is one PostgreSQL server, [`Version`] one set of its binaries;
-//! - [`Postgres::available`] lists the versions of this machine, and says and counts which of [`WANTED_MAJORS`] are missing;
+//! - [`Postgres::available`] lists the versions of this machine, and reports and counts missing
+//!   [`WANTED_MAJORS`];
 //! - [`MySql`] is one MySQL or MariaDB server, [`MyVersion`] one set of its programs;
 //! - [`Galera`] is a cluster of MariaDB servers;
-//! - [`Nginx`] is a proxy in front of a server of pages;
-//! - [`Sshd`] and [`NodeExporter`] are ways to a machine that is looked at from elsewhere;
+//! - [`Nginx`] is a proxy in front of a web server;
+//! - [`Sshd`] and [`NodeExporter`] are ways to observe a remote machine;
 //! - [`Nats`] is one NATS server;
-//! - [`ScriptedOracle`] speaks Oracle's wire protocol and answers by a script, or by a [`ModelDatabase`] that remembers what clients
-//!   did: the one double;
-//! - [`SlowWay`] is a way to a server that takes a while;
-//! - [`skip`] and [`cannot`] are the ways for a test to say that it did not run: something could be installed, or nothing
-//!   helps on this machine.
+//! - [`ScriptedOracle`] speaks Oracle's wire protocol and answers from a script, or from a [`ModelDatabase`]
+//!   that remembers what clients did: the only test double;
+//! - [`SlowWay`] is a connection to a server with added delay;
+//! - [`skip`] and [`skip_unsupported`] record that a test did not run: because something is not installed, or because
+//!   this machine can never run it.
 //!
 //! `scripts/testbeds.sh` installs what is missing.
 
@@ -54,13 +56,14 @@ pub use scripted_oracle::{
     ScriptedGreeting, ScriptedOptions, ScriptedOracle, ScriptedRelease, ScriptedType, ScriptedValue,
     SessionLabels, WireCounts,
 };
-pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, cannot, skip, with_those_between};
-pub use slow_way::SlowWay;
+pub use skip::{ALL_VERSIONS_ENV, REQUIRE_ALL_ENV, skip, skip_unsupported, test_all_versions};
+pub use slow_way::DelayProxy;
 pub use sshd::Sshd;
 
 use std::path::PathBuf;
 
-/// The folder of downloaded servers, data directory templates and the list of skipped tests: `target/testbeds`.
+/// The folder of downloaded servers, data directory templates and the list of skipped tests:
+/// `target/testbeds`.
 pub fn testbeds_dir() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/testbeds")
 }

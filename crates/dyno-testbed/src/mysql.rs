@@ -26,7 +26,8 @@ const ENDED_WITHIN: Duration = Duration::from_secs(60);
 /// Ports to try: another process may take a free port between its choice and its use.
 const PORT_ATTEMPTS: u32 = 5;
 
-/// What every server runs when it starts: the user of the tests, who may do everything, and an empty database.
+/// SQL that every server runs at its first start: creates the tests' user with all rights, and an empty
+/// database.
 const INIT: &str = "CREATE DATABASE IF NOT EXISTS bench;
 CREATE USER IF NOT EXISTS dyno@'localhost';
 GRANT ALL PRIVILEGES ON *.* TO dyno@'localhost' WITH GRANT OPTION;
@@ -34,22 +35,22 @@ CREATE USER IF NOT EXISTS dyno@'127.0.0.1';
 GRANT ALL PRIVILEGES ON *.* TO dyno@'127.0.0.1' WITH GRANT OPTION;
 ";
 
-/// Settings with which data directories are small, and servers of a test are too.
+/// Settings that keep data directories and test servers small.
 const SMALL: [&str; 1] = ["--innodb-buffer-pool-size=64M"];
 
-/// One initialisation at a time per process; between processes the rename decides.
+/// One initialization at a time per process; between processes the rename decides.
 static MAKING: Mutex<()> = Mutex::new(());
 
 /// One MySQL or MariaDB server, a child of the test.
 ///
-/// Settings are the server's own defaults but for a buffer pool of 64 MiB. User `dyno` without a password and with all
-/// rights, empty database `bench`, loopback and a Unix socket in its own folder. Dropped, it is killed and its folder
-/// removed.
+/// Settings are the server's defaults except a buffer pool of 64 MiB. It has user `dyno` with all rights and
+/// no password, an empty database `bench`, a loopback port, and a Unix socket in its own folder. Dropping the
+/// value kills the server and removes its folder.
 #[derive(Debug)]
 pub struct MySql {
     version: MyVersion,
     run_as: Option<RunAs>,
-    // Leaves the folder before that is removed.
+    // Dropped before the folder around it is removed.
     data: DataDir,
     folder: TempDir,
     settings: Vec<String>,
@@ -58,7 +59,7 @@ pub struct MySql {
 }
 
 impl MySql {
-    /// Both products, as far as this machine has them; says and counts which is missing.
+    /// Both products, where installed; reports and counts a missing one.
     pub fn available() -> Vec<MyVersion> {
         MyVersion::available()
     }
@@ -66,7 +67,7 @@ impl MySql {
     /// Starts a server with `settings` (`("log_bin", "on")`) and waits until it accepts connections.
     ///
     /// # Panics
-    /// It does not start; the message holds what the server said.
+    /// It does not start; the message contains the server's output.
     pub fn start(version: &MyVersion, settings: &[(&str, &str)]) -> Self {
         match Self::try_start(version, settings) {
             Ok(server) => server,
@@ -77,7 +78,7 @@ impl MySql {
     /// As [`MySql::start`].
     ///
     /// # Errors
-    /// What the server or the system said.
+    /// The output of the server, or the system's error.
     pub fn try_start(version: &MyVersion, settings: &[(&str, &str)]) -> Result<Self, String> {
         let run_as = RunAs::choose();
         // Under the shortest temporary folder: a Unix socket's path has at most 107 bytes.
@@ -85,13 +86,13 @@ impl MySql {
         // Clients of any user may pass through to the socket.
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(folder.path(), open).map_err(|e| e.to_string())?;
-        // Chosen when a data directory is made; a server takes no other on it.
+        // Fixed when a data directory is made; a server accepts no other page size on it.
         let page_size =
             settings.iter().find(|(name, _)| *name == "innodb_page_size").map(|(_, value)| *value);
         let template = data_template(version, run_as, page_size)?;
         let data = DataDir::like(template, folder.path().join("data"))?;
         std::fs::write(folder.path().join("init.sql"), INIT).map_err(|e| e.to_string())?;
-        template::own(folder.path(), run_as)?;
+        template::give_ownership(folder.path(), run_as)?;
         let settings = settings.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-")));
         let settings = settings.collect();
         let mut server =
@@ -108,22 +109,19 @@ impl MySql {
         Err(last)
     }
 
-    /// The server's version.
     pub fn version(&self) -> &MyVersion {
         &self.version
     }
 
-    /// Whether it is MariaDB.
     pub fn is_mariadb(&self) -> bool {
         self.version.product == MyProduct::MariaDb
     }
 
-    /// The user of the tests; needs no password.
+    /// The user of the tests, who needs no password.
     pub fn superuser(&self) -> &'static str {
         "dyno"
     }
 
-    /// The port on loopback.
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -143,22 +141,23 @@ impl MySql {
         format!("mysql://{}@/bench?socket={}", self.superuser(), self.socket().display())
     }
 
-    /// The Unix socket.
+    /// Path of the Unix socket.
     pub fn socket(&self) -> PathBuf {
         self.folder.path().join("s.sock")
     }
 
-    /// The data directory.
+    /// Path of the data directory.
     pub fn data_dir(&self) -> PathBuf {
         self.data.path().to_path_buf()
     }
 
-    /// What the server has logged since it was first started.
+    /// The server's log since its first start.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.log_path()).unwrap_or_default()
     }
 
-    /// Runs `sql` as the user of the tests in database `bench` and returns what the client prints, without heads.
+    /// Runs `sql` as the user of the tests in database `bench` and returns the client's output without column
+    /// headings.
     ///
     /// # Panics
     /// A statement fails.
@@ -169,17 +168,17 @@ impl MySql {
         }
     }
 
-    /// Runs `sql` as `user`; all of it, or up to the first statement that fails.
+    /// Runs `sql` as `user`; stops at the first statement that fails.
     ///
     /// # Errors
-    /// What the client wrote to its error output.
+    /// The client's error output.
     pub fn try_sql(&self, user: &str, sql: &str) -> Result<String, String> {
         let mut client = Command::new("mariadb");
         client.args([
             "--no-defaults",
             "--skip-column-names",
             "--batch",
-            // It is at the same machine, and greeting under TLS costs more than most statements.
+            // The server is on this machine, and a TLS handshake costs more than most statements.
             "--skip-ssl",
             "--user",
             user,
@@ -195,7 +194,8 @@ impl MySql {
         }
     }
 
-    /// Puts a file into the server's folder, owned by the server and readable by nobody else; returns its path.
+    /// Writes a file into the server's folder, owned by the server and unreadable to others; returns its
+    /// path.
     ///
     /// # Panics
     /// The file cannot be written.
@@ -204,7 +204,7 @@ impl MySql {
         std::fs::write(&path, content).expect("the test's own folder can be written");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
             .expect("the file is the test's own");
-        template::own(&path, self.run_as).expect("the file is the test's own");
+        template::give_ownership(&path, self.run_as).expect("the file is the test's own");
         path
     }
 
@@ -213,25 +213,26 @@ impl MySql {
         self.settings.push(format!("--{}={value}", name.replace('_', "-")));
     }
 
-    /// Ends the server in good order.
+    /// Stops the server cleanly.
     ///
     /// # Panics
-    /// It does not end.
+    /// It does not stop.
     pub fn stop(&mut self) {
         assert!(self.end(libc::SIGTERM), "the server did not stop:\n{}", self.log());
     }
 
-    /// Kills the server with SIGKILL, as a power failure would that leaves the disks.
+    /// Kills the server with SIGKILL, like a power failure that leaves the disks intact.
     pub fn kill9(&mut self) {
         self.end(libc::SIGKILL);
     }
 
-    /// The server's process.
+    /// Process ID of the server; absent while it is stopped.
     pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Starts the server again on the same port after [`MySql::stop`] or [`MySql::kill9`]; stops it first if it runs.
+    /// Starts the server again on the same port after [`MySql::stop`] or [`MySql::kill9`]; stops it first if
+    /// it runs.
     ///
     /// # Panics
     /// It does not start.
@@ -263,7 +264,7 @@ impl MySql {
         let socket = self.socket();
         let settled = wait_until(READY_WITHIN, || {
             exited = matches!(child.try_wait(), Ok(Some(_)));
-            exited || greets(&socket)
+            exited || sends_greeting(&socket)
         });
         self.child = Some(child);
         if exited || !settled {
@@ -274,18 +275,18 @@ impl MySql {
         Ok(())
     }
 
-    /// Ends the server by `signal`, by SIGKILL if that is not obeyed; whether it was.
+    /// Stops the server with `signal`, then with SIGKILL if it does not obey; returns whether it obeyed.
     fn end(&mut self, signal: libc::c_int) -> bool {
         let Some(child) = self.child.as_mut() else { return true };
         child::signal(child.id(), signal);
         let obeyed = wait_until(ENDED_WITHIN, || !matches!(child.try_wait(), Ok(None)));
         if !obeyed {
             child::signal(child.id(), libc::SIGKILL);
-            // A process that was killed is reaped in a moment.
+            // A killed process is reaped at once.
             let _ = child.wait();
         }
         self.child = None;
-        // What it leaves behind when it is killed would be taken for a server that is there.
+        // A leftover socket file would look like a running server.
         let _ = std::fs::remove_file(self.socket());
         obeyed
     }
@@ -297,7 +298,7 @@ impl Drop for MySql {
     }
 }
 
-/// The server on `data`, without anything of the machine's own configuration.
+/// The server on `data`, without the machine's own configuration.
 fn server_command(version: &MyVersion, data: &Path, run_as: Option<RunAs>) -> Command {
     let mut command = Command::new(&version.server[0]);
     command.args(&version.server[1..]).arg("--no-defaults").args(version.base_arguments());
@@ -309,13 +310,13 @@ fn server_command(version: &MyVersion, data: &Path, run_as: Option<RunAs>) -> Co
     command
 }
 
-/// Whether a server greets: one that is starting or recovering does not.
-fn greets(socket: &Path) -> bool {
+/// Whether the server sends its greeting; a starting or recovering server does not.
+fn sends_greeting(socket: &Path) -> bool {
     let Ok(mut stream) = UnixStream::connect(socket) else { return false };
     let mut head = [0u8; 5];
     let read =
         stream.set_read_timeout(Some(Duration::from_secs(5))).and_then(|()| stream.read_exact(&mut head));
-    // Protocol version 10 behind length and sequence number.
+    // Protocol version 10, after the length and the sequence number.
     read.is_ok() && head[4] == 10
 }
 
@@ -334,9 +335,9 @@ fn data_template(
         return Ok(template);
     }
     std::fs::create_dir_all(&dir).map_err(|e| format!("{} cannot be made: {e}", dir.display()))?;
-    // Made where the server's user can write, then brought home under a name of this process, then renamed.
+    // Made where the server's user can write, then copied home under a name of this process, then renamed.
     let work = tempfile::tempdir().map_err(|e| format!("no temporary folder: {e}"))?;
-    template::own(work.path(), run_as)?;
+    template::give_ownership(work.path(), run_as)?;
     let made = work.path().join("data");
     let page_size = page_size.map(|size| format!("--innodb-page-size={size}"));
     match version.product {
@@ -344,8 +345,8 @@ fn data_template(
             let mut install = Command::new("mariadb-install-db");
             install.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"]);
             install.arg(format!("--datadir={}", made.display())).args(&page_size).current_dir(work.path());
-            // A server that starts removes what it takes for temporary tables of one before, also those of another that
-            // initialises in the same folder.
+            // A starting server removes what it considers leftover temporary tables, including those of
+            // another server that initializes in the same folder.
             install.env("TMPDIR", work.path());
             if let Some(user) = run_as {
                 user.apply(&mut install);
@@ -367,7 +368,7 @@ fn data_template(
     let home = dir.join(format!(".{name}.{}", std::process::id()));
     run(Command::new("cp").arg("-a").arg(&made).arg(&home))?;
     if std::fs::rename(&home, &template).is_err() {
-        // Another process was faster; its template is as good.
+        // Another process was faster; its template is equally good.
         std::fs::remove_dir_all(&home).map_err(|e| format!("{} cannot be removed: {e}", home.display()))?;
     }
     Ok(template)

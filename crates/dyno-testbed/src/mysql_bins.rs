@@ -1,4 +1,4 @@
-//! Where the programs of MySQL and MariaDB are: Debian's MariaDB, and a MySQL unpacked by `scripts/testbeds.sh`.
+//! Finds the programs of MySQL and MariaDB: Debian's MariaDB, and a MySQL unpacked by `scripts/testbeds.sh`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,18 @@ use std::process::Command;
 use crate::skip::skip;
 use crate::testbeds_dir;
 
-/// Which of the two it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MyProduct {
-    /// MariaDB, from Debian's packages.
+    /// From Debian's packages.
     MariaDb,
-    /// MySQL, unpacked into a folder with all its libraries.
+    /// Unpacked into a folder with all its libraries.
     MySql,
 }
 
 impl MyProduct {
-    /// Both.
     pub const ALL: [Self; 2] = [Self::MariaDb, Self::MySql];
 
-    /// Its name: `MySQL`.
+    /// The product's name as users write it: `MySQL`.
     pub fn name(self) -> &'static str {
         match self {
             Self::MariaDb => "MariaDB",
@@ -32,11 +30,10 @@ impl MyProduct {
 /// One set of server programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MyVersion {
-    /// Which of the two it is.
     pub product: MyProduct,
-    /// The version: `10.11.19`.
+    /// The full version, such as `10.11.19`.
     pub full: String,
-    /// The words that start the server: its program, or the loader that runs it with libraries of its own.
+    /// The command that starts the server: its program, or the loader that runs it with its own libraries.
     pub(crate) server: Vec<OsString>,
 }
 
@@ -44,7 +41,9 @@ impl MyVersion {
     /// The version of `product` on this machine.
     pub fn of(product: MyProduct) -> Option<Self> {
         let server = match product {
-            MyProduct::MariaDb => vec![which(&["/usr/sbin/mariadbd", "/usr/bin/mariadbd"])?.into_os_string()],
+            MyProduct::MariaDb => {
+                vec![first_existing(&["/usr/sbin/mariadbd", "/usr/bin/mariadbd"])?.into_os_string()]
+            }
             MyProduct::MySql => {
                 unpacked(&testbeds_dir().join("mysql").canonicalize().ok()?, "usr/sbin/mysqld")?
             }
@@ -58,9 +57,9 @@ impl MyVersion {
         Some(Self { product, full, server })
     }
 
-    /// Both products, as far as they are here; says and counts which is missing.
+    /// Both products, where installed; reports and counts a missing one.
     pub(crate) fn available() -> Vec<Self> {
-        let found = MyProduct::ALL.into_iter().filter_map(|product| {
+        let versions = MyProduct::ALL.into_iter().filter_map(|product| {
             let version = Self::of(product);
             if version.is_none() {
                 skip(
@@ -70,10 +69,10 @@ impl MyVersion {
             }
             version
         });
-        found.collect()
+        versions.collect()
     }
 
-    /// What the server has to be told of where its own files are.
+    /// Arguments that tell the server where its own files are.
     pub(crate) fn base_arguments(&self) -> Vec<OsString> {
         let Some(program) = self.server.last().filter(|_| self.product == MyProduct::MySql) else {
             return Vec::new();
@@ -94,12 +93,12 @@ impl MyVersion {
     }
 }
 
-fn which(paths: &[&str]) -> Option<PathBuf> {
+fn first_existing(paths: &[&str]) -> Option<PathBuf> {
     paths.iter().map(PathBuf::from).find(|path| path.exists())
 }
 
-/// The words that run `program` under `root` with the loader and the libraries there, so that nothing of the system's own
-/// need match, and no other root is needed.
+/// The command that runs `program` under `root` with the loader and the libraries there, so that the system's
+/// libraries need not match and no chroot is needed.
 pub(crate) fn unpacked(root: &Path, program: &str) -> Option<Vec<OsString>> {
     let server = root.join(program);
     let triple = std::fs::read_dir(root.join("usr/lib")).ok()?.flatten().map(|entry| entry.path());

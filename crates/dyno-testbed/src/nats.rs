@@ -14,7 +14,7 @@ use crate::template;
 
 /// The longest wait for it to answer or to end.
 const WITHIN: Duration = Duration::from_secs(60);
-/// Where Debian's package and a local build put it.
+/// Where Debian's package and a local build install it.
 const PROGRAMS: [&str; 3] = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"];
 
 /// One NATS server, a child of the test.
@@ -27,8 +27,8 @@ pub struct Nats {
 }
 
 impl Nats {
-    /// Starts one with these `arguments` beside its address; nothing where there is none on this machine, which is said and
-    /// counted.
+    /// Starts one with these `arguments` besides its address. Returns `None` and counts a skip if it is not
+    /// installed.
     ///
     /// # Panics
     /// It does not start.
@@ -36,7 +36,8 @@ impl Nats {
         Self::with_config("", arguments)
     }
 
-    /// The same with a configuration file of this text; `FOLDER` in it is the server's own folder.
+    /// Like [`Nats::start`] with a configuration file of this text; `FOLDER` in it stands for the server's
+    /// own folder.
     ///
     /// # Panics
     /// It does not start.
@@ -44,7 +45,7 @@ impl Nats {
         Self::with_files(config, &[], arguments)
     }
 
-    /// The same with these files, by name and text, in the server's own folder.
+    /// Like [`Nats::with_config`] with these files, by name and text, in the server's own folder.
     ///
     /// # Panics
     /// It does not start.
@@ -65,32 +66,31 @@ impl Nats {
             arguments.extend(["-c".to_owned(), path.display().to_string()]);
         }
         let mut nats = Self { port: free_port().expect("a free port"), folder, arguments, child: None };
-        nats.go();
+        nats.start_server();
         Some(nats)
     }
 
-    /// Where it listens, without a scheme.
+    /// Host and port on which it listens, without a scheme.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Where it listens.
+    /// URL at which it listens.
     pub fn url(&self) -> String {
         format!("nats://{}", self.address())
     }
 
-    /// Its folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Starts it, again where it was stopped: at the same address.
+    /// Starts it, or starts it again at the same address after it was stopped.
     ///
     /// # Panics
     /// It does not start.
-    pub fn go(&mut self) {
+    pub fn start_server(&mut self) {
         let run_as = RunAs::choose();
-        template::own(self.folder.path(), run_as).expect("the folder is the test's own");
+        template::give_ownership(self.folder.path(), run_as).expect("the folder is the test's own");
         let mut command = Command::new(program().expect("it was there before"));
         command.args(["-a", "127.0.0.1", "-p", &self.port.to_string()]).args(&self.arguments);
         self.child = Some(child::serve(command, run_as).expect("nats-server can be run"));
@@ -98,10 +98,10 @@ impl Nats {
         assert!(wait_until(WITHIN, answers), "nats-server did not answer in time");
     }
 
-    /// Ends it at once, as a crash does.
+    /// Kills it, like a crash.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // One that has ended is what is wanted.
+            // It may have ended already; that is fine.
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -1,4 +1,4 @@
-//! A real proxy in front of a server of pages.
+//! A real nginx as a proxy in front of a web server.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -32,8 +32,8 @@ impl Nginx {
         free_port().expect("a free port")
     }
 
-    /// Starts one with this block `server { … }`, which listens at `port`; nothing where there is none on this machine, which is
-    /// said and counted.
+    /// Starts one with this block `server { … }`, which listens at `port`. Returns `None` and counts a skip
+    /// if it is not installed.
     ///
     /// # Panics
     /// It does not start.
@@ -44,13 +44,13 @@ impl Nginx {
         }
         let folder = tempfile::Builder::new().prefix("dyno-nginx-").tempdir().expect("a temporary folder");
         let at = folder.path().display();
-        let kept: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        let temp_paths: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
             .iter()
             .map(|kind| format!("  {kind}_temp_path {at}/{kind};\n"))
             .collect();
-        // One process, so that nothing is left when it is killed.
+        // A single process, so that nothing is left when it is killed.
         let text = format!(
-            "daemon off;\nmaster_process off;\npid {at}/pid;\nerror_log {at}/error.log;\nevents {{}}\nhttp {{\n  access_log off;\n{kept}{server}}}\n"
+            "daemon off;\nmaster_process off;\npid {at}/pid;\nerror_log {at}/error.log;\nevents {{}}\nhttp {{\n  access_log off;\n{temp_paths}{server}}}\n"
         );
         let config = folder.path().join("nginx.conf");
         std::fs::write(&config, text).expect("the test's own folder can be written");
@@ -65,8 +65,8 @@ impl Nginx {
         let child = child::serve(command, None).expect("nginx can be run");
         let nginx = Self { child, folder };
         let listens = wait_until(WITHIN, || TcpStream::connect(("127.0.0.1", port)).is_ok());
-        let said = || std::fs::read_to_string(nginx.folder.path().join("error.log")).unwrap_or_default();
-        assert!(listens, "nginx does not listen: {}", said());
+        let log_text = || std::fs::read_to_string(nginx.folder.path().join("error.log")).unwrap_or_default();
+        assert!(listens, "nginx does not listen: {}", log_text());
         Some(nginx)
     }
 }

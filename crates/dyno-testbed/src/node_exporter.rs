@@ -25,7 +25,7 @@ pub struct NodeExporter {
 }
 
 impl NodeExporter {
-    /// Starts one with these options; nothing where there is none on this machine, which is said and counted.
+    /// Starts one with these options. Returns `None` and counts a skip if it is not installed.
     ///
     /// # Panics
     /// It does not start.
@@ -33,7 +33,8 @@ impl NodeExporter {
         Self::start_with(&[], options)
     }
 
-    /// The same with these files, by name and text, in a folder of its own; one called `web.yml` says how it is reached.
+    /// Like [`NodeExporter::start`] with these files, by name and text, in its own folder; a file `web.yml`
+    /// configures access to it.
     ///
     /// # Panics
     /// It does not start.
@@ -59,12 +60,12 @@ impl NodeExporter {
         Some(exporter)
     }
 
-    /// Where it listens.
+    /// Loopback port on which it listens.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its URL in plans.
+    /// Its URL as plans write it.
     pub fn url(&self) -> String {
         format!("node-exporter://127.0.0.1:{}", self.port)
     }

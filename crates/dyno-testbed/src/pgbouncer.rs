@@ -1,4 +1,5 @@
-//! PgBouncer in front of a PostgreSQL server: a hard case, since poolers break what sessions rely on.
+//! PgBouncer in front of a PostgreSQL server. It is a hard case, since poolers break assumptions about
+//! sessions.
 
 use std::ffi::OsString;
 use std::net::TcpStream;
@@ -17,32 +18,31 @@ use crate::{template, testbeds_dir};
 /// The longest wait for it to accept connections or to end.
 const WITHIN: Duration = Duration::from_secs(20);
 
-/// One PgBouncer program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BouncerVersion {
-    /// The version: `1.18.0`.
+    /// The full version, such as `1.18.0`.
     pub full: String,
-    /// Whether it carries prepared statements, which began with 1.21.
+    /// Whether it supports prepared statements, as it does since 1.21.
     pub carries: bool,
     words: Vec<OsString>,
 }
 
 impl BouncerVersion {
-    /// The system's own, and the newest, as far as they are here; says and counts what is missing.
+    /// The system's version and the newest, where installed; reports and counts what is missing.
     pub fn available() -> Vec<Self> {
         let system = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].map(Path::new);
         let system = system.into_iter().find(|path| path.exists()).map(|path| vec![path.into()]);
         let root = testbeds_dir().join("pgbouncer").canonicalize().ok();
         let newest = root.and_then(|root| unpacked(&root, "usr/sbin/pgbouncer"));
-        let found = [("the system's PgBouncer", system), ("the newest PgBouncer", newest)];
-        let found = found.into_iter().filter_map(|(name, words)| {
+        let candidates = [("the system's PgBouncer", system), ("the newest PgBouncer", newest)];
+        let versions = candidates.into_iter().filter_map(|(name, words)| {
             let version = words.and_then(Self::of);
             if version.is_none() {
                 skip(&format!("the test behind {name}"), "it is not here; run scripts/testbeds.sh");
             }
             version
         });
-        found.collect()
+        versions.collect()
     }
 
     fn of(words: Vec<OsString>) -> Option<Self> {
@@ -65,7 +65,7 @@ pub struct PgBouncer {
 }
 
 impl PgBouncer {
-    /// Starts `version` in front of `server`, with lines of further `settings`.
+    /// Starts `version` in front of `server`, with further lines of `settings`.
     ///
     /// # Panics
     /// It does not start.
@@ -84,7 +84,7 @@ impl PgBouncer {
         std::fs::write(&users, "\"postgres\" \"\"\n").expect("the test's own folder can be written");
         std::fs::write(&config, text).expect("the test's own folder can be written");
         let run_as = RunAs::choose();
-        template::own(folder.path(), run_as).expect("the folder is the test's own");
+        template::give_ownership(folder.path(), run_as).expect("the folder is the test's own");
         let mut command = Command::new(&version.words[0]);
         command.args(&version.words[1..]).arg("-q").arg(&config);
         let child = child::serve(command, run_as).expect("pgbouncer can be run");

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::bins::{self, Version};
 use crate::child::{self, RunAs, wait_until};
 use crate::command::run;
-use crate::skip::with_those_between;
+use crate::skip::test_all_versions;
 use crate::template;
 use crate::used::DataDir;
 
@@ -27,15 +27,15 @@ const PORT_ATTEMPTS: u32 = 5;
 
 /// One PostgreSQL server, a child of the test.
 ///
-/// Settings are the server's own defaults, `fsync` and all, so that counters of syncs and preflight findings are those
-/// of a real platform; a test that only needs speed asks for `("fsync", "off")`. Trust authentication, superuser
-/// `postgres`, database `postgres`, loopback and a Unix socket in its own folder. Dropped, it is stopped at once and its
-/// folder removed.
+/// Settings are the server's defaults including `fsync`, so that sync counters and preflight findings are
+/// those of a real platform; a test that only needs speed asks for `("fsync", "off")`. It has trust
+/// authentication, superuser `postgres`, database `postgres`, a loopback port, and a Unix socket in its own
+/// folder. Dropping the value stops the server at once and removes its folder.
 #[derive(Debug)]
 pub struct Postgres {
     version: Version,
     run_as: Option<RunAs>,
-    // Leaves the folder before that is removed.
+    // Dropped before the folder around it is removed.
     data: DataDir,
     folder: TempDir,
     port: u16,
@@ -43,20 +43,21 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// The oldest and the newest version of this machine, where [`crate::ALL_VERSIONS_ENV`] is set all of them, oldest first;
-    /// says and counts which wanted ones are missing.
+    /// The oldest and the newest version of this machine, or all of them, oldest first, if
+    /// [`crate::ALL_VERSIONS_ENV`] is set. Reports and counts missing wanted versions.
     pub fn available() -> Vec<Version> {
         let mut versions = bins::available();
-        if versions.len() > 2 && !with_those_between() {
+        if versions.len() > 2 && !test_all_versions() {
             versions.drain(1..versions.len() - 1);
         }
         versions
     }
 
-    /// The newest version, where [`crate::ALL_VERSIONS_ENV`] is set all of them: for a long proof that is the same on each.
+    /// The newest version, or all of them if [`crate::ALL_VERSIONS_ENV`] is set: for a long test that is
+    /// equal on each version.
     pub fn newest_or_all() -> Vec<Version> {
         let mut versions = Self::available();
-        if !with_those_between() {
+        if !test_all_versions() {
             versions.drain(..versions.len().saturating_sub(1));
         }
         versions
@@ -65,7 +66,7 @@ impl Postgres {
     /// Starts a server with `settings` and waits until it accepts connections.
     ///
     /// # Panics
-    /// It does not start; the message holds what the server said.
+    /// It does not start; the message contains the server's output.
     pub fn start(version: &Version, settings: &[(&str, &str)]) -> Self {
         match Self::try_start(version, settings) {
             Ok(server) => server,
@@ -76,7 +77,7 @@ impl Postgres {
     /// As [`Postgres::start`].
     ///
     /// # Errors
-    /// What the server, `initdb` or the system said.
+    /// The output of the server or of `initdb`, or the system's error.
     pub fn try_start(version: &Version, settings: &[(&str, &str)]) -> Result<Self, String> {
         let run_as = RunAs::choose();
         // Under the shortest temporary folder: a Unix socket's path has at most 107 bytes.
@@ -90,7 +91,7 @@ impl Postgres {
         let data = template::data_dir(version, run_as, folder.path().join("data"))?;
         let mut server = Self { version: version.clone(), run_as, data, folder, port: 0, child: None };
         server.configure(settings)?;
-        template::own(server.folder.path(), run_as)?;
+        template::give_ownership(server.folder.path(), run_as)?;
         let mut last = String::new();
         for _ in 0..PORT_ATTEMPTS {
             server.port = free_port()?;
@@ -106,7 +107,7 @@ impl Postgres {
     /// Starts a standby that streams from this server, and waits until it accepts connections.
     ///
     /// # Panics
-    /// It does not start; the message holds what was said.
+    /// It does not start; the message contains its output.
     #[must_use]
     pub fn standby(&self) -> Self {
         match self.try_standby() {
@@ -119,7 +120,7 @@ impl Postgres {
         let folder = tempfile::Builder::new().prefix("dyno-pg-").tempdir().map_err(|e| e.to_string())?;
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755))
             .map_err(|e| e.to_string())?;
-        template::own(folder.path(), self.run_as)?;
+        template::give_ownership(folder.path(), self.run_as)?;
         let mut backup = Command::new(self.version.bins.join("pg_basebackup"));
         backup.arg("-D").arg(folder.path().join("data")).args(["-X", "stream", "-c", "fast", "-R"]);
         backup.args(["-h", "127.0.0.1", "-U", self.superuser(), "-p", &self.port.to_string()]);
@@ -139,29 +140,28 @@ impl Postgres {
         let socket_dir = standby.socket_dir().display().to_string();
         let settings = standby.data_dir().join("postgresql.auto.conf");
         let mut text = std::fs::read_to_string(&settings).map_err(|e| e.to_string())?;
-        // What was copied with the data names the primary's folder; the last line of a setting counts.
+        // The copied configuration names the primary's folder; the last line of a setting counts.
         text.push_str(&format!("unix_socket_directories = '{socket_dir}'\n"));
         std::fs::write(&settings, text).map_err(|e| e.to_string())?;
         standby.launch()?;
         Ok(standby)
     }
 
-    /// The server's version.
     pub fn version(&self) -> &Version {
         &self.version
     }
 
-    /// The superuser's name; needs no password.
+    /// The superuser's name; it needs no password.
     pub fn superuser(&self) -> &'static str {
         "postgres"
     }
 
-    /// The port, on loopback and of the socket.
+    /// The port number on loopback and of the socket.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// The number of the server's first process, which all the others are children of; `None` while it does not run.
+    /// Process ID of the postmaster, the parent of all the server's processes; `None` while it does not run.
     pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
@@ -187,17 +187,18 @@ impl Postgres {
         self.folder.path().to_path_buf()
     }
 
-    /// The data directory.
+    /// Path of the data directory.
     pub fn data_dir(&self) -> PathBuf {
         self.data.path().to_path_buf()
     }
 
-    /// What the server has logged since it was first started.
+    /// The server's log since its first start.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.log_path()).unwrap_or_default()
     }
 
-    /// Runs `sql` as the superuser in database `postgres` and returns what psql prints, unaligned and without heads.
+    /// Runs `sql` as the superuser in database `postgres` and returns psql's output, unaligned and without
+    /// column headings.
     ///
     /// # Panics
     /// A statement fails.
@@ -208,10 +209,10 @@ impl Postgres {
         }
     }
 
-    /// Runs `sql` as `user` in `database`; all of it, or up to the first statement that fails.
+    /// Runs `sql` as `user` in `database`; stops at the first statement that fails.
     ///
     /// # Errors
-    /// What psql wrote to its error output.
+    /// psql's error output.
     pub fn try_psql(&self, user: &str, database: &str, sql: &str) -> Result<String, String> {
         let mut psql = Command::new(self.version.bins.join("psql"));
         psql.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", user, "-d", database, "-c", sql]);
@@ -235,7 +236,7 @@ impl Postgres {
         self.psql("SELECT pg_reload_conf()");
     }
 
-    /// Puts a file into the data directory, owned by the server and readable by nobody else; returns its path.
+    /// Writes a file into the data directory, owned by the server and unreadable to others; returns its path.
     ///
     /// # Panics
     /// The file cannot be written.
@@ -244,41 +245,42 @@ impl Postgres {
         std::fs::write(&path, content).expect("the test's own folder can be written");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
             .expect("the file is the test's own");
-        template::own(&path, self.run_as).expect("the file is the test's own");
+        template::give_ownership(&path, self.run_as).expect("the file is the test's own");
         path
     }
 
-    /// Gives a folder outside the data directory to the server's user, for a tablespace.
+    /// Makes the server's user the owner of a folder outside the data directory, for a tablespace.
     ///
     /// # Panics
-    /// The folder is not the test's own.
-    pub fn own(&self, folder: &Path) {
-        template::own(folder, self.run_as).expect("the folder is the test's own");
+    /// The folder does not belong to the test.
+    pub fn give_to_server(&self, folder: &Path) {
+        template::give_ownership(folder, self.run_as).expect("the folder is the test's own");
     }
 
-    /// Ends the server in good order: sessions are broken off, data is checkpointed.
+    /// Stops the server cleanly: it disconnects sessions and checkpoints its data.
     ///
     /// # Panics
-    /// It does not end.
+    /// It does not stop.
     pub fn stop(&mut self) {
         assert!(self.end(libc::SIGINT), "the server did not stop:\n{}", self.log());
     }
 
-    /// Kills every process of the server with SIGKILL, as a power failure would that leaves the disks.
+    /// Kills every process of the server with SIGKILL, like a power failure that leaves the disks intact.
     pub fn kill9(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         let postmaster = child.id();
-        // Stopped first, so that it starts no process that is then missed.
+        // Stopped first, so that it starts no process that would be missed.
         child::signal(postmaster, libc::SIGSTOP);
         let backends = child::children(postmaster);
         child::signal(postmaster, libc::SIGKILL);
         backends.iter().for_each(|&pid| child::signal(pid, libc::SIGKILL));
         let _ = child.wait();
-        // Its shared memory is free only when all are gone, and a restart refuses before.
+        // Its shared memory is free only when all processes are gone; a restart fails before that.
         wait_until(ENDED_WITHIN, || backends.iter().all(|&pid| child::ended(pid)));
     }
 
-    /// Starts the server again on the same port after [`Postgres::stop`] or [`Postgres::kill9`]; stops it first if it runs.
+    /// Starts the server again on the same port after [`Postgres::stop`] or [`Postgres::kill9`]; stops it
+    /// first if it runs.
     ///
     /// # Panics
     /// It does not start.
@@ -333,7 +335,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Ends the server by `signal`, by SIGKILL if that is not obeyed; whether it was.
+    /// Stops the server with `signal`, then with SIGKILL if it does not obey; returns whether it obeyed.
     fn end(&mut self, signal: libc::c_int) -> bool {
         let Some(child) = self.child.as_mut() else { return true };
         child::signal(child.id(), signal);
@@ -358,7 +360,8 @@ pub(crate) fn free_port() -> Result<u16, String> {
     listener.local_addr().map(|address| address.port()).map_err(|e| e.to_string())
 }
 
-/// Whether a server answers a start-up packet with a request for authentication: not before recovery has ended.
+/// Whether the server answers a startup packet with an authentication request, which it does only after
+/// recovery.
 fn accepts(socket: &Path) -> bool {
     let Ok(mut stream) = UnixStream::connect(socket) else { return false };
     let mut packet = vec![0, 0, 0, 0, 0, 3, 0, 0];
@@ -366,14 +369,14 @@ fn accepts(socket: &Path) -> bool {
     let length = u32::try_from(packet.len()).expect("the packet is a few dozen bytes");
     packet[..4].copy_from_slice(&length.to_be_bytes());
     let mut kind = [0u8; 1];
-    let asked = stream
+    let exchange = stream
         .set_read_timeout(Some(Duration::from_secs(5)))
         .and_then(|()| stream.write_all(&packet))
         .and_then(|()| stream.read_exact(&mut kind));
-    if asked.is_err() || &kind != b"R" {
+    if exchange.is_err() || &kind != b"R" {
         return false;
     }
-    // Terminate, so that the log has no broken connection in it.
+    // Terminate, so that the log shows no broken connection.
     let _ = stream.write_all(b"X\0\0\0\x04");
     let mut rest = Vec::new();
     let _ = stream.read_to_end(&mut rest);

@@ -1,4 +1,4 @@
-//! A real Prometheus, and its checker of metrics.
+//! A real Prometheus server, and its checker of metrics.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -28,8 +28,8 @@ pub struct Prometheus {
 }
 
 impl Prometheus {
-    /// Starts one that scrapes `target`, such as `127.0.0.1:9750`, every second; nothing where there is none on this machine,
-    /// which is said and counted.
+    /// Starts one that scrapes `target`, such as `127.0.0.1:9750`, every second. Returns `None` and counts a
+    /// skip if it is not installed.
     ///
     /// # Panics
     /// It does not start.
@@ -47,7 +47,7 @@ impl Prometheus {
         );
         std::fs::write(&config, text).expect("the test's own folder can be written");
         let run_as = RunAs::choose();
-        template::own(folder.path(), run_as).expect("the folder is the test's own");
+        template::give_ownership(folder.path(), run_as).expect("the folder is the test's own");
         let mut command = Command::new(PROGRAM);
         command
             .arg(format!("--config.file={}", config.display()))
@@ -61,7 +61,7 @@ impl Prometheus {
         Some(prometheus)
     }
 
-    /// What it answers to a query, as JSON text.
+    /// Its answer to a query, as JSON text.
     ///
     /// # Panics
     /// It does not answer.
@@ -70,7 +70,7 @@ impl Prometheus {
         get(self.port, &format!("/api/v1/query?query={spelled}")).expect("prometheus answers")
     }
 
-    /// What its checker says of metrics in the text format; nothing where it finds nothing.
+    /// The output of its checker for metrics in the text format; empty if it finds no fault.
     ///
     /// # Panics
     /// The checker cannot be run.
@@ -86,9 +86,9 @@ impl Prometheus {
         stdin.write_all(text.as_bytes()).expect("promtool reads");
         drop(stdin);
         let output = checker.wait_with_output().expect("promtool ends");
-        let said =
+        let findings =
             format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        if output.status.success() { String::new() } else { said }
+        if output.status.success() { String::new() } else { findings }
     }
 }
 
@@ -99,7 +99,7 @@ impl Drop for Prometheus {
     }
 }
 
-/// The body of an answer, asked for in the oldest HTTP so that it comes in one piece.
+/// The body of an answer, requested with HTTP/1.0 so that it is not chunked.
 fn get(port: u16, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     stream.set_read_timeout(Some(WITHIN)).ok()?;

@@ -1,5 +1,5 @@
-//! A way to a server that takes a while, and may take longer there than back: what a network of some length is, where the kernel cannot
-//! delay packets itself.
+//! A proxy that delays each direction of a connection by its own time, like a long network, for kernels that
+//! cannot delay packets.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,19 +8,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// Forwards connections to a server, everything so much later.
+/// Forwards connections to a server and delays all data.
 #[derive(Debug)]
-pub struct SlowWay {
+pub struct DelayProxy {
     address: SocketAddr,
-    over: Arc<AtomicBool>,
+    is_stopped: Arc<AtomicBool>,
 }
 
-impl SlowWay {
-    /// Listens at `at` in front of the server at `upstream`; what goes to it is `there` later, its answers `back`.
+impl DelayProxy {
+    /// Listens at `at` in front of the server at `upstream`; delays data to the server by `request_delay` and its
+    /// answers by `response_delay`.
     ///
     /// # Panics
-    /// Nobody can listen there.
-    pub fn start(at: IpAddr, upstream: SocketAddr, there: Duration, back: Duration) -> Self {
+    /// The address is not available.
+    pub fn start(
+        at: IpAddr,
+        upstream: SocketAddr,
+        request_delay: Duration,
+        response_delay: Duration,
+    ) -> Self {
         let listener = TcpListener::bind((at, 0)).expect("an address of this machine, and any port");
         let address = listener.local_addr().expect("it listens");
         let over = Arc::new(AtomicBool::new(false));
@@ -30,34 +36,34 @@ impl SlowWay {
                 if its_over.load(Ordering::Acquire) {
                     return;
                 }
-                // A server that is down refuses, and so does this.
+                // If the server is down, this connection is closed as well.
                 let Ok(server) = TcpStream::connect(upstream) else { continue };
                 let ends = client.try_clone().and_then(|client| Ok((client, server.try_clone()?)));
                 let Ok((from_client, to_server)) = ends else { continue };
-                later(from_client, to_server, there);
-                later(server, client, back);
+                forward_delayed(from_client, to_server, request_delay);
+                forward_delayed(server, client, response_delay);
             }
         });
-        Self { address, over }
+        Self { address, is_stopped: over }
     }
 
-    /// Where it listens.
+    /// Address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 }
 
-impl Drop for SlowWay {
+impl Drop for DelayProxy {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::Release);
+        self.is_stopped.store(true, Ordering::Release);
         // Wakes the accepting thread, which then ends.
         let _ = TcpStream::connect(self.address);
     }
 }
 
-/// Forwards one direction: what is read while something waits is as late as that, and no later.
-fn later(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
-    // Waiting to fill packets would delay each by 40 ms more.
+/// Forwards one direction. Data read while earlier data waits is delayed by the same time, not longer.
+fn forward_delayed(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
+    // Nagle's algorithm would delay packets by another 40 ms.
     let _ = from.set_nodelay(true).and_then(|()| to.set_nodelay(true));
     let (give, taken) = channel::<(Instant, Vec<u8>)>();
     std::thread::spawn(move || {
@@ -87,7 +93,8 @@ mod tests {
     fn everything_arrives_in_its_order_and_not_before_its_time() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (there, back) = (Duration::from_millis(30), Duration::from_millis(50));
-        let way = SlowWay::start("127.0.0.1".parse().unwrap(), listener.local_addr().unwrap(), there, back);
+        let way =
+            DelayProxy::start("127.0.0.1".parse().unwrap(), listener.local_addr().unwrap(), there, back);
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let mut echoed = stream.try_clone().unwrap();
@@ -96,18 +103,18 @@ mod tests {
         });
         let mut client = TcpStream::connect(way.address()).unwrap();
         let began = Instant::now();
-        let said: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
-        let mut heard = Vec::new();
+        let payload: Vec<u8> = (0..100_000u32).flat_map(u32::to_le_bytes).collect();
+        let mut received = Vec::new();
         std::thread::scope(|scope| {
             let mut speaks = client.try_clone().unwrap();
-            let said = &said;
+            let outgoing = &payload;
             scope.spawn(move || {
-                speaks.write_all(said).unwrap();
+                speaks.write_all(outgoing).unwrap();
                 speaks.shutdown(Shutdown::Write).unwrap();
             });
-            client.read_to_end(&mut heard).unwrap();
+            client.read_to_end(&mut received).unwrap();
         });
         assert!(began.elapsed() >= there + back);
-        assert_eq!(heard, said);
+        assert_eq!(received, payload);
     }
 }

@@ -1,4 +1,4 @@
-//! A real sshd on a loopback port, with keys and configuration of its own: nobody's `~/.ssh` is touched.
+//! A real sshd on a loopback port with its own keys and configuration; it does not touch `~/.ssh`.
 
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,9 @@ const WITHIN: Duration = Duration::from_secs(60);
 const PROGRAM: &str = "/usr/sbin/sshd";
 const CLIENT: &str = "/usr/bin/ssh";
 
-/// One sshd, a child of the test, and a client that knows it under these names: `db1` as it should be, `stranger` whose key is not
-/// known, `locked` which does not take the user's key, `closed` where nobody listens; and those that were asked for.
+/// One sshd, a child of the test, and a client that knows it under several names. `db1` works; the host key
+/// of `stranger` is unknown; `locked` refuses the user's key; nothing listens at `closed`. Tests add further
+/// names.
 #[derive(Debug)]
 pub struct Sshd {
     child: Child,
@@ -26,8 +27,8 @@ pub struct Sshd {
 }
 
 impl Sshd {
-    /// Starts one. Each of `forced` is a further name, and the command that runs there whatever is asked for. Nothing where there is
-    /// none on this machine, which is said and counted.
+    /// Starts one. Each of `forced` is a further name and the command that runs there instead of the
+    /// requested one. Returns `None` and counts a skip if sshd is not installed.
     ///
     /// # Panics
     /// It does not start.
@@ -37,7 +38,7 @@ impl Sshd {
             return None;
         }
         let folder = tempfile::Builder::new().prefix("dyno-sshd-").tempdir().expect("a temporary folder");
-        // Where it shuts itself in, if it runs as root; Debian's service makes it, too.
+        // The chroot of sshd's privilege separation if it runs as root; Debian's service creates it, too.
         let _ = std::fs::create_dir_all("/run/sshd");
         let port = free_port().expect("a free port");
         let at = |name: &str| folder.path().join(name);
@@ -48,22 +49,22 @@ impl Sshd {
         let mut authorized = format!("{}\n", key(&at("user")));
         key(&at("other"));
         let mut config = String::new();
-        let mut known = |name: &str, port: u16, key: &str, hosts: &str| {
+        let mut add_host = |name: &str, port: u16, key: &str, hosts: &str| {
             config.push_str(&format!(
                 "Host {name}\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {}\n  UserKnownHostsFile {}\n",
                 at(key).display(),
                 at(hosts).display()
             ));
         };
-        known("db1", port, "user", "known");
-        known("stranger", port, "user", "nobody");
-        known("locked", port, "other", "known");
-        known("closed", free_port().expect("a free port"), "user", "known");
+        add_host("db1", port, "user", "known");
+        add_host("stranger", port, "user", "nobody");
+        add_host("locked", port, "other", "known");
+        add_host("closed", free_port().expect("a free port"), "user", "known");
         for (name, command) in forced {
-            let own = key(&at(name));
+            let public_key = key(&at(name));
             let escaped = command.replace('"', "\\\"");
-            authorized.push_str(&format!("command=\"{escaped}\" {own}\n"));
-            known(name, port, name, "known");
+            authorized.push_str(&format!("command=\"{escaped}\" {public_key}\n"));
+            add_host(name, port, name, "known");
         }
         config.push_str(
             "Host *\n  IdentitiesOnly yes\n  StrictHostKeyChecking yes\n  GlobalKnownHostsFile /dev/null\n",
@@ -96,23 +97,23 @@ impl Sshd {
         Some(sshd)
     }
 
-    /// A search path on which `ssh` is the client that knows it.
+    /// A search path on which `ssh` is the client that knows this server.
     pub fn path(&self) -> String {
         let rest = std::env::var("PATH").unwrap_or_default();
         format!("{}:{rest}", self.folder.path().join("bin").display())
     }
 
-    /// A file beside its own.
+    /// Path of a file in the server's folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Breaks all connections that it has; it goes on to take new ones.
-    pub fn cut(&self) {
+    /// Closes all its connections; it continues to accept new ones.
+    pub fn break_connections(&self) {
         child::children(self.child.id()).into_iter().for_each(|pid| child::signal(pid, libc::SIGKILL));
     }
 
-    /// What it has said.
+    /// The server's log so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.file("log")).unwrap_or_default()
     }
@@ -120,7 +121,7 @@ impl Sshd {
 
 impl Drop for Sshd {
     fn drop(&mut self) {
-        self.cut();
+        self.break_connections();
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,8 +1,9 @@
-//! Data directories that are used again: brought back to their template when a server has ended, kept for the next one.
+//! Reuses data directories: restores them to their template when a server has ended, and keeps them for the
+//! next one.
 //!
-//! A data directory has about a thousand files. Making and deleting them for each test costs more than all that a server
-//! does when it starts: ext4 takes no inode anew for minutes after it was deleted, and looks through all of those for each
-//! file it makes.
+//! A data directory has about a thousand files. Making and deleting them for each test costs more than the
+//! whole start of a server: ext4 does not reuse an inode for minutes after its deletion, and skips all of
+//! those for each file it creates.
 
 use std::fs::{DirEntry, File, FileTimes, Metadata};
 use std::io::{self, Read as _, Seek as _};
@@ -17,7 +18,8 @@ use crate::testbeds_dir;
 /// How much of two files is compared at a time, bytes.
 const PIECE: usize = 256 << 10;
 
-/// A data directory; kept for the next server when it is dropped, which is after its own has ended.
+/// A data directory; kept for the next server when it is dropped, which happens after its own server has
+/// ended.
 #[derive(Debug)]
 pub(crate) struct DataDir {
     path: PathBuf,
@@ -25,10 +27,10 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
-    /// Makes `path` (which must not exist) equal to `template`: out of one that was used before, where there is one.
+    /// Makes `path` (which must not exist) equal to `template`, from a used directory if there is one.
     pub(crate) fn like(template: PathBuf, path: PathBuf) -> Result<Self, String> {
-        if !take(&template, &path) {
-            // Logs are made of zeros at first, which need not be written.
+        if !take_stored_copy(&template, &path) {
+            // New logs consist of zeros, which need not be written.
             let mut copy = Command::new("cp");
             copy.args(["-a", "--reflink=auto", "--sparse=always"]).arg(&template).arg(&path);
             run(&mut copy)?;
@@ -36,7 +38,7 @@ impl DataDir {
         Ok(Self { path, template: Some(template) })
     }
 
-    /// One that came about in another way, and is of no use to others.
+    /// A directory made in another way, which no other test can use.
     pub(crate) fn of(path: PathBuf) -> Self {
         Self { path, template: None }
     }
@@ -49,33 +51,34 @@ impl DataDir {
 impl Drop for DataDir {
     fn drop(&mut self) {
         if let Some(template) = &self.template {
-            give_back(template, &self.path);
+            store_for_reuse(template, &self.path);
         }
     }
 }
 
-/// Moves a kept copy of `template` to `path`; whether there was one.
-fn take(template: &Path, path: &Path) -> bool {
+/// Moves a kept copy of `template` to `path`; returns whether there was one.
+fn take_stored_copy(template: &Path, path: &Path) -> bool {
     let prefix = prefix(template);
-    let kept = std::fs::read_dir(shelf()).into_iter().flatten().flatten();
-    kept.filter(|kept| kept.file_name().to_string_lossy().starts_with(&prefix))
-        // Whoever renames it has it; another process may be faster.
+    let copies = std::fs::read_dir(reuse_dir()).into_iter().flatten().flatten();
+    copies
+        .filter(|kept| kept.file_name().to_string_lossy().starts_with(&prefix))
+        // The process whose rename succeeds owns it; another process may be faster.
         .any(|kept| std::fs::rename(kept.path(), path).is_ok())
 }
 
-/// Keeps `used`, which was made from `template`; where that cannot be, it goes with the folder around it.
-fn give_back(template: &Path, used: &Path) {
+/// Keeps `used`, which was made from `template`; if that fails, it is removed with the folder around it.
+fn store_for_reuse(template: &Path, used: &Path) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let kept = shelf().join(format!("{}{}-{number}", prefix(template), std::process::id()));
-    let renewed = std::fs::create_dir_all(shelf()).and_then(|()| renew(template, used));
+    let destination = reuse_dir().join(format!("{}{}-{number}", prefix(template), std::process::id()));
+    let renewed = std::fs::create_dir_all(reuse_dir()).and_then(|()| renew(template, used));
     if renewed.is_ok() {
-        // On another file system it is not worth to be kept.
-        let _ = std::fs::rename(used, kept);
+        // Across file systems, keeping it is not worth a copy.
+        let _ = std::fs::rename(used, destination);
     }
 }
 
-fn shelf() -> PathBuf {
+fn reuse_dir() -> PathBuf {
     testbeds_dir().join("used")
 }
 
@@ -83,7 +86,7 @@ fn prefix(template: &Path) -> String {
     format!("{}.", template.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Makes `used` equal to `template` again: what is not in it goes, what was written since comes anew.
+/// Makes `used` equal to `template` again: removes extra files and rewrites changed ones.
 fn renew(template: &Path, used: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(used)? {
         let entry = entry?;
@@ -110,7 +113,7 @@ fn renew(template: &Path, used: &Path) -> io::Result<()> {
     std::fs::set_permissions(used, std::fs::metadata(template)?.permissions())
 }
 
-/// Makes `copy` equal to `origin`, writing only what differs: of logs and tablespaces that is little.
+/// Makes `copy` equal to `origin` and writes only the differences; logs and tablespaces differ little.
 fn restore(origin: &Path, copy: &Path) -> io::Result<()> {
     let (origin, mut copy) = (
         File::open(origin)?,
@@ -120,7 +123,7 @@ fn restore(origin: &Path, copy: &Path) -> io::Result<()> {
     let mut at = 0;
     loop {
         let read = fill(&origin, &mut wanted)?;
-        // What the copy is too short for is a hole, and holes are zeros.
+        // A part beyond the end of the copy becomes a hole, which reads as zeros.
         found.fill(0);
         fill(&copy, &mut found[..read])?;
         if wanted[..read] != found[..read] {
@@ -136,7 +139,7 @@ fn restore(origin: &Path, copy: &Path) -> io::Result<()> {
     copy.set_times(FileTimes::new().set_modified(origin.metadata()?.modified()?))
 }
 
-/// Reads until `piece` is full or the file ends; how much it was.
+/// Reads until `piece` is full or the file ends; returns the number of bytes.
 fn fill(mut file: &File, piece: &mut [u8]) -> io::Result<usize> {
     let mut read = 0;
     while read < piece.len() {
@@ -164,17 +167,17 @@ fn remove(entry: &DirEntry) -> io::Result<()> {
     }
 }
 
-/// Whether nobody wrote to a file since it was copied: what writes sets the time, and copies keep it.
-fn is_untouched(wanted: &Metadata, found: &Metadata) -> bool {
-    let of = |file: &Metadata| (file.len(), file.mtime(), file.mtime_nsec());
-    of(wanted) == of(found)
+/// Whether a file is unchanged since it was copied: a write sets the time, and copies keep it.
+fn is_untouched(wanted: &Metadata, actual: &Metadata) -> bool {
+    let fingerprint = |file: &Metadata| (file.len(), file.mtime(), file.mtime_nsec());
+    fingerprint(wanted) == fingerprint(actual)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Paths with their contents, and the contents alone of folders as `/`.
+    /// Lists paths with their contents; folders have the content `/`.
     fn listed(folder: &Path, below: &str, into: &mut Vec<(String, String)>) {
         let mut entries: Vec<_> = std::fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
         entries.sort_by_key(DirEntry::file_name);
@@ -190,9 +193,9 @@ mod tests {
     }
 
     fn all(folder: &Path) -> Vec<(String, String)> {
-        let mut found = Vec::new();
-        listed(folder, "", &mut found);
-        found
+        let mut entries = Vec::new();
+        listed(folder, "", &mut entries);
+        entries
     }
 
     #[test]
@@ -202,7 +205,7 @@ mod tests {
         for made in ["base/1", "log", "gone"] {
             std::fs::create_dir_all(template.join(made)).unwrap();
         }
-        // Longer than is compared at a time, with zeros at its end.
+        // Longer than one compared piece, with zeros at its end.
         let long = "x".repeat(PIECE + 7) + &"\0".repeat(2 * PIECE);
         let files =
             [("base/1/a", "first"), ("base/1/b", "second"), ("base/1/long", &long), ("version", "18")];
@@ -219,7 +222,7 @@ mod tests {
         std::fs::remove_dir(used.join("gone")).unwrap();
         std::fs::create_dir_all(used.join("base/2/deep")).unwrap();
         std::fs::write(used.join("base/2/deep/c"), "third").unwrap();
-        // A folder in a file's place, a file in a folder's, and a link that leads out.
+        // A folder in place of a file, a file in place of a folder, and a link to the outside.
         std::fs::remove_file(used.join("file")).unwrap();
         std::fs::create_dir(used.join("file")).unwrap();
         std::fs::remove_dir(used.join("log")).unwrap();

@@ -1,24 +1,24 @@
-//! What one session does, operation after operation: which comes next, and the requests that it is made of.
+//! Produces the operations of one session, and the requests of each operation.
 
-use dyno_engine::{Done, ErrorClass, OpError, Request, Value};
+use dyno_engine::{ErrorClass, OpError, RequestCompletion, SessionRequest, Value};
 
-use crate::effect::Failed;
-use crate::{ClassId, Effect, Task, Turn, blocks, own};
+use crate::effect::FailureRecovery;
+use crate::{ClassId, DrawnOperation, Effect, SessionTurn, blocks, own};
 
-/// What one session does. Static, for it is asked before and after each request.
+/// Produces the operations of one session. An enum instead of a trait object, because it is called before and after each request.
 #[expect(
     clippy::large_enum_variant,
     reason = "the larger one is the hot path, and no step of it goes through a pointer"
 )]
-pub enum Actor {
-    /// The classic method.
-    Blocks(blocks::Actor),
-    /// Transactions of the user's own.
-    Own(own::Actor),
+pub enum SessionActor {
+    /// A session of the block workload.
+    Blocks(blocks::BlockActor),
+    /// A session of a custom workload.
+    Own(own::CustomActor),
 }
 
-impl Actor {
-    /// Draws the next operation; its class.
+impl SessionActor {
+    /// Draws the next operation and returns its class.
     #[inline]
     pub fn draw(&mut self) -> ClassId {
         match self {
@@ -27,24 +27,24 @@ impl Actor {
         }
     }
 
-    /// Gives the next request of the operation to `ask`, if there is one now; `last` is what the one before has brought.
+    /// Passes the operation's next request to `ask`, if there is one now; `last` is the result of the previous request.
     ///
     /// # Errors
-    /// Those of `ask`; or the operation has not done what it should.
+    /// Errors of `ask`, or the operation did not have the required effect.
     #[inline]
     pub fn step<T>(
         &mut self,
-        last: Option<Done>,
-        ask: impl FnMut(Request<'_>) -> Result<T, Box<OpError>>,
-    ) -> Result<Turn<T>, Box<OpError>> {
+        last: Option<RequestCompletion>,
+        ask: impl FnMut(SessionRequest<'_>) -> Result<T, Box<OpError>>,
+    ) -> Result<SessionTurn<T>, Box<OpError>> {
         match self {
-            Self::Blocks(actor) => Ok(actor.step(last, ask)?.map_or(Turn::Over, Turn::Asked)),
+            Self::Blocks(actor) => Ok(actor.step(last, ask)?.map_or(SessionTurn::Over, SessionTurn::Asked)),
             Self::Own(actor) => actor.advance(last, ask),
         }
     }
 
-    /// Takes in what came of the requests that were kept until the one that has ended ([`Request::Queue`]): the `rows` of each; to be
-    /// called behind each request of an operation, before [`Actor::read`].
+    /// Receives the results of the requests that were queued before the last one ([`SessionRequest::Queue`]): the `rows` of each. Call it
+    /// after every request of an operation, before [`SessionActor::read`].
     #[inline]
     pub fn queued(&mut self, rows: &[u64]) {
         if let Self::Own(actor) = self {
@@ -52,11 +52,11 @@ impl Actor {
         }
     }
 
-    /// Takes in the columns of the last row, which `column` tells, where the request that has ended has some that are read; to be
-    /// called behind each request of an operation.
+    /// Receives the columns of the last row from `column`, if the last request has columns to read. Call it after every request of
+    /// an operation.
     ///
     /// # Errors
-    /// They are not what the operation takes them for.
+    /// The columns do not match what the operation expects.
     #[inline]
     pub fn read<'a>(&mut self, column: impl Fn(usize) -> Option<Value<'a>>) -> Result<(), Box<OpError>> {
         match self {
@@ -65,7 +65,7 @@ impl Actor {
         }
     }
 
-    /// What the operation has done that has ended well.
+    /// The effect of the operation that succeeded.
     #[inline]
     pub fn effect(&self) -> Effect {
         match self {
@@ -74,16 +74,18 @@ impl Actor {
         }
     }
 
-    /// The operation has failed with an error of `class`.
+    /// Handles an operation that failed with an error of `class`.
     #[cold]
-    pub fn failed(&mut self, class: ErrorClass) -> Failed {
+    pub fn failed(&mut self, class: ErrorClass) -> FailureRecovery {
         match self {
-            Self::Blocks(actor) => Failed { in_doubt: actor.failed(class), ..Failed::default() },
+            Self::Blocks(actor) => {
+                FailureRecovery { in_doubt: actor.failed(class), ..FailureRecovery::default() }
+            }
             Self::Own(actor) => actor.failed(class),
         }
     }
 
-    /// Takes the next part of the table that the workload loads; false where nothing is left of it.
+    /// Takes the next part of the table that the workload loads; false if no part is left.
     #[cold]
     pub fn take_part(&mut self) -> bool {
         match self {
@@ -92,15 +94,15 @@ impl Actor {
         }
     }
 
-    /// Begins the operation that has failed anew, with the same values.
+    /// Restarts the failed operation with the same values.
     #[cold]
-    pub fn again(&mut self) {
+    pub fn retry(&mut self) {
         if let Self::Own(actor) = self {
-            actor.again();
+            actor.retry();
         }
     }
 
-    /// How long the session rests behind the operation, ns; nothing where it does not.
+    /// The think time after the operation, in ns; `None` if there is none.
     #[inline]
     pub fn think_ns(&self) -> Option<u64> {
         match self {
@@ -109,7 +111,7 @@ impl Actor {
         }
     }
 
-    /// Whether it rests behind any operation.
+    /// Whether any operation is followed by think time.
     pub fn thinks(&self) -> bool {
         match self {
             Self::Blocks(_) => false,
@@ -117,17 +119,17 @@ impl Actor {
         }
     }
 
-    /// Where the operation of the classic method went.
+    /// The last operation of the block workload and its schema; `None` for a custom workload.
     #[inline]
-    pub fn task(&self) -> Option<Task> {
+    pub fn task(&self) -> Option<DrawnOperation> {
         match self {
             Self::Blocks(actor) => Some(actor.task),
             Self::Own(_) => None,
         }
     }
 
-    /// That of the classic method.
-    pub fn blocks(&mut self) -> Option<&mut blocks::Actor> {
+    /// The session's state in the block workload; `None` for a custom workload.
+    pub fn blocks(&mut self) -> Option<&mut blocks::BlockActor> {
         match self {
             Self::Blocks(actor) => Some(actor),
             Self::Own(_) => None,

@@ -1,43 +1,43 @@
-//! What operations do to a database.
+//! The effect of operations on a database.
 
-use dyno_record::Touch;
+use dyno_record::RowEffect;
 
-/// What an operation that ended well has done.
+/// The effect of an operation that succeeded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Effect {
-    /// Rows, by what was done to them.
-    pub rows: [u64; Touch::KINDS],
-    /// Transactions that changed rows and were committed.
+    /// Number of rows by kind of effect.
+    pub rows: [u64; RowEffect::KINDS],
+    /// Transactions that changed rows and committed.
     pub commits: u64,
-    /// Transactions, those that only read with them: a statement outside of any is one.
+    /// Transactions including those that only read; a statement outside a transaction counts as one.
     pub transactions: u64,
-    /// 1 where a step of it took it back, which is no failure.
+    /// 1 if one of its steps rolled it back, which is not a failure.
     pub rolled_back: u16,
-    /// 1 where it was a poll that has found nothing: no operation, whatever else is here.
+    /// 1 if it was a poll that found nothing and so not an operation, whatever the other fields say.
     pub empty_polls: u16,
-    /// What its steps have tallied.
+    /// Sum that its steps tallied.
     pub tallied: u32,
-    /// Statements that write and tell how many rows they changed.
+    /// Writing statements that report how many rows they changed.
     pub write_statements: u32,
-    /// As many of them as changed no row.
+    /// The part of `write_statements` that changed no row.
     pub empty_writes: u32,
 }
 
 impl Effect {
-    /// Rows of all kinds.
+    /// Rows over all kinds of effects.
     #[inline]
     pub fn all_rows(&self) -> u64 {
         self.rows.iter().sum()
     }
 }
 
-/// What an operation that has failed leaves to be done.
+/// What the session must do after a failed operation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Failed {
-    /// Whether a transaction has begun, which the database has not ended by itself.
+pub struct FailureRecovery {
+    /// Whether the database still has an open transaction to roll back.
     pub is_open: bool,
-    /// Whether the operation may begin anew when that is rolled back.
+    /// Whether the operation may be retried after a rollback.
     pub may_again: bool,
-    /// Whether the connection was lost while a commit of writes was under way: whether they are there is not known.
+    /// Whether the connection was lost during a commit of writes, so that it is unknown whether they committed.
     pub in_doubt: bool,
 }

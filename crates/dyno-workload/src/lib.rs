@@ -1,7 +1,7 @@
-//! What the sessions of a run do: classes of operations and what each is expected to do to the database's counters, which
-//! operation comes next ([`draw`]), when it is due ([`pace`]), and how long a session rests after it ([`think`]).
+//! The workloads of sessions: classes of operations and their expected effect on counters, the next operation ([`draw`]), when it
+//! is due ([`pace`]), and the think time after it ([`think`]).
 //!
-//! [`blocks`] is the classic method.
+//! [`blocks`] is the block workload.
 
 pub mod acceptance;
 mod actor;
@@ -17,12 +17,12 @@ pub mod pace;
 pub mod think;
 mod turn;
 
-pub use actor::Actor;
+pub use actor::SessionActor;
 pub use class_id::ClassId;
 pub use classes::Classes;
-pub use draw::{Draw, Task};
-pub use effect::{Effect, Failed};
+pub use draw::{DrawnOperation, OperationGenerator};
+pub use effect::{Effect, FailureRecovery};
 pub use needs::needs;
 pub use pace::Pace;
-pub use think::Think;
-pub use turn::Turn;
+pub use think::SessionThinkTime;
+pub use turn::SessionTurn;

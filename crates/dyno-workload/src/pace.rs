@@ -1,68 +1,68 @@
-//! When an operation is due: at once (closed loop), or by a schedule of arrivals (open loop).
+//! Decides when an operation is due: immediately (closed loop), or by a schedule of arrivals (open loop).
 //!
-//! The schedule is made of due moments that do not depend on how the platform keeps up: no arrival is skipped, so a stall
-//! is seen by every operation that it delays.
+//! Due moments do not depend on how fast the platform is. No arrival is skipped, so every operation that a stall delays shows it
+//! in its response time.
 
 use std::sync::Arc;
 
 use dyno_engine::data::mix;
-use dyno_plan::{Arrivals, Curve, Rate, Workload};
+use dyno_plan::{Arrivals, Rate, RateCurve, WorkloadSettings};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// One session's due moments.
+/// The due moments of one session.
 #[derive(Debug, Clone)]
 pub enum Pace {
-    /// The next operation is due when the last has ended.
+    /// The next operation is due when the last one has ended.
     Closed,
-    /// The next operation is due by schedule.
-    Open(Schedule),
+    /// The next operation is due at its scheduled moment.
+    Open(ArrivalSchedule),
 }
 
-/// A schedule of arrivals.
+/// A schedule of arrivals for one session.
 #[derive(Debug, Clone)]
-pub struct Schedule {
+pub struct ArrivalSchedule {
     gap_ns: f64,
     poisson: bool,
     rng: Xoshiro256PlusPlus,
-    /// Kept as a float beside the origin: sums of gaps stay exact to far below a nanosecond for years.
+    /// A float, separate from the origin: sums of gaps stay exact to far below a nanosecond for years.
     next_after_ns: f64,
-    /// The rate of a schedule of phases, which all sessions share.
+    /// The rate of a schedule of phases; all sessions share it.
     phased: Option<Phased>,
 }
 
-/// Where a session is in a schedule of phases.
+/// The position of a session in a schedule of phases.
 #[derive(Debug, Clone)]
 struct Phased {
-    curve: Arc<Curve>,
-    /// Arrivals of all sessions by the next of this one, on average; whole numbers where they are evenly spaced.
+    curve: Arc<RateCurve>,
+    /// Expected arrivals of all sessions before the next one of this session; integers if arrivals are evenly spaced.
     arrivals: f64,
-    /// Of how many sessions this is one.
+    /// Number of sessions that share the schedule.
     sessions: f64,
     hint: usize,
 }
 
 impl Phased {
-    /// The moment of the arrival that it is at, in nanoseconds; far beyond any run where none comes any more.
+    /// The due moment of the current arrival in nanoseconds; beyond any run if no more arrivals come.
     fn due_ns(&mut self) -> f64 {
         (self.curve.when(self.arrivals, &mut self.hint) * 1e9).min(NEVER_NS)
     }
 }
 
-/// A moment that no run lives to see: a hundred years, so that a clock's reading can be added to it.
+/// A moment beyond any run: a hundred years, so that a clock's reading can be added without overflow.
 const NEVER_NS: f64 = 100.0 * 366.0 * 86_400.0 * 1e9;
 
 impl Pace {
-    /// The pace of a session `number` of all, which is the one at `place` of `sessions` that share `rate` evenly.
-    pub fn new(workload: &Workload, rate: Option<Rate>, number: u32, sharing: (u32, u32)) -> Self {
+    /// The pace of session `number`, which has the index `place` among `sessions` that share `rate` evenly.
+    pub fn new(workload: &WorkloadSettings, rate: Option<Rate>, number: u32, sharing: (u32, u32)) -> Self {
         Self::after(workload, rate, None, number, sharing)
     }
 
-    /// The same where the rate goes by phases: the `curve` of the workload's, with the warm-up as its lead.
+    /// The same with phases: `curve` is the rate of the workload, with the warm-up as its lead.
     pub fn after(
-        workload: &Workload,
+        workload: &WorkloadSettings,
         rate: Option<Rate>,
-        curve: Option<&Arc<Curve>>,
+        curve: Option<&Arc<RateCurve>>,
         number: u32,
         (place, sessions): (u32, u32),
     ) -> Self {
@@ -74,7 +74,7 @@ impl Pace {
         let poisson = workload.arrivals == Arrivals::Poisson;
         let mut rng =
             Xoshiro256PlusPlus::seed_from_u64(mix(workload.seed() ^ 0x7061_6365) ^ u64::from(number));
-        // Evenly spaced sessions take turns; a Poisson process has no memory, so its first gap is like any other.
+        // Sessions with even spacing alternate; a Poisson process has no memory, so its first gap is like any other.
         let first = if poisson { exponential(&mut rng) } else { f64::from(place) / f64::from(sessions) };
         let phased = curve.map(|curve| Phased {
             curve: Arc::clone(curve),
@@ -82,7 +82,7 @@ impl Pace {
             sessions: sessions.into(),
             hint: 0,
         });
-        let mut schedule = Schedule { gap_ns, poisson, rng, next_after_ns: first * gap_ns, phased };
+        let mut schedule = ArrivalSchedule { gap_ns, poisson, rng, next_after_ns: first * gap_ns, phased };
         if let Some(phased) = &mut schedule.phased {
             schedule.next_after_ns = phased.due_ns();
         }
@@ -91,19 +91,19 @@ impl Pace {
 }
 
 impl Pace {
-    /// Whether operations are due by schedule.
+    /// Whether operations are due on a schedule.
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Open(_))
     }
 }
 
-impl Schedule {
-    /// The due moment of the next arrival in nanoseconds after the gate opened.
+impl ArrivalSchedule {
+    /// The due moment of the next arrival, in nanoseconds after the gate opened.
     pub fn due_ns(&self) -> u64 {
         self.next_after_ns as u64
     }
 
-    /// Moves on to the following arrival.
+    /// Moves to the following arrival.
     pub fn advance(&mut self) {
         let gap = if self.poisson { exponential(&mut self.rng) } else { 1.0 };
         match &mut self.phased {
@@ -115,16 +115,16 @@ impl Schedule {
         }
     }
 
-    /// Moves on to the first arrival that is due at `end_ns` after the gate or later: how many lie before that. Of as many as a
-    /// second cannot count one by one it is told within moments.
+    /// Moves to the first arrival that is due at `end_ns` after the gate or later; returns the number of skipped arrivals. It takes
+    /// moments even if counting the arrivals one by one would take longer than a second.
     pub fn pass(&mut self, end_ns: u64) -> u64 {
         let (mut passed, end_s) = (0, end_ns as f64 / 1e9);
         let (at, end, step) = match &self.phased {
             None => (self.next_after_ns, end_ns as f64, self.gap_ns),
             Some(phased) => (phased.arrivals, phased.curve.arrivals(end_s), phased.sessions),
         };
-        // Far from the end by counting in the schedule's own measure, in which arrivals are evenly spaced or Poisson's; near it
-        // moment by moment, where rounding would decide.
+        // Far from the end, count in the schedule's own measure, in which arrivals are evenly spaced or Poisson. Near the end, where
+        // rounding would decide, go one by one.
         let near = end - step - end.abs() * NEAR;
         let mut reached = at;
         if self.poisson {
@@ -153,7 +153,7 @@ impl Schedule {
     }
 }
 
-/// What rounding may make of a sum of arrivals, as a share of it.
+/// The relative rounding error of a sum of arrivals.
 const NEAR: f64 = 1e-9;
 
 /// A draw from the exponential distribution with mean 1, by inversion.
@@ -167,15 +167,20 @@ fn exponential(rng: &mut Xoshiro256PlusPlus) -> f64 {
 mod tests {
     use super::*;
 
-    fn due_moments(arrivals: Arrivals, rate: f64, sessions: u32, each: usize) -> Vec<u64> {
-        let workload = Workload { rate: Some(Rate(rate)), arrivals, seed: Some(1), ..Workload::default() };
+    fn due_moments(arrivals: Arrivals, rate: f64, sessions: u32, arrivals_per_session: usize) -> Vec<u64> {
+        let workload = WorkloadSettings {
+            rate: Some(Rate(rate)),
+            arrivals,
+            seed: Some(1),
+            ..WorkloadSettings::default()
+        };
         let mut all = Vec::new();
         for number in 0..sessions {
             let Pace::Open(mut schedule) = Pace::new(&workload, workload.rate, number, (number, sessions))
             else {
                 panic!("a plan with a rate is an open loop");
             };
-            for _ in 0..each {
+            for _ in 0..arrivals_per_session {
                 all.push(schedule.due_ns());
                 schedule.advance();
             }
@@ -204,9 +209,9 @@ mod tests {
         assert!((variance - 1.0).abs() < 5.0 * (8.0 / gaps.len() as f64).sqrt(), "variance {variance}");
     }
 
-    fn phased(arrivals: Arrivals, phases: &[&str], number: u32, sessions: u32) -> Schedule {
+    fn phased(arrivals: Arrivals, phases: &[&str], number: u32, sessions: u32) -> ArrivalSchedule {
         let phases = phases.iter().map(|phase| phase.parse().unwrap()).collect();
-        let workload = Workload { phases, arrivals, seed: Some(1), ..Workload::default() };
+        let workload = WorkloadSettings { phases, arrivals, seed: Some(1), ..WorkloadSettings::default() };
         let curve = workload.curve(1.0).map(Arc::new);
         match Pace::after(&workload, None, curve.as_ref(), number, (number, sessions)) {
             Pace::Open(schedule) => schedule,
@@ -214,7 +219,7 @@ mod tests {
         }
     }
 
-    fn until(mut schedule: Schedule, end_ns: u64) -> Vec<u64> {
+    fn until(mut schedule: ArrivalSchedule, end_ns: u64) -> Vec<u64> {
         let mut all = Vec::new();
         while schedule.due_ns() < end_ns {
             all.push(schedule.due_ns());
@@ -227,8 +232,9 @@ mod tests {
     fn one_phase_of_one_rate_is_that_rate() {
         for arrivals in [Arrivals::Constant, Arrivals::Poisson] {
             let flat = due_moments(arrivals, 1_000.0, 3, 2_000);
-            let each = |n| until(phased(arrivals, &["hold 1000/s 9s"], n, 3), 7_000_000_000);
-            let mut same: Vec<u64> = (0..3).flat_map(|n| each(n).into_iter().take(2_000)).collect();
+            let session_arrivals = |n| until(phased(arrivals, &["hold 1000/s 9s"], n, 3), 7_000_000_000);
+            let mut same: Vec<u64> =
+                (0..3).flat_map(|n| session_arrivals(n).into_iter().take(2_000)).collect();
             same.sort_unstable();
             for (one, other) in flat.iter().zip(&same) {
                 assert!(one.abs_diff(*other) <= 2, "{one} {other}");
@@ -263,7 +269,10 @@ mod tests {
 
     #[test]
     fn a_poisson_process_of_phases_has_the_gaps_of_its_law_in_its_own_time() {
-        let curve = Workload { phases: vec!["ramp 10..2000/s 20s".parse().unwrap()], ..Workload::default() };
+        let curve = WorkloadSettings {
+            phases: vec!["ramp 10..2000/s 20s".parse().unwrap()],
+            ..WorkloadSettings::default()
+        };
         let curve = curve.curve(1.0).unwrap();
         let due = until(phased(Arrivals::Poisson, &["ramp 10..2000/s 20s"], 0, 1), 21_000_000_000);
         let gaps: Vec<f64> = due
@@ -280,20 +289,30 @@ mod tests {
     fn arrivals_that_are_passed_are_as_many_as_would_have_come() {
         const PHASES: [&str; 4] =
             ["ramp 0..4000/s 10s", "hold 0/s 5s", "hold 50/s 4s", "sine 0..900/s period 3s for 9s"];
-        let second = 1_000_000_000;
+        let second_ns = 1_000_000_000;
         for (arrivals, sessions) in [(Arrivals::Constant, 1), (Arrivals::Constant, 7), (Arrivals::Poisson, 3)]
         {
             for number in 0..sessions {
-                let flat =
-                    Workload { rate: Some(Rate(700.0)), arrivals, seed: Some(1), ..Workload::default() };
+                let flat = WorkloadSettings {
+                    rate: Some(Rate(700.0)),
+                    arrivals,
+                    seed: Some(1),
+                    ..WorkloadSettings::default()
+                };
                 let Pace::Open(flat) = Pace::new(&flat, flat.rate, number, (number, sessions)) else {
                     panic!()
                 };
                 for schedule in [flat, phased(arrivals, &PHASES, number, sessions)] {
                     let (mut jumps, mut each) = (schedule.clone(), schedule);
-                    for end_ns in
-                        [0, second, 3 * second + 7, 11 * second, 16 * second, 20 * second, 29 * second]
-                    {
+                    for end_ns in [
+                        0,
+                        second_ns,
+                        3 * second_ns + 7,
+                        11 * second_ns,
+                        16 * second_ns,
+                        20 * second_ns,
+                        29 * second_ns,
+                    ] {
                         let one_by_one = until(each.clone(), end_ns);
                         one_by_one.iter().for_each(|_| each.advance());
                         assert_eq!(
@@ -306,13 +325,13 @@ mod tests {
                 }
             }
         }
-        // One by one this would take hours.
+        // One by one, this would take hours.
         let mut many = phased(Arrivals::Constant, &["hold 1000000/s 24h"], 0, 1);
-        assert_eq!(many.pass(86_401 * second), 86_401_000_000);
+        assert_eq!(many.pass(86_401 * second_ns), 86_401_000_000);
     }
 
     #[test]
     fn without_a_rate_the_loop_is_closed() {
-        assert!(matches!(Pace::new(&Workload::default(), None, 0, (0, 1)), Pace::Closed));
+        assert!(matches!(Pace::new(&WorkloadSettings::default(), None, 0, (0, 1)), Pace::Closed));
     }
 }

@@ -1,28 +1,28 @@
-//! Think time: sleeps of a session between two of its operations.
+//! Think time: sleeps of a session between two operations.
 //!
-//! Drawn by a generator of its own, so that the same operations are drawn whether or not there is think time.
+//! It has its own random generator, so that think time does not change the drawn operations.
 
 use dyno_engine::data::mix;
-use dyno_plan::Workload;
+use dyno_plan::WorkloadSettings;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// One session's sleeps.
+/// The sleeps of one session.
 #[derive(Debug, Clone)]
-pub struct Think {
+pub struct SessionThinkTime {
     rng: Xoshiro256PlusPlus,
-    /// One operation in so many is followed by a sleep; 0 is none.
+    /// On average one in this many operations is followed by a sleep; 0 for none.
     every: u64,
     min_ns: u64,
-    /// The longest sleep beyond the shortest, and one more.
+    /// The longest sleep minus the shortest, plus one.
     span_ns: u64,
-    /// Whether the time that the operation took is part of the sleep.
+    /// Whether the time of the operation is subtracted from the sleep.
     compensated: bool,
 }
 
-impl Think {
+impl SessionThinkTime {
     /// The sleeps of session `number`.
-    pub fn new(workload: &Workload, number: u32) -> Self {
+    pub fn new(workload: &WorkloadSettings, number: u32) -> Self {
         let (min_ns, max_ns) =
             (workload.think_min.0.as_nanos() as u64, workload.think_max.0.as_nanos() as u64);
         Self {
@@ -36,13 +36,13 @@ impl Think {
         }
     }
 
-    /// Whether there are any.
+    /// Whether the session sleeps at all.
     #[inline]
     pub fn is_on(&self) -> bool {
         self.every > 0
     }
 
-    /// Draws whether the operation that is about to begin is followed by a sleep, and how long it is, ns.
+    /// Draws whether the next operation is followed by a sleep; returns its length in ns.
     #[inline]
     pub fn draw(&mut self) -> Option<u64> {
         if self.every == 0 || self.below(self.every) != 0 {
@@ -51,7 +51,7 @@ impl Think {
         Some(self.min_ns + self.below(self.span_ns))
     }
 
-    /// When a sleep of `length_ns` after an operation ends.
+    /// The end of a sleep of `length_ns` after an operation.
     #[inline]
     pub fn until_ns(&self, length_ns: u64, began_ns: u64, ended_ns: u64) -> u64 {
         length_ns + if self.compensated { began_ns } else { ended_ns }
@@ -65,18 +65,18 @@ impl Think {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_plan::Span;
+    use dyno_plan::TimeSpan;
     use std::time::Duration;
 
-    fn think(every: u32, compensated: bool) -> Think {
-        let workload = Workload {
+    fn think(every: u32, compensated: bool) -> SessionThinkTime {
+        let workload = WorkloadSettings {
             think_every: every,
-            think_min: Span(Duration::from_millis(10)),
-            think_max: Span(Duration::from_millis(30)),
+            think_min: TimeSpan(Duration::from_millis(10)),
+            think_max: TimeSpan(Duration::from_millis(30)),
             think_compensated: compensated,
-            ..Workload::default()
+            ..WorkloadSettings::default()
         };
-        Think::new(&workload, 3)
+        SessionThinkTime::new(&workload, 3)
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! What becomes of a session's turn: a request, a rest, or the end of its operation.
+//! The next action of a session within an operation: a request, a sleep, or the end of the operation.
 
-/// What becomes of a session's turn.
+/// The next action of a session within an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn<T> {
-    /// A request was given, and has brought this.
+pub enum SessionTurn<T> {
+    /// A request was sent and has this result.
     Asked(T),
-    /// Nothing is to be done for so many ns.
+    /// The session sleeps for this many ns.
     Rests(u64),
-    /// There is no more: the operation has ended well.
+    /// The operation ended successfully and has no further request.
     Over,
 }

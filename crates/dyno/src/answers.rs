@@ -1,24 +1,25 @@
-//! The answers of runs that belong together: those of a comparison side by side, all others curve by curve.
+//! Answers of related runs: one for each side of a comparison, and one for each curve of other runs.
 
-use dyno_analyze::answer::Answers;
-use dyno_analyze::conclusion::{Conclusion, Figures};
+use dyno_analyze::answer::CurveSummaries;
+use dyno_analyze::conclusion::{Conclusion, ConclusionFigures};
 use dyno_analyze::points;
 use dyno_record::RunRecord;
 
-/// Of records that a command made or that were chosen, of which `conclusions` tell what they are.
-pub(crate) fn of(records: &[RunRecord], conclusions: &[Conclusion]) -> Answers {
+/// Answers for the records of a command, or for chosen records; `conclusions` state what they are.
+pub(crate) fn for_records(records: &[RunRecord], conclusions: &[Conclusion]) -> CurveSummaries {
     match conclusions {
-        [Conclusion { figures: Figures::Ab(_), .. }] => of_sides(&sides(records)),
-        _ => Answers::of(&points(records)),
+        [Conclusion { figures: ConclusionFigures::Ab(_), .. }] => for_sides(&sides(records)),
+        _ => CurveSummaries::of(&points(records)),
     }
 }
 
-/// Of sides with their names.
-pub(crate) fn of_sides(sides: &[(String, Vec<RunRecord>)]) -> Answers {
-    Answers::of_sides(sides.iter().map(|(name, records)| (name.as_str(), Answers::of(&points(records)))))
+pub(crate) fn for_sides(sides: &[(String, Vec<RunRecord>)]) -> CurveSummaries {
+    CurveSummaries::of_sides(
+        sides.iter().map(|(name, records)| (name.as_str(), CurveSummaries::of(&points(records)))),
+    )
 }
 
-/// The records of an A/B comparison by their side.
+/// The records of an A/B comparison by side.
 pub(crate) fn sides(records: &[RunRecord]) -> Vec<(String, Vec<RunRecord>)> {
     let mut sides: Vec<(String, Vec<RunRecord>)> = Vec::new();
     for record in records {

@@ -1,14 +1,14 @@
-//! Asking at the terminal.
+//! Asks questions at the terminal.
 
 use std::io::{IsTerminal as _, Write as _};
 
-/// Whether somebody sits at a terminal who sees what is asked.
-pub(crate) fn can() -> bool {
+/// Whether a user can see and answer a question at a terminal.
+pub(crate) fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Shows `lines` and asks a question that is answered by yes or no; also of who wants no talk.
-pub(crate) fn yes(lines: &[String], question: &str) -> std::io::Result<bool> {
+/// Shows `lines` and asks a yes-or-no question, even with `--quiet`.
+pub(crate) fn confirm(lines: &[String], question: &str) -> std::io::Result<bool> {
     let mut err = std::io::stderr().lock();
     for line in lines {
         writeln!(err, "{}", dyno_report::text::talk(line))?;

@@ -1,20 +1,21 @@
-//! Those who watch a command by other means: a monitoring system that scrapes, one that is told.
+//! Reports a running command to monitoring: Prometheus scrapes it, and Grafana and OpenTelemetry receive
+//! data.
 
 use std::sync::{Mutex, PoisonError};
 
-use dyno_campaign::Event;
+use dyno_campaign::CampaignEvent;
 use dyno_metrics::{Annotator, Metrics, MetricsAccess, PostError, ServeMetricsError, Server};
 use dyno_record::private_file::open_secret_warning;
 
-use crate::cli::Common;
+use crate::cli::CommonArgs;
 use crate::exit::usage;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// Holds the token of a service account of Grafana.
+/// Variable with the token of a Grafana service account.
 const TOKEN_ENV: &str = "DYNO_GRAFANA_TOKEN";
 
-/// Who may read the metrics, as options and environment say.
-fn metrics_access(common: &Common) -> anyhow::Result<MetricsAccess> {
+/// Who may read the metrics, from options and environment.
+fn metrics_access(common: &CommonArgs) -> anyhow::Result<MetricsAccess> {
     let of_environment = std::env::var(METRICS_TOKEN_ENV).ok();
     let token = match &common.metrics_token_file {
         None => of_environment,
@@ -35,23 +36,23 @@ fn metrics_access(common: &Common) -> anyhow::Result<MetricsAccess> {
     }
 }
 
-/// Holds the token that a scraper of `--metrics` has to send.
+/// Variable with the token that a scraper of `--metrics` must send.
 const METRICS_TOKEN_ENV: &str = "DYNO_METRICS_TOKEN";
 
-/// Everybody that the options name.
+/// All monitoring receivers named in the options.
 #[derive(Default)]
-pub(crate) struct Beside {
+pub(crate) struct TelemetrySinks {
     metrics: Option<Metrics>,
     annotator: Option<Mutex<Annotator>>,
     #[cfg(feature = "otlp")]
     tracer: Option<Mutex<dyno_metrics::Tracer>>,
-    /// What went wrong on the way, told at the end.
-    trouble: Mutex<Vec<PostError>>,
+    /// Failures on the way, reported at the end.
+    send_errors: Mutex<Vec<PostError>>,
 }
 
-impl Beside {
-    /// Begins to listen and to send, as the options say.
-    pub(crate) fn start(common: &Common, talk: &Talk) -> anyhow::Result<Self> {
+impl TelemetrySinks {
+    /// Starts to listen and to send, according to the options.
+    pub(crate) fn start(common: &CommonArgs, talk: &Console) -> anyhow::Result<Self> {
         let refused = |error: PostError| usage(error.to_string(), "dyno run --help says what is meant");
         let mut beside = Self::default();
         if let Some(address) = &common.metrics {
@@ -89,8 +90,7 @@ impl Beside {
         Ok(beside)
     }
 
-    /// Something has happened.
-    pub(crate) fn hear(&self, event: &Event) {
+    pub(crate) fn forward(&self, event: &CampaignEvent) {
         if let Some(metrics) = &self.metrics {
             metrics.hear(event);
         }
@@ -104,12 +104,12 @@ impl Beside {
     }
 
     fn note(&self, sent: Result<(), PostError>) {
-        locked(&self.trouble).extend(sent.err());
+        locked(&self.send_errors).extend(sent.err());
     }
 
-    /// Waits for what is still to be sent, for a bounded time, and tells what did not arrive: the runs are stored all the same.
-    pub(crate) fn finish(&self, talk: &Talk) {
-        let mut trouble = std::mem::take(&mut *locked(&self.trouble));
+    /// Waits a bounded time for pending data and reports what did not arrive; the runs are stored anyway.
+    pub(crate) fn finish(&self, talk: &Console) {
+        let mut trouble = std::mem::take(&mut *locked(&self.send_errors));
         if let Some(annotator) = &self.annotator {
             trouble.extend(locked(annotator).finish());
         }

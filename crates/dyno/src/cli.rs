@@ -1,4 +1,4 @@
-//! The command line: options that all commands share, and one variant per command.
+//! The command line: common options and one variant for each command.
 
 mod awr;
 mod calibrate;
@@ -27,33 +27,37 @@ use dyno_workload::own::example::EXAMPLES as EXAMPLES_OF_WORKLOADS;
 
 use crate::engines::{NAMES, named};
 
-pub(crate) use awr::{Awr, AwrCommand, Compat, Diff, Format, Read, TimelineArgs};
+pub(crate) use awr::{AwrArgs, AwrCommand, AwrReadArgs, Compat, Diff, Format, TimelineArgs};
 pub(crate) use calibrate::Calibrate;
-pub(crate) use capacity::Capacity;
+pub(crate) use capacity::CapacityArgs;
+pub(crate) use fleet::{AgentAccessArgs, DriverHostArgs};
 #[cfg(feature = "fleet")]
-pub(crate) use fleet::{Agent, Collect, GROUP, Meeting, NATS};
-pub(crate) use fleet::{Hosts, Met};
+pub(crate) use fleet::{AgentArgs, Collect, GROUP, Meeting, NATS};
 pub(crate) use health::Health;
-pub(crate) use measuring::{Ab, Run, Search, Soak, Sweep};
+pub(crate) use measuring::{AbArgs, RunArgs, SearchArgs, SoakArgs, SweepArgs};
 pub(crate) use proofs::{Prove, ProveDurability, ProveWindow};
-pub(crate) use results::{Compare, Export, Import, ImportMetrics, ImportSlob, List, ReportArgs, Show, Trend};
+pub(crate) use results::{
+    Compare, Export, Import, ImportMetrics, ImportSlob, List, ReportArgs, ShowArgs, TrendArgs,
+};
 #[cfg(feature = "serve")]
 pub(crate) use serve::Serve;
-pub(crate) use shared::{DateOrder, DecimalMark, DialectArgs, Marks, Separator};
-pub(crate) use study::{ListStudies, ReportStudy, ResumeStudy, RunStudy, Study, StudyCommand, WhichStudy};
-pub(crate) use suite::{Suite, SuiteCommand, Which};
-pub(crate) use verdicts::{Price, Scorecard};
-pub(crate) use watch::Watch;
-pub(crate) use workload::{CheckWorkload, ImportPgbench, ImportStatements, Workload};
+pub(crate) use shared::{DateOrder, DecimalMark, DialectArgs, MarkArgs, Separator};
+pub(crate) use study::{
+    ListStudies, ReportStudy, ResumeStudy, RunStudy, StudyArgs, StudyCommand, WhichStudy,
+};
+pub(crate) use suite::{SuiteArgs, SuiteCommand, SuiteTestArgs};
+pub(crate) use verdicts::{PriceArgs, ScorecardArgs};
+pub(crate) use watch::WatchArgs;
+pub(crate) use workload::{CheckWorkload, ImportPgbench, ImportStatements, WorkloadCommand};
 
 /// A dynamometer for database platforms: loads data, drives a known load, and proves that the numbers agree.
 #[derive(Debug, Parser)]
 #[command(name = "dyno", version, max_term_width = 100, propagate_version = true, after_long_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: CommonArgs,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 const EXAMPLES: &str = "\
@@ -66,37 +70,40 @@ Examples:
 
 Exit codes:
   0 done and valid    1 done, but the audit found the run invalid    2 wrong usage or plan
-  3 the target or the host failed    4 a study goes on once the machine was started anew
+  3 the target or the host failed    4 a study continues after a restart of the machine
   130 interrupted; what was measured is stored";
 
-/// The plan file where none is named.
+/// The plan file if none is named.
 pub(crate) const DEFAULT_PLAN: &str = "dyno.toml";
 
-/// Options of every command.
+/// Options that all commands share.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Common {
-    /// The plan file.
+pub(crate) struct CommonArgs {
+    /// Plan file with the settings of the test.
     #[arg(long, global = true, value_name = "FILE", default_value = DEFAULT_PLAN, env = "DYNO_PLAN")]
     pub(crate) plan: PathBuf,
-    /// The database, instead of the plan's target.url; never with a password in it. Given several times: all of them at once.
+    /// Database URL, instead of the plan's target.url; without a password. Repeat it for several targets at
+    /// once.
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) target: Vec<String>,
-    /// Any key of the plan, over what the file says; can be given many times.
+    /// Sets a key of the plan and overrides the file; can be repeated.
     #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// The file that keeps all runs [default: in the user's data directory].
+    /// The file that stores all runs [default: in the user's data directory].
     #[arg(long, global = true, value_name = "FILE", env = "DYNO_REPOSITORY")]
     pub(crate) repository: Option<PathBuf>,
-    /// Run the plan's own commands (its hooks), now and from then on, without being asked.
+    /// Run the plan's own commands (its hooks) without asking, now and later.
     #[arg(long, global = true)]
     pub(crate) allow_hooks: bool,
-    /// Run a workload that changes data which Dyno did not make, now and from then on, without being asked.
+    /// Run a workload that changes data not created by Dyno, without asking, now and later.
     #[arg(long, global = true)]
     pub(crate) allow_writes: bool,
-    /// Serve what is measured as OpenMetrics while the command runs, such as 127.0.0.1:9750, or :9750 for this machine alone.
+    /// Serve measurements as OpenMetrics while the command runs, at an address such as 127.0.0.1:9750, or
+    /// :9750 for this machine only.
     #[arg(long, global = true, value_name = "ADDRESS", help_heading = "Watching")]
     pub(crate) metrics: Option<String>,
-    /// The file whose first line is the token that a scraper of --metrics has to send; or the token itself in DYNO_METRICS_TOKEN.
+    /// File whose first line is the token that a scraper of --metrics must send; alternatively
+    /// DYNO_METRICS_TOKEN holds the token.
     #[arg(
         long,
         global = true,
@@ -106,36 +113,38 @@ pub(crate) struct Common {
         hide_short_help = true
     )]
     pub(crate) metrics_token_file: Option<PathBuf>,
-    /// Serve --metrics on an address beyond this machine without a token, to everyone who reaches it.
+    /// Serve --metrics beyond this machine without a token, to anyone who can reach the address.
     #[arg(long, global = true, requires = "metrics", help_heading = "Watching", hide_short_help = true)]
     pub(crate) metrics_open: bool,
-    /// Mark the window of each run in the Grafana at this address; DYNO_GRAFANA_TOKEN holds a service account's token.
+    /// Mark each run's window in the Grafana at this address; DYNO_GRAFANA_TOKEN holds a service account
+    /// token.
     #[arg(long, global = true, value_name = "URL", help_heading = "Watching")]
     pub(crate) annotate: Option<String>,
-    /// Send durations and a trace of each run to the OpenTelemetry collector at this address, by HTTP.
+    /// Send durations and a trace of each run to the OpenTelemetry collector at this address over HTTP.
     #[cfg(feature = "otlp")]
     #[arg(long, global = true, value_name = "URL", help_heading = "Watching")]
     pub(crate) otlp: Option<String>,
-    /// Append what happens to FILE, one JSON object a line, for a program that follows it (`dyno serve` does). A named pipe of your
-    /// own works while something reads it; a link such as /dev/stdout and files of other users in a shared folder are refused.
+    /// Append events to FILE, one JSON object per line, for a program that follows it (as `dyno serve` does).
+    /// Your own named pipe works while a program reads it. Links such as /dev/stdout are refused, and so are
+    /// files of other users in a shared folder.
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub(crate) events: Option<PathBuf>,
-    /// Data for machines on stdout; talk stays on stderr.
+    /// Write JSON to stdout; messages stay on stderr.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Lines of progress instead of the full screen.
+    /// Show lines of progress instead of the full screen.
     #[arg(long, global = true)]
     pub(crate) plain: bool,
-    /// No talk but errors.
+    /// Show no messages except errors.
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// More talk.
+    /// Show more messages about each step.
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Write a commented plan file.
     #[command(
         after_long_help = "What --target and --set say stands in the plan.\n\nExamples:\n  dyno init\n  dyno init --target postgres://dyno@db1/bench --set data.scale=10G\n  \
@@ -144,7 +153,7 @@ pub(crate) enum Command {
             dyno init --workload tpcb                    a ready one, as pgbench's"
     )]
     Init(Init),
-    /// Look for everything that would prevent or falsify a run, with the way out.
+    /// Check for everything that would prevent or falsify a run, with remedies.
     #[command(
         after_long_help = "Examples:\n  dyno check\n  dyno check --target postgres://dyno@db1/bench --set run.sessions_per_schema=64\n  dyno check --deep --target oracle://dyno@db1:1521/bench\n  dyno check --accept --target postgres://dyno@db1/bench --record accept.json\n  dyno check --grants --target oracle://dyno@db1/bench > grants.sql"
     )]
@@ -153,13 +162,14 @@ pub(crate) enum Command {
     #[command(
         after_long_help = "The same data already there is recognised, an interrupted load is resumed.\n\nExamples:\n  dyno load\n  dyno load --set data.scale=1G --replace"
     )]
-    Load(Load),
-    /// One run: live progress, result, audit; the record is stored.
+    Load(LoadArgs),
+    /// Do one run with live progress, result and audit, and store its record.
     #[command(
         after_long_help = "Ctrl-C ends the run and stores what was measured; twice ends at once.\n\nExamples:\n  dyno run\n  dyno run --set workload.update_pct=20 --set run.time=5m\n  dyno run --set workload.folder=shop\n  dyno run --variant nfs4 --tag after-patch\n  dyno run --json > run.json"
     )]
-    Run(Run),
-    /// Runs over a grid of settings, from the plan's sweep section: the table grows line by line, the points follow.
+    Run(RunArgs),
+    /// Run a grid of settings from the plan's sweep section, with a table line per run and a summary per
+    /// point.
     #[command(
         after_long_help = "Every run is stored as soon as it has ended. Ctrl-C keeps what was measured, twice ends at once; --resume goes on after \
             that, after a crash, and with runs that failed. Data is loaded where it is not there, once for each layout.\n\n\
@@ -167,29 +177,30 @@ pub(crate) enum Command {
             dyno sweep --dry-run\n  dyno sweep --set sweep.sessions=1,2,4,8,16,32,64 --set sweep.until=saturation --set sweep.repeats=5\n  \
             dyno sweep --resume"
     )]
-    Sweep(Sweep),
-    /// The highest sessions or rate that keeps limits of latency: doubling, halving, and each end confirmed by more runs.
+    Sweep(SweepArgs),
+    /// Find the highest sessions or rate within latency limits by doubling and halving; more runs confirm
+    /// each end.
     #[command(
         after_long_help = "A limit is mean, p50, p95, p99, p999 or max of response time, of all operations or of one class. In an open loop \
             the rate must come about, too. Exit code 1: not even the lowest load keeps the limits.\n\n\
             Examples:\n  dyno search --limit 'p99 <= 2ms'\n  dyno search --limit 'p99 <= 2ms' --limit 'update.mean <= 5ms' --max 256\n  \
             dyno search --over rate --from 1000 --limit 'p99 <= 5ms' --set run.sessions_per_schema=32"
     )]
-    Search(Search),
-    /// One setting for hours: throughput minute by minute, drift, falls that last, stalls.
+    Search(SearchArgs),
+    /// Run one setting for hours: throughput per minute, drift, lasting drops, stalls.
     #[command(
         after_long_help = "Ctrl-C ends it and keeps what was measured.\n\nExamples:\n  dyno soak --time 8h --set workload.update_pct=50\n  dyno soak --time 20m --set observe.interval=500ms"
     )]
-    Soak(Soak),
-    /// Two sides by turns (A B B A …), so that drift meets both alike.
+    Soak(SoakArgs),
+    /// Compare two sides in interleaved runs (A B B A …), so that drift affects both equally.
     #[command(
         after_long_help = "A side is KEY=VALUE[,KEY=VALUE…] over the plan, or a plan file; an empty one is the plan as it is. In the end the \
             sides are compared, as dyno compare does; exit code 1 also where a --gate is broken.\n\n\
             Examples:\n  dyno ab --a workload.redo=lite --b workload.redo=heavy --pairs 10\n  dyno ab --a '' --b work_unit=256\n  \
             dyno ab --a nfs.toml --b direct-nfs.toml --gate \"ops_per_s >= -3%\""
     )]
-    Ab(Ab),
-    /// A catalogue of tests, each about one component, one after the other: what the whole platform can do, and where it bends.
+    Ab(AbArgs),
+    /// Run a catalog of component tests: what the whole platform can do, and where its knees are.
     #[command(
         after_long_help = "Each test is run through the database under rising load, with data of its own that is made before and dropped \
             behind it. Ctrl-C keeps what was measured, --resume goes on after that. A test of your own is a folder with workload.toml and \
@@ -197,8 +208,9 @@ pub(crate) enum Command {
             Examples:\n  dyno suite list\n  dyno suite --quick\n  dyno suite --quick --target postgres://dyno@db1/bench --group cpu\n  \
             dyno suite --test server-lookup --test server-scan\n  dyno suite --full --target postgres://dyno@db1/bench --set data.scale=64G\n  dyno suite --resume"
     )]
-    Suite(Suite),
-    /// What a changed setting is worth: variants of the platform by turns, each applied, shown to be in force, measured and reverted.
+    Suite(SuiteArgs),
+    /// Measure the effect of changed settings: interleaved variants of the platform, each applied, verified,
+    /// measured and reverted.
     #[command(
         after_long_help = "A study is a plan with [study], [[variant]] and [[task]] tables (docs/guides/studies.md), or a ready one by its name. What it changes is \
             noted on disk before, so that Ctrl-C, a failure, a kill or a reboot leaves nothing behind: `dyno study resume` first puts everything back, then \
@@ -206,29 +218,29 @@ pub(crate) enum Command {
             Examples:\n  dyno study list\n  dyno study plan file-systems\n  dyno study run file-systems --param size=8G\n  \
             dyno study run swappiness.toml --target postgres://dyno@db1/bench\n  dyno study resume\n  dyno study report -o study.html"
     )]
-    Study(Study),
-    /// Whether a suite delivers what is expected of a platform: a sheet of passed and failed limits.
+    Study(StudyArgs),
+    /// Check a suite against expectations of the platform: a table of passed and failed limits.
     #[command(
         after_long_help = "Expectations stand in a file: `storage-random-read >= 100000 at p99 <= 1ms`, `server-lookup.alone <= 200us`. --init \
             writes one from a good suite.\n\nExamples:\n  dyno health --init suite-20261123-183926-3eb9\n  dyno health last --expect expect.toml\n  \
             dyno health last -o sheet.html\n\nExit codes: 0 all are met, 1 one is not or nobody knows, 2 wrong usage, 3 the repository failed."
     )]
     Health(Health),
-    /// Platforms side by side over all tests of their suites, each held against the first.
+    /// Compare platforms over all tests of their suites, each with the first.
     #[command(
         after_long_help = "A platform is `last`, suites by name with commas between them, variant:NAME (all suites of it, which are repeats), \
             or one out of a document: server-in-memory-oracle, random-read-flash-oracle. There is no index over all.\n\n\
             Examples:\n  dyno scorecard variant:old variant:new\n  dyno scorecard old=suite-20261123-183926-3eb9 new=last -o scorecard.html\n  \
             dyno scorecard random-read-flash-oracle last\n  dyno scorecard variant:a variant:b --figure alone"
     )]
-    Scorecard(Scorecard),
-    /// What performance costs: prices of platforms, shared out over what they do at the knee.
+    Scorecard(ScorecardArgs),
+    /// Compute the cost of performance from platform prices and the throughput at the knee.
     #[command(
         after_long_help = "Examples:\n  dyno price --init            an example of prices.toml, to be edited\n  dyno price\n  \
             dyno price prices.toml -o price.html"
     )]
-    Price(Price),
-    /// Raw limits of this machine without a database: its device (by fio), its syncs, its memory.
+    Price(PriceArgs),
+    /// Measure raw limits of this machine without a database: its device (with fio), its syncs, its memory.
     #[command(
         after_long_help = "They stand beside what a database gets out of the same machine: a suite shows its results of storage as a share \
             of them. Figures that cannot be the device's are refused with their reason. The device is loaded as much as it can be.\n\n\
@@ -236,14 +248,15 @@ pub(crate) enum Command {
             dyno calibrate /srv/redo --only commit --commit-size 4K\n  dyno report last -o limits.html"
     )]
     Calibrate(Calibrate),
-    /// What a running database does by itself: its counters, waits and sessions, read every second without any load of ours.
+    /// Observe a running database: its counters, waits and sessions every second, without any load from Dyno.
     #[command(
         after_long_help = "Nothing is created, written or locked; no tables of Dyno's are needed. What this user may not read is said. Ctrl-C ends it \
             and keeps what was seen.\n\nExamples:\n  dyno watch postgres://dyno@db1/shop\n  dyno watch postgres://dyno@db1/shop --for 8h --interval 5s\n  \
             dyno watch mysql://dyno@db1/shop --json > shop.jsonl\n  dyno watch postgres://dyno@db1/shop --set observe.hosts=ssh://db1\n  dyno show last; dyno report last -o present.html\n  dyno capacity sweep:last last"
     )]
-    Watch(Watch),
-    /// Wait on this host for whoever leads runs from several driver hosts, and do its part of the sessions; or only tell what the host does.
+    Watch(WatchArgs),
+    /// Wait on this host for controllers of distributed runs and drive its share of the sessions; or only
+    /// report the host's counters.
     #[cfg(feature = "fleet")]
     #[command(
         after_long_help = "One on each driver host; leaders find it at the NATS server under the name of its group (`dyno run --hosts 3`). A password of the database is \
@@ -251,23 +264,25 @@ pub(crate) enum Command {
             stays on its disk (`dyno collect`).\n\nWith --observe-only it drives nothing: on a database's machine it tells what that machine does, to \
             runs with observe.hosts=agent or agent://NAME.\n\nExamples:\n  dyno agent --nats nats://meet:4222 --group oltp\n  dyno agent --nats tls://meet:4222 --nats-auth nats.toml --name client-2\n  dyno agent --observe-only --nats nats://meet:4222 --name db1"
     )]
-    Agent(Agent),
-    /// Fetch what agents keep of runs whose leader was lost, and store it as records of failed runs.
+    Agent(AgentArgs),
+    /// Fetch results that agents keep of runs whose controller was lost, and store them as records of failed
+    /// runs.
     #[cfg(feature = "fleet")]
     #[command(
         after_long_help = "What sessions measured is merged; the database's counters were read by nobody, so such a record is no result. Agents keep a run until \
             somebody has stored it.\n\nExamples:\n  dyno collect --nats nats://meet:4222 --group oltp\n  dyno collect 20261125-023000-7f3a\n  dyno collect --from client-1/agent --from client-2/agent"
     )]
     Collect(Collect),
-    /// What a platform can do against what is made of it: how much of the knee of each component is used, and which comes first.
+    /// Compare capacity with use: how much of each component's knee is used, and which component saturates
+    /// first.
     #[command(
         after_long_help = "MEASURED is a suite, a sweep, a search or runs; USE are watches (`dyno watch`) and imported reports, as many as there are: with \
             those of seven days or more, when the knee is reached at the trend. What is not the same thing on both sides is listed with the reason, and \
             not computed.\n\nExamples:\n  dyno capacity suite-20261123-183926-3eb9 last\n  dyno capacity suite-20261123-183926-3eb9 tag:monday tag:tuesday -o capacity.html\n  \
             dyno capacity sweep:last tag:awr --over 80%\n\nExit codes: 0 told, 1 a component is over --over, or nothing can be compared, 2 wrong usage, 3 the repository failed."
     )]
-    Capacity(Capacity),
-    /// Pages and an HTTP API over the repository, and runs that are started from them, watched and stopped.
+    Capacity(CapacityArgs),
+    /// Serve pages and an HTTP API over the repository; start, watch and stop runs there.
     #[cfg(feature = "serve")]
     #[command(
         after_long_help = "The address that is printed has a token, without which nothing is answered. It listens on this machine only unless \
@@ -277,17 +292,17 @@ pub(crate) enum Command {
             dyno serve --host dyno.example.org --behind-proxy"
     )]
     Serve(Serve),
-    /// The runs in the repository, latest first.
+    /// List the runs in the repository, latest first.
     #[command(
         after_long_help = "Examples:\n  dyno list\n  dyno list --limit 100 --status invalid\n  dyno list --sweeps\n  dyno list --sweep last"
     )]
     List(List),
-    /// Whole records, readably; several runs make one table.
+    /// Show whole records in readable form; several runs share one table.
     #[command(
         after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`; several by their sweep, tag:NAME or variant:NAME.\n\nExamples:\n  dyno show\n  dyno show 20260321-142501-7f3a --json\n  dyno show last~2 last~1 last"
     )]
-    Show(Show),
-    /// What differs between two sets of runs, by how much, whether it is real, and what else differed.
+    Show(ShowArgs),
+    /// Compare two sets of runs: size and significance of differences, and other changed settings.
     #[command(
         after_long_help = "Each set is one or more names with commas between them: a run (last, last~2, an id), a sweep, tag:NAME or \
             variant:NAME. Runs at the same point go together; with repeats there is a verdict, with one run each never. \
@@ -298,13 +313,14 @@ pub(crate) enum Command {
             Exit codes: 0 compared and every gate holds, 1 a gate is broken, 2 wrong usage, 3 the repository failed."
     )]
     Compare(Compare),
-    /// What became of a measure over the runs of one plan, with the moments at which it changed.
+    /// Show a measure over the runs of one plan, with the times of its changes.
     #[command(
         after_long_help = "Without runs named: all of the latest run's plan and target. Changes are found by E-Divisive; nine runs are the least.\n\n\
             Examples:\n  dyno trend\n  dyno trend --like 20260321-142501-7f3a --metric service_p99_us\n  dyno trend tag:nightly --json"
     )]
-    Trend(Trend),
-    /// Results of other tools and documents as run records: a table, one record a line; a log of a known tool; or the records in a report.
+    Trend(TrendArgs),
+    /// Import results of other tools and documents as run records: a table with one record per line, a log of
+    /// a known tool, or the records in a report.
     #[command(
         after_long_help = "Each --map says what a column is: COLUMN=FIELD, with :UNIT behind it where it is not the field's own, and \
             @TARGET for one of several databases. FIELD is sessions, ops (a total), ops_per_s, rows_per_s, seconds, \
@@ -318,7 +334,7 @@ pub(crate) enum Command {
             dyno import pdbs.csv --map sessions=sessions --map ops=ops_per_s --map ops_pdb1=ops_per_s@pdb1 --map ops_pdb2=ops_per_s@pdb2\n  dyno import sysbench.log --tag sysbench --product MySQL\n  dyno import report.html"
     )]
     Import(Import),
-    /// A plan from another tool's configuration: slob.conf of SLOB 2.0 to 2.5, or pgio.conf.
+    /// Convert another tool's configuration to a plan: slob.conf of SLOB 2.0 to 2.5, or pgio.conf.
     #[command(
         after_long_help = "The plan goes to stdout, or to the file behind -o, with a comment for each parameter: that it says the same, what \
             differs by design, or why a plan has nothing for it. Passwords are never copied.\n\
@@ -328,7 +344,7 @@ pub(crate) enum Command {
             dyno import-slob pgio.conf --target postgres://pgio@db1/pgio > pgio.toml\n  dyno import-slob slob.conf --json"
     )]
     ImportSlob(ImportSlob),
-    /// A workload of your own SQL from scripts of PostgreSQL's pgbench, or from those that are built into it.
+    /// Convert pgbench scripts of PostgreSQL, or its built-in scripts, to a custom workload.
     #[command(
         after_long_help = "What a script does is done alike, or refused with its place: nothing is left out. What differs is said, and stands in the \
             folder: statements of a pipeline, for instance, are sent one after the other. Scripts with pgbench's own tables describe \
@@ -339,7 +355,7 @@ pub(crate) enum Command {
             dyno load --set workload.folder=tpcb; dyno run --set workload.folder=tpcb"
     )]
     ImportPgbench(ImportPgbench),
-    /// A draft of a workload of your own SQL from the heaviest statements that a database has seen.
+    /// Draft a custom workload from the heaviest statements that a database has seen.
     #[command(
         after_long_help = "The statements are those of pg_stat_statements (PostgreSQL), of the digests of performance_schema (MySQL, MariaDB), of \
             V$SQLSTATS (Oracle; no management pack), or the top SQL of an AWR report. Each becomes a transaction that comes as often as it \
@@ -352,7 +368,8 @@ pub(crate) enum Command {
             dyno import-statements --awr awrrpt_1_100_101.html --sql-text --into shop\n  dyno workload check shop"
     )]
     ImportStatements(ImportStatements),
-    /// What a cloud measured of its database while a run went on, from CSV: shown beside the run, and used for nothing.
+    /// Import a cloud's database metrics for the time of a run from CSV: shown with the run, and not used in
+    /// its figures.
     #[command(
         after_long_help = "For databases whose host nobody can look at, such as RDS and Aurora. One row for each value, or one column for each metric:\n\n  \
             time,metric,statistic,value,unit,instance,period\n  2026-11-25T08:00:00Z,CPUUtilization,Average,41.7,Percent,db1,60\n\n  \
@@ -366,7 +383,7 @@ pub(crate) enum Command {
             Examples:\n  dyno import-metrics last reads.csv cpu.csv\n  dyno import-metrics sweep:last rds.csv --time-zone Europe/Berlin --period 60s\n  dyno import-metrics last --remove"
     )]
     ImportMetrics(ImportMetrics),
-    /// Runs as one page with charts, as a picture, or as a table for other programs.
+    /// Write runs as one page with charts, as a picture, or as a table for other programs.
     #[command(
         after_long_help = "A run is named by its id, the beginning of it, `last` or `last~N`; a sweep's name, tag:NAME and variant:NAME stand for all their runs.\n\
             The page needs no network and no scripts, and holds the whole records: `dyno import` takes them out again.\n\n\
@@ -374,7 +391,8 @@ pub(crate) enum Command {
             dyno report last --format md >> notes.md\n  dyno report last~9 last -o petal.svg --chart petal\n  dyno report last -o run.png"
     )]
     Report(ReportArgs),
-    /// Every interval of a run as CSV, one line each: of a run of weeks, too, whose record holds an overview only.
+    /// Export every interval of a run as CSV, one per line; also for a run of weeks, whose record contains
+    /// only an overview.
     #[command(
         after_long_help = "Several targets follow their total, and the column `target` tells them apart. Times are in µs, rates per second.\n\n\
             Examples:\n  dyno export > last.csv\n  dyno export 20260321-142501 -o soak.csv\n  dyno export last --overview"
@@ -383,33 +401,33 @@ pub(crate) enum Command {
     /// Remove exactly what Dyno created in the target, after showing it.
     #[command(after_long_help = "Examples:\n  dyno drop\n  dyno drop --yes --target sqlite:bench.db")]
     Drop(Drop),
-    /// Prove what Dyno or the platform claims: nothing lost, nothing counted twice, nothing made up.
+    /// Prove claims of Dyno or of the platform: nothing lost, nothing counted twice, nothing invented.
     #[command(
         subcommand,
         after_long_help = "Exit codes: 0 proved, 1 not proved, 2 wrong usage, 3 the target failed, 130 interrupted.\n\nExamples:\n  dyno prove window\n  dyno prove updates\n  dyno prove durability --kill-command 'ssh db1 pkill -9 postgres' --restart-wait 2m"
     )]
     Prove(Prove),
-    /// Oracle's own reports, AWR and STATSPACK: text or HTML, instance, cluster, pluggable database.
+    /// Read Oracle's own reports, AWR and STATSPACK: text or HTML, instance, cluster, pluggable database.
     #[command(
         after_long_help = "One line for each report and instance; a directory is read with all below it, packed files (.gz) are unpacked.\n\n\
             Exit codes: 0 all read, 1 some with warnings, 2 some unreadable.\n\nExamples:\n  dyno awr awrrpt_1_100_101.html\n  \
             dyno awr reports/ --format csv > reports.csv\n  dyno awr reports/ --columns begin_time,aas,read_iops,'event_avg_ms.log file sync'\n  \
             dyno awr report.html --format json --sql-text"
     )]
-    Awr(Awr),
-    /// SQL of your own: a folder that says what sessions do.
+    Awr(AwrArgs),
+    /// Work with your own SQL: a folder that defines what sessions do.
     #[command(
         subcommand,
         after_long_help = "`dyno init --workload shop` writes a folder to begin with.\n\nExamples:\n  dyno workload check shop\n  \
             dyno workload check shop --target postgres://dyno@db1/bench"
     )]
-    Workload(Workload),
-    /// Completions for a shell, on stdout.
+    Workload(WorkloadCommand),
+    /// Write completions for a shell to stdout.
     #[command(
         after_long_help = "Examples:\n  dyno completions bash > /etc/bash_completion.d/dyno\n  dyno completions zsh > ~/.zfunc/_dyno"
     )]
     Completions(Completions),
-    /// Manual pages.
+    /// Write manual pages for all commands.
     #[command(
         after_long_help = "Examples:\n  dyno man | man -l -\n  dyno man --dir /usr/local/share/man/man1"
     )]
@@ -418,59 +436,63 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The engine that the plan is for [default: that of --target, else sqlite].
+    /// The engine of the plan [default: that of --target, else sqlite].
     #[arg(long, value_name = NAMES.as_str(), value_parser = named)]
     pub(crate) engine: Option<&'static EngineSpec>,
-    /// A ready plan of a published experiment instead of an empty one.
+    /// Write a ready plan of a published experiment instead of an empty one.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(READY.map(|ready| ready.name)))]
     pub(crate) ready: Option<String>,
-    /// A folder with SQL instead of a plan: `shop` is a commented example of your own, the others are ready to run.
+    /// Write a folder with SQL instead of a plan: `shop` is a commented example, the others are ready to run.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["engine", "ready"], value_parser = clap::builder::PossibleValuesParser::new(EXAMPLES_OF_WORKLOADS.map(|example| example.name)))]
     pub(crate) workload: Option<String>,
-    /// The folder that --workload writes [default: its name].
+    /// Folder that --workload writes [default: its name].
     #[arg(value_name = "DIR", requires = "workload")]
     pub(crate) dir: Option<PathBuf>,
-    /// Overwrite a plan or a workload that is there.
+    /// Overwrite an existing plan or workload.
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// Load a small schema of its own, run every operation, compare with what must come of it, and drop it.
+    /// Load a small separate schema, run every operation, compare the results with the expected ones, and
+    /// drop it.
     #[arg(long)]
     pub(crate) deep: bool,
-    /// Accept the engine on this server in ten steps, each proved, not proved or wrong: rights, load, types, exact counts, plans,
-    /// errors, locks. Loads and drops a small schema of its own. Exit code 1: a step is wrong, or not proved.
+    /// Accept the engine on this server in ten steps; each is proved, not proved or wrong: privileges, load,
+    /// types, exact counts, plans, errors, locks. It loads and drops a small separate schema. Exit code 1: a
+    /// step is wrong or not proved.
     #[arg(long, conflicts_with = "deep")]
     pub(crate) accept: bool,
-    /// Write what --accept found to FILE as JSON, without names of hosts, users, databases and files, to attach it to a report.
+    /// Write the findings of --accept to FILE as JSON, without names of hosts, users, databases and files, so
+    /// that it can be attached to a report.
     #[arg(long, value_name = "FILE", requires = "accept")]
     pub(crate) record: Option<PathBuf>,
-    /// Print what an administrator runs so that the user of the URL can do its work, and connect to nothing.
+    /// Print the statements that an administrator runs to grant the URL's user its privileges; connect to
+    /// nothing.
     #[arg(long, conflicts_with_all = ["deep", "accept"])]
     pub(crate) grants: bool,
     #[command(flatten)]
-    pub(crate) met: Met,
+    pub(crate) met: AgentAccessArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Load {
-    /// Drop data of another shape, or that is damaged, first.
+pub(crate) struct LoadArgs {
+    /// First drop existing data that is damaged or has another shape.
     #[arg(long)]
     pub(crate) replace: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Drop {
-    /// Do not ask.
+    /// Do not ask for confirmation before removing.
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell.
+    /// The shell that completions are for.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }

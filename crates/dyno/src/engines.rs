@@ -1,12 +1,12 @@
-//! The engines of this program: one line each.
+//! The engines of this program, one line each.
 
 use std::sync::LazyLock;
 
-use dyno_engine::Registry;
+use dyno_engine::EngineRegistry;
 use dyno_plan::engine::{EngineSpec, or};
 
 /// Every engine that this program was built with.
-pub(crate) const ENGINES: Registry = dyno_engine::registry![
+pub(crate) const ENGINES: EngineRegistry = dyno_engine::registry![
     #[cfg(feature = "sqlite")]
     dyno_sqlite::ENGINE,
     #[cfg(feature = "postgres")]
@@ -17,7 +17,7 @@ pub(crate) const ENGINES: Registry = dyno_engine::registry![
     dyno_oracle::ENGINE,
 ];
 
-/// Their names: `sqlite|postgres`.
+/// Engine names for help texts: `sqlite|postgres`.
 pub(crate) static NAMES: LazyLock<String> = LazyLock::new(|| names().join("|"));
 
 fn names() -> Vec<&'static str> {
@@ -26,8 +26,8 @@ fn names() -> Vec<&'static str> {
 
 /// The engine with this name.
 pub(crate) fn named(name: &str) -> Result<&'static EngineSpec, String> {
-    let found = ENGINES.specs.named(name);
-    found.ok_or_else(|| format!("there is no engine {name:?}: write {}", or(&names())))
+    let spec = ENGINES.specs.named(name);
+    spec.ok_or_else(|| format!("there is no engine {name:?}: write {}", or(&names())))
 }
 
 #[cfg(test)]

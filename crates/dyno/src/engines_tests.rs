@@ -1,4 +1,4 @@
-//! What the engines declare, and that nothing else knows them by name.
+//! Tests what the engines declare, and that no other code knows them by name.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ fn plans_that_are_written_for_an_engine_name_it() {
     for engine in ENGINES.specs.0 {
         for text in [template(engine)].into_iter().chain(READY.map(|ready| ready.for_engine(engine))) {
             let plan = plan(text);
-            assert_eq!(ENGINES.specs.of(&plan.target.url).map(|found| found.name), Some(engine.name));
+            assert_eq!(ENGINES.specs.spec_of(&plan.target.url).map(|found| found.name), Some(engine.name));
             sweep::points(&plan, ENGINES.specs).unwrap();
         }
     }
@@ -43,7 +43,7 @@ fn the_plan_reference_names_every_engine() {
     }
 }
 
-/// Formats of other tools that are one engine's by right, examples in tests, and this list.
+/// Files that may name engines: formats of other tools for one engine, test examples, and this list.
 const BY_RIGHT: [&str; 6] = [
     "dyno/src/engines.rs",
     "dyno/src/commands/awr",
@@ -53,14 +53,14 @@ const BY_RIGHT: [&str; 6] = [
     "dyno-record/src/sample.rs",
 ];
 
-/// Files of source in `folder`, tests left out.
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+/// Source files in `folder` without tests.
+fn sources(folder: &Path, paths: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         match path.is_dir() {
-            true if name != "tests" => sources(&path, found),
-            false if name.ends_with(".rs") && !name.ends_with("tests.rs") => found.push(path),
+            true if name != "tests" => sources(&path, paths),
+            false if name.ends_with(".rs") && !name.ends_with("tests.rs") => paths.push(path),
             _ => {}
         }
     }
@@ -85,14 +85,14 @@ fn nobody_else_knows_an_engine_by_its_name() {
         }
     }
     assert!(files.len() > 100, "{}", files.len());
-    let mut found = Vec::new();
+    let mut violations = Vec::new();
     for file in files {
         let path = file.strip_prefix(crates).unwrap().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&file).unwrap();
         let source = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let known = names.iter().filter(|name| source.contains(&format!("\"{name}\"")));
-        found.extend(known.map(|name| format!("{path}: {name:?}")));
+        let mentioned = names.iter().filter(|name| source.contains(&format!("\"{name}\"")));
+        violations.extend(mentioned.map(|name| format!("{path}: {name:?}")));
     }
-    found.retain(|line| !BY_RIGHT.iter().any(|right| line.starts_with(right)));
-    assert!(found.is_empty(), "{found:#?}");
+    violations.retain(|line| !BY_RIGHT.iter().any(|right| line.starts_with(right)));
+    assert!(violations.is_empty(), "{violations:#?}");
 }

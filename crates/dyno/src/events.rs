@@ -1,10 +1,11 @@
-//! Events of a campaign for another program: one JSON object a line, in a file that this program appends to.
+//! Writes events of a campaign for another program: one JSON object per line, appended to a file.
 //!
-//! Sessions and the coordinator never wait for that file: a thread of its own writes it, and where it cannot keep up, lines are
-//! left out. Progress of loads comes from many threads and thousands of times a second; it is told once a second.
+//! Sessions and the coordinator never wait for the file: a separate thread writes it, and if it cannot keep
+//! up, lines are dropped. Progress of loads comes from many threads thousands of times a second; it is
+//! written once a second.
 //!
-//! The other program may ask something back, in a file of that name with `.ask` behind it: `pause`, `go` or `skip`. The same thread
-//! looks for it, and takes it away when it has heard. Requests of other users are ignored.
+//! The other program can send requests in a second file, whose name has `.ask` appended: `pause`, `go` or
+//! `skip`. The same thread polls for it, and removes it after reading. Requests of other users are ignored.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,48 +16,48 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use dyno_campaign::{Error, Event, Listener, LoadEvent, Steer, Told};
+use dyno_campaign::{CampaignControl, CampaignEvent, Error, Listener, LoadEvent, ProgressEvent};
 use dyno_engine::Secret;
 use dyno_plan::TargetUrl;
 use dyno_record::event_file;
 
 use crate::exit::{Exit, usage};
 
-/// Lines that wait to be written; an interval is one, so this is more than an hour.
-const WAITING_MAX: usize = 4_096;
+/// Maximum lines waiting to be written; an interval is one line, so this is more than an hour.
+const QUEUE_MAX: usize = 4_096;
 
-/// How often it is looked whether something is asked.
-const LOOK: Duration = Duration::from_millis(200);
+/// Interval between two checks for a request.
+const REQUEST_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The file, and who writes it.
+/// The events file and its writer thread.
 #[derive(Debug)]
 pub(crate) struct EventLog {
-    lines: Option<SyncSender<Told>>,
-    /// Returns how many lines it could not write, and why not.
-    writer: Option<JoinHandle<Lost>>,
+    lines: Option<SyncSender<ProgressEvent>>,
+    /// Returns the number of lines that it could not write, and the reason.
+    writer: Option<JoinHandle<WriteFailures>>,
     path: PathBuf,
-    /// Lines that found no room while the writer was behind.
+    /// Lines dropped while the writer was behind.
     skipped: AtomicU64,
-    /// Rows of the load's phase so far.
+    /// Rows of the load's current phase so far.
     rows: AtomicU64,
     began: Instant,
-    /// The last second, since `began`, in which the progress of a load was told.
-    told_s: AtomicU64,
-    /// Whom to ask what is asked.
-    steer: Arc<Mutex<Option<Steer>>>,
+    /// The last second since `began` in which load progress was written.
+    last_load_event_s: AtomicU64,
+    steer: Arc<Mutex<Option<CampaignControl>>>,
 }
 
 impl EventLog {
-    /// Appends to the file at `path`, which is created for its user alone where it is missing. What another user could have put
-    /// there is refused.
+    /// Appends to the file at `path`; a missing file is created for its user only. A file that another user
+    /// could have put there is refused.
     pub(crate) fn append(path: &Path) -> anyhow::Result<Self> {
         let file = event_file::open_to_append(path).map_err(|error| {
             usage(format!("{} cannot be written: {error}", path.display()), "name another file with --events")
         })?;
-        let (lines, told) = sync_channel(WAITING_MAX);
+        let (lines, told) = sync_channel(QUEUE_MAX);
         let steer = Arc::new(Mutex::new(None));
-        let asked = Asked { path: format!("{}.ask", path.display()).into(), steer: Arc::clone(&steer) };
-        let write = move || write(file, &told, &asked);
+        let request_file =
+            RequestFile { path: format!("{}.ask", path.display()).into(), steer: Arc::clone(&steer) };
+        let write = move || write(file, &told, &request_file);
         let writer = std::thread::Builder::new().name("events".into()).spawn(write)?;
         Ok(Self {
             lines: Some(lines),
@@ -65,47 +66,46 @@ impl EventLog {
             skipped: AtomicU64::new(0),
             rows: AtomicU64::new(0),
             began: Instant::now(),
-            told_s: AtomicU64::new(0),
+            last_load_event_s: AtomicU64::new(0),
             steer,
         })
     }
 
-    /// What is asked goes to `steer`.
-    pub(crate) fn obey(&self, steer: &Steer) {
+    pub(crate) fn set_steer(&self, steer: &CampaignControl) {
         *self.steer.lock().unwrap_or_else(PoisonError::into_inner) = Some(steer.clone());
     }
 
-    fn hear(&self, event: &Event) {
+    fn record_event(&self, event: &CampaignEvent) {
         match event {
-            Event::Load(LoadEvent::Phase(..)) => self.rows.store(0, Ordering::Relaxed),
-            Event::Load(LoadEvent::Advance(rows, _)) => return self.advance(*rows),
+            CampaignEvent::Load(LoadEvent::Phase(..)) => self.rows.store(0, Ordering::Relaxed),
+            CampaignEvent::Load(LoadEvent::Advance(rows, _)) => return self.advance(*rows),
             _ => {}
         }
-        Told::of(event).into_iter().for_each(|told| self.tell(told));
+        ProgressEvent::of(event).into_iter().for_each(|told| self.enqueue(told));
     }
 
     fn advance(&self, rows: u64) {
         let rows = self.rows.fetch_add(rows, Ordering::Relaxed) + rows;
-        let second = self.began.elapsed().as_secs();
-        if self.told_s.swap(second, Ordering::Relaxed) != second {
-            self.tell(Told::Loaded { rows });
+        let elapsed_s = self.began.elapsed().as_secs();
+        if self.last_load_event_s.swap(elapsed_s, Ordering::Relaxed) != elapsed_s {
+            self.enqueue(ProgressEvent::Loaded { rows });
         }
     }
 
-    /// One line.
-    pub(crate) fn tell(&self, told: Told) {
+    pub(crate) fn enqueue(&self, event: ProgressEvent) {
         if let Some(lines) = &self.lines
-            && lines.try_send(told).is_err()
+            && lines.try_send(event).is_err()
         {
             self.skipped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Writes how the program ends, and waits until all is written. What is missing in the file is returned in words.
+    /// Writes how the program ends, and waits until all lines are written. Returns a sentence about missing
+    /// lines.
     pub(crate) fn end(mut self, exit: Exit) -> Option<String> {
         if let Some(lines) = self.lines.take() {
-            // It has to be there, so this one waits for room.
-            let _ = lines.send(Told::End { exit: exit as i32 });
+            // The last line must not be dropped, so this waits for room.
+            let _ = lines.send(ProgressEvent::End { exit: exit as i32 });
         }
         let lost = self.writer.take().and_then(|writer| writer.join().ok()).unwrap_or_default();
         let skipped = self.skipped.load(Ordering::Relaxed);
@@ -122,19 +122,19 @@ impl EventLog {
 
 /// Lines that could not be written.
 #[derive(Debug, Default)]
-struct Lost {
+struct WriteFailures {
     lines: u64,
-    /// Why the first could not.
+    /// Error of the first failure.
     error: Option<std::io::Error>,
 }
 
-/// Writes line by line; a file that takes no more is no reason to end a run.
-fn write(mut file: File, told: &Receiver<Told>, asked: &Asked) -> Lost {
-    let mut lost = Lost::default();
-    // Part of a line may stand at the end of the file, and the next one begins behind it.
+/// Writes line by line; a write error does not end the run.
+fn write(mut file: File, events: &Receiver<ProgressEvent>, request_file: &RequestFile) -> WriteFailures {
+    let mut lost = WriteFailures::default();
+    // A partial line may be at the end of the file; the next one must begin on a new line.
     let mut is_broken = false;
     loop {
-        match told.recv_timeout(LOOK) {
+        match events.recv_timeout(REQUEST_POLL_INTERVAL) {
             Ok(told) => {
                 let Ok(mut line) = serde_json::to_vec(&told) else { continue };
                 line.push(b'\n');
@@ -153,18 +153,18 @@ fn write(mut file: File, told: &Receiver<Told>, asked: &Asked) -> Lost {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return lost,
         }
-        asked.hear();
+        request_file.apply_request();
     }
 }
 
-/// What the other program asks.
-struct Asked {
+/// The file with the other program's requests.
+struct RequestFile {
     path: PathBuf,
-    steer: Arc<Mutex<Option<Steer>>>,
+    steer: Arc<Mutex<Option<CampaignControl>>>,
 }
 
-impl Asked {
-    fn hear(&self) {
+impl RequestFile {
+    fn apply_request(&self) {
         let steer = self.steer.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(steer) = &*steer else { return };
         let Some(word) = event_file::read_request(&self.path) else { return };
@@ -178,15 +178,15 @@ impl Asked {
     }
 }
 
-/// A listener whose events go to a file, too.
-pub(crate) struct Logged<'a> {
+/// An event listener that also writes to the file.
+pub(crate) struct LoggingListener<'a> {
     pub(crate) log: &'a EventLog,
     pub(crate) listener: &'a dyn Listener,
 }
 
-impl Listener for Logged<'_> {
-    fn event(&self, event: Event) {
-        self.log.hear(&event);
+impl Listener for LoggingListener<'_> {
+    fn event(&self, event: CampaignEvent) {
+        self.log.record_event(&event);
         self.listener.event(event);
     }
 

@@ -1,21 +1,19 @@
-//! Exit codes.
+//! Exit codes of the program.
 
 use std::process::ExitCode;
 
 use dyno_campaign::{Error, ErrorKind};
 
-/// What the program's exit says. Stable: scripts rely on it.
+/// Meaning of the exit code. Stable, because scripts rely on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Done, and valid.
     Done = 0,
     /// Done, but the audit found the run invalid.
     Invalid = 1,
-    /// Wrong usage or plan.
     Usage = 2,
     /// The target or the host failed.
     Failed = 3,
-    /// A study goes on once the machine was started anew.
+    /// A study continues after a restart of the machine.
     Reboot = 4,
     /// Interrupted; what was measured is stored.
     Interrupted = 130,
@@ -48,7 +46,6 @@ impl From<ErrorKind> for Exit {
     }
 }
 
-/// The error that wrong usage is.
 pub(crate) fn usage(problem: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
     Error::usage(problem, hint).into()
 }

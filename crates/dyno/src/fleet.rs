@@ -1,24 +1,28 @@
-//! Driver hosts that a command has its sessions done on, and what the meeting point wants of those who come.
+//! Connects a command to driver hosts and reads the NATS server's credentials.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dyno_campaign::{Agents, Error};
-use dyno_drive::Muster;
+use dyno_drive::WorkerPoolFactory;
 use dyno_engine::Cancel;
 use dyno_fleet::{Access, FleetError, FleetOptions, Gathering, GroupKey, NatsAgents, NatsFleet, Weights};
 use dyno_plan::Plan;
 use dyno_record::private_file;
 use serde::Deserialize;
 
-use crate::cli::{Hosts, Meeting, Met};
+use crate::cli::{AgentAccessArgs, DriverHostArgs, Meeting};
 use crate::engines::ENGINES;
 use crate::exit::usage;
 use crate::signals;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// The driver hosts that the options ask for, reserved for this process; nothing where it drives alone.
-pub(crate) fn gathered(hosts: &Hosts, command: &str, talk: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
+/// The requested driver hosts, reserved for this process; `None` if it drives alone.
+pub(crate) fn gathered(
+    hosts: &DriverHostArgs,
+    command: &str,
+    talk: &Console,
+) -> anyhow::Result<Option<Arc<dyn WorkerPoolFactory>>> {
     let Some(count) = hosts.hosts else { return Ok(None) };
     warn_open_secrets(&hosts.met.meeting, talk);
     let options = FleetOptions {
@@ -32,7 +36,7 @@ pub(crate) fn gathered(hosts: &Hosts, command: &str, talk: &Talk) -> anyhow::Res
         fewer_for_few: matches!(command, "sweep" | "search" | "suite"),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
-    let tell = |Gathering { there, of, busy }: &Gathering| {
+    let tell = |Gathering { ready: there, wanted: of, busy }: &Gathering| {
         let reserved =
             if busy.is_empty() { String::new() } else { format!("; reserved: {}", busy.join(", ")) };
         if there < of {
@@ -40,19 +44,19 @@ pub(crate) fn gathered(hosts: &Hosts, command: &str, talk: &Talk) -> anyhow::Res
         }
     };
     let cancel = Cancel::default();
-    let waiting = signals::while_waiting(&cancel)?;
+    let waiting = signals::handle_while_waiting(&cancel)?;
     let fleet = NatsFleet::gather(options, &cancel, &tell).map_err(as_error)?;
     drop(waiting);
     talk.say(&format!("{count} driver hosts: {}", fleet.names().join(", ")));
     Ok(Some(Arc::new(fleet)))
 }
 
-/// Refuses other driver hosts for a database that no other host reaches, before any is reserved.
-pub(crate) fn refuse_unfit(hosts: &Hosts, plan: &Plan) -> Result<(), Error> {
+/// Refuses driver hosts for a database that other hosts cannot reach, before any is reserved.
+pub(crate) fn refuse_unfit(hosts: &DriverHostArgs, plan: &Plan) -> Result<(), Error> {
     if hosts.hosts.is_none() {
         return Ok(());
     }
-    let engines: Vec<_> = plan.target.all().iter().filter_map(|url| ENGINES.specs.of(url)).collect();
+    let engines: Vec<_> = plan.target.all().iter().filter_map(|url| ENGINES.specs.spec_of(url)).collect();
     match engines.iter().find(|engine| !engine.is_server()) {
         None => Ok(()),
         Some(engine) => Err(Error::usage(
@@ -65,11 +69,11 @@ pub(crate) fn refuse_unfit(hosts: &Hosts, plan: &Plan) -> Result<(), Error> {
     }
 }
 
-/// Whoever knows agents on machines that are looked at. Where they are met is found out once one is asked for; by the environment,
-/// where a command has no options for it.
-pub(crate) fn agents(met: Option<&Met>) -> Option<Arc<dyn Agents>> {
+/// Connects to agents on observed machines. The NATS address is resolved when an agent is first needed; a
+/// command without options for it uses the environment.
+pub(crate) fn agents(met: Option<&AgentAccessArgs>) -> Option<Arc<dyn Agents>> {
     let of_environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let met = met.cloned().unwrap_or_else(|| Met {
+    let met = met.cloned().unwrap_or_else(|| AgentAccessArgs {
         meeting: Meeting {
             nats: of_environment("DYNO_NATS").unwrap_or_else(|| crate::cli::NATS.to_owned()),
             nats_auth: of_environment("DYNO_NATS_AUTH").map(PathBuf::from),
@@ -79,7 +83,7 @@ pub(crate) fn agents(met: Option<&Met>) -> Option<Arc<dyn Agents>> {
         },
         host_group: of_environment("DYNO_GROUP").unwrap_or_else(|| crate::cli::GROUP.to_owned()),
     });
-    let Met { meeting, host_group } = met;
+    let AgentAccessArgs { meeting, host_group } = met;
     let to_meet = move || {
         access(&meeting).map_err(|error| {
             let hint = error.downcast_ref::<Error>().map_or("", Error::hint).to_owned();
@@ -89,7 +93,7 @@ pub(crate) fn agents(met: Option<&Met>) -> Option<Arc<dyn Agents>> {
     Some(Arc::new(NatsAgents::new(Box::new(to_meet), host_group, env!("CARGO_PKG_VERSION").to_owned())))
 }
 
-/// An error between hosts as the program tells errors.
+/// Converts an error between hosts to an error of the program.
 pub(crate) fn as_error(error: FleetError) -> anyhow::Error {
     match error {
         FleetError::Usage { problem, hint } => usage(problem, hint),
@@ -102,16 +106,16 @@ fn weights(text: Option<&str>) -> anyhow::Result<Weights> {
         None | Some("equal") => Ok(Weights::Equal),
         Some("cpus") => Ok(Weights::Processors),
         Some(list) => {
-            let each: Result<Vec<u32>, _> = list.split(',').map(|weight| weight.trim().parse()).collect();
+            let parsed: Result<Vec<u32>, _> = list.split(',').map(|weight| weight.trim().parse()).collect();
             let wrong = |_| {
                 usage(format!("--weights {list}: these are no weights"), "--weights 2,1,1, or --weights cpus")
             };
-            Ok(Weights::Given(each.map_err(wrong)?))
+            Ok(Weights::Given(parsed.map_err(wrong)?))
         }
     }
 }
 
-/// What stands in the file of `--nats-auth`.
+/// Content of the `--nats-auth` file.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Auth {
@@ -124,7 +128,7 @@ struct Auth {
     key: Option<PathBuf>,
 }
 
-/// Where leader and agents meet, with the secrets of the file, or else of the environment.
+/// Access to the NATS server, with secrets from the file or from the environment.
 pub(crate) fn access(meeting: &Meeting) -> anyhow::Result<Access> {
     if meeting.nats.contains('@') {
         return Err(usage(
@@ -144,7 +148,7 @@ pub(crate) fn access(meeting: &Meeting) -> anyhow::Result<Access> {
     if let Some(seed) = &nkey
         && !(seed.starts_with("SU") && seed.len() == 58)
     {
-        // The client of NATS would say so in a word; the seed itself is in no message.
+        // The NATS client would only give a short error; no message contains the seed itself.
         return Err(usage(
             "the nkey is no seed of a user",
             "it begins with SU and has 58 characters: `nk -gen user`",
@@ -169,8 +173,8 @@ pub(crate) fn access(meeting: &Meeting) -> anyhow::Result<Access> {
     Ok(Access { url: meeting.nats.clone(), token, user, nkey, ca: auth.ca, certificate, key })
 }
 
-/// Warns of files of secrets that others may read.
-pub(crate) fn warn_open_secrets(meeting: &Meeting, talk: &Talk) {
+/// Warns of secret files that other users may read.
+pub(crate) fn warn_open_secrets(meeting: &Meeting, talk: &Console) {
     let files = [("the group key", &meeting.group_key_file), ("the file of --nats-auth", &meeting.nats_auth)];
     for (what, path) in files {
         let words = path.as_deref().and_then(|path| private_file::open_secret_warning(what, path));
@@ -178,7 +182,7 @@ pub(crate) fn warn_open_secrets(meeting: &Meeting, talk: &Talk) {
     }
 }
 
-/// The key of the group; absent where the user does without.
+/// The group's key; `None` if the user disabled it.
 fn group_key(meeting: &Meeting) -> anyhow::Result<Option<GroupKey>> {
     let of_environment = std::env::var("DYNO_GROUP_KEY").ok().filter(|value| !value.is_empty());
     let text = match (&meeting.group_key_file, of_environment) {
@@ -205,7 +209,7 @@ fn read_auth(path: &Path) -> anyhow::Result<Auth> {
     let shown = path.display();
     let text = std::fs::read_to_string(path)
         .map_err(|error| usage(format!("{shown} (--nats-auth) cannot be read: {error}"), ""))?;
-    // The line that is wrong may hold a secret: it is not told.
+    // The invalid line may contain a secret, so the error does not show it.
     toml::from_str(&text).map_err(|_| {
         usage(
             format!("{shown} (--nats-auth) is not what it has to be"),

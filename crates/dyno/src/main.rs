@@ -1,11 +1,11 @@
 //! Dyno: a dynamometer for database platforms.
 //!
-//! The binary is the only room that prints and exits. Each subcommand is one file under `commands`; what people do with runs
-//! is `dyno-campaign`'s, and `terminal` leads it: events become talk (`words`), moving lines (`progress`) and tables,
-//! or what `screen` shows. What
-//! commands share beside is the command line (`cli`), the way from options to plan and repository (`context`), stderr and
-//! stdout (`talk`, `output`, `ask`), events for other programs (`events`), signals, and the meaning of exit codes (`exit`) and how an
-//! error is told (`told_error`).
+//! Only the binary prints and exits. Each subcommand is one file under `commands`. `dyno-campaign` implements
+//! what users do with runs, and `terminal` is its front end: events become messages (`words`), progress lines
+//! (`progress`) and tables, or the content of `screen`. Commands also share the command line (`cli`), the
+//! conversion of options to plan and repository (`context`), and stderr and stdout (`talk`, `output`, `ask`).
+//! Other shared parts are events for other programs (`events`), signals, exit codes (`exit`) and error
+//! messages (`told_error`).
 
 mod answers;
 mod ask;
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     dyno_drive::raise_limit();
     let cli = cli::Cli::read();
-    let mut talk = talk::Talk::new(&cli.common);
+    let mut talk = talk::Console::new(&cli.common);
     let opened = cli.common.events.as_deref().map(events::EventLog::append).transpose();
     let mut exit = match opened {
         Ok(log) => {
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         Err(error) => told_error::report(&error, &talk),
     };
     if let Some(log) = talk.events.take().and_then(std::sync::Arc::into_inner) {
-        // A program that follows the file has not seen all of it, so the command has not done what it was asked for.
+        // A program that follows the file has missed events, so the command did not do what was requested.
         if let Some(problem) = log.end(exit) {
             talk.say(&format!("error: {problem}"));
             if exit == exit::Exit::Done {

@@ -1,25 +1,27 @@
-//! A program that was built without several driver hosts drives alone.
+//! A build without distributed runs drives all sessions itself.
 
 use std::sync::Arc;
 
 use dyno_campaign::{Agents, Error};
-use dyno_drive::Muster;
+use dyno_drive::WorkerPoolFactory;
 use dyno_plan::Plan;
 
-use crate::cli::{Hosts, Met};
-use crate::talk::Talk;
+use crate::cli::{AgentAccessArgs, DriverHostArgs};
+use crate::talk::Console;
 
-/// Nobody.
-pub(crate) fn gathered(_: &Hosts, _: &str, _: &Talk) -> anyhow::Result<Option<Arc<dyn Muster>>> {
+pub(crate) fn gathered(
+    _: &DriverHostArgs,
+    _: &str,
+    _: &Console,
+) -> anyhow::Result<Option<Arc<dyn WorkerPoolFactory>>> {
     Ok(None)
 }
 
-/// Nobody knows any.
-pub(crate) fn agents(_: Option<&Met>) -> Option<Arc<dyn Agents>> {
+pub(crate) fn agents(_: Option<&AgentAccessArgs>) -> Option<Arc<dyn Agents>> {
     None
 }
 
-/// Nothing has to be refused.
-pub(crate) fn refuse_unfit(_: &Hosts, _: &Plan) -> Result<(), Error> {
+/// Accepts every plan, as there are no driver hosts.
+pub(crate) fn refuse_unfit(_: &DriverHostArgs, _: &Plan) -> Result<(), Error> {
     Ok(())
 }

@@ -1,46 +1,45 @@
-//! Stdout for data: exact for programs, harmless for a terminal.
+//! Stdout for data: exact for programs, safe for a terminal.
 
 use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 
 use dyno_report::text;
 
-/// What may be changed on the way out.
+/// How the output may be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Nothing: a file or a program has it.
+    /// Unchanged, for a file or a program.
     Exact,
-    /// A terminal has it: what would drive it is spelled out.
+    /// For a terminal: characters that act on it are escaped.
     Shown,
-    /// JSON says the same with escapes, wherever it goes.
+    /// JSON with escapes, which mean the same everywhere.
     Json,
 }
 
-/// A writer of whole pieces of text; each call is given complete characters, as all formatters do.
+/// A writer of text; each call must pass complete characters, as all formatters do.
 #[derive(Debug)]
-pub(crate) struct Output<W: Write = BufWriter<StdoutLock<'static>>> {
+pub(crate) struct StdoutWriter<W: Write = BufWriter<StdoutLock<'static>>> {
     form: Form,
     out: W,
 }
 
-impl Output {
-    /// Stdout for tables and text of any format but JSON.
+impl StdoutWriter {
+    /// Stdout for tables and text in any format except JSON.
     pub(crate) fn text() -> Self {
         let form = if io::stdout().is_terminal() { Form::Shown } else { Form::Exact };
         Self { form, out: BufWriter::new(io::stdout().lock()) }
     }
 
-    /// Stdout for text that people read, now or out of a file.
+    /// Stdout for text for people, shown now or read from a file.
     pub(crate) fn shown() -> Self {
         Self { form: Form::Shown, out: BufWriter::new(io::stdout().lock()) }
     }
 
-    /// Stdout for JSON.
     pub(crate) fn json() -> Self {
         Self { form: Form::Json, out: BufWriter::new(io::stdout().lock()) }
     }
 }
 
-impl<W: Write> Write for Output<W> {
+impl<W: Write> Write for StdoutWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let piece = || String::from_utf8_lossy(bytes);
         match self.form {
@@ -68,7 +67,7 @@ mod tests {
             (Form::Shown, "a,\\u{1b}[2J\\u{9b},ä\n"),
             (Form::Json, "a,\\u001b[2J\\u009b,ä\n"),
         ] {
-            let mut output = Output { form, out: Vec::new() };
+            let mut output = StdoutWriter { form, out: Vec::new() };
             output.write_all(text.as_bytes())?;
             assert_eq!(String::from_utf8_lossy(&output.out), expected, "{form:?}");
         }

@@ -1,19 +1,19 @@
-//! Progress of loads and runs: a moving line on a terminal, plain lines elsewhere.
+//! Progress of loads and runs: a line updated in place on a terminal, plain lines elsewhere.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use dyno_drive::Event;
-use dyno_drive::present::Moment;
+use dyno_drive::RunEvent;
+use dyno_drive::present::ObservedInterval;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// How often a moving line is drawn anew.
+/// Interval between two redraws of the progress line.
 const REDRAW: Duration = Duration::from_millis(100);
 
-fn moving_line(talk: &Talk) -> ProgressBar {
+fn moving_line(talk: &Console) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     if !talk.live {
         bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -25,22 +25,21 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the templates are constants").progress_chars("█▉▊▋▌▍▎▏ ")
 }
 
-/// A load, phase by phase.
+/// Progress of a load by phase.
 pub(crate) struct LoadProgress<'a> {
-    talk: &'a Talk,
+    talk: &'a Console,
     bar: ProgressBar,
     bytes: AtomicU64,
     phase: Mutex<Option<(String, Instant)>>,
 }
 
 impl<'a> LoadProgress<'a> {
-    pub(crate) fn new(talk: &'a Talk) -> Self {
+    pub(crate) fn new(talk: &'a Console) -> Self {
         let bar = moving_line(talk);
         bar.enable_steady_tick(REDRAW);
         Self { talk, bar, bytes: AtomicU64::new(0), phase: Mutex::new(None) }
     }
 
-    /// Ends the last phase.
     pub(crate) fn finish(&self) {
         self.end_phase(None);
         self.bar.finish_and_clear();
@@ -55,7 +54,7 @@ impl<'a> LoadProgress<'a> {
         }
     }
 
-    /// A phase begins, which will handle so many rows.
+    /// A phase begins with this number of rows.
     pub(crate) fn phase(&self, name: &str, rows: u64) {
         self.end_phase(Some(name));
         self.bar.suspend(|| self.talk.detail(&format!("{name} …")));
@@ -73,7 +72,7 @@ impl<'a> LoadProgress<'a> {
         self.bar.set_message("");
     }
 
-    /// So many rows and bytes more are handled.
+    /// Adds this number of rows and bytes.
     pub(crate) fn advance(&self, rows: u64, bytes: u64) {
         let bytes = self.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.bar.inc(rows);
@@ -86,39 +85,38 @@ impl<'a> LoadProgress<'a> {
     }
 }
 
-/// A run, phase by phase.
+/// Progress of a run by phase.
 pub(crate) struct RunProgress<'a> {
-    talk: &'a Talk,
+    talk: &'a Console,
     bar: ProgressBar,
-    /// Where the run stands among others, and how long those after it will take, s.
+    /// Position of the run among others, and the duration of those after it, s.
     place: Option<(String, Option<f64>)>,
 }
 
 impl<'a> RunProgress<'a> {
-    pub(crate) fn new(talk: &'a Talk) -> Self {
+    pub(crate) fn new(talk: &'a Console) -> Self {
         let bar = moving_line(talk);
         bar.set_style(style("{msg}"));
         Self { talk, bar, place: None }
     }
 
-    /// The progress of one run among others: `3 of 28`, after which runs of `rest_s` seconds follow.
-    pub(crate) fn among(talk: &'a Talk, place: &str, rest_s: Option<f64>) -> Self {
+    /// Progress of one run among others: `3 of 28`, followed by runs of `rest_s` seconds.
+    pub(crate) fn in_series(talk: &'a Console, place: &str, rest_s: Option<f64>) -> Self {
         let place = dyno_report::text::clean(place);
         Self { place: Some((place, rest_s)), ..Self::new(talk) }
     }
 
-    /// Takes the moving line away.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 
-    fn live_line(&self, live: &dyno_drive::Live) -> String {
-        // By operations there is no length; the share that is done tells how long it will take.
+    fn live_line(&self, live: &dyno_drive::LiveProgress) -> String {
+        // A run by operations has no length; the completed share gives the remaining time.
         let remaining_s = match live.total_s {
             Some(total_s) => Some((total_s - live.elapsed_s).max(0.0)),
             None => (live.done > 0.0).then(|| live.elapsed_s / live.done * (1.0 - live.done)),
         };
-        let shown = dyno_report::Live {
+        let shown = dyno_report::LiveFigures {
             phase: "",
             elapsed_s: live.elapsed_s,
             length_s: live.total_s,
@@ -142,8 +140,8 @@ impl<'a> RunProgress<'a> {
         format!("{place}{line}{all}")
     }
 
-    /// A database that is only looked at goes on.
-    pub(crate) fn watched(&self, moment: &Moment) {
+    /// Shows an interval of an observed database.
+    pub(crate) fn show_watch_interval(&self, moment: &ObservedInterval) {
         let live = dyno_report::WatchLive {
             elapsed_s: moment.elapsed_s,
             length_s: moment.total_s,
@@ -160,24 +158,23 @@ impl<'a> RunProgress<'a> {
         }
     }
 
-    /// Takes the moving lines away while `say` writes to stderr.
+    /// Hides the progress lines while `say` writes to stderr.
     pub(crate) fn suspend(&self, say: impl FnOnce()) {
         self.bar.suspend(say);
     }
 
-    /// The run goes on.
-    pub(crate) fn event(&self, event: &Event) {
+    pub(crate) fn event(&self, event: &RunEvent) {
         let line = match event {
-            Event::Awaiting { there, of } => format!("waiting for driver hosts: {there} of {of}"),
-            Event::Connecting { ready, of } => format!("connecting: {ready} of {of} sessions are ready"),
-            Event::Warmup { seconds } => {
+            RunEvent::Awaiting { there, of } => format!("waiting for driver hosts: {there} of {of}"),
+            RunEvent::Connecting { ready, of } => format!("connecting: {ready} of {of} sessions are ready"),
+            RunEvent::Warmup { seconds } => {
                 format!("warm-up, {}", dyno_report::number::span_s(*seconds))
             }
-            Event::Window { .. } => "window".to_owned(),
-            Event::Interval(live) => self.live_line(live),
-            Event::Draining => "draining".to_owned(),
-            Event::Closing { .. } | Event::Final(_) | Event::Late(_) => return,
-            Event::Complete(_) | Event::Whole(_) => return,
+            RunEvent::Window { .. } => "window".to_owned(),
+            RunEvent::Interval(live) => self.live_line(live),
+            RunEvent::Draining => "draining".to_owned(),
+            RunEvent::Closing { .. } | RunEvent::Final(_) | RunEvent::Late(_) => return,
+            RunEvent::Complete(_) | RunEvent::Whole(_) => return,
         };
         if self.talk.live {
             self.bar.set_message(line);
@@ -188,23 +185,23 @@ impl<'a> RunProgress<'a> {
     }
 }
 
-/// One step after the other, of which each says how long all will take.
+/// Progress of consecutive steps; each step reports the total remaining time.
 pub(crate) struct StepProgress<'a> {
-    talk: &'a Talk,
+    talk: &'a Console,
     bar: ProgressBar,
 }
 
 impl<'a> StepProgress<'a> {
-    pub(crate) fn new(talk: &'a Talk) -> Self {
+    pub(crate) fn new(talk: &'a Console) -> Self {
         let bar = moving_line(talk);
         bar.set_style(style("{spinner} {msg}  {elapsed}"));
         bar.enable_steady_tick(REDRAW);
         Self { talk, bar }
     }
 
-    /// This is done now, and so many seconds are left for it and all that follows.
-    pub(crate) fn step(&self, what: &str, left_s: f64) {
-        let line = format!("{what}  ETA {}", dyno_report::number::span_s(left_s.round()));
+    /// A step begins; `left_s` seconds remain for it and the steps after it.
+    pub(crate) fn step(&self, description: &str, left_s: f64) {
+        let line = format!("{description}  ETA {}", dyno_report::number::span_s(left_s.round()));
         if self.talk.live {
             self.bar.set_message(dyno_report::text::clean(&line));
         } else {
@@ -212,32 +209,30 @@ impl<'a> StepProgress<'a> {
         }
     }
 
-    /// A line of talk meanwhile.
+    /// Writes a message between steps.
     pub(crate) fn say(&self, line: &str) {
         self.bar.suspend(|| self.talk.say(line));
     }
 
-    /// Takes the moving line away.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Files being read.
 pub(crate) struct FilesProgress<'a> {
-    talk: &'a Talk,
+    talk: &'a Console,
     bar: ProgressBar,
 }
 
 impl<'a> FilesProgress<'a> {
-    pub(crate) fn new(talk: &'a Talk, files: usize) -> Self {
+    pub(crate) fn new(talk: &'a Console, files: usize) -> Self {
         let bar = moving_line(talk);
         bar.set_length(files as u64);
         bar.set_style(style("{bar:24} {percent:>3} %  {human_pos}/{human_len} files  ETA {eta}  {msg}"));
         Self { talk, bar }
     }
 
-    /// One file more is read.
+    /// One more file has been read.
     pub(crate) fn advance(&self, file: &std::path::Path) {
         self.talk.detail(&format!("{} read", file.display()));
         let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -245,12 +240,11 @@ impl<'a> FilesProgress<'a> {
         self.bar.inc(1);
     }
 
-    /// Takes the moving line away while `say` writes to stderr.
+    /// Hides the progress line while `say` writes to stderr.
     pub(crate) fn suspend(&self, say: impl FnOnce()) {
         self.bar.suspend(say);
     }
 
-    /// Takes the moving line away.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! Talk goes to stderr, data to stdout; `--quiet` and `--verbose` only change the talk.
+//! Messages go to stderr, data to stdout; `--quiet` and `--verbose` change only the messages.
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
@@ -6,61 +6,66 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::ser::{SerializeSeq as _, Serializer as _};
 
-use crate::cli::Common;
+use crate::cli::CommonArgs;
 use crate::events::EventLog;
-use crate::output::Output;
+use crate::output::StdoutWriter;
 use crate::screen::tty;
 
-/// Where and how much the program talks.
+/// Where messages and data are printed, and how much.
 #[derive(Debug, Clone)]
-pub(crate) struct Talk {
+pub(crate) struct Console {
     pub(crate) json: bool,
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
-    /// Whether stderr is a terminal that takes moving lines.
+    /// Whether stderr is a terminal that supports updated lines.
     pub(crate) live: bool,
     /// Whether a full screen may be shown.
     pub(crate) screen: bool,
-    /// Where events go that another program follows.
+    /// File of events that another program follows.
     pub(crate) events: Option<Arc<EventLog>>,
-    /// What is said and shown while something else has the terminal.
-    held: Arc<Mutex<Option<Vec<Held>>>>,
+    /// Output held back while the full screen uses the terminal.
+    deferred: Arc<Mutex<Option<Vec<DeferredOutput>>>>,
 }
 
-/// Something that is printed later.
+/// Output that is printed later.
 #[derive(Debug)]
-enum Held {
-    /// A line of talk.
+enum DeferredOutput {
     Said(String),
-    /// Text for stdout as it goes there.
     Shown(String),
 }
 
-impl Talk {
-    pub(crate) fn new(common: &Common) -> Self {
+impl Console {
+    pub(crate) fn new(common: &CommonArgs) -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let live = std::io::stderr().is_terminal() && !common.quiet && !dumb;
         let screen = live && !common.plain && !common.verbose && tty::can();
         let held = Arc::default();
         let events = None;
-        Self { json: common.json, quiet: common.quiet, verbose: common.verbose, live, screen, events, held }
+        Self {
+            json: common.json,
+            quiet: common.quiet,
+            verbose: common.verbose,
+            live,
+            screen,
+            events,
+            deferred: held,
+        }
     }
 
-    /// A line of talk.
     pub(crate) fn say(&self, line: &str) {
         if !self.quiet {
             self.to_stderr(line);
         }
     }
 
-    /// A line of talk for those who asked for more.
+    /// Prints a message only with `--verbose`.
     pub(crate) fn detail(&self, line: &str) {
         if self.verbose {
             self.to_stderr(line);
         }
     }
 
-    /// An error and its way out; never silenced.
+    /// Prints an error and its hint; never silenced.
     pub(crate) fn error(&self, line: &str, hint: &str) {
         self.to_stderr(&format!("error: {line}"));
         if !hint.is_empty() {
@@ -69,73 +74,73 @@ impl Talk {
     }
 
     fn to_stderr(&self, line: &str) {
-        if let Some(held) = self.held().as_mut() {
-            held.push(Held::Said(line.to_owned()));
+        if let Some(held) = self.deferred_output().as_mut() {
+            held.push(DeferredOutput::Said(line.to_owned()));
             return;
         }
-        // Nobody can be told that stderr is closed.
+        // If stderr is closed, there is nobody to inform.
         let _ = writeln!(std::io::stderr().lock(), "{}", dyno_report::text::talk(line));
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Vec<Held>>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn deferred_output(&self) -> MutexGuard<'_, Option<Vec<DeferredOutput>>> {
+        self.deferred.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on nothing is printed at the terminal.
-    pub(crate) fn hold(&self) {
-        self.held().get_or_insert_default();
+    /// Holds back all output from now on.
+    pub(crate) fn defer_output(&self) {
+        self.deferred_output().get_or_insert_default();
     }
 
-    /// Prints everything that was held back, in its order; nothing is held back any more.
-    pub(crate) fn release(&self) {
-        let held = self.held().take().unwrap_or_default();
+    /// Prints all held output in order, and stops holding output back.
+    pub(crate) fn flush_deferred(&self) {
+        let held = self.deferred_output().take().unwrap_or_default();
         for one in held {
             match one {
-                Held::Said(line) => self.to_stderr(&line),
-                // Nobody can be told, and it is stored.
-                Held::Shown(text) => drop(write_out(&text)),
+                DeferredOutput::Said(line) => self.to_stderr(&line),
+                // An error here cannot be reported, and the result is already stored.
+                DeferredOutput::Shown(text) => drop(write_out(&text)),
             }
         }
     }
 
-    /// Does something at the terminal while the rest is held back.
-    pub(crate) fn aside<T>(&self, ask: impl FnOnce() -> T) -> T {
-        let held = self.held().take();
+    /// Runs `ask` at the terminal while other output is held back.
+    pub(crate) fn with_terminal<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let held = self.deferred_output().take();
         let answer = ask();
-        *self.held() = held;
+        *self.deferred_output() = held;
         answer
     }
 
-    /// The last lines of talk that are held back.
-    pub(crate) fn last_held(&self, lines: usize) -> VecDeque<String> {
-        let held = self.held();
-        let said = held.iter().flatten().rev().filter_map(|one| match one {
-            // Which run begins is seen on the screen.
-            Held::Said(line) if !line.starts_with("run ") => Some(line.clone()),
-            Held::Said(_) | Held::Shown(_) => None,
+    /// The last messages that are held back.
+    pub(crate) fn last_deferred(&self, lines: usize) -> VecDeque<String> {
+        let held = self.deferred_output();
+        let messages = held.iter().flatten().rev().filter_map(|one| match one {
+            // The screen itself shows which run begins.
+            DeferredOutput::Said(line) if !line.starts_with("run ") => Some(line.clone()),
+            DeferredOutput::Said(_) | DeferredOutput::Shown(_) => None,
         });
-        let mut last: VecDeque<String> = said.take(lines).collect();
+        let mut last: VecDeque<String> = messages.take(lines).collect();
         last.make_contiguous().reverse();
         last
     }
 
-    /// Prints to stdout, or holds it back where that is a terminal which something else has.
+    /// Prints to stdout, or holds the text back if stdout is a terminal in use.
     fn print(&self, text: String) -> std::io::Result<()> {
         if std::io::stdout().is_terminal()
-            && let Some(held) = self.held().as_mut()
+            && let Some(held) = self.deferred_output().as_mut()
         {
-            held.push(Held::Shown(text));
+            held.push(DeferredOutput::Shown(text));
             return Ok(());
         }
         write_out(&text)
     }
 
-    /// Whether colours are wanted on stderr.
+    /// Whether colors are wanted on stderr.
     pub(crate) fn wants_color(&self) -> bool {
         std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
     }
 
-    /// Data for people; left out under `--json`.
+    /// Prints text for people; omitted with `--json`.
     pub(crate) fn show(&self, text: &str) -> std::io::Result<()> {
         if self.json {
             return Ok(());
@@ -147,12 +152,12 @@ impl Talk {
         self.print(text)
     }
 
-    /// A text that a program or a file is to have as it is, such as a plan; left out under `--json`.
-    pub(crate) fn hand_over(&self, text: &str) -> std::io::Result<()> {
+    /// Prints text unchanged for a program or a file, such as a plan; omitted with `--json`.
+    pub(crate) fn print_raw(&self, text: &str) -> std::io::Result<()> {
         if self.json {
             return Ok(());
         }
-        let mut out = Output::text();
+        let mut out = StdoutWriter::text();
         out.write_all(text.as_bytes())?;
         if !text.ends_with('\n') {
             out.write_all(b"\n")?;
@@ -160,14 +165,14 @@ impl Talk {
         out.flush()
     }
 
-    /// Data for machines; only under `--json`.
+    /// Prints JSON; only with `--json`.
     pub(crate) fn json(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
         if self.json {
-            if self.held().is_some() && std::io::stdout().is_terminal() {
+            if self.deferred_output().is_some() && std::io::stdout().is_terminal() {
                 let text = serde_json::to_string_pretty(value).map_err(std::io::Error::from)?;
                 return Ok(self.print(format!("{}\n", dyno_report::text::json(&text)))?);
             }
-            let mut out = Output::json();
+            let mut out = StdoutWriter::json();
             serde_json::to_writer_pretty(&mut out, value).map_err(std::io::Error::from)?;
             out.write_all(b"\n")?;
             out.flush()?;
@@ -175,10 +180,10 @@ impl Talk {
         Ok(())
     }
 
-    /// The same on one line, as one of many.
+    /// Prints JSON on one line, as one of many.
     pub(crate) fn json_line(&self, value: &impl serde::Serialize) -> anyhow::Result<()> {
         if self.json {
-            let mut out = Output::json();
+            let mut out = StdoutWriter::json();
             serde_json::to_writer(&mut out, value).map_err(std::io::Error::from)?;
             out.write_all(b"\n")?;
             out.flush()?;
@@ -186,7 +191,7 @@ impl Talk {
         Ok(())
     }
 
-    /// An array of data for machines, given element by element; only under `--json`.
+    /// Prints a JSON array element by element; only with `--json`.
     pub(crate) fn json_each<T: serde::Serialize>(
         &self,
         each: impl FnOnce(&mut dyn FnMut(&T) -> anyhow::Result<()>) -> anyhow::Result<()>,
@@ -194,7 +199,7 @@ impl Talk {
         if !self.json {
             return Ok(());
         }
-        let mut out = Output::json();
+        let mut out = StdoutWriter::json();
         let mut serializer = serde_json::Serializer::pretty(&mut out);
         let mut array = serializer.serialize_seq(None).map_err(std::io::Error::from)?;
         each(&mut |element| Ok(array.serialize_element(element).map_err(std::io::Error::from)?))?;
@@ -203,24 +208,24 @@ impl Talk {
         Ok(out.flush()?)
     }
 
-    /// How stdout wants its tables.
+    /// Width and colors of tables on stdout.
     pub(crate) fn style(&self) -> dyno_report::Style {
         let terminal = std::io::stdout().is_terminal();
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         dyno_report::Style { color: terminal && !no_color, width: width(std::io::stdout()) }
     }
 
-    /// What charts are drawn with: nothing but ASCII where the locale is not one of UTF-8.
+    /// Characters for charts: ASCII only if the locale is not UTF-8.
     pub(crate) fn glyphs(&self) -> dyno_report::Glyphs {
         let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        // In the order in which the C library asks for them.
+        // In the order in which the C library reads them.
         let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
         let locale = locale.to_ascii_uppercase();
         let plain = matches!(locale.as_str(), "C" | "POSIX") || locale.ends_with("8859-1");
         if plain { dyno_report::Glyphs::Ascii } else { dyno_report::Glyphs::Unicode }
     }
 
-    /// How the moving line on stderr is dressed: plain, and as wide as the terminal.
+    /// Style of the progress line on stderr: plain, and as wide as the terminal.
     pub(crate) fn live_style(&self) -> dyno_report::Style {
         dyno_report::Style { color: false, width: width(std::io::stderr()) }
     }
@@ -232,11 +237,12 @@ fn write_out(text: &str) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Columns that tables may take where stdout is no terminal, and the bounds of what a terminal says.
+/// Table width if stdout is not a terminal, and the limits of a terminal's width.
 const WIDTH: (usize, usize, usize) = (100, 60, 200);
 
 fn width(fd: impl std::os::fd::AsFd) -> usize {
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let seen = rustix::termios::tcgetwinsize(fd).ok().map(|size| usize::from(size.ws_col)).filter(|&w| w > 0);
-    columns.or(seen).unwrap_or(WIDTH.0).clamp(WIDTH.1, WIDTH.2)
+    let terminal_columns =
+        rustix::termios::tcgetwinsize(fd).ok().map(|size| usize::from(size.ws_col)).filter(|&w| w > 0);
+    columns.or(terminal_columns).unwrap_or(WIDTH.0).clamp(WIDTH.1, WIDTH.2)
 }

@@ -1,4 +1,4 @@
-//! How an error is told.
+//! Formats and prints errors.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use dyno_campaign::Error;
 use dyno_plan::PlanErrors;
 
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// Tells `error` on stderr, one line and its hint, and says with which code to exit.
-pub(crate) fn report(error: &anyhow::Error, talk: &Talk) -> Exit {
+/// Prints `error` on stderr, one line and its hint, and returns the exit code.
+pub(crate) fn report(error: &anyhow::Error, talk: &Console) -> Exit {
     if is_broken_pipe(error) {
         return Exit::Done;
     }
@@ -32,7 +32,8 @@ pub(crate) fn report(error: &anyhow::Error, talk: &Talk) -> Exit {
     let mut line = error.to_string();
     for cause in error.chain().skip(1) {
         let cause = cause.to_string();
-        // Many errors repeat their cause in their own words; that a disk is full is said by whoever knows whose it is.
+        // Many errors repeat their cause in their own words; a full disk is already reported where its owner
+        // is known.
         let is_told =
             cause.contains("No space left on device") && line.to_ascii_lowercase().contains("no space");
         if !line.contains(&cause) && !is_told {
@@ -47,14 +48,14 @@ pub(crate) fn report(error: &anyhow::Error, talk: &Talk) -> Exit {
     exit
 }
 
-/// Whether stdout goes to a file for which there is no room.
+/// Whether stdout is a file on a full disk.
 fn is_full(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::StorageFull)
         && error.chain().count() == 1
 }
 
-/// Whether stdout was closed (`dyno show | head`). Only the program's own writes come as bare I/O errors; a server's
-/// connection that broke is a cause inside another error, and no reason to say that all is well.
+/// Whether stdout was closed (`dyno show | head`). Only the program's own writes return plain I/O errors. A
+/// broken server connection is a cause inside another error, and must be reported.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
 }
@@ -79,7 +80,7 @@ mod tests {
     #[test]
     fn only_our_own_closed_pipe_is_no_error() {
         assert!(is_broken_pipe(&broken_pipe().into()));
-        // A server that was killed while we wrote to it.
+        // A server that was killed during a write.
         let lost =
             TargetError::new(TargetErrorKind::Unreachable, "the connection was lost").cause(broken_pipe());
         assert!(!is_broken_pipe(&Error::from(lost).into()));

@@ -1,68 +1,76 @@
-//! The events of a campaign in words.
+//! Converts events of a campaign to messages.
 
 use std::path::Path;
 
-use dyno_analyze::Answers;
-use dyno_campaign::{Event, Holdings, HookEvent, LoadEvent, ProofEvent, SetUp, StudyEvent, Warning};
+use dyno_analyze::CurveSummaries;
+use dyno_campaign::{
+    CampaignEvent, HookEvent, LoadEvent, ProofEvent, StudyEvent, TargetObjects, Warning, WorkloadSetup,
+};
 use dyno_engine::{DropItem, LoadReport};
 use dyno_record::RunRecord;
 use dyno_report::number::{count, fixed};
 use dyno_report::{ResultRow, Style};
 
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// Says what has happened, where it is said in words.
-pub(crate) fn event(event: &Event, talk: &Talk) {
+/// Prints the event, if it has a text.
+pub(crate) fn event(event: &CampaignEvent, talk: &Console) {
     match event {
-        Event::Locked(Some(caveat)) => talk.say(&format!("warning: {caveat}")),
-        Event::Locked(None) => talk.detail("the target is locked against other dynos"),
-        Event::Writes(url, ways) => {
+        CampaignEvent::Locked(Some(caveat)) => talk.say(&format!("warning: {caveat}")),
+        CampaignEvent::Locked(None) => talk.detail("the target is locked against other dynos"),
+        CampaignEvent::Writes(url, ways) => {
             talk.say(&format!("data of {url} that Dyno did not make is changed:"));
             ways.iter().for_each(|way| talk.say(&format!("  {way}")));
         }
-        Event::LookingAtData => talk.detail("looking at the data"),
-        Event::Learning => talk.detail("learning what each transaction does, on one session alone"),
-        Event::EmptyingTable => talk.detail("making the table anew that is loaded"),
-        Event::SettlingLoad => talk.detail("waiting until what was loaded is on the disk, and counting it"),
-        Event::AskingInvariants => talk.detail("asking what must stay true"),
-        Event::WaitingForData => talk.detail("waiting until all targets see the data"),
-        Event::Removed(rows) => {
+        CampaignEvent::LookingAtData => talk.detail("looking at the data"),
+        CampaignEvent::Learning => talk.detail("learning what each transaction does, on one session alone"),
+        CampaignEvent::EmptyingTable => talk.detail("recreating the table to be loaded"),
+        CampaignEvent::SettlingLoad => {
+            talk.detail("waiting until what was loaded is on the disk, and counting it");
+        }
+        CampaignEvent::AskingInvariants => talk.detail("asking what must stay true"),
+        CampaignEvent::WaitingForData => talk.detail("waiting until all targets see the data"),
+        CampaignEvent::Removed(rows) => {
             talk.say(&format!("removed {rows} rows that a run had inserted and left behind"));
         }
-        Event::DroppingData => talk.detail("dropping data of another block size"),
-        Event::CheckingDeeply => talk.say("loading, driving and dropping a small schema"),
-        Event::AcceptanceStep(number, title) => talk.say(&format!("step {number}: {title}")),
-        Event::Hook(event) => hook(event, talk),
-        Event::RunBegun { id, targets, is_part } => {
+        CampaignEvent::DroppingData => talk.detail("dropping data of another block size"),
+        CampaignEvent::CheckingDeeply => talk.say("loading, driving and dropping a small schema"),
+        CampaignEvent::AcceptanceStep(number, title) => talk.say(&format!("step {number}: {title}")),
+        CampaignEvent::Hook(event) => hook(event, talk),
+        CampaignEvent::RunBegun { id, targets, is_part } => {
             let words = format!("run {id} on {targets}");
             if *is_part { talk.detail(&words) } else { talk.say(&words) }
         }
-        Event::Tidying => talk
+        CampaignEvent::Tidying => talk
             .say("the run is stored; removing the rows that it inserted takes a while (Ctrl-C leaves them)"),
-        Event::OwnReport(name, path) => {
+        CampaignEvent::OwnReport(name, path) => {
             let file =
                 path.as_ref().map_or_else(String::new, |path| format!(", saved in {}", path.display()));
             talk.say(&format!("this run lies between {name}{file}"));
         }
-        Event::Judged(kept, measured) => {
+        CampaignEvent::Judged(kept, measured) => {
             talk.say(&format!("  {}: {}", if *kept { "kept" } else { "not kept" }, measured.join(", ")));
         }
-        Event::Proof(event) => proof(event, talk),
-        Event::Dropped(holdings) => dropped(holdings, talk),
-        Event::Study(event) => study(event, talk),
-        Event::Warning(event) => warning(event, talk),
-        // A terminal shows these in a form of their own.
-        Event::Reached | Event::Load(_) | Event::Phase(_) | Event::RunOver | Event::Stored(_) => {}
-        Event::Seen(_) => {}
-        Event::Paused(true) => talk.say("paused: no run begins until it is told to go on"),
-        Event::Paused(false) => talk.detail("going on"),
-        Event::Begun(_) | Event::Next(_) | Event::Ended(_) => {}
+        CampaignEvent::Proof(event) => proof(event, talk),
+        CampaignEvent::Dropped(holdings) => say_dropped(holdings, talk),
+        CampaignEvent::Study(event) => study(event, talk),
+        CampaignEvent::Warning(event) => warning(event, talk),
+        // A terminal shows these in another form.
+        CampaignEvent::Reached
+        | CampaignEvent::Load(_)
+        | CampaignEvent::Phase(_)
+        | CampaignEvent::RunOver
+        | CampaignEvent::Stored(_) => {}
+        CampaignEvent::Seen(_) => {}
+        CampaignEvent::Paused(true) => talk.say("paused: no run begins until the campaign is resumed"),
+        CampaignEvent::Paused(false) => talk.detail("going on"),
+        CampaignEvent::Begun(_) | CampaignEvent::Next(_) | CampaignEvent::Ended(_) => {}
     }
 }
 
-fn hook(event: &HookEvent, talk: &Talk) {
+fn hook(event: &HookEvent, talk: &Console) {
     match event {
-        HookEvent::Planned(name, command) => talk.say(&planned(&format!("hooks.{name}"), command)),
+        HookEvent::Planned(name, command) => talk.say(&planned_command(&format!("hooks.{name}"), command)),
         HookEvent::Started(name, command) => talk.detail(&format!("hooks.{name}: {command}")),
         HookEvent::Said(name, output) => talk.detail(&format!("hooks.{name} says{output}")),
         HookEvent::FailedAfterRun(error) => talk.error(error, "the run before it is stored and counts"),
@@ -70,8 +78,8 @@ fn hook(event: &HookEvent, talk: &Talk) {
     }
 }
 
-/// Says what happens in a study.
-fn study(event: &StudyEvent, talk: &Talk) {
+/// Prints an event of a study.
+fn study(event: &StudyEvent, talk: &Console) {
     match event {
         StudyEvent::Begun { id, folder, legs: (done, all) } => {
             let so_far =
@@ -110,32 +118,33 @@ fn study(event: &StudyEvent, talk: &Talk) {
 }
 
 /// A command that will run.
-pub(crate) fn planned(name: &str, command: &str) -> String {
+pub(crate) fn planned_command(name: &str, command: &str) -> String {
     format!("{name} runs: {command}")
 }
 
-/// Says what happens in a load, but for its progress.
-pub(crate) fn load(event: &LoadEvent, talk: &Talk) {
+/// Prints an event of a load, except its progress.
+pub(crate) fn load(event: &LoadEvent, talk: &Console) {
     match event {
         LoadEvent::Target(url) => talk.say(&format!("loading {url}")),
         LoadEvent::Ephemeral => talk.say(
             "this target lives in memory: `dyno run` loads it itself, and nothing of this load will stay",
         ),
         LoadEvent::Damaged(error) => {
-            talk.say(&format!("{error}: removing what Dyno made, and loading anew"));
+            talk.say(&format!("{error}: removing what Dyno made, and loading again"));
         }
         LoadEvent::Worn(note) => talk.say(note),
         LoadEvent::Retried(error, retry, retries) => {
             talk.say(&format!("the database took work back: {error}; retry {retry} of {retries}"));
         }
-        LoadEvent::Done(report) => talk.say(&loaded(report)),
-        LoadEvent::SetUp(done) => talk.say(&set_up(done)),
+        LoadEvent::Done(report) => talk.say(&loaded_words(report)),
+        LoadEvent::SetUp(done) => talk.say(&set_up_words(done)),
         LoadEvent::Phase(..) | LoadEvent::Advance(..) | LoadEvent::Over => {}
     }
 }
 
-fn set_up(done: &SetUp) -> String {
-    let SetUp { name, tables, already, rows_written, statements, seconds, conditions, conditions_s } = done;
+fn set_up_words(setup_report: &WorkloadSetup) -> String {
+    let WorkloadSetup { name, tables, already, rows_written, statements, seconds, conditions, conditions_s } =
+        setup_report;
     let statements = match statements {
         0 => String::new(),
         1 => "1 statement".to_owned(),
@@ -167,7 +176,7 @@ fn set_up(done: &SetUp) -> String {
     }
 }
 
-fn loaded(report: &LoadReport) -> String {
+fn loaded_words(report: &LoadReport) -> String {
     if report.already {
         return "the data is there already: no rows were written".to_owned();
     }
@@ -181,7 +190,7 @@ fn loaded(report: &LoadReport) -> String {
     )
 }
 
-fn proof(event: &ProofEvent, talk: &Talk) {
+fn proof(event: &ProofEvent, talk: &Console) {
     match event {
         ProofEvent::OnlyUpdates => {
             talk.say("the plan only reads (workload.update_pct = 0); the proof does nothing but updates");
@@ -202,8 +211,8 @@ fn proof(event: &ProofEvent, talk: &Talk) {
     }
 }
 
-fn dropped(holdings: &Holdings, talk: &Talk) {
-    let Holdings { url, items, left } = holdings;
+fn say_dropped(holdings: &TargetObjects, talk: &Console) {
+    let TargetObjects { url, items, left } = holdings;
     match items.len() {
         0 => talk.say(&format!("{url} holds nothing of Dyno's")),
         objects => talk.say(&format!("removed {objects} objects from {url}")),
@@ -212,19 +221,19 @@ fn dropped(holdings: &Holdings, talk: &Talk) {
         talk.detail(&format!("removed {} {}", item.kind, item.name));
     }
     for item in left {
-        talk.say(&format!("left {} {}: {}", item.kind, item.name, why_left(item)));
+        talk.say(&format!("left {} {}: {}", item.kind, item.name, reason_kept(item)));
     }
 }
 
-/// Why a drop leaves something.
-pub(crate) fn why_left(item: &DropItem) -> &'static str {
+/// Why a drop leaves an object.
+pub(crate) fn reason_kept(item: &DropItem) -> &'static str {
     match item.kind.as_str() {
         "schema" | "file" => "it was there before the load, or holds what Dyno did not make",
-        _ => "it is not in the list of what Dyno made, or was made anew since",
+        _ => "it is not in the list of what Dyno made, or was recreated since",
     }
 }
 
-fn warning(event: &Warning, talk: &Talk) {
+fn warning(event: &Warning, talk: &Console) {
     match event {
         Warning::NotKept(why) => talk.say(&format!(
             "warning: what is measured cannot be kept while the run lasts: {why}; it is tried again until the run ends"
@@ -260,7 +269,7 @@ fn warning(event: &Warning, talk: &Talk) {
     }
 }
 
-fn stored_elsewhere(error: &str, path: &Path, talk: &Talk) {
+fn stored_elsewhere(error: &str, path: &Path, talk: &Console) {
     let path = path.display();
     talk.error(
         &format!("the record could not be stored in the repository: {error}"),
@@ -273,12 +282,12 @@ pub(crate) fn setting(key: &str, value: &str) -> String {
     format!("{} {value}", key.rsplit_once('.').map_or(key, |(_, own)| own))
 }
 
-/// One run's result, and what the audit says of it.
+/// One run's result and audit findings.
 pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     let card = dyno_report::result_card(&ResultRow::from(record), style);
-    let answers = Answers::of_run(record);
-    // A run without a result says so itself.
-    let answer = match answers.curves.is_empty() || !Answers::is_of(record) {
+    let answers = CurveSummaries::of_run(record);
+    // A run without a result states that itself.
+    let answer = match answers.curves.is_empty() || !CurveSummaries::has_summary(record) {
         true => String::new(),
         false => format!("{}\n", dyno_report::answer_text(&answers, style)),
     };
@@ -291,23 +300,23 @@ pub(crate) fn card(record: &RunRecord, style: &Style) -> String {
     let targets = if targets.is_empty() { targets } else { format!("\n{targets}") };
     let beside = dyno_report::beside::table(record, style);
     let beside = if beside.is_empty() { beside } else { format!("\n{beside}") };
-    let own = dyno_report::own::text(record, style);
-    let own = if own.is_empty() { own } else { format!("\n{own}") };
+    let workload_text = dyno_report::own::text(record, style);
+    let workload_block = if workload_text.is_empty() { workload_text } else { format!("\n{workload_text}") };
     let loaded = dyno_report::loaded_text(record, style);
     let loaded = if loaded.is_empty() { loaded } else { format!("\n{loaded}") };
     let phases = dyno_report::phases_text(record, style);
     let phases = if phases.is_empty() { phases } else { format!("\n{phases}") };
     format!(
-        "{answer}{card}{placed}{loaded}{targets}{beside}{own}{phases}\n{}",
+        "{answer}{card}{placed}{loaded}{targets}{beside}{workload_block}{phases}\n{}",
         dyno_report::audit_words(&record.audit, style)
     )
 }
 
-/// Lines that a sentence may take.
+/// Maximum lines of a sentence.
 const LINES_MAX: usize = 12;
 
-/// Shows a sentence, broken into lines that fit and each set in by `indent` columns.
-pub(crate) fn show(text: &str, indent: usize, talk: &Talk) -> std::io::Result<()> {
+/// Prints a sentence, wrapped to fit and indented by `indent` columns.
+pub(crate) fn show(text: &str, indent: usize, talk: &Console) -> std::io::Result<()> {
     let columns = talk.style().columns() - indent;
     let lines = dyno_report::text::wrap(text, columns, LINES_MAX);
     talk.show(&lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect::<String>())

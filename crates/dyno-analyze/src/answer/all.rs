@@ -1,44 +1,41 @@
-//! The answers of all curves of some runs, and what is said of runs that have none.
+//! Summarizes all curves of a set of runs, and lists why the other runs have no result.
 
-use dyno_record::{CheckStatus, Kind, RunRecord, Status};
+use dyno_record::{CheckStatus, RecordKind, RunRecord, Status};
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Tone, answer};
-use crate::points::{Curve, Points, SESSIONS, points};
+use super::{CurveSummary, Tone, answer};
+use crate::points::{MeasuredCurve, Points, SESSIONS, points};
 
-/// Operations per second: what capacity is told in, wherever operations are counted.
+/// Operations per second: the measure of capacity wherever operations are counted.
 const OPS: &str = "ops_per_s";
-/// What runs of scans alone are told in: their operations are no lookups.
+/// The measure of capacity where every run scans only: their operations are no lookups.
 const SCANNED: &str = "scan_mb_per_s";
-/// What runs are told in whose operations nobody counted.
+/// The measure of capacity where nothing counted the operations.
 const READS: &str = "physical_read_requests_per_s";
 
-/// Runs without a result, by their reason.
+/// Runs without a result, grouped by reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WithoutResult {
-    /// Why they have none.
+pub struct RunsWithoutResult {
     pub reason: String,
-    /// How many they are.
     pub runs: usize,
 }
 
-/// One row for each curve.
+/// The summaries of all curves of a set of runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Answers {
-    /// The colour of all of them: that of the worst.
+pub struct CurveSummaries {
+    /// The worst tone of all curves; at least amber where a run has no result.
     pub tone: Tone,
-    /// The curves.
-    pub curves: Vec<Answer>,
-    /// Runs that count in none of them.
+    pub curves: Vec<CurveSummary>,
+    /// Runs that belong to no curve.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub without_result: Vec<WithoutResult>,
-    /// What workloads want to have said wherever a result of theirs is shown.
+    pub without_result: Vec<RunsWithoutResult>,
+    /// Notes that workloads require wherever their results are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-impl Answers {
-    /// Of points along their load.
+impl CurveSummaries {
+    /// Summarizes the curves along the load axis of `points`.
     pub fn of(points: &Points) -> Self {
         let along = match points.axes.iter().any(|axis| axis.path == points.load_axis()) {
             true => points.load_axis(),
@@ -46,17 +43,18 @@ impl Answers {
         };
         let curves = points.curves(along);
         let answers = curves.iter().filter_map(|curve| answer(measure(curve), curve)).collect();
-        let mut without: Vec<WithoutResult> = Vec::new();
+        let mut without: Vec<RunsWithoutResult> = Vec::new();
         for out in &points.left_out {
             match without.iter_mut().find(|known| known.reason == out.reason) {
                 Some(known) => known.runs += 1,
-                None => without.push(WithoutResult { reason: out.reason.clone(), runs: 1 }),
+                None => without.push(RunsWithoutResult { reason: out.reason.clone(), runs: 1 }),
             }
         }
-        Self { notes: points.notes.clone(), ..Self::made(answers, without) }
+        Self { notes: points.notes.clone(), ..Self::from_curves(answers, without) }
     }
 
-    /// Of one run. One that was ended before its time has an answer too, which is of what was measured.
+    /// Summarizes one run. An interrupted run without a failed check is summarized by the part that
+    /// was measured.
     pub fn of_run(record: &RunRecord) -> Self {
         let is_cut = record.status == Status::Interrupted
             && record.window.is_some()
@@ -70,16 +68,16 @@ impl Answers {
             answer.tone = answer.tone.max(Tone::Warned);
         }
         let notes = std::mem::take(&mut measured.notes);
-        Self { notes, ..Self::made(measured.curves, measured.without_result) }
+        Self { notes, ..Self::from_curves(measured.curves, measured.without_result) }
     }
 
-    /// Of several sides, each with a name that stands before those of its curves.
+    /// Joins the summaries of several sides. The side's name precedes the names of its curves.
     pub fn of_sides<'s>(sides: impl IntoIterator<Item = (&'s str, Self)>) -> Self {
         let (mut curves, mut without, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         for (side, answers) in sides {
             let new: Vec<String> = answers.notes.into_iter().filter(|note| !notes.contains(note)).collect();
             notes.extend(new);
-            curves.extend(answers.curves.into_iter().map(|curve| Answer {
+            curves.extend(answers.curves.into_iter().map(|curve| CurveSummary {
                 name: match curve.name.is_empty() {
                     true => side.to_owned(),
                     false => format!("{side}: {}", curve.name),
@@ -90,27 +88,28 @@ impl Answers {
                 answers
                     .without_result
                     .into_iter()
-                    .map(|out| WithoutResult { reason: format!("{side}: {}", out.reason), ..out }),
+                    .map(|out| RunsWithoutResult { reason: format!("{side}: {}", out.reason), ..out }),
             );
         }
-        Self { notes, ..Self::made(curves, without) }
+        Self { notes, ..Self::from_curves(curves, without) }
     }
 
-    fn made(curves: Vec<Answer>, without_result: Vec<WithoutResult>) -> Self {
+    fn from_curves(curves: Vec<CurveSummary>, without_result: Vec<RunsWithoutResult>) -> Self {
         let worst = curves.iter().map(|answer| answer.tone).max().unwrap_or(Tone::Invalid);
-        // Runs that count nowhere are a reservation to what the others say.
+        // A run without a result qualifies what the others show.
         let tone = if without_result.is_empty() { worst } else { worst.max(Tone::Warned) };
         Self { tone, curves, without_result, notes: Vec::new() }
     }
 
-    /// Whether there is anything to show: what a machine's raw limits are, or what others do, is no curve.
-    pub fn is_of(record: &RunRecord) -> bool {
-        !matches!(record.kind, Kind::Component | Kind::Watch)
+    /// Whether the record has a curve. Measurements of raw limits and of background activity have
+    /// none.
+    pub fn has_summary(record: &RunRecord) -> bool {
+        !matches!(record.kind, RecordKind::Component | RecordKind::Watch)
     }
 }
 
-/// What a curve is told in.
-fn measure(curve: &Curve<'_>) -> &'static str {
+/// The measure in which the capacity of a curve is reported.
+fn measure(curve: &MeasuredCurve<'_>) -> &'static str {
     let has = |name: &str| curve.points.iter().any(|point| point.estimates.contains_key(name));
     match has(OPS) {
         true if curve.points.iter().all(|point| point.scans_only()) => SCANNED,
@@ -146,24 +145,24 @@ mod tests {
     #[test]
     fn green_is_audited_quiet_and_without_a_reservation() {
         let quiet = run("a");
-        assert_eq!(Answers::of_run(&quiet).tone, Tone::Good, "{:#?}", Answers::of_run(&quiet));
+        assert_eq!(CurveSummaries::of_run(&quiet).tone, Tone::Good, "{:#?}", CurveSummaries::of_run(&quiet));
         let mut doubted = run("b");
         warned(&mut doubted);
-        let answers = Answers::of_run(&doubted);
+        let answers = CurveSummaries::of_run(&doubted);
         assert_eq!(answers.tone, Tone::Warned);
         assert!(answers.curves[0].why.iter().any(|why| why == "audit warning: physical reads"));
         let mut far = run("c");
         far.metrics.insert("ops_per_s".into(), Metric::Value { value: 9e9, unit: Unit::PerSecond });
-        let apart = Answers::of(&points(&[run("a"), far]));
+        let apart = CurveSummaries::of(&points(&[run("a"), far]));
         assert_eq!(apart.tone, Tone::Warned, "noisy: {apart:#?}");
         let imported = RunRecord { status: Status::Imported, ..run("d") };
-        assert_eq!(Answers::of_run(&imported).tone, Tone::Imported);
+        assert_eq!(CurveSummaries::of_run(&imported).tone, Tone::Imported);
         let invalid = RunRecord { status: Status::Invalid, reasons: vec!["others".into()], ..run("e") };
-        let answers = Answers::of_run(&invalid);
+        let answers = CurveSummaries::of_run(&invalid);
         assert_eq!((answers.tone, answers.curves.len()), (Tone::Invalid, 0));
         assert_eq!(answers.without_result[0].reason, "invalid: others");
         let cut = RunRecord { status: Status::Interrupted, ..run("f") };
-        let answers = Answers::of_run(&cut);
+        let answers = CurveSummaries::of_run(&cut);
         assert_eq!((answers.tone, answers.curves.len()), (Tone::Warned, 1));
     }
 
@@ -175,14 +174,17 @@ mod tests {
         scans.metrics.insert("scans_per_s".into(), Metric::Value { value: ops, unit: Unit::PerSecond });
         let figure = Metric::Value { value: 812.0, unit: Unit::MegabytesPerSecond };
         scans.metrics.insert("scan_mb_per_s".into(), figure);
-        let answers = Answers::of_run(&scans);
+        let answers = CurveSummaries::of_run(&scans);
         assert_eq!((answers.curves[0].measure.as_str(), answers.curves[0].capacity.value), (SCANNED, 812.0));
     }
 
     #[test]
     fn sides_keep_their_names() {
-        let both = Answers::of_sides([("a", Answers::of_run(&run("a"))), ("b", Answers::of_run(&run("b")))]);
-        let names: Vec<&str> = both.curves.iter().map(|curve| curve.name.as_str()).collect();
+        let answers = CurveSummaries::of_sides([
+            ("a", CurveSummaries::of_run(&run("a"))),
+            ("b", CurveSummaries::of_run(&run("b"))),
+        ]);
+        let names: Vec<&str> = answers.curves.iter().map(|curve| curve.name.as_str()).collect();
         assert_eq!(names, ["a", "b"]);
     }
 }

@@ -1,4 +1,4 @@
-//! The answer of a curve in one value: capacity, bend, limit, confidence, headroom.
+//! The summary of a curve in one value: capacity, bend, limit, confidence, headroom.
 
 mod all;
 mod tone;
@@ -8,108 +8,109 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::doubts::{Doubt, Doubts};
+use crate::doubts::{AuditWarning, AuditWarnings};
 use crate::knee::by_kneedle;
-use crate::limited::{Confidence, Limited};
+use crate::limited::{Bottleneck, Confidence};
 use crate::number::{percent, sessions};
-use crate::points::{Curve, OPS, Point, phrase};
+use crate::points::{MeasuredCurve, MeasuredPoint, OPS, phrase};
 
-pub use all::{Answers, WithoutResult};
+pub use all::{CurveSummaries, RunsWithoutResult};
 pub use tone::Tone;
 
-/// Share by which repeats of a point may differ, %, before that makes an answer less sure.
+/// Spread of a point's repeats, %, above which the confidence drops.
 const SPREAD_PCT: f64 = 20.0;
-/// The same before it is called noisy.
+/// Spread of a point's repeats, %, above which the result is called noisy.
 const QUIET_PCT: f64 = 10.0;
-/// Checks of the audit that are named one by one; the list has them all.
+/// Most audit checks that the summary names; the audit list has all of them.
 const NAMED_MAX: usize = 3;
 
-/// A place on a curve.
+/// A point on a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Place {
-    /// Sessions.
+pub struct CurvePoint {
     pub sessions: u32,
-    /// The measure there.
+    /// The measure at that number of sessions.
     pub value: f64,
 }
 
-/// The answer of a curve.
+/// The summary of one curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
-    /// What sets the curve apart; empty for the only one.
+pub struct CurveSummary {
+    /// What distinguishes this curve from the others; empty for a single curve.
     pub name: String,
-    /// The variant of the platform that it is of, where the curves are of several.
+    /// The variant of the platform, where the curves belong to several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// How many points it has.
     pub points: usize,
-    /// How many runs these points are made of; 0 in conclusions of versions that did not count them.
+    /// Number of runs behind these points; 0 in records of versions that did not count them.
     #[serde(default)]
     pub runs: usize,
-    /// What is measured: `ops_per_s`.
+    /// The measure, for example `ops_per_s`.
     pub measure: String,
-    /// The most that was reached.
-    pub capacity: Place,
-    /// Where more sessions begin to pay less than on average (Kneedle); absent where there is no such place.
-    pub bend: Option<Place>,
-    /// What limited at the most.
-    pub limit: Limited,
-    /// How sure all of it is: the limit's own confidence, less where repeats lie far apart.
+    /// The point with the highest throughput.
+    pub capacity: CurvePoint,
+    /// Where more sessions add less than they do on average (Kneedle); absent where there is no
+    /// such point.
+    pub bend: Option<CurvePoint>,
+    /// What limited the point with the highest throughput.
+    pub limit: Bottleneck,
+    /// The limit's own confidence, lowered where repeats differ much.
     pub confidence: Confidence,
-    /// What confidence rests on, one sentence each.
+    /// The reasons for the confidence, one sentence each.
     pub why: Vec<String>,
-    /// What is left of what limits, %; absent where that has no measure.
+    /// What is left of the limiting component, %; absent where it has no measure.
     pub headroom_pct: Option<f64>,
-    /// What may be thought of it at a glance.
+    /// The color in which the summary is shown.
     #[serde(default)]
     pub tone: Tone,
-    /// Whether others had part in the measure, or that cannot be excluded.
+    /// Whether the measure includes background activity, or that cannot be excluded.
     #[serde(default)]
     pub marked: bool,
-    /// How far the repeats at the most lie apart, %; absent of a single run.
+    /// Spread of the repeats at the highest point, %; absent for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread_pct: Option<f64>,
     /// Audit warnings of its runs, each check once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<AuditWarning>,
 }
 
-/// The answer of a curve along sessions; none where no point has the measure.
-pub fn answer(measure: &str, curve: &Curve<'_>) -> Option<Answer> {
-    // More than the rate asks for is a backlog's or chance's, and no capacity.
-    let within_rate = |point: &Point, value: f64| match point.limited().and_then(|limit| limit.asked_per_s) {
-        Some(asked_per_s) if measure == OPS => value.min(asked_per_s),
-        _ => value,
-    };
-    let known: Vec<(&Point, f64)> = curve
+/// The summary of a curve along sessions; `None` where no point has the measure.
+pub fn answer(measure: &str, curve: &MeasuredCurve<'_>) -> Option<CurveSummary> {
+    // Throughput above the requested rate comes from a backlog or from chance: it is not capacity.
+    let within_rate =
+        |point: &MeasuredPoint, value: f64| match point.limited().and_then(|limit| limit.asked_per_s) {
+            Some(asked_per_s) if measure == OPS => value.min(asked_per_s),
+            _ => value,
+        };
+    let measured_points: Vec<(&MeasuredPoint, f64)> = curve
         .points
         .iter()
         .filter_map(|point| point.get(measure).map(|value| (*point, within_rate(point, value))))
         .collect();
-    let (best, value) = known.iter().copied().reduce(|best, at| if at.1 > best.1 { at } else { best })?;
+    let (best, value) =
+        measured_points.iter().copied().reduce(|best, at| if at.1 > best.1 { at } else { best })?;
     let loads = curve.loads(measure, "service_mean_us");
-    // A curve along the rate of an open loop has the same sessions everywhere.
+    // A curve along the rate of an open loop has the same number of sessions at each point.
     let rises = loads.windows(2).all(|pair| pair[0].sessions < pair[1].sessions);
     let bend = by_kneedle(&loads).ok().filter(|_| rises);
     let limit = best.limited()?;
-    let mut doubts = Doubts::default();
-    curve.points.iter().for_each(|point| doubts.join(&point.doubts));
+    let mut doubts = AuditWarnings::default();
+    curve.points.iter().for_each(|point| doubts.merge(&point.doubts));
     let spread_pct = best.estimates.get(measure).and_then(crate::points::Estimate::spread_pct);
     let (mut confidence, marked) = (limit.confidence, best.is_marked(measure));
     if spread_pct.is_some_and(|spread| spread > SPREAD_PCT) {
         confidence = confidence.min(Confidence::Likely);
     }
-    let mut why = repeats(best, spread_pct);
-    why.extend(doubted(&doubts));
+    let mut why = repeat_sentences(best, spread_pct);
+    why.extend(warning_sentence(&doubts));
     why.extend(limit.spoiled.iter().cloned());
-    Some(Answer {
+    Some(CurveSummary {
         name: curve.name(),
         variant: curve.variant(),
-        points: known.len(),
+        points: measured_points.len(),
         runs: doubts.runs,
         measure: measure.to_owned(),
-        capacity: Place { sessions: best.sessions, value },
-        bend: bend.map(|bend| Place { sessions: bend.sessions.round() as u32, value: bend.throughput }),
+        capacity: CurvePoint { sessions: best.sessions, value },
+        bend: bend.map(|bend| CurvePoint { sessions: bend.sessions.round() as u32, value: bend.throughput }),
         headroom_pct: limit.used_pct.map(|used| (100.0 - used).max(0.0)),
         tone: tone(&doubts, &limit, spread_pct, marked),
         limit,
@@ -117,12 +118,12 @@ pub fn answer(measure: &str, curve: &Curve<'_>) -> Option<Answer> {
         why,
         marked,
         spread_pct,
-        doubts: doubts.found(),
+        doubts: doubts.by_severity(),
     })
 }
 
-/// How often the most was measured, and how far apart that lies.
-fn repeats(best: &Point, spread_pct: Option<f64>) -> Vec<String> {
+/// How often the highest point was measured, and how far these runs differ.
+fn repeat_sentences(best: &MeasuredPoint, spread_pct: Option<f64>) -> Vec<String> {
     let mut why = vec![match best.runs.len() {
         1 => "measured once".to_owned(),
         runs => format!("{runs} repeats"),
@@ -131,38 +132,40 @@ fn repeats(best: &Point, spread_pct: Option<f64>) -> Vec<String> {
     why
 }
 
-/// What the audit says, in a sentence.
-fn doubted(doubts: &Doubts) -> Option<String> {
+/// The audit warnings in one sentence.
+fn warning_sentence(doubts: &AuditWarnings) -> Option<String> {
     if doubts.imported == doubts.runs {
         return Some("nobody here audited these figures".to_owned());
     }
-    let found = doubts.found();
-    if found.is_empty() {
+    let audit_warnings = doubts.by_severity();
+    if audit_warnings.is_empty() {
         return Some("no audit warnings".to_owned());
     }
-    let mut named: Vec<String> = found.iter().take(NAMED_MAX).map(|doubt| doubt.words(doubts.runs)).collect();
-    if found.len() > NAMED_MAX {
-        named.push(format!("{} more checks", found.len() - NAMED_MAX));
+    let mut named: Vec<String> =
+        audit_warnings.iter().take(NAMED_MAX).map(|doubt| doubt.words(doubts.runs)).collect();
+    if audit_warnings.len() > NAMED_MAX {
+        named.push(format!("{} more checks", audit_warnings.len() - NAMED_MAX));
     }
     Some(format!("audit warning: {}", named.join(", ")))
 }
 
-/// The colour: a reservation of any kind is one.
-fn tone(doubts: &Doubts, limit: &Limited, spread_pct: Option<f64>, marked: bool) -> Tone {
+/// The tone: any reservation lowers it.
+fn tone(doubts: &AuditWarnings, limit: &Bottleneck, spread_pct: Option<f64>, marked: bool) -> Tone {
     if doubts.imported > 0 {
         return Tone::Imported;
     }
     let is_noisy = spread_pct.is_some_and(|spread| spread > QUIET_PCT);
-    let is_reserved = !doubts.found().is_empty() || doubts.interrupted > 0 || !limit.spoiled.is_empty();
+    let is_reserved = !doubts.by_severity().is_empty() || doubts.interrupted > 0 || !limit.spoiled.is_empty();
     if is_noisy || is_reserved || marked { Tone::Warned } else { Tone::Good }
 }
 
-impl Answer {
-    /// The answer in one sentence: `capacity 31,204 operations/s with 8 sessions; bends at 4 sessions; limited by …`.
+impl CurveSummary {
+    /// The summary in one sentence:
+    /// `capacity 31,204 operations/s with 8 sessions; bends at 4 sessions; limited by …`.
     pub fn sentence(&self) -> String {
-        let place = |at: &Place| sessions(f64::from(at.sessions));
+        let place = |at: &CurvePoint| sessions(f64::from(at.sessions));
         let head = if self.name.is_empty() { String::new() } else { format!("{}: ", self.name) };
-        // The rate asked for was done: what the platform could do beyond it was not measured.
+        // The requested rate was reached: the capacity beyond it was not measured.
         let least = if self.limit.asked_per_s.is_some() { "at least " } else { "" };
         let capacity = format!(
             "capacity {least}{} with {}",
@@ -188,7 +191,8 @@ impl Answer {
         }
     }
 
-    /// How sure it is and what that rests on: `sure: 3 repeats; they lie 2.10 % apart; no audit warnings`.
+    /// The confidence with its reasons:
+    /// `sure: 3 repeats; they lie 2.10 % apart; no audit warnings`.
     pub fn confidence_words(&self) -> String {
         format!("{}: {}", self.confidence.word(), self.why.join("; "))
     }

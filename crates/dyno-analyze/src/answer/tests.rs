@@ -5,7 +5,7 @@ use crate::fixture;
 use crate::limited::Component;
 use crate::points::{SESSIONS, points};
 
-/// A run on processors that are busy to `busy_pct`, whose sessions wait for nothing that is known.
+/// A run with processors busy to `busy_pct`, whose sessions wait for no known event.
 fn run(sessions: u32, ops_per_s: f64, busy_pct: f64) -> RunRecord {
     let mut record = fixture::postgres();
     record.id = format!("run-{sessions}-{ops_per_s}");
@@ -21,7 +21,7 @@ fn run(sessions: u32, ops_per_s: f64, busy_pct: f64) -> RunRecord {
     record
 }
 
-fn answer_of(records: &[RunRecord]) -> Answer {
+fn answer_of(records: &[RunRecord]) -> CurveSummary {
     let points = points(records);
     let curves = points.curves(SESSIONS);
     answer("ops_per_s", &curves[0]).unwrap()
@@ -37,15 +37,15 @@ fn a_curve_has_capacity_bend_limit_confidence_and_headroom() {
         run(16, 3_900.0, 97.0),
     ];
     let answer = answer_of(&ramp);
-    assert_eq!(answer.capacity, Place { sessions: 8, value: 4_000.0 });
-    assert_eq!(answer.bend, Some(Place { sessions: 4, value: 3_600.0 }));
+    assert_eq!(answer.capacity, CurvePoint { sessions: 8, value: 4_000.0 });
+    assert_eq!(answer.bend, Some(CurvePoint { sessions: 4, value: 3_600.0 }));
     assert_eq!((answer.limit.by, answer.confidence), (Component::Cpu, Confidence::Sure));
     assert_eq!(answer.headroom_pct.map(f64::round), Some(4.0));
-    let said = answer.sentence();
+    let text = answer.sentence();
     let begins = "capacity 4,000 operations/s with 8 sessions; bends at 4 sessions; limited by the CPU: ";
-    assert!(said.starts_with(begins) && said.ends_with("; headroom 4.0 %"), "{said}");
+    assert!(text.starts_with(begins) && text.ends_with("; headroom 4.0 %"), "{text}");
     let json = serde_json::to_string(&answer).unwrap();
-    assert_eq!(serde_json::from_str::<Answer>(&json).unwrap().sentence(), said);
+    assert_eq!(serde_json::from_str::<CurveSummary>(&json).unwrap().sentence(), text);
 }
 
 #[test]

@@ -1,16 +1,16 @@
-//! What may be thought of a figure at a glance, as one of four colours that mean the same wherever figures are shown.
+//! The tone of a figure: four colors that mean the same wherever figures are shown.
 
 use serde::{Deserialize, Serialize};
 
-/// The colour of an answer.
+/// The color of a summary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
     /// Green: audited, quiet, and without a reservation.
     Good,
-    /// Grey: imported, and audited by nobody here.
+    /// Gray: imported, so Dyno did not audit it.
     Imported,
-    /// Amber: repeats lie apart, the audit warned, or something else is to be known with it.
+    /// Amber: repeats differ much, the audit warned, or another reservation applies.
     #[default]
     Warned,
     /// Red: there is no valid result.
@@ -18,7 +18,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// The word for it, which says the same as the colour.
+    /// The word for the tone; it carries the same information as the color.
     pub fn word(self) -> &'static str {
         match self {
             Self::Good => "audited",

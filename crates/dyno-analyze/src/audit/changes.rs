@@ -1,18 +1,20 @@
-//! Whether anything changed under the run: a setting of the database, or what the test tables are made of.
+//! Checks that nothing changed during the run: neither database settings nor the structure of the
+//! test tables.
 //!
-//! Half of a window under one setting and half under another is a figure of neither, and nothing in it shows that. So is one
-//! in which an index was created. Each snapshot is compared with the one before, so what was changed and changed back is here.
+//! A figure measured half under one setting and half under another describes neither. The figure
+//! itself does not show that. The same holds where an index was created in the window. Each
+//! snapshot is compared with the one before, so a change that was reverted is found too.
 
-use dyno_record::{Change, CheckStatus, Counters, MarkKind, RELOADED, SETTINGS, SHAPE};
+use dyno_record::{CheckStatus, Counters, MarkChange, MarkKind, RELOADED, SETTINGS, SHAPE};
 
-use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, conclude, skip};
 
-/// Things named in one sentence; the record holds the others.
+/// Most changes named in one sentence; the record holds all of them.
 const NAMED_MAX: usize = 4;
 
-/// The first names, and how many more there are.
-pub(super) fn some_of(names: &[String]) -> String {
+/// The first names, and the number of the others.
+pub(super) fn list_some(names: &[String]) -> String {
     let shown = names[..names.len().min(NAMED_MAX)].join(", ");
     match names.len().saturating_sub(NAMED_MAX) {
         0 => shown,
@@ -20,8 +22,9 @@ pub(super) fn some_of(names: &[String]) -> String {
     }
 }
 
-/// Both intervals that have counters, by name. One of which none was read shows no change, whatever happened.
-pub(super) fn intervals<'a>(facts: &Facts<'a>) -> Vec<(&'static str, &'a Counters)> {
+/// The intervals that have counters, by name. An interval without counters shows no change,
+/// whatever happened.
+pub(super) fn intervals<'a>(facts: &AuditFacts<'a>) -> Vec<(&'static str, &'a Counters)> {
     let window = facts.record.window.as_ref().map(|_| ("window", &facts.record.counters));
     let whole = facts.record.whole.as_ref().map(|whole| ("whole run", &whole.counters));
     let is_read =
@@ -29,17 +32,17 @@ pub(super) fn intervals<'a>(facts: &Facts<'a>) -> Vec<(&'static str, &'a Counter
     window.into_iter().chain(whole).filter(is_read).collect()
 }
 
-/// A moment of an interval, short.
+/// A moment of an interval, in short form.
 pub(super) fn span(seconds: f64) -> String {
     format!("{seconds:.1} s")
 }
 
-fn moment(change: &Change) -> String {
+fn moment(change: &MarkChange) -> String {
     change.seen_s.map(|seen_s| format!(", seen at {}", span(seen_s))).unwrap_or_default()
 }
 
-/// What a mark was and became, and when that was seen.
-pub(super) fn change_words(change: &Change) -> String {
+/// The old and the new value of a mark, and when the change was seen.
+pub(super) fn change_words(change: &MarkChange) -> String {
     let word = |mark: &Option<String>| match mark.as_deref() {
         None => "absent".to_owned(),
         Some("") => "empty".to_owned(),
@@ -48,8 +51,9 @@ pub(super) fn change_words(change: &Change) -> String {
     format!("{} was {} and became {}{}", change.name, word(&change.from), word(&change.to), moment(change))
 }
 
-/// The same of a table or index, whose marks are numbers that say nothing to a reader.
-fn shape_words(change: &Change) -> String {
+/// Words for a change of a table or index. Its marks are numbers without a meaning for readers, so
+/// they are left out.
+fn shape_words(change: &MarkChange) -> String {
     let verb = match (&change.from, &change.to) {
         (None, _) => "was created",
         (_, None) => "was dropped",
@@ -58,29 +62,29 @@ fn shape_words(change: &Change) -> String {
     format!("{} {verb}{}", change.name, moment(change))
 }
 
-/// What changed on a target, for whoever watches a run.
-pub fn changed_words(change: &Change) -> String {
+/// What changed on a target, for a live display of a run.
+pub fn changed_words(change: &MarkChange) -> String {
     if change.kind == MarkKind::Shape { shape_words(change) } else { change_words(change) }
 }
 
-/// One kind of change: what to look for, and how to say what was found.
+/// One kind of change: what to look for, and how to word the finding.
 struct Kind {
     kind: MarkKind,
-    /// Its name where it could not be read.
+    /// Name of this source among the counters that could not be read.
     source: &'static str,
-    words: fn(&Change) -> String,
-    /// What a change of it does to a run.
+    words: fn(&MarkChange) -> String,
+    /// How such a change affects the run.
     so: &'static str,
     none: &'static str,
 }
 
-fn look(facts: &Facts<'_>, kind: &Kind) -> Verdict {
+fn judge_changes(facts: &AuditFacts<'_>, kind: &Kind) -> AuditCheckResult {
     let intervals = intervals(facts);
     if intervals.is_empty() {
         return skip("there are no counters");
     }
     for (name, counters) in &intervals {
-        let is_known = |change: &&Change| change.name != RELOADED;
+        let is_known = |change: &&MarkChange| change.name != RELOADED;
         let changes: Vec<String> = counters.changed(kind.kind).filter(is_known).map(kind.words).collect();
         if changes.is_empty() {
             continue;
@@ -89,26 +93,26 @@ fn look(facts: &Facts<'_>, kind: &Kind) -> Verdict {
             "window" => (CheckStatus::Fail, "in the window", kind.so),
             _ => (CheckStatus::Warn, "before or after the window", "the window itself is of one piece"),
         };
-        let detail = format!("changed {when}: {}; {so}", some_of(&changes));
-        return found(status, "no change", some_of(&changes), detail);
+        let detail = format!("changed {when}: {}; {so}", list_some(&changes));
+        return conclude(status, "no change", list_some(&changes), detail);
     }
     match intervals.iter().find_map(|(_, counters)| counters.unread.get(kind.source)) {
         Some(reason) => skip(reason.clone()),
-        None => found(CheckStatus::Pass, "no change", "no change", kind.none),
+        None => conclude(CheckStatus::Pass, "no change", "no change", kind.none),
     }
 }
 
-/// Whether the run began on rows that lie as they were loaded.
-pub(super) fn data(facts: &Facts<'_>) -> Verdict {
+/// Whether the rows were still in place as loaded when the run began.
+pub(super) fn data(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let Some(target) = facts.record.targets.first().filter(|target| target.data.is_some()) else {
         return skip("the record does not say which data it worked on");
     };
     let Some(note) = &target.data_note else {
-        // What a leader that was lost had seen of its data, nobody knows.
+        // The controller was lost, and with it what it had seen of the data.
         if let (Some(_), Err(skipped)) = (&facts.record.fleet, facts.window()) {
             return Err(skipped);
         }
-        return found(
+        return conclude(
             CheckStatus::Pass,
             "as loaded",
             "as loaded",
@@ -119,13 +123,13 @@ pub(super) fn data(facts: &Facts<'_>) -> Verdict {
         "{note}: operations on more than one row take fewer blocks, and blocks that lie closer, than on data that was loaded \
          anew; `dyno load --replace` spreads the rows again"
     );
-    found(CheckStatus::Warn, "as loaded", "moved by updates", detail)
+    conclude(CheckStatus::Warn, "as loaded", "moved by updates", detail)
 }
 
-/// Settings of the database.
-pub(super) fn settings(facts: &Facts<'_>) -> Verdict {
-    let is_reload = |change: &Change| change.name == RELOADED;
-    // A server that starts reads its settings, which is no change of them.
+/// Whether a database setting changed during the run.
+pub(super) fn settings(facts: &AuditFacts<'_>) -> AuditCheckResult {
+    let is_reload = |change: &MarkChange| change.name == RELOADED;
+    // A restarting server reads its settings; that is not a change of settings.
     let changed = |counters: &Counters| {
         let restarted = counters.changed(MarkKind::Epoch).next().is_some();
         restarted || counters.changed(MarkKind::Setting).any(|change| !is_reload(change))
@@ -140,9 +144,9 @@ pub(super) fn settings(facts: &Facts<'_>) -> Verdict {
              between two snapshots is not seen",
             moment(reload)
         );
-        return found(CheckStatus::Warn, "no change", "settings were set", detail);
+        return conclude(CheckStatus::Warn, "no change", "settings were set", detail);
     }
-    look(
+    judge_changes(
         facts,
         &Kind {
             kind: MarkKind::Setting,
@@ -154,12 +158,12 @@ pub(super) fn settings(facts: &Facts<'_>) -> Verdict {
     )
 }
 
-/// Tables, indexes, triggers, rules, constraints and publications of the test data.
-pub(super) fn shape(facts: &Facts<'_>) -> Verdict {
+/// Whether tables, indexes, triggers, rules, constraints or publications of the test data changed.
+pub(super) fn shape(facts: &AuditFacts<'_>) -> AuditCheckResult {
     if facts.record.workloads().any(|own| own.defines) {
         return skip("the workload itself makes, changes or drops tables while it runs");
     }
-    look(
+    judge_changes(
         facts,
         &Kind {
             kind: MarkKind::Shape,

@@ -2,24 +2,24 @@
 
 use dyno_record::RunRecord;
 
-use super::facts::Facts;
-use super::finding::Verdict;
+use super::facts::AuditFacts;
+use super::finding::AuditCheckResult;
 use super::{
     changes, churn, client, commits, counters, draws, expected, fleet, hosts, loaded, others, physical,
     processor, reads, scans, time, updates, window, work,
 };
 
 /// One check: its stable name and its function.
-type Check = (&'static str, fn(&Facts<'_>) -> Verdict);
+type Check = (&'static str, fn(&AuditFacts<'_>) -> AuditCheckResult);
 
-/// Every check, in the order of the record: first whether there is anything to judge, then the counts, then the times.
+/// Every check, in the record's order: whether there is anything to judge, then counts, then times.
 pub(super) const CHECKS: &[Check] = &[
     ("operations", work::operations),
     ("sessions", window::sessions),
     ("hosts", fleet::hosts),
     ("counters_epoch", counters::epoch),
     ("counters_monotone", counters::monotone),
-    ("counters_known", counters::known),
+    ("counters_known", counters::check_reported),
     ("data", changes::data),
     ("settings", changes::settings),
     ("shape", changes::shape),
@@ -39,7 +39,7 @@ pub(super) const CHECKS: &[Check] = &[
     ("logical_reads_whole", |facts| reads::check(facts, &facts.whole_interval()?)),
     ("heap_reads", |facts| reads::heap(facts, &facts.compared_window()?)),
     ("heap_reads_whole", |facts| reads::heap(facts, &facts.whole_interval()?)),
-    ("others", others::here),
+    ("others", others::in_database),
     ("others_test_tables", others::test_tables),
     ("others_server", others::on_the_server),
     ("others_sessions", others::sessions),
@@ -73,13 +73,13 @@ pub(super) const CHECKS: &[Check] = &[
     ("processor", processor::others),
 ];
 
-/// The check of driver hosts: it is made only where there are several, and is none of a run that has one.
+/// The check of driver hosts; made only for runs with several of them.
 const OF_A_FLEET: &str = "hosts";
 
-/// That of machines elsewhere: only where one was looked at.
+/// The check of remote hosts; made only where one was observed.
 const OF_FAR_HOSTS: &str = "host_readings";
 
-/// Every check that is made of a record.
+/// Every check that applies to a record.
 pub(super) fn of(record: &RunRecord) -> impl Iterator<Item = &'static Check> {
     let is_fleet = record.fleet.is_some();
     let is_far = record.hosts.iter().any(|host| host.observed.is_some());
@@ -90,11 +90,13 @@ pub(super) fn of(record: &RunRecord) -> impl Iterator<Item = &'static Check> {
     })
 }
 
-/// Checks of the client, the machine and the whole run: of several targets they are made of the total alone.
+/// Checks of the client, the host and the whole run. With several targets they apply to the total
+/// only.
 pub(super) const OF_THE_RUN: [&str; 8] =
     ["hosts", "window_length", "gate_skew", "stalls", "wall_clock", "open_loop", "client_cost", "processor"];
 
-/// Checks that hold for the total of several targets as for each of them; all others let one database speak.
+/// Checks that apply both to the total of several targets and to each target. All others concern
+/// one database.
 pub(super) const OF_BOTH: [&str; 9] = [
     "operations",
     "sessions",

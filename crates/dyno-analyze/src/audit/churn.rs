@@ -1,21 +1,22 @@
-//! Inserts and deletes: rows counted on both sides, and the tables' own count afterwards.
+//! Checks inserts and deletes: rows counted on both sides, and the tables' own row count
+//! afterwards.
 
 use dyno_record::CheckStatus;
-use dyno_record::window::Counted;
+use dyno_record::window::WorkCounts;
 
 use super::compare::Tolerance;
-use super::facts::{Facts, Interval};
-use super::finding::{Verdict, found, skip};
+use super::facts::{AuditFacts, AuditInterval};
+use super::finding::{AuditCheckResult, conclude, skip};
 use super::rows;
 use crate::number::count;
 
-/// Rows inserted and deleted.
-pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+/// Compares the rows inserted and deleted with those that the database counted.
+pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> AuditCheckResult {
     facts.on_test_data()?;
     if interval.inserts == 0 && interval.deletes == 0 {
         return skip("nothing was inserted or deleted");
     }
-    let Some(changed) = rows::changed(facts, interval) else {
+    let Some(changed) = rows::row_changes(facts, interval) else {
         let generic =
             "the engine does not count them apart for these tables; rows_updated compares all rows written";
         return skip(facts.counting.rows.not_by_kind.as_deref().unwrap_or(generic));
@@ -25,19 +26,19 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     let (records, logs) = (counting.records, &counting.more_inserted);
     let mut status = CheckStatus::Pass;
     let (mut words, mut too_wide) = (Vec::new(), 0);
-    let of_inserted: fn(&Counted) -> u64 = |part| part.rows_inserted;
-    let of_deleted: fn(&Counted) -> u64 = |part| part.rows_deleted;
+    let of_inserted: fn(&WorkCounts) -> u64 = |part| part.rows_inserted;
+    let of_deleted: fn(&WorkCounts) -> u64 = |part| part.rows_deleted;
     for (what, client, database, of) in [
         ("inserted", interval.rows_inserted, inserted, of_inserted),
         ("deleted", interval.rows_deleted, deleted, of_deleted),
     ] {
         let client = client.saturating_mul(records);
         let per_error = facts.operations_per_error(interval).saturating_mul(records);
-        let unsure = |part: &Counted| of(part).saturating_mul(records);
+        let unsure = |part: &WorkCounts| of(part).saturating_mul(records);
         let tolerance = rows::tolerance(facts, interval, client, per_error, unsure);
         let difference = tolerance.compare(client, database);
         too_wide += usize::from(tolerance.too_wide(client, difference).is_some());
-        if what == "inserted" && difference.by > 0 && logs.is_some() {
+        if what == "inserted" && difference.excess > 0 && logs.is_some() {
             words.push(format!("{} {what}, database counted no fewer", count(client)));
             continue;
         }
@@ -51,18 +52,19 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     if records > 1 {
         words.push(format!("each row is {records} records with its spacers"));
     }
-    let both = |a: u64, b: u64| format!("{} + {}", count(a), count(b));
+    let format_pair = |a: u64, b: u64| format!("{} + {}", count(a), count(b));
     let detail = match status {
         CheckStatus::Pass => words.join("; "),
         _ => format!("{}: they are not the same rows, or others write, too", words.join("; ")),
     };
     let client = |rows: u64| rows.saturating_mul(records);
-    let expected = both(client(interval.rows_inserted), client(interval.rows_deleted));
-    found(status, expected, both(inserted, deleted), detail)
+    let expected = format_pair(client(interval.rows_inserted), client(interval.rows_deleted));
+    conclude(status, expected, format_pair(inserted, deleted), detail)
 }
 
-/// Rows that the tables hold beyond the loaded ones against those inserted and not deleted.
-pub(super) fn left(facts: &Facts<'_>) -> Verdict {
+/// Compares the rows that the tables hold beyond the loaded ones with those inserted and not
+/// deleted.
+pub(super) fn left(facts: &AuditFacts<'_>) -> AuditCheckResult {
     facts.on_test_data()?;
     let interval = facts.whole_interval()?;
     if interval.inserts == 0 && interval.deletes == 0 {
@@ -85,17 +87,17 @@ pub(super) fn left(facts: &Facts<'_>) -> Verdict {
     if tolerance.too_wide(client, difference).is_some() {
         return skip(format!("{words}: as many may differ, so this few prove nothing"));
     }
-    // To the row: nothing but these sessions knows these keys.
-    let status = match (difference.by, difference.status) {
+    // Exact to the row: only these sessions know these keys.
+    let status = match (difference.excess, difference.status) {
         (0, _) | (_, CheckStatus::Pass) => CheckStatus::Pass,
-        // How long slices that failed were is known on average only.
+        // The length of failed slices is known on average only.
         _ if facts.server_drive() && interval.errors > 0 => CheckStatus::Warn,
         _ => CheckStatus::Fail,
     };
-    let detail = match (status, difference.by) {
+    let detail = match (status, difference.excess) {
         (CheckStatus::Pass, 0) => words,
         (CheckStatus::Pass | CheckStatus::Warn, _) => format!("{words}; {}", interval.uncertainty()),
         _ => format!("{words}: an acknowledged change is missing, or was done twice"),
     };
-    found(status, count(client), count(counted), detail)
+    conclude(status, count(client), count(counted), detail)
 }

@@ -1,43 +1,47 @@
-//! The client: errors it met, arrivals it owed, and whether it was itself the limit.
+//! Checks the client: its errors, the arrivals of an open loop, and whether it was itself the
+//! limit.
 
 use dyno_plan::{Arrivals, Rate};
 use dyno_record::{CheckStatus, OpStats, Window};
 
-use super::facts::Facts;
-use super::finding::{Finding, Verdict, found, skip};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, Finding, conclude, skip};
 use super::fleet;
 use crate::number::{count, figure, fixed, percent, time_us};
 use crate::overdue::Overdue;
 
-/// Share of failed operations, %, that is worth a word; deadlocks and serialization failures of a contended load are few.
+/// Share of failed operations, %, above which the check warns. Deadlocks and serialization failures
+/// of a contended load stay below it.
 const ERRORS_WARN_PCT: f64 = 1.0;
 
-/// Share of failed operations, %, with which rate and latency describe failing rather than working.
+/// Share of failed operations, %, above which rate and latency describe failures rather than work.
 const ERRORS_FAIL_PCT: f64 = 10.0;
 
-/// Share of the rate asked for below which it was not reached.
+/// Share of the requested rate below which the rate was not reached.
 const RATE_SHARE_MIN: f64 = 0.95;
 
-/// Distance of a Poisson count from its mean, in standard deviations, that chance still explains.
+/// Standard deviations by which a Poisson count may differ from its mean by chance.
 const POISSON_SIGMAS: f64 = 4.0;
 
-/// Delay of a start behind its due moment that is worth a word, µs: above it response time is mostly waiting.
+/// Delay of a start behind its due time above which the check warns, µs. Above it, response time is
+/// mostly waiting.
 const LATE_US: f64 = 100_000.0;
 
-/// The same of the phase that is furthest from its mean, of up to a thousand.
+/// Standard deviations allowed for the phase furthest from its mean, with up to a thousand phases.
 const PHASE_SIGMAS: f64 = 5.0;
 
-/// Phases that a finding names.
+/// Most phases that a finding names.
 const PHASES_NAMED: usize = 3;
 
-/// Share of a shared host's processors, %, above which the client takes what it means to measure.
+/// Share of a shared host's processors, %, above which the client competes with the database that
+/// it measures.
 const SHARED_CPU_PCT: f64 = 50.0;
 
-/// Share of its own processors, %, above which the client is the limit.
+/// Share of the client host's processors, %, above which the client is the limit.
 const OWN_CPU_PCT: f64 = 80.0;
 
-/// Failed operations and lost connections.
-pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
+/// Checks failed operations and lost connections.
+pub(super) fn errors(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let (done, failed) = (facts.op_count(), facts.error_count());
     if facts.record.ops.is_empty() && facts.record.errors.is_empty() {
         return skip("no operation was begun");
@@ -48,7 +52,7 @@ pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
     let (all, reconnects) = (sum(|tally| tally.count), sum(|tally| tally.reconnects));
     let hard = tallies.iter().find(|tally| tally.class != "retryable" && tally.count > 0);
     if failed == 0 && all == 0 && reconnects == 0 {
-        return found(CheckStatus::Pass, "0", "0", format!("none{}", retries_words(facts)));
+        return conclude(CheckStatus::Pass, "0", "0", format!("none{}", retries_words(facts)));
     }
     let attempts = done.saturating_add(failed);
     let share_pct = if attempts == 0 { 0.0 } else { failed as f64 * 100.0 / attempts as f64 };
@@ -81,45 +85,47 @@ pub(super) fn errors(facts: &Facts<'_>) -> Verdict {
     let observed = count(failed);
     if share_pct > ERRORS_FAIL_PCT {
         let detail = format!("{words}: the figures describe failing, not working");
-        return found(CheckStatus::Fail, "0", observed, detail);
+        return conclude(CheckStatus::Fail, "0", observed, detail);
     }
     if reconnects > 0 || hard.is_some() {
-        let detail = format!("{words}; connections opened anew: {}", count(reconnects));
-        return found(CheckStatus::Warn, "0", observed, detail);
+        let detail = format!("{words}; reconnects: {}", count(reconnects));
+        return conclude(CheckStatus::Warn, "0", observed, detail);
     }
     let status = if share_pct > ERRORS_WARN_PCT { CheckStatus::Warn } else { CheckStatus::Pass };
-    found(status, "0", observed, format!("{words}; all were done anew"))
+    conclude(status, "0", observed, format!("{words}; all were done anew"))
 }
 
 /// Retries in the window: `; the database took back 304 attempts in the window, which began again (pay 301, stock 3)`.
-fn retries_words(facts: &Facts<'_>) -> String {
+fn retries_words(facts: &AuditFacts<'_>) -> String {
     let retries = |name: &str| facts.record.ops.get(name).map_or(0, |ops| ops.retries);
     let all = retries(dyno_record::ALL);
     if all == 0 {
         return String::new();
     }
     let classes = facts.record.by_class().filter(|(name, ops)| *name != dyno_record::ALL && ops.retries > 0);
-    let each: Vec<String> = classes.map(|(name, ops)| format!("{name} {}", count(ops.retries))).collect();
+    let retries_by_class: Vec<String> =
+        classes.map(|(name, ops)| format!("{name} {}", count(ops.retries))).collect();
     format!(
         "; the database took back {} attempts in the window, which began again ({})",
         count(all),
-        each.join(", ")
+        retries_by_class.join(", ")
     )
 }
 
-/// A rate that was asked for.
-struct Asked {
-    /// Of which workload, where there are several: `writes: `.
-    of: String,
+/// One requested rate and what was done towards it.
+struct RequestedRate {
+    /// The workload's name with a colon, where there are several: `writes: `.
+    workload_prefix: String,
     rate: f64,
-    /// Operations that ended, well or not, and polls that found nothing: those were due, too.
-    done: u64,
+    /// Operations that ended, failed ones included, and polls that found nothing: those were due,
+    /// too.
+    ended_ops: u64,
     sessions: u32,
 }
 
-impl Asked {
-    /// Operations that there are at least in `work_s`, whatever chance does.
-    fn least(&self, arrivals: Arrivals, work_s: f64) -> f64 {
+impl RequestedRate {
+    /// The fewest operations to expect in `work_s`, with chance allowed for.
+    fn minimum_ops(&self, arrivals: Arrivals, work_s: f64) -> f64 {
         let due = self.rate * work_s;
         let chance = match arrivals {
             Arrivals::Constant => 0.0,
@@ -129,78 +135,89 @@ impl Asked {
     }
 }
 
-/// Operations that ended, well or not, and polls.
-fn begun(ops: &OpStats) -> u64 {
+/// Operations that ended, failed ones included, and empty polls.
+fn count_attempts(ops: &OpStats) -> u64 {
     ops.count.saturating_add(ops.errors).saturating_add(ops.empty_polls)
 }
 
-/// The rates that were asked for, but for those of a schedule of phases.
-fn asked(facts: &Facts<'_>) -> Vec<Asked> {
+/// All requested rates except those of a schedule of phases.
+fn requested_rates(facts: &AuditFacts<'_>) -> Vec<RequestedRate> {
     let by_phases = usize::from(!facts.record.phases.is_empty());
     let several = facts.record.workloads().skip(by_phases).filter_map(|own| {
         let share = own.share.as_ref()?;
-        let done = share.ops.as_deref().map_or(0, begun);
-        Some(Asked { of: format!("{}: ", own.name), rate: share.rate_per_s?, done, sessions: share.sessions })
+        let completed_ops = share.ops.as_deref().map_or(0, count_attempts);
+        Some(RequestedRate {
+            workload_prefix: format!("{}: ", own.name),
+            rate: share.rate_per_s?,
+            ended_ops: completed_ops,
+            sessions: share.sessions,
+        })
     });
     if !facts.record.beside.is_empty() {
         return several.collect();
     }
-    let only = |rate: Rate| Asked {
-        of: String::new(),
+    let only = |rate: Rate| RequestedRate {
+        workload_prefix: String::new(),
         rate: rate.0,
-        done: facts.op_count().saturating_add(facts.error_count()).saturating_add(facts.empty_polls()),
+        ended_ops: facts.op_count().saturating_add(facts.error_count()).saturating_add(facts.empty_polls()),
         sessions: facts.sessions(),
     };
     facts.record.plan.workload.rate.map(only).into_iter().collect()
 }
 
 /// Whether an open loop reached its rate.
-pub(super) fn open_loop(facts: &Facts<'_>) -> Verdict {
+pub(super) fn open_loop(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
-    let all = asked(facts);
+    let all = requested_rates(facts);
     let by_phases = !facts.record.phases.is_empty();
     match (by_phases, all.is_empty()) {
         (true, true) => phases(facts),
-        (true, false) => both(phases(facts)?, rates(facts, window, &all, None)?),
+        (true, false) => merge_findings(phases(facts)?, rates(facts, window, &all, None)?),
         (false, false) => rates(facts, window, &all, window.late_us_max.filter(|late| late.is_finite())),
         (false, true) => skip(match facts.record.plan.workload.phases.is_empty() {
             true => "closed loop: each operation starts when the last has ended",
-            false => "the phases of its schedule are told of all targets together",
+            false => "the phases of its schedule are reported for all targets together",
         }),
     }
 }
 
-/// Two findings as one: the first workload's, and that of those beside it.
-fn both(first: Finding, others: Finding) -> Verdict {
-    let joined = |a: String, b: String, by: &str| format!("{a}{by}{b}");
-    found(
-        first.status.max(others.status),
-        joined(first.expected, others.expected, ", "),
-        joined(first.observed, others.observed, ", "),
-        joined(first.detail, others.detail, "; "),
+/// Joins two findings: that of the main workload and that of the background workloads.
+fn merge_findings(first: Finding, additional: Finding) -> AuditCheckResult {
+    let joined = |a: String, b: String, separator: &str| format!("{a}{separator}{b}");
+    conclude(
+        first.status.max(additional.status),
+        joined(first.expected, additional.expected, ", "),
+        joined(first.observed, additional.observed, ", "),
+        joined(first.detail, additional.detail, "; "),
     )
 }
 
-/// Whether these rates were reached, and how `late` the latest start was, µs.
-fn rates(facts: &Facts<'_>, window: &Window, all: &[Asked], late: Option<f64>) -> Verdict {
+/// Whether these rates were reached; `late` is the latest start, µs.
+fn rates(
+    facts: &AuditFacts<'_>,
+    window: &Window,
+    all: &[RequestedRate],
+    late: Option<f64>,
+) -> AuditCheckResult {
     let work_s = window.work_seconds();
     let lateness =
         late.map_or(String::new(), |late| format!(", the latest start {} after it was due", time_us(late)));
-    let per_s = |of: &dyn Fn(&Asked) -> f64| {
+    let per_s = |of: &dyn Fn(&RequestedRate) -> f64| {
         all.iter().map(|one| format!("{}/s", figure(of(one)))).collect::<Vec<_>>().join(", ")
     };
-    let (expected, observed) = (per_s(&|one| one.rate), per_s(&|one| one.done as f64 / work_s));
-    let words = all.iter().map(|Asked { of, rate, done, .. }| {
+    let (expected, observed) = (per_s(&|one| one.rate), per_s(&|one| one.ended_ops as f64 / work_s));
+    let words = all.iter().map(|RequestedRate { workload_prefix: of, rate, ended_ops: done, .. }| {
         format!("{of}{}/s asked for, {}/s done", figure(*rate), figure(*done as f64 / work_s))
     });
     let words = format!("{}{lateness}", words.collect::<Vec<_>>().join("; "));
     let arrivals = facts.record.plan.workload.arrivals;
-    if all.iter().any(|one| (one.done as f64) < one.least(arrivals, work_s)) {
+    if all.iter().any(|one| (one.ended_ops as f64) < one.minimum_ops(arrivals, work_s)) {
         let detail = format!("{words}: platform or client is saturated below the rate");
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
-    let is_too_wide = |one: &&Asked| {
-        one.least(arrivals, work_s) <= 0.0 && (one.done as f64) < one.rate * work_s * RATE_SHARE_MIN
+    let is_too_wide = |one: &&RequestedRate| {
+        one.minimum_ops(arrivals, work_s) <= 0.0
+            && (one.ended_ops as f64) < one.rate * work_s * RATE_SHARE_MIN
     };
     if let Some(one) = all.iter().find(is_too_wide) {
         return skip(format!(
@@ -211,17 +228,17 @@ fn rates(facts: &Facts<'_>, window: &Window, all: &[Asked], late: Option<f64>) -
     let due = all.iter().map(|one| one.rate).sum::<f64>() * work_s;
     if let Some(overdue) = Overdue::of(facts.record, due) {
         let detail = format!("{words}; {}", overdue.words());
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     if late.is_some_and(|late| late > LATE_US) {
         let detail = format!("{words}: response times contain that waiting, as users would feel it");
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
-    found(CheckStatus::Pass, expected, observed, words)
+    conclude(CheckStatus::Pass, expected, observed, words)
 }
 
-/// Whether each phase of a schedule made the arrivals that it asks for, and kept up with them.
-fn phases(facts: &Facts<'_>) -> Verdict {
+/// Whether each phase of a schedule had the arrivals that it requests, and kept up with them.
+fn phases(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let record = facts.record;
     let poisson = record.plan.workload.arrivals == Arrivals::Poisson;
     let (asked, due) = record
@@ -231,7 +248,7 @@ fn phases(facts: &Facts<'_>) -> Verdict {
     let rounded = |asked: f64| figure(asked.round());
     let (expected, observed) = (rounded(asked), count(due));
     let off = record.phases.iter().find(|phase| {
-        // Of many phases one is further off by chance than a single one is.
+        // Among many phases, the furthest differs more by chance than a single one does.
         let chance = if poisson { PHASE_SIGMAS * (phase.asked.max(1.0).sqrt() + 1.0) } else { 1.5 };
         (phase.due as f64 - phase.asked).abs() > chance
     });
@@ -242,7 +259,7 @@ fn phases(facts: &Facts<'_>) -> Verdict {
             count(phase.due),
             rounded(phase.asked)
         );
-        return found(CheckStatus::Fail, expected, observed, words);
+        return conclude(CheckStatus::Fail, expected, observed, words);
     }
     let behind: Vec<String> = record
         .phases
@@ -250,16 +267,16 @@ fn phases(facts: &Facts<'_>) -> Verdict {
         .filter(|phase| phase.behind as f64 > 1.0 + phase.asked_per_s() * LATE_US / 1e6)
         .map(|phase| format!("{} was behind by {} operations at its end", phase.name, count(phase.behind)))
         .collect();
-    let of = facts.record.workload.as_ref().filter(|_| !facts.record.beside.is_empty());
+    let scheduled_workload = facts.record.workload.as_ref().filter(|_| !facts.record.beside.is_empty());
     let words = format!(
         "{}{} arrivals asked for in {} phases, {} due",
-        of.map_or_else(String::new, |own| format!("{}: ", own.name)),
+        scheduled_workload.map_or_else(String::new, |own| format!("{}: ", own.name)),
         rounded(asked),
         record.phases.len(),
         count(due)
     );
     match behind.len() {
-        0 => found(CheckStatus::Pass, expected, observed, format!("{words}; each phase kept up")),
+        0 => conclude(CheckStatus::Pass, expected, observed, format!("{words}; each phase kept up")),
         late => {
             let more = if late > PHASES_NAMED {
                 format!(" and {} more", late - PHASES_NAMED)
@@ -270,13 +287,13 @@ fn phases(facts: &Facts<'_>) -> Verdict {
             let detail = format!(
                 "{words}; {named}{more}: response times contain that waiting, as users would feel it"
             );
-            found(CheckStatus::Warn, expected, observed, detail)
+            conclude(CheckStatus::Warn, expected, observed, detail)
         }
     }
 }
 
 /// Whether the client was itself the limit.
-pub(super) fn cost(facts: &Facts<'_>) -> Verdict {
+pub(super) fn cost(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     if let Some(fleet) = &facts.record.fleet {
         return fleet::cost(fleet);
@@ -308,9 +325,9 @@ pub(super) fn cost(facts: &Facts<'_>) -> Verdict {
     let words = format!("the client took {per_op}{} % of {whose}", percent(share_pct));
     let (expected, observed) = (format!("≤ {} %", fixed(limit_pct, 0)), format!("{} %", percent(share_pct)));
     if share_pct <= limit_pct {
-        return found(CheckStatus::Pass, expected, observed, words);
+        return conclude(CheckStatus::Pass, expected, observed, words);
     }
-    // Loops inside the database are the block workload's alone.
+    // Only the block workload has loops inside the database.
     let has_loops = facts.record.workload.is_none();
     let detail = match (same_host, has_loops) {
         (true, true) => format!("{words}: drive from another host, or with workload.drive = \"server\""),
@@ -322,5 +339,5 @@ pub(super) fn cost(facts: &Facts<'_>) -> Verdict {
             format!("{words}: the client is the limit; give it more processors, or drive from several hosts")
         }
     };
-    found(CheckStatus::Warn, expected, observed, detail)
+    conclude(CheckStatus::Warn, expected, observed, detail)
 }

@@ -1,53 +1,55 @@
-//! Commits acknowledged to the client against commits that the database counted, and whether they waited for storage.
+//! Compares the commits acknowledged to the client with those that the database counted, and checks
+//! that they waited for storage.
 
 use dyno_plan::Commit;
 use dyno_record::{CheckStatus, Counter, Expected, Transactions};
 
 use super::compare::{FOREIGN_SHARE, Tolerance, share_of};
-use super::facts::{Facts, Interval};
-use super::finding::{Skip, Verdict, found, skip};
+use super::facts::{AuditFacts, AuditInterval};
+use super::finding::{AuditCheckResult, Skip, conclude, skip};
 use crate::number::count;
 
-/// Dyno's own transactions that are no operations, as the drive notes them: the observer's, the sampler's, and those of
-/// the sessions that connect, prepare, flush statistics and read back.
+/// Dyno's own transactions that are no operations, as the driver counts them. They belong to the
+/// observer, the sampler, and the sessions that connect, prepare, flush statistics and read back.
 const OWN_COMMITS: &str = "dyno.own_commits";
 
-/// Those of them that are the sessions'.
+/// The part of them that the sessions executed.
 const SESSION_COMMITS: &str = "dyno.session_commits";
 
-/// Transactions of a background worker that vacuums or analyzes one table, with its TOAST table, and of one that finds nothing
-/// to do, at most: three times what was measured on PostgreSQL 15, where each took two.
+/// Most transactions of one background worker: one that vacuums or analyzes a table with its TOAST
+/// table, or one that finds nothing to do. It is three times the figure measured on PostgreSQL 15,
+/// where each took two.
 const VACUUM_COMMITS: u64 = 6;
 const ROUND_COMMITS: u64 = 6;
 
-/// Transactions beside operations in the sessions' whole life, at most: the server's for connections that are opened, tried and
-/// refused, and those of background workers.
+/// Most transactions beside operations, per second of the sessions' life. The server adds them for
+/// connections that are opened, tried and refused, and for background workers.
 const CONNECTING_PER_S: f64 = 2.0;
 const CONNECTING_AT_LEAST: u64 = 20;
 
 /// Seconds between two rounds of such workers where the server does not say (`autovacuum_naptime`).
 const NAPTIME_S: f64 = 60.0;
 
-/// Transactions of the observer and the sampler that the database may not have counted yet at a snapshot, where their
-/// statistics are seen late: a second's samples. Where they are not, each is counted when it has ended and noted before the
-/// database is asked, so nothing is allowed there.
+/// Transactions of the observer and the sampler that a snapshot may miss, where statistics become
+/// visible late: the samples of one second. Elsewhere nothing is allowed: each transaction is
+/// counted at its end, and noted before the snapshot reads the counters.
 const OWN_UNBOOKED: u64 = 10;
 
-/// Share by which workers may be more than was learned of them.
+/// Share by which parallel workers may exceed the learned number.
 const LEARNED_SLACK: f64 = 0.02;
 
-/// Share of the required syncs below which some commits cannot have waited. A sync serves at most one commit of each
-/// session, so commits ÷ sessions syncs are required.
+/// Share of the required syncs below which some commits cannot have waited. One sync serves at most
+/// one commit of each session, so commits ÷ sessions syncs are required.
 const SYNC_SHARE_MIN: f64 = 0.95;
 
-/// The same where the server reports much of its work late.
+/// The same share where the server reports much of its work late.
 const SYNC_SHARE_LATE_MIN: f64 = 0.5;
 
 /// Fewer commits than this say nothing about syncs.
 const COMMITS_MIN: u64 = 20;
 
-/// How many transactions the database must have counted, and how that number comes about.
-fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, String), Skip> {
+/// The transactions that the database must have counted, and how that number is derived.
+fn transactions(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Result<(u64, String), Skip> {
     let commits = interval.commits;
     if let (Some(all), Transactions::Calls | Transactions::Statements) =
         (interval.transactions, facts.counting.transactions)
@@ -81,8 +83,9 @@ fn transactions(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<(u64, Stri
     Ok((sum, format!("{} acknowledged{parts}", count(sum))))
 }
 
-/// What neither sessions nor others did may add to the database's count.
-fn allowance(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
+/// Transactions by which background work of the server and late statistics may raise the database's
+/// count.
+fn allowance(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> u64 {
     let of_sessions = u64::from(facts.sessions()).saturating_mul(facts.counting.commits_per_session_max);
     if !facts.counting.workers_commit {
         return of_sessions;
@@ -102,17 +105,18 @@ fn allowance(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
         .saturating_add(vacuums.saturating_mul(VACUUM_COMMITS))
 }
 
-/// Transactions of parallel workers of a user's own statements, at most: by what was learned of each class alone, beside the
-/// transaction itself. Under load there may be fewer workers.
-fn of_parallel_workers(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
+/// The most transactions that parallel workers of custom statements add, beside the transaction
+/// itself. It is derived from what was learned of each class alone. Under load there may be fewer
+/// workers.
+fn of_parallel_workers(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> u64 {
     if !facts.counting.parallel_commit {
         return 0;
     }
     let more = |known: &Expected| {
-        let one = known.learned.as_ref()?.counters.get(&Counter::Commits)?.mean;
+        let commits_per_op = known.learned.as_ref()?.counters.get(&Counter::Commits)?.mean;
         let ops = facts.ops(&known.class)?.count as f64;
-        // Less than half of one is what else went on while it was learned.
-        Some(if one > 1.5 { (one - 1.0) * ops } else { 0.0 })
+        // Less than half a transaction is other activity during learning.
+        Some(if commits_per_op > 1.5 { (commits_per_op - 1.0) * ops } else { 0.0 })
     };
     let expected = || facts.record.workloads().flat_map(|own| &own.expected);
     let of_window: f64 = expected().filter_map(more).sum();
@@ -121,45 +125,50 @@ fn of_parallel_workers(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
     (of_window * share * (1.0 + LEARNED_SLACK)).ceil() as u64
 }
 
-/// Whether statements of the user's own may have had parallel workers that commit, of which nothing was learned.
-fn may_be_workers(facts: &Facts<'_>, interval: &Interval<'_>) -> bool {
+/// Whether custom statements may have had parallel workers that commit, and nothing was learned of
+/// them.
+fn may_be_workers(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> bool {
     let learned = || facts.record.workloads().flat_map(|own| &own.expected).any(|one| one.learned.is_some());
     facts.counting.parallel_commit && interval.transactions.is_some() && !learned()
 }
 
-/// Dyno's own transactions that were no operations; below 0 where the database counts fewer than there were operations.
-fn own(interval: &Interval<'_>) -> i64 {
+/// Dyno's own transactions that were no operations; below 0 where the database counts fewer
+/// transactions than there were operations.
+fn count_own_commits(interval: &AuditInterval<'_>) -> i64 {
     interval.counters.native.get(OWN_COMMITS).map_or(0, |own| own.round() as i64)
 }
 
-/// What the database counted for sessions: without the transactions of those that only look.
-pub(super) fn of_sessions(interval: &Interval<'_>, counted: u64) -> u64 {
+/// What the database counted for sessions, without the transactions of the observer and the
+/// sampler.
+pub(super) fn session_commits(interval: &AuditInterval<'_>, counted: u64) -> u64 {
     let beside = interval.counters.native.get(SESSION_COMMITS).map_or(0, |own| own.round() as i64);
-    without(counted, own(interval) - beside)
+    subtract_own(counted, count_own_commits(interval) - beside)
 }
 
-/// What is left of `counted` without Dyno's own.
-fn without(counted: u64, own: i64) -> u64 {
-    counted.saturating_add_signed(own.saturating_neg())
+/// `counted` minus Dyno's own transactions.
+fn subtract_own(counted: u64, dyno_commits: i64) -> u64 {
+    counted.saturating_add_signed(dyno_commits.saturating_neg())
 }
 
-/// Transactions of others among those that the database counted, and how many these were without Dyno's own.
-pub(super) fn others(facts: &Facts<'_>, interval: &Interval<'_>) -> Option<(u64, u64)> {
+/// Transactions of other sessions among those that the database counted, and the total without
+/// Dyno's own.
+pub(super) fn foreign_commits(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Option<(u64, u64)> {
     let counted = interval.counter(Counter::Commits).ok()?;
     let (expected, _) = transactions(facts, interval).ok()?;
-    let own = own(interval);
-    let database = without(counted, own);
+    let dyno_commits = count_own_commits(interval);
+    let database = subtract_own(counted, dyno_commits);
     let tolerance = Tolerance::of(interval, expected, 1);
     let more = tolerance.more.saturating_add(allowance(facts, interval));
     let more = more.saturating_add(of_parallel_workers(facts, interval));
     Some((database.saturating_sub(expected).saturating_sub(more), database))
 }
 
-/// Commits.
-pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+/// Compares the commits of both sides.
+pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> AuditCheckResult {
     let counted = interval.counter(Counter::Commits)?;
     let (expected, words) = transactions(facts, interval)?;
-    // Statements with a cached result are no transactions for the server, and nobody knows whose they were.
+    // The server counts no transaction for a cached result, and does not say which session received
+    // it.
     let hits = cached_results(interval).unwrap_or(0);
     if hits > expected / 2 {
         return skip(format!(
@@ -167,9 +176,9 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
             count(hits)
         ));
     }
-    let own = own(interval);
-    let database = without(counted, own);
-    // A slice that failed may have committed each of its operations.
+    let dyno_commits = count_own_commits(interval);
+    let database = subtract_own(counted, dyno_commits);
+    // A failed slice may have committed each of its operations.
     let per_error = match interval.slices {
         0 => 1,
         slices => interval.operations().div_ceil(slices).saturating_add(1),
@@ -185,24 +194,25 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         tolerance.more = tolerance.more.saturating_add(end.beside);
     }
     if interval.name == "window" && facts.counting.unseen_s > 0.0 {
-        tolerance.fewer = tolerance.fewer.saturating_add(own.max(0).cast_unsigned().min(OWN_UNBOOKED));
+        tolerance.fewer =
+            tolerance.fewer.saturating_add(dyno_commits.max(0).cast_unsigned().min(OWN_UNBOOKED));
     }
     let difference = tolerance.compare(expected, database);
-    let left_out = match own {
+    let left_out = match dyno_commits {
         0 => String::new(),
-        1.. => format!(" ({} of Dyno's own left out)", count(own.unsigned_abs())),
-        _ => format!(" ({} added for statements that it does not count)", count(own.unsigned_abs())),
+        1.. => format!(" ({} of Dyno's own left out)", count(dyno_commits.unsigned_abs())),
+        _ => format!(" ({} added for statements that it does not count)", count(dyno_commits.unsigned_abs())),
     };
-    let gap = count(u64::try_from(difference.by.unsigned_abs()).unwrap_or(u64::MAX));
-    if facts.replicated && difference.by > 0 && difference.status != CheckStatus::Pass {
+    let gap = count(u64::try_from(difference.excess.unsigned_abs()).unwrap_or(u64::MAX));
+    if facts.replicated && difference.excess > 0 && difference.status != CheckStatus::Pass {
         let detail = format!(
             "{words}, database counted {}{left_out}; {gap} more: it applies what sessions on the other targets commit",
             count(database)
         );
-        return found(CheckStatus::Pass, count(expected), count(database), detail);
+        return conclude(CheckStatus::Pass, count(expected), count(database), detail);
     }
-    let writers = writers_beside(facts, interval, counted);
-    // What was learned of parallel workers is expected, and no allowance.
+    let writers = foreign_writers(facts, interval, counted);
+    // The learned number of parallel workers is expected, and not a tolerance.
     let allowed = Tolerance { more: tolerance.more - parallel, ..tolerance };
     if let (Some(free), None) = (allowed.too_wide(expected, difference), &writers) {
         return skip(format!(
@@ -215,7 +225,7 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         Some((words, status)) => (words, difference.status.max(status)),
         None => (String::new(), difference.status),
     };
-    let verdict = match (difference.by, difference.status) {
+    let verdict = match (difference.excess, difference.status) {
         (0, _) => String::new(),
         (by, CheckStatus::Pass) if by > 0 && parallel > 0 => {
             format!("; {gap} more are of parallel workers, as was learned of each class alone")
@@ -238,40 +248,46 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
         _ => format!("; {gap} are missing: acknowledged, but not counted"),
     };
     let detail = format!("{words}, database counted {}{left_out}{verdict}{beside}", count(database));
-    found(status, count(expected), count(database), detail)
+    conclude(status, count(expected), count(database), detail)
 }
 
-/// Other processes that wrote into the same file, where the database is one: transactions of the file beyond those of this
-/// process. `counted` are these.
-fn writers_beside(facts: &Facts<'_>, interval: &Interval<'_>, counted: u64) -> Option<(String, CheckStatus)> {
+/// Other processes that wrote to the same file, for databases that are one file. They are the
+/// file's transactions beyond the `counted` ones of this process.
+fn foreign_writers(
+    facts: &AuditFacts<'_>,
+    interval: &AuditInterval<'_>,
+    counted: u64,
+) -> Option<(String, CheckStatus)> {
     let in_file = interval.native("file.transactions")?;
-    // Read at one moment with the file's, where a session may be in the middle of one.
-    let own = interval.native("file.own_transactions")?;
+    // Read at the same moment as the file's count; a session may be in the middle of a transaction
+    // then.
+    let process_transactions = interval.native("file.own_transactions")?;
     let slack = u64::from(facts.sessions()) + interval.errors;
-    let others = in_file.saturating_sub(own).checked_sub(slack + 1)? + 1;
-    let status = match others > share_of(counted, FOREIGN_SHARE) {
+    let foreign_transactions = in_file.saturating_sub(process_transactions).checked_sub(slack + 1)? + 1;
+    let status = match foreign_transactions > share_of(counted, FOREIGN_SHARE) {
         true => CheckStatus::Fail,
         false => CheckStatus::Warn,
     };
     let words = format!(
         "; {} transactions in the file are of another process: what it wrote, and the time it held the lock, are among these \
          figures",
-        count(others)
+        count(foreign_transactions)
     );
     Some((words, status))
 }
 
-/// Share of operations with a cached result from which on figures hold little of the tables' work, %; and no more than a word.
+/// Share of operations with a cached result, %, above which figures hold little of the tables'
+/// work; below it the check warns.
 const CACHED_FAIL_PCT: f64 = 50.0;
 const CACHED_WARN_PCT: f64 = 1.0;
 
-/// Statements that the server answered from a cache of results; absent where it does not count them.
-fn cached_results(interval: &Interval<'_>) -> Option<u64> {
+/// Statements answered from a result cache; absent where the server does not count them.
+fn cached_results(interval: &AuditInterval<'_>) -> Option<u64> {
     interval.native("status.Qcache_hits")
 }
 
-/// Whether statements were executed, or answered from a cache of results (MariaDB's query cache).
-pub(super) fn cached(facts: &Facts<'_>) -> Verdict {
+/// Whether statements were executed, or answered from a result cache (MariaDB's query cache).
+pub(super) fn cached(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let interval = facts.compared()?;
     let Some(hits) = cached_results(&interval) else {
         return skip("the engine counts no results of a cache");
@@ -280,7 +296,7 @@ pub(super) fn cached(facts: &Facts<'_>) -> Verdict {
     let share_pct = 100.0 * hits as f64 / operations as f64;
     let (expected, observed) = ("no cached result", count(hits));
     if share_pct < CACHED_WARN_PCT {
-        return found(
+        return conclude(
             CheckStatus::Pass,
             expected,
             observed,
@@ -294,17 +310,17 @@ pub(super) fn cached(facts: &Facts<'_>) -> Verdict {
         count(hits),
         count(operations)
     );
-    found(status, expected, observed, detail)
+    conclude(status, expected, observed, detail)
 }
 
-/// The plan's own reason why commits do not wait, if there is one.
-fn not_waiting(facts: &Facts<'_>) -> Option<String> {
+/// Why commits do not wait by the plan's own settings, if so.
+fn not_waiting(facts: &AuditFacts<'_>) -> Option<String> {
     let commit = facts.record.plan.workload.commit;
     (commit != Commit::Wait).then(|| format!("workload.commit={}", commit.name()))
 }
 
 /// Whether each commit waited for its redo to reach storage.
-pub(super) fn durable(facts: &Facts<'_>) -> Verdict {
+pub(super) fn durable(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let interval = facts.compared_window()?;
     if interval.commits < COMMITS_MIN {
         return skip(format!("{} commits in the window are too few to tell", count(interval.commits)));
@@ -320,15 +336,15 @@ pub(super) fn durable(facts: &Facts<'_>) -> Verdict {
     let share_min = (SYNC_SHARE_MIN - interval.blur).max(SYNC_SHARE_LATE_MIN);
     if (syncs as f64) < least as f64 * share_min {
         let detail = format!("{words}: commits were acknowledged before their redo was on storage{why}");
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     let shared = interval.commits as f64 / syncs.max(1) as f64;
     let detail = if shared > 1.05 { format!("{words}: {shared:.1} commits share a sync") } else { words };
-    found(CheckStatus::Pass, expected, observed, detail)
+    conclude(CheckStatus::Pass, expected, observed, detail)
 }
 
-impl Interval<'_> {
-    /// Why counts of this interval may differ.
+impl AuditInterval<'_> {
+    /// Why the counts of this interval may differ.
     pub(super) fn uncertainty(&self) -> String {
         match (self.errors, self.blur > 0.0) {
             (0, true) => self.blur_from.to_owned(),

@@ -1,15 +1,16 @@
-//! Whether the database's counters can be trusted at all: none went backwards, none started anew, none is just missing.
+//! Checks that the database's counters can be trusted: none decreased, none was reset, none is
+//! missing without a reason.
 
 use dyno_plan::OnLost;
-use dyno_record::{CheckStatus, Counter, CounterDelta, Fall, MarkKind};
+use dyno_record::{CheckStatus, Counter, CounterDelta, CounterReset, MarkKind};
 
-use super::changes::{change_words, intervals, some_of, span};
-use super::facts::Facts;
-use super::finding::{Skip, Verdict, found, skip};
+use super::changes::{change_words, intervals, list_some, span};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, Skip, conclude, skip};
 use crate::number::{count, fixed, signed};
 
-/// A server that was restarted, or statistics that were reset.
-pub(super) fn epoch(facts: &Facts<'_>) -> Verdict {
+/// Whether the server was restarted or its statistics were reset.
+pub(super) fn epoch(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let intervals = intervals(facts);
     if intervals.is_empty() {
         return skip("there are no counters");
@@ -22,22 +23,22 @@ pub(super) fn epoch(facts: &Facts<'_>) -> Verdict {
         if changes.is_empty() {
             continue;
         }
-        // Before or after the window it spoils the comparison of the whole run only.
+        // Before or after the window, it only prevents the comparison of the whole run.
         let (status, when) = match name {
             "window" => (CheckStatus::Fail, "in the window"),
             _ => (CheckStatus::Warn, "before or after the window"),
         };
         let detail = format!(
-            "the server was restarted or its statistics were reset {when}: {}; counters started anew",
-            some_of(&changes)
+            "the server was restarted or its statistics were reset {when}: {}; counters started again",
+            list_some(&changes)
         );
-        return found(status, "no change", some_of(&changes), detail);
+        return conclude(status, "no change", list_some(&changes), detail);
     }
-    found(CheckStatus::Pass, "no change", "no change", "no restart and no reset of statistics")
+    conclude(CheckStatus::Pass, "no change", "no change", "no restart and no reset of statistics")
 }
 
-/// Why counters cannot be compared, where the server was restarted in an outage that the run measures.
-fn restarted(facts: &Facts<'_>) -> Option<Skip> {
+/// Why counters cannot be compared, where the server restarted in an outage that the run measures.
+fn restarted(facts: &AuditFacts<'_>) -> Option<Skip> {
     let record = facts.record;
     if record.outages.is_empty() || record.plan.run.on_lost != OnLost::Reconnect {
         return None;
@@ -49,8 +50,8 @@ fn restarted(facts: &Facts<'_>) -> Option<Skip> {
     )))
 }
 
-/// Counters that went backwards.
-pub(super) fn monotone(facts: &Facts<'_>) -> Verdict {
+/// Whether a counter decreased during the run.
+pub(super) fn monotone(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let intervals = intervals(facts);
     if intervals.is_empty() {
         return skip("there are no counters");
@@ -59,10 +60,12 @@ pub(super) fn monotone(facts: &Facts<'_>) -> Verdict {
         return Err(skipped);
     }
     let mut compared = 0u64;
-    // Those that spoil the run, and those that spoil the comparison of its whole life only.
+    // Decreases that invalidate the run, and decreases that only prevent the comparison of the
+    // whole run.
     let (mut fallen, mut outside) = (Vec::new(), Vec::new());
     for (name, counters) in intervals {
-        // A restart outside the window is told by its own check and spoils only the whole run's comparison.
+        // A restart outside the window has a check of its own, and only prevents the comparison of
+        // the whole run.
         if name != "window" && counters.changed(MarkKind::Epoch).next().is_some() {
             continue;
         }
@@ -75,33 +78,34 @@ pub(super) fn monotone(facts: &Facts<'_>) -> Verdict {
         for (counter, delta) in &counters.portable {
             let CounterDelta::Moved { begin, end, delta, .. } = delta else { continue };
             compared += 1;
-            let told = name == "window" && counters.falls.iter().any(|fall| fall.name == counter.name());
-            if (*delta < 0 || end < begin) && !told {
+            let is_reported =
+                name == "window" && counters.falls.iter().any(|fall| fall.name == counter.name());
+            if (*delta < 0 || end < begin) && !is_reported {
                 fallen.push(format!("{} by {} in the {name}", counter.name(), signed(i128::from(*delta))));
             }
         }
     }
     if !fallen.is_empty() {
-        let detail = format!("went backwards, or was reset and counted anew: {}", some_of(&fallen));
-        return found(CheckStatus::Fail, "0", count(fallen.len() as u64), detail);
+        let detail = format!("went backwards, or was reset and counted again: {}", list_some(&fallen));
+        return conclude(CheckStatus::Fail, "0", count(fallen.len() as u64), detail);
     }
     if !outside.is_empty() {
-        let detail = format!("went backwards before or after the window: {}", some_of(&outside));
-        return found(CheckStatus::Warn, "0", count(outside.len() as u64), detail);
+        let detail = format!("went backwards before or after the window: {}", list_some(&outside));
+        return conclude(CheckStatus::Warn, "0", count(outside.len() as u64), detail);
     }
     if compared == 0 {
         return skip("the database tells no portable counter");
     }
-    found(CheckStatus::Pass, "0", "0", format!("none of {} went backwards", count(compared)))
+    conclude(CheckStatus::Pass, "0", "0", format!("none of {} went backwards", count(compared)))
 }
 
-/// What fell, and when.
-fn fall_words(fall: &Fall, interval: &str) -> String {
+/// The counter that decreased, its values, and when.
+fn fall_words(fall: &CounterReset, interval: &str) -> String {
     let at = fall.seen_s.map(|seen_s| format!(", seen {} into the {interval}", span(seen_s)));
     format!("{} from {} to {}{}", fall.name, plain(fall.from), plain(fall.to), at.unwrap_or_default())
 }
 
-/// A counter's value: a whole number, or one with a few digits behind the point.
+/// A counter's value: a whole number, or one with a few decimals.
 fn plain(value: f64) -> String {
     if value >= 0.0 && value.fract() == 0.0 && value < 2f64.powi(53) {
         count(value as u64)
@@ -110,13 +114,13 @@ fn plain(value: f64) -> String {
     }
 }
 
-/// Counters that are absent without a reason: a fault of the engine's observer.
-pub(super) fn known(facts: &Facts<'_>) -> Verdict {
+/// Whether a counter is absent without a reason, which is a fault of the engine's observer.
+pub(super) fn check_reported(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let portable = &facts.window_interval()?.counters.portable;
     let missing: Vec<String> =
         Counter::ALL.iter().filter(|c| !portable.contains_key(c)).map(|c| c.name().to_owned()).collect();
-    let told = portable.values().filter(|delta| delta.delta().is_some()).count();
-    let mut words = format!("{told} of {} portable counters told", Counter::ALL.len());
+    let reported_count = portable.values().filter(|delta| delta.delta().is_some()).count();
+    let mut words = format!("{reported_count} of {} portable counters told", Counter::ALL.len());
     let unread = facts.window()?.unread.as_ref();
     if let Some(unread) = unread {
         words.push_str(&format!(
@@ -128,15 +132,15 @@ pub(super) fn known(facts: &Facts<'_>) -> Verdict {
     }
     let (expected, observed) = (Counter::ALL.len().to_string(), portable.len().to_string());
     if missing.is_empty() {
-        // In an outage of the database nobody can read them.
+        // During an outage of the database the counters cannot be read.
         let is_explained = unread.is_none() || !facts.record.outages.is_empty();
         let status = if is_explained { CheckStatus::Pass } else { CheckStatus::Warn };
         let words = match unread {
             None => format!("{words}, the others with their reason"),
             Some(_) => words,
         };
-        return found(status, expected, observed, words);
+        return conclude(status, expected, observed, words);
     }
-    let detail = format!("{words}; absent without a reason: {}", some_of(&missing));
-    found(CheckStatus::Warn, expected, observed, detail)
+    let detail = format!("{words}; absent without a reason: {}", list_some(&missing));
+    conclude(CheckStatus::Warn, expected, observed, detail)
 }

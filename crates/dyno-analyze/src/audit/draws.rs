@@ -1,22 +1,22 @@
-//! What sessions were told to do besides the mix: where load is concentrated, and how long they sleep.
+//! Checks what the plan requests besides the mix: hot spots and think times.
 
 use dyno_record::CheckStatus;
 
-use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, conclude, skip};
 use crate::number::{count, fixed, time_us};
 
-/// Distance from what was asked for, in standard deviations, that is no chance any more.
+/// Standard deviations from the requested share above which chance is no explanation.
 const SIGMAS: f64 = 5.0;
 
-/// Share by which sleeps may be longer than asked for before the client was too busy to wake in time.
+/// Share by which sleeps may exceed the plan; above it, the client was too busy to wake in time.
 const OVERSLEPT: f64 = 0.05;
 
-/// Time by which one wake-up may be late without a word, s: the scheduler's own grain.
+/// Delay of one wake-up that is allowed, s: the scheduler's granularity.
 const WAKE_S: f64 = 0.005;
 
-/// Whether every n-th operation went where it should.
-pub(super) fn hot(facts: &Facts<'_>) -> Verdict {
+/// Whether every n-th operation went to the hot spot or schema that the plan names.
+pub(super) fn hot(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let plan = &facts.record.plan.workload;
     let Some(hot) = window.hot else { return skip("the plan has no hot spot and no hot schema") };
@@ -29,7 +29,8 @@ pub(super) fn hot(facts: &Facts<'_>) -> Verdict {
             hot.movable,
         ),
     ];
-    // Each session is somewhere between two turns at both ends, and what failed had its turn too.
+    // Each session is between two turns at both ends of the window, and failed operations took
+    // their turns too.
     let slack = 2 * u64::from(facts.sessions()) + facts.error_count();
     let (mut words, mut expected, mut observed, mut wrong) = (Vec::new(), Vec::new(), Vec::new(), false);
     let mut can_tell = false;
@@ -49,21 +50,21 @@ pub(super) fn hot(facts: &Facts<'_>) -> Verdict {
     }
     let (expected, observed) = (expected.join(", "), observed.join(", "));
     match wrong {
-        false => found(CheckStatus::Pass, expected, observed, words.join("; ")),
+        false => conclude(CheckStatus::Pass, expected, observed, words.join("; ")),
         true => {
             let detail = format!("{}: not as often as asked for", words.join("; "));
-            found(CheckStatus::Fail, expected, observed, detail)
+            conclude(CheckStatus::Fail, expected, observed, detail)
         }
     }
 }
 
 /// Whether sessions slept as often and as long as the plan says.
-pub(super) fn think_time(facts: &Facts<'_>) -> Verdict {
+pub(super) fn think_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let plan = &facts.record.plan.workload;
     let Some(think) = window.think else { return skip("the plan has no think time") };
     if plan.think_every == 0 {
-        return skip("how long sessions sleep is said by the workload, transaction by transaction");
+        return skip("the workload sets the think time of each transaction");
     }
     let operations = facts.op_count();
     if operations == 0 || !think.seconds.is_finite() {
@@ -80,7 +81,8 @@ pub(super) fn think_time(facts: &Facts<'_>) -> Verdict {
     let (least_s, most_s) = (plan.think_min.0.as_secs_f64(), plan.think_max.0.as_secs_f64());
     let mean_s = (least_s + most_s) / 2.0;
     let asked_s = think.sleeps as f64 * mean_s;
-    // A sum of independent uniform lengths; sleeps at both ends of the window are there in part.
+    // The variance of a sum of independent uniform lengths; sleeps at both ends of the window count
+    // in part.
     let spread_s =
         SIGMAS * (most_s - least_s) / 12f64.sqrt() * (think.sleeps as f64).sqrt() + 2.0 * sessions * most_s;
     let late_s = OVERSLEPT * asked_s + WAKE_S * think.sleeps as f64;
@@ -100,12 +102,12 @@ pub(super) fn think_time(facts: &Facts<'_>) -> Verdict {
     match (often && !too_short, too_long) {
         (false, _) => {
             let detail = format!("{words}: more than chance explains");
-            found(CheckStatus::Fail, expected, observed, detail)
+            conclude(CheckStatus::Fail, expected, observed, detail)
         }
         (true, true) => {
             let detail = format!("{words}: the client woke late, it has too little processor time");
-            found(CheckStatus::Warn, expected, observed, detail)
+            conclude(CheckStatus::Warn, expected, observed, detail)
         }
-        (true, false) => found(CheckStatus::Pass, expected, observed, words),
+        (true, false) => conclude(CheckStatus::Pass, expected, observed, words),
     }
 }

@@ -1,40 +1,42 @@
-//! What transactions of a user's own workload were expected to do to the database, against what its counters say.
+//! Compares what a custom workload's transactions should do to the database with its counters.
 
-use dyno_record::window::Counted;
+use dyno_record::window::WorkCounts;
 use dyno_record::{CheckStatus, Class, Counter, Expected, Transactions};
 
 use super::commits;
-use super::facts::{Facts, Interval};
-use super::finding::{Finding, Skip, Verdict, found, skip};
+use super::facts::{AuditFacts, AuditInterval};
+use super::finding::{AuditCheckResult, Finding, Skip, conclude, skip};
 use crate::number::{count, fixed};
 
-/// Counters that are held against what was learned, though nobody has said anything of them. Others depend on how many sessions
-/// there are, and on what the data has become.
+/// Counters that are compared with the learned effects although the workload declares nothing about
+/// them. Other counters depend on the number of sessions and on the state of the data.
 const LEARNED: [Counter; 1] = [Counter::RowsWritten];
 
-/// Transactions in which a server looks up what a session meets for the first time, procedures and tables, at most.
+/// Most transactions in which a server looks up procedures and tables that a session uses for the
+/// first time.
 const MET_FIRST: u64 = 8;
 
-/// Standard errors of what was learned that are no chance any more.
+/// Standard errors of a learned mean above which chance is no explanation.
 const ERRORS: f64 = 5.0;
 
-/// Share by which a count may differ from what was expected, whatever its error.
+/// Share by which a count may differ from the expected one, whatever its error.
 const SLACK: f64 = 0.01;
 
-/// Counters whose excess is told as others': what else a transaction moves depends on who else is there.
+/// Counters whose excess counts as background activity. The other effects of a transaction depend
+/// on concurrent sessions.
 const TOLD: [Counter; 2] = [Counter::RowsRead, Counter::RowsWritten];
 
-/// What is known of the transactions of a run.
-struct Known<'a> {
+/// What is known of a run's transactions.
+struct TransactionModel<'a> {
     expected: Vec<&'a Expected>,
-    /// Tries that failed.
+    /// Attempts that failed, retried ones included.
     failed: u64,
-    /// What sessions may meet for the first time, in transactions.
-    met_first: u64,
+    /// Transactions that first uses in all sessions may add.
+    first_use_allowance: u64,
 }
 
-impl<'a> Known<'a> {
-    fn of(facts: &Facts<'a>) -> Result<Self, Skip> {
+impl<'a> TransactionModel<'a> {
+    fn of(facts: &AuditFacts<'a>) -> Result<Self, Skip> {
         if facts.record.workload.is_none() {
             return Err(Skip("it is of workloads of the user's own".into()));
         }
@@ -45,65 +47,67 @@ impl<'a> Known<'a> {
             ));
         }
         let failed = facts.record.errors.iter().map(|error| error.count + error.retried).sum::<u64>();
-        Ok(Self { expected, failed, met_first: u64::from(facts.sessions()) * MET_FIRST })
+        Ok(Self { expected, failed, first_use_allowance: u64::from(facts.sessions()) * MET_FIRST })
     }
 }
 
-/// What was done over an interval.
-struct Over<'a> {
-    interval: Interval<'a>,
-    /// Transactions of each class.
-    done: Vec<(&'a str, u64)>,
-    /// What may lie beyond the begin or the end.
-    unsure: Vec<&'a Counted>,
+/// The transactions done in an interval.
+struct IntervalOps<'a> {
+    interval: AuditInterval<'a>,
+    /// Class and number of transactions done.
+    ops_by_class: Vec<(&'a str, u64)>,
+    /// Work that may lie outside the interval: at its begin and at its end.
+    unsure: Vec<&'a WorkCounts>,
 }
 
-impl<'a> Over<'a> {
-    fn of(facts: &Facts<'a>, interval: Interval<'a>) -> Result<Self, Skip> {
+impl<'a> IntervalOps<'a> {
+    fn of(facts: &AuditFacts<'a>, interval: AuditInterval<'a>) -> Result<Self, Skip> {
         let window = facts.window()?;
         let is_window = interval.name == "window";
-        let done = |class: &Class| match (&window.counted, &facts.record.whole) {
+        let count_ops = |class: &Class| match (&window.counted, &facts.record.whole) {
             (_, Some(whole)) if !is_window => whole.ops.get(&class.name).copied().unwrap_or(0),
             (Some(counted), _) => counted.of(&class.name),
             (None, _) => facts.ops(&class.name).map_or(0, |ops| ops.count),
         };
-        let done = facts.record.classes.iter().map(|class| (class.name.as_str(), done(class)));
+        let class_counts = facts.record.classes.iter().map(|class| (class.name.as_str(), count_ops(class)));
         let unsure = window.unsure.as_ref().filter(|_| is_window);
         Ok(Self {
-            done: done.filter(|(_, ops)| *ops > 0).collect(),
+            ops_by_class: class_counts.filter(|(_, ops)| *ops > 0).collect(),
             unsure: unsure.map(|(begin, end)| [begin, end]).into_iter().flatten().collect(),
             interval,
         })
     }
 }
 
-/// Whether the window's counters moved as its transactions should have moved them.
-pub(super) fn check(facts: &Facts<'_>) -> Verdict {
-    let known = Known::of(facts)?;
-    let compared = Over::of(facts, facts.compared()?)?;
-    let said = known.expected.iter().flat_map(|one| one.said.keys().copied());
-    // Where each statement counts, nobody but the database knows of those within a procedure.
+/// Whether the window's counters changed as its transactions should have changed them.
+pub(super) fn check(facts: &AuditFacts<'_>) -> AuditCheckResult {
+    let model = TransactionModel::of(facts)?;
+    let compared = IntervalOps::of(facts, facts.compared()?)?;
+    let declared = model.expected.iter().flat_map(|one| one.said.keys().copied());
+    // Where each statement counts as a transaction, only the database knows those inside a
+    // procedure.
     let is_each = facts.counting.transactions == Transactions::Statements;
-    let called = (is_each && known.expected.iter().any(|one| one.calls)).then_some(Counter::Commits);
-    let mut counters: Vec<Counter> = LEARNED.into_iter().chain(called).chain(said).collect();
+    let called = (is_each && model.expected.iter().any(|one| one.calls)).then_some(Counter::Commits);
+    let mut counters: Vec<Counter> = LEARNED.into_iter().chain(called).chain(declared).collect();
     counters.sort_unstable();
     counters.dedup();
-    // Over the sessions' whole life nothing is under way at the ends.
-    let whole = facts.whole_interval().and_then(|whole| Over::of(facts, whole)).ok();
+    // Over the whole run, no transaction is in progress at the ends.
+    let whole = facts.whole_interval().and_then(|whole| IntervalOps::of(facts, whole)).ok();
     let compare = |counter| {
-        let by_whole = || Held::of(facts, &known, whole.as_ref()?, counter);
+        let by_whole = || AuditCounterComparison::of(facts, &model, whole.as_ref()?, counter);
         if Some(counter) == called && whole.is_some() {
             return by_whole();
         }
-        let by_window = Held::of(facts, &known, &compared, counter)?;
+        let by_window = AuditCounterComparison::of(facts, &model, &compared, counter)?;
         match by_window.is_too_wide() {
-            // As much of the window's work lies on its ends as was done.
+            // As much work lies at the window's boundaries as was done in it.
             true => by_whole().filter(|held| !held.is_too_wide()).or(Some(by_window)),
             false => Some(by_window),
         }
     };
     let held = counters.into_iter().filter_map(compare);
-    let (too_wide, held): (Vec<Held>, Vec<Held>) = held.partition(Held::is_too_wide);
+    let (too_wide, held): (Vec<AuditCounterComparison>, Vec<AuditCounterComparison>) =
+        held.partition(AuditCounterComparison::is_too_wide);
     let findings: Vec<Finding> = held.into_iter().map(|held| held.finding(facts)).collect();
     if let (true, Some(first)) = (findings.is_empty(), too_wide.first()) {
         return skip(first.too_wide());
@@ -112,23 +116,25 @@ pub(super) fn check(facts: &Facts<'_>) -> Verdict {
         return skip("of no counter it is known what all classes do, and what the database counted");
     };
     let all = |of: fn(&Finding) -> &String| findings.iter().map(of).cloned().collect::<Vec<_>>().join("; ");
-    found(worst, all(|one| &one.expected), all(|one| &one.observed), all(|one| &one.detail))
+    conclude(worst, all(|one| &one.expected), all(|one| &one.observed), all(|one| &one.detail))
 }
 
-/// Share of the rows that transactions found while they were learned, below which they do other work.
+/// Share of the learned rows per transaction below which the transactions do different work.
 const FOUND_WARN: f64 = 0.5;
 
-/// The same below which the run has next to nothing of the work that was asked for.
+/// The same share below which the run did almost none of the requested work.
 const FOUND_FAIL: f64 = 0.1;
 
-/// Rows of a transaction below which none is missing, and transactions of which a mean says something.
+/// Rows per transaction below which a loss of rows cannot be detected, and transactions below which
+/// a mean says nothing.
 const ROWS_MIN: f64 = 0.5;
 const TRANSACTIONS_MIN: u64 = 20;
 
-/// Whether statements still find the rows that they found while transactions were learned. Somebody may have emptied a table.
-pub(super) fn rows_found(facts: &Facts<'_>) -> Verdict {
-    let workload = Known::of(facts)?;
-    let Over { interval, done, .. } = Over::of(facts, facts.compared()?)?;
+/// Whether statements still find as many rows as while transactions were learned. Another session
+/// may have emptied a table.
+pub(super) fn rows_found(facts: &AuditFacts<'_>) -> AuditCheckResult {
+    let workload = TransactionModel::of(facts)?;
+    let IntervalOps { interval, ops_by_class: done, .. } = IntervalOps::of(facts, facts.compared()?)?;
     let rows_of = |class: &str| {
         let transaction = workload.expected.iter().find(|transaction| transaction.class == class)?;
         transaction.learned.as_ref()?.rows
@@ -149,58 +155,72 @@ pub(super) fn rows_found(facts: &Facts<'_>) -> Verdict {
         count(transactions)
     );
     let status = match rows as f64 / expected_rows {
-        share if share >= FOUND_WARN => return found(CheckStatus::Pass, expected, observed, words),
+        share if share >= FOUND_WARN => return conclude(CheckStatus::Pass, expected, observed, words),
         // A workload that deletes may have emptied its tables itself.
         share if share >= FOUND_FAIL || interval.rows_deleted > 0 => CheckStatus::Warn,
         _ => CheckStatus::Fail,
     };
-    found(status, expected, observed, format!("{words}: see whether somebody deleted rows"))
+    conclude(status, expected, observed, format!("{words}: see whether somebody deleted rows"))
 }
 
-/// How much of each counter lies beyond all that the run's transactions are known to do, and how much the database counted.
-pub(super) fn beyond(facts: &Facts<'_>) -> Vec<(Counter, u64, u64)> {
-    // What sessions on other targets write arrives by itself, and counts there, too.
+/// For each counter: the excess beyond what the run's transactions are known to do, and the
+/// database's count.
+pub(super) fn foreign_counts(facts: &AuditFacts<'_>) -> Vec<(Counter, u64, u64)> {
+    // Writes of sessions on other targets are replicated here, and this server counts them too.
     if facts.replicated || (facts.record.is_total() && facts.is_shared()) {
         return Vec::new();
     }
-    let over = || Over::of(facts, facts.compared()?);
-    let (Ok(known), Ok(over)) = (Known::of(facts), over()) else { return Vec::new() };
-    let held = TOLD.into_iter().filter_map(|counter| Held::of(facts, &known, &over, counter));
-    held.map(|held| (held.counter, (held.gap() - held.slack).max(0.0) as u64, held.seen)).collect()
+    let over = || IntervalOps::of(facts, facts.compared()?);
+    let (Ok(known), Ok(over)) = (TransactionModel::of(facts), over()) else { return Vec::new() };
+    let held =
+        TOLD.into_iter().filter_map(|counter| AuditCounterComparison::of(facts, &known, &over, counter));
+    held.map(|held| (held.counter, (held.gap() - held.slack).max(0.0) as u64, held.observed)).collect()
 }
 
-/// What was expected of one counter, and what it did.
-struct Held {
+/// What was expected of one counter, and what the database counted.
+struct AuditCounterComparison {
     counter: Counter,
-    seen: u64,
+    observed: u64,
     expected: f64,
-    /// By how much they may differ.
+    /// The difference that is allowed between both.
     slack: f64,
-    /// Whether the workload itself says it.
-    is_said: bool,
+    /// Whether the workload declares the effect, instead of Dyno learning it.
+    is_declared: bool,
     words: String,
 }
 
-impl Held {
-    /// One counter; nothing where not all is known of it, or others' part in it is the run's own.
-    fn of(facts: &Facts<'_>, known: &Known<'_>, over: &Over<'_>, counter: Counter) -> Option<Self> {
+impl AuditCounterComparison {
+    /// One counter. `None` where the effect of a class is unknown, or where the background activity
+    /// is the run's own.
+    fn of(
+        facts: &AuditFacts<'_>,
+        model: &TransactionModel<'_>,
+        over: &IntervalOps<'_>,
+        counter: Counter,
+    ) -> Option<Self> {
         let is_commits = counter == Counter::Commits;
-        if !is_commits && facts.own_company().is_some() && facts.counting.for_server.contains(&counter) {
+        if !is_commits
+            && facts.shared_server_reason().is_some()
+            && facts.counting.for_server.contains(&counter)
+        {
             return None;
         }
-        let Over { interval, done, unsure } = over;
+        let IntervalOps { interval, ops_by_class: done, unsure } = over;
         let counted = interval.without_observer(counter).ok()?;
-        let seen = if is_commits { commits::of_sessions(interval, counted) } else { counted };
-        let of = |class: &str| {
-            let known = known.expected.iter().find(|one| one.class == class)?;
-            Some((known.of(counter)?, known.learned.as_ref().map_or(0, |learned| learned.transactions)))
+        let observed_count = if is_commits { commits::session_commits(interval, counted) } else { counted };
+        let learned_mean = |class: &str| {
+            let class_model = model.expected.iter().find(|one| one.class == class)?;
+            Some((
+                class_model.of(counter)?,
+                class_model.learned.as_ref().map_or(0, |learned| learned.transactions),
+            ))
         };
         let (mut sum, mut error, mut per_op) = (0.0, 0.0, 0.0_f64);
         let mut words = Vec::new();
         for &(class, ops) in done {
-            let (mean, transactions) = of(class)?;
+            let (mean, transactions) = learned_mean(class)?;
             sum += mean.mean * ops as f64;
-            // What the mean may be off by, and what so many transactions differ from their mean by chance.
+            // The error of the mean, and the random deviation of this many transactions from it.
             error += mean.error * (ops as f64 + (ops as f64 * transactions as f64).sqrt());
             per_op = per_op.max(mean.mean);
             let beyond: u64 = unsure.iter().map(|part| part.of(class)).sum();
@@ -210,17 +230,25 @@ impl Held {
         if words.is_empty() {
             return None;
         }
-        // A transaction that conflicted has written rows, too, before it was taken back.
-        let failed = known.failed as f64 * per_op;
-        let met_first = if is_commits { known.met_first as f64 } else { 0.0 };
+        // A transaction that conflicted has written rows, too, before it was rolled back.
+        let failed = model.failed as f64 * per_op;
+        let met_first = if is_commits { model.first_use_allowance as f64 } else { 0.0 };
         let steps: u64 = if is_commits { unsure.iter().map(|part| part.beside).sum() } else { 0 };
         let slack =
             ERRORS * error + SLACK * sum + met_first + failed + per_op + steps as f64 + interval.blur * sum;
-        let is_said = known.expected.iter().any(|one| one.said.contains_key(&counter));
-        Some(Self { counter, seen, expected: sum, slack, is_said, words: words.join(", ") })
+        let is_said = model.expected.iter().any(|one| one.said.contains_key(&counter));
+        Some(Self {
+            counter,
+            observed: observed_count,
+            expected: sum,
+            slack,
+            is_declared: is_said,
+            words: words.join(", "),
+        })
     }
 
-    /// Whether the counts differ by less than they may, and that is all that was expected or more: it proves nothing.
+    /// Whether the difference is within the tolerance, and the tolerance is at least the expected
+    /// count. That proves nothing.
     fn is_too_wide(&self) -> bool {
         let gap = self.gap().abs();
         gap >= 0.5 && gap <= self.slack && self.slack >= self.expected
@@ -231,20 +259,20 @@ impl Held {
             "{}: {} expected, and the database counted {}: up to {} may differ, so this few prove nothing",
             self.counter.name().replace('_', " "),
             count(self.expected.round() as u64),
-            count(self.seen),
+            count(self.observed),
             count(self.slack.round() as u64)
         )
     }
 
     fn gap(&self) -> f64 {
-        self.seen as f64 - self.expected
+        self.observed as f64 - self.expected
     }
 
-    fn finding(self, facts: &Facts<'_>) -> Finding {
-        let (expected, observed) = (count(self.expected.round() as u64), count(self.seen));
+    fn finding(self, facts: &AuditFacts<'_>) -> Finding {
+        let (expected, observed) = (count(self.expected.round() as u64), count(self.observed));
         let name = self.counter.name().replace('_', " ");
         let head = format!("{name}: {} are {expected}, and the database counted {observed}", self.words);
-        let (status, tail) = match (self.gap().abs() <= self.slack, self.is_said) {
+        let (status, tail) = match (self.gap().abs() <= self.slack, self.is_declared) {
             (true, _) => (CheckStatus::Pass, ""),
             _ if facts.replicated && self.gap() > 0.0 => {
                 (CheckStatus::Pass, ": more, for it applies what sessions on the other targets write")

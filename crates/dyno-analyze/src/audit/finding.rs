@@ -1,8 +1,8 @@
-//! What a check comes to, and the shortest ways to say it.
+//! The outcome of a check, and short functions that build it.
 
 use dyno_record::{AuditCheck, CheckStatus};
 
-/// A check that was made: its outcome, both figures as shown, and the sentence.
+/// The outcome of a check: its status, both figures as shown, and the sentence.
 #[derive(Debug)]
 pub(super) struct Finding {
     pub(super) status: CheckStatus,
@@ -15,26 +15,26 @@ pub(super) struct Finding {
 #[derive(Debug)]
 pub(super) struct Skip(pub(super) String);
 
-/// What every check returns; the error side is not a fault, it is `skipped`.
-pub(super) type Verdict = Result<Finding, Skip>;
+/// The result of every check. The error side is no failure: it becomes `skipped`.
+pub(super) type AuditCheckResult = Result<Finding, Skip>;
 
-/// A finding of `status`.
-pub(super) fn found(
+/// Builds a finding with the given status.
+pub(super) fn conclude(
     status: CheckStatus,
     expected: impl Into<String>,
     observed: impl Into<String>,
     detail: impl Into<String>,
-) -> Verdict {
+) -> AuditCheckResult {
     Ok(Finding { status, expected: expected.into(), observed: observed.into(), detail: detail.into() })
 }
 
-/// The check cannot be made, because of `reason`.
-pub(super) fn skip(reason: impl Into<String>) -> Verdict {
+/// The check cannot be made, for the given reason.
+pub(super) fn skip(reason: impl Into<String>) -> AuditCheckResult {
     Err(Skip(reason.into()))
 }
 
-/// The verdict as the record keeps it.
-pub(super) fn named(name: &str, verdict: Verdict) -> AuditCheck {
+/// The verdict as the record stores it.
+pub(super) fn named_check(name: &str, verdict: AuditCheckResult) -> AuditCheck {
     let check = name.to_owned();
     match verdict {
         Ok(Finding { status, expected, observed, detail }) => {

@@ -1,28 +1,32 @@
-//! Several driver hosts: whether all of them were there, heard of each moment in time, and were not the limit themselves.
+//! Checks a run with several driver hosts: all took part, each got every signal in time, and none
+//! was itself the limit.
 
 use dyno_record::{CheckStatus, Fleet, FleetHost};
 
-use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, conclude, skip};
 use crate::number::{fixed, percent, time_us};
 
-/// How far a moment of one host may be wrong on the clock of the others, µs, before edges are no edges.
+/// Error of one host's clock relative to the others, µs, above which window boundaries are
+/// meaningless.
 const BOUND_US: f64 = 1_000.0;
-/// How much too late sessions of a host may hear of a moment, µs.
+/// Delay with which a host's sessions may get a signal, µs.
 const LATE_US: f64 = 1_000.0;
-/// How much faster or slower than the leader's a clock may run, %: a quartz is off by 0.01 %, and time servers correct by 0.05 %.
+/// Rate by which a clock may differ from the controller's, %: a quartz is off by 0.01 %, and time
+/// servers correct by 0.05 %.
 const RATE_PCT: f64 = 0.1;
-/// Share of the periods in which a control group may hold the client back, %.
+/// Share of the periods in which a control group may throttle the client, %.
 const THROTTLED_PCT: f64 = 5.0;
-/// Share of its processors, %, from which a driver host that does nothing else is itself the limit.
+/// Share of its processors, %, above which a dedicated driver host is itself the limit.
 const BUSY_PCT: f64 = 90.0;
-/// The same share that this program alone may take of them.
+/// Share of its processors, %, that Dyno alone may use.
 const OWN_PCT: f64 = 70.0;
-/// Bytes that wait to be sent, from which a host's network is: a connection of a database has a request of some hundred on its way.
+/// Bytes in send queues above which a host's network is the limit: a database connection has a
+/// request of some hundred bytes in transit.
 const QUEUE_BYTES: u64 = 4 << 20;
 
-/// Whether all driver hosts did their part, and together.
-pub(super) fn hosts(facts: &Facts<'_>) -> Verdict {
+/// Whether all driver hosts took part, and together.
+pub(super) fn hosts(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let Some(fleet) = &facts.record.fleet else { return skip("this program led all sessions") };
     let (of, lost) = (fleet.hosts.len(), fleet.lost().count());
     let expected = format!("{of} hosts");
@@ -30,13 +34,13 @@ pub(super) fn hosts(facts: &Facts<'_>) -> Verdict {
         let observed = format!("{} hosts", of - lost);
         let detail =
             format!("{short}: what these did is in the database's counters and in no figure of the run");
-        return found(CheckStatus::Fail, expected, observed, detail);
+        return conclude(CheckStatus::Fail, expected, observed, detail);
     }
     if fleet.has_unknown_clocks() {
         let detail = format!(
             "{of} driver hosts, whose clocks nobody knows any more: their leader was lost, and whether they began and ended together is not told"
         );
-        return found(CheckStatus::Warn, expected.clone(), expected, detail);
+        return conclude(CheckStatus::Warn, expected.clone(), expected, detail);
     }
     let bound_us = fleet.bound_us();
     let words = format!("{of} driver hosts, whose clocks are known to {}", time_us(bound_us));
@@ -47,7 +51,7 @@ pub(super) fn hosts(facts: &Facts<'_>) -> Verdict {
             latest.name,
             time_us(latest.late_us)
         );
-        return found(CheckStatus::Warn, expected.clone(), expected, detail);
+        return conclude(CheckStatus::Warn, expected.clone(), expected, detail);
     }
     let seconds = facts.record.window.as_ref().map_or(0.0, |window| window.seconds);
     let rate_pct = |host: &FleetHost| match host.clock.drifted_us {
@@ -65,26 +69,26 @@ pub(super) fn hosts(facts: &Facts<'_>) -> Verdict {
             percent(pct.abs()),
             if pct > 0.0 { "faster" } else { "slower" }
         );
-        return found(CheckStatus::Warn, expected.clone(), expected, detail);
+        return conclude(CheckStatus::Warn, expected.clone(), expected, detail);
     }
     if bound_us > BOUND_US {
         let detail = format!(
             "{words}: the way between them is slow or uneven, and edges of the window are as blurred"
         );
-        return found(CheckStatus::Warn, expected.clone(), expected, detail);
+        return conclude(CheckStatus::Warn, expected.clone(), expected, detail);
     }
-    found(CheckStatus::Pass, expected.clone(), expected, words)
+    conclude(CheckStatus::Pass, expected.clone(), expected, words)
 }
 
 /// Whether a driver host was itself the limit.
-pub(super) fn cost(fleet: &Fleet) -> Verdict {
-    let known =
+pub(super) fn cost(fleet: &Fleet) -> AuditCheckResult {
+    let hosts_with_cpu =
         || fleet.hosts.iter().filter(|host| host.cpu_busy_pct.is_some() || host.client_cpus.is_some());
-    if known().next().is_none() {
+    if hosts_with_cpu().next().is_none() {
         return skip("the processor time of the driver hosts is not known");
     }
     let bound: Vec<String> = fleet.hosts.iter().filter_map(bound_by).collect();
-    let most = known().map(share_pct).fold(0.0, f64::max);
+    let most = hosts_with_cpu().map(share_pct).fold(0.0, f64::max);
     let words = format!(
         "of {} driver hosts the busiest gave the client {} % of its processors",
         fleet.hosts.len(),
@@ -92,28 +96,29 @@ pub(super) fn cost(fleet: &Fleet) -> Verdict {
     );
     let (expected, observed) = (format!("≤ {} %", fixed(OWN_PCT, 0)), format!("{} %", percent(most)));
     match bound.is_empty() {
-        true => found(CheckStatus::Pass, expected, observed, words),
+        true => conclude(CheckStatus::Pass, expected, observed, words),
         false => {
             let detail = format!(
                 "{}: the client is the limit there; more driver hosts, or other --weights",
                 bound.join("; ")
             );
-            found(CheckStatus::Warn, expected, observed, detail)
+            conclude(CheckStatus::Warn, expected, observed, detail)
         }
     }
 }
 
-/// The share of its processors that the client took on a host, %.
+/// The share of a host's processors that the client used, %.
 fn share_pct(host: &FleetHost) -> f64 {
     let cpus = f64::from(host.host.cpus_allowed.max(1));
     host.client_cpus.map_or(0.0, |busy| 100.0 * busy / cpus)
 }
 
-/// What held a host back that drives, in words: its processors, or what it could not send.
+/// What limited a driver host, in words: its processors, or data that it could not send.
 pub fn bound_by(host: &FleetHost) -> Option<String> {
     let name = &host.name;
     let own_pct = share_pct(host);
-    // On a host that has the database, too, or another agent, its being busy says nothing of the client.
+    // On a host that also runs the database or another agent, busy processors say nothing about the
+    // client.
     if own_pct > OWN_PCT {
         return Some(format!("{name}: the client took {} % of its processors", percent(own_pct)));
     }

@@ -1,46 +1,49 @@
-//! Whether the machines of databases that are not this one were read when the databases were.
+//! Checks that remote database hosts were read at the same time as their databases.
 
 use dyno_record::{CheckStatus, Host, HostReading, Observed};
 
-use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, conclude, skip};
 use crate::number::{percent, time_us};
 
-/// Share of the window, %, by which a machine's figures may be of another time than the database's: as for the other readings.
+/// Share of the window, %, by which a host's readings may be shifted against the database's: the
+/// same limit as for other readings.
 const BLURRED_PCT: f64 = 2.0;
 /// Share of the readings, %, that may have come too late for their interval.
 const LATE_PCT: f64 = 10.0;
 
-/// What is said of one machine: whether it is against it, and how far its readings were off, % of the window.
-struct Said {
+/// The finding for one host: its words, whether it is a warning, and the shift of its readings, %
+/// of the window.
+struct HostFinding {
     words: String,
-    against: bool,
+    is_warning: bool,
     off_pct: f64,
 }
 
-/// Each machine's readings at the window's edges, those that came late, and its clock.
-pub(super) fn readings(facts: &Facts<'_>) -> Verdict {
+/// Checks each host's readings at the window boundaries, late readings, and its clock.
+pub(super) fn readings(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let observed = facts.record.hosts.iter().filter_map(|host| Some((host, host.observed.as_ref()?)));
-    let all: Vec<Said> = observed.map(|(host, seen)| said(host, seen, window.seconds)).collect();
+    let all: Vec<HostFinding> = observed.map(|(host, seen)| judge_host(host, seen, window.seconds)).collect();
     if all.is_empty() {
         return skip("no machine was looked at beside the one that drove the run (observe.hosts)");
     }
     let off_pct = all.iter().map(|said| said.off_pct).fold(0.0, f64::max);
-    let status = if all.iter().any(|said| said.against) { CheckStatus::Warn } else { CheckStatus::Pass };
+    let status = if all.iter().any(|said| said.is_warning) { CheckStatus::Warn } else { CheckStatus::Pass };
     let detail = all.into_iter().map(|said| said.words).collect::<Vec<_>>().join("; ");
-    found(status, format!("≤ {BLURRED_PCT} % of the window"), format!("{} %", percent(off_pct)), detail)
+    conclude(status, format!("≤ {BLURRED_PCT} % of the window"), format!("{} %", percent(off_pct)), detail)
 }
 
-fn said(host: &Host, seen: &Observed, seconds: f64) -> Said {
+fn judge_host(host: &Host, observed: &Observed, seconds: f64) -> HostFinding {
     let name = host.words();
-    let (Some(begin), Some(end)) = (&seen.begin, &seen.end) else {
-        let why = seen.lost.as_deref().unwrap_or("its counters were not there in time");
-        let which = if seen.begin.is_none() { "begin" } else { "end" };
-        let words = format!("{name} was not read at the window's {which}, so it has no figures: {why}");
-        return Said { words, against: true, off_pct: 0.0 };
+    let (Some(begin), Some(end)) = (&observed.begin, &observed.end) else {
+        let why = observed.lost.as_deref().unwrap_or("its counters were not there in time");
+        let edge = if observed.begin.is_none() { "begin" } else { "end" };
+        let words = format!("{name} was not read at the window's {edge}, so it has no figures: {why}");
+        return HostFinding { words, is_warning: true, off_pct: 0.0 };
     };
-    // Late at both edges alike moves what was counted, and makes it no longer or shorter; by how much either may be wrong does.
+    // The same delay at both boundaries shifts the interval without changing its length. The
+    // uncertainty of either reading does change it.
     let off_s = (end.after_s - begin.after_s).abs() + begin.bound_s + end.bound_s;
     let moved_s = begin.after_s.abs().max(end.after_s.abs());
     let off_pct = 100.0 * off_s.max(moved_s) / seconds;
@@ -55,12 +58,12 @@ fn said(host: &Host, seen: &Observed, seconds: f64) -> Said {
     if against {
         words += ": more than 2 % of the window, a longer run.time is sharper";
     }
-    let (asked, late) = seen.readings;
+    let (asked, late) = observed.readings;
     if late > 0 {
         words += &format!(", and of {asked} readings {late} were not there in time");
         against |= late as f64 > asked as f64 * LATE_PCT / 100.0;
     }
-    if let Some(clock) = &seen.clock {
+    if let Some(clock) = &observed.clock {
         let way = if clock.ahead_s < 0.0 { "behind" } else { "ahead" };
         let (ahead, bound) = (time_us(clock.ahead_s.abs() * 1e6), time_us(clock.bound_s * 1e6));
         words += &format!("; its clock is {ahead} {way} (± {bound})");
@@ -72,11 +75,11 @@ fn said(host: &Host, seen: &Observed, seconds: f64) -> Said {
             against = true;
         }
     }
-    if let Some(lost) = &seen.lost {
+    if let Some(lost) = &observed.lost {
         words += &format!("; it was not read to the end: {lost}");
         against = true;
     }
-    Said { words, against, off_pct }
+    HostFinding { words, is_warning: against, off_pct }
 }
 
 fn after(reading: &HostReading) -> String {
@@ -107,7 +110,7 @@ mod tests {
         }
     }
 
-    fn record(seen: Observed) -> RunRecord {
+    fn record(observation: Observed) -> RunRecord {
         let mut record = fixture::postgres();
         record.hosts[0].roles = [Role::Driver].into();
         record.targets[0].identity.same_host = false;
@@ -117,7 +120,7 @@ mod tests {
             roles: [Role::Database].into(),
             facts: [("place.data.device".to_owned(), "sdb".to_owned())].into(),
             counters: counters.into(),
-            observed: Some(seen),
+            observed: Some(observation),
             ..Host::default()
         });
         record
@@ -129,10 +132,10 @@ mod tests {
 
     #[test]
     fn readings_of_the_databases_moment_pass_whatever_the_clock() {
-        let found = checked(&record(seen()), "host_readings");
-        assert_eq!(found.status, CheckStatus::Pass, "{}", found.detail);
-        assert!(found.detail.contains("2.00 ms after and 3.00 ms after"), "{}", found.detail);
-        assert!(found.detail.contains("behind"), "{}", found.detail);
+        let audit_check = checked(&record(seen()), "host_readings");
+        assert_eq!(audit_check.status, CheckStatus::Pass, "{}", audit_check.detail);
+        assert!(audit_check.detail.contains("2.00 ms after and 3.00 ms after"), "{}", audit_check.detail);
+        assert!(audit_check.detail.contains("behind"), "{}", audit_check.detail);
         assert!(
             audit(&fixture::postgres()).iter().all(|check| check.check != "host_readings"),
             "there is none to read"
@@ -151,26 +154,27 @@ mod tests {
             ),
             (Observed { clock: Some(clock), ..seen() }, "was set during the run"),
         ] {
-            let found = checked(&record(spoiled), "host_readings");
-            assert!(found.status == CheckStatus::Warn && found.detail.contains(words), "{}", found.detail);
+            let check = checked(&record(spoiled), "host_readings");
+            assert!(check.status == CheckStatus::Warn && check.detail.contains(words), "{}", check.detail);
         }
     }
 
     #[test]
     fn physical_reads_are_held_against_the_device_of_the_databases_machine() {
-        let found = checked(&record(seen()), "physical_reads");
+        let observed_check = checked(&record(seen()), "physical_reads");
         assert!(
-            found.status == CheckStatus::Warn && found.detail.contains("sdb read 600 times"),
+            observed_check.status == CheckStatus::Warn
+                && observed_check.detail.contains("sdb read 600 times"),
             "{}",
-            found.detail
+            observed_check.detail
         );
         let mut unseen = record(seen());
         unseen.hosts.truncate(1);
-        let found = checked(&unseen, "physical_reads");
+        let skipped_check = checked(&unseen, "physical_reads");
         assert!(
-            found.status == CheckStatus::Skipped && found.detail.contains("observe.hosts"),
+            skipped_check.status == CheckStatus::Skipped && skipped_check.detail.contains("observe.hosts"),
             "{}",
-            found.detail
+            skipped_check.detail
         );
     }
 }

@@ -1,17 +1,17 @@
-//! What a run has loaded, against what the database counts afterwards.
+//! Compares what a run loaded with what the database counts afterwards.
 
-use dyno_record::{CheckStatus, Loaded};
+use dyno_record::{BulkLoadResult, CheckStatus};
 
-use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, conclude, skip};
 use crate::number::count;
 
-/// Whether the rows are there that sessions have loaded, and all that were to be.
-pub(super) fn check(facts: &Facts<'_>) -> Verdict {
+/// Whether all planned rows were loaded and are in the tables.
+pub(super) fn check(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let Some(loaded) = facts.record.workload.as_ref().and_then(|own| own.loaded.as_deref()) else {
         return skip("the run loads no table");
     };
-    let Loaded { table, wanted, rows, counted, wrong, .. } = loaded;
+    let BulkLoadResult { table, wanted, rows, counted, wrong, .. } = loaded;
     let counted = match counted {
         Ok(counted) => *counted,
         Err(why) => return skip(format!("{table} was not counted afterwards: {why}")),
@@ -29,19 +29,19 @@ pub(super) fn check(facts: &Facts<'_>) -> Verdict {
     } else {
         (CheckStatus::Pass, head)
     };
-    found(status, expected, observed, detail)
+    conclude(status, expected, observed, detail)
 }
 
 #[cfg(test)]
 mod tests {
-    use dyno_record::OwnWorkload;
+    use dyno_record::WorkloadFacts;
 
     use super::*;
     use crate::audit::audit;
     use crate::fixture;
 
-    fn judged(change: impl FnOnce(&mut Loaded)) -> (CheckStatus, String) {
-        let mut load = Loaded {
+    fn judged(change: impl FnOnce(&mut BulkLoadResult)) -> (CheckStatus, String) {
+        let mut load = BulkLoadResult {
             table: "t".into(),
             wanted: 100,
             part_rows: 10,
@@ -59,7 +59,7 @@ mod tests {
         };
         change(&mut load);
         let mut record = fixture::postgres();
-        record.workload = Some(OwnWorkload { loaded: Some(Box::new(load)), ..OwnWorkload::default() });
+        record.workload = Some(WorkloadFacts { loaded: Some(Box::new(load)), ..WorkloadFacts::default() });
         let check = audit(&record).into_iter().find(|check| check.check == "loaded").expect("it is listed");
         (check.status, check.detail)
     }

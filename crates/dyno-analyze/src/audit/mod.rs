@@ -1,9 +1,10 @@
-//! The audit: whether a run's numbers agree with each other.
+//! The audit: whether a run's figures agree with each other.
 //!
-//! A benchmark's figures come from three witnesses: the client that did the operations, the database that counted them,
-//! and the host beneath. Each check lets two of them speak about the same thing, says what both said, and what follows.
-//! A check that fails makes the run invalid; one that cannot be made says why. One file per family of checks, thresholds
-//! as named constants with their justification.
+//! A benchmark has three sources of figures: the client that executes the operations, the database
+//! that counts them, and the host below. Each check compares two of them on the same subject, and
+//! reports both figures and the conclusion. A failed check makes the run invalid; a check that
+//! cannot be made says why. There is one file per family of checks. Thresholds are named constants
+//! with their justification.
 
 mod changes;
 mod checks;
@@ -45,9 +46,9 @@ use dyno_record::{AuditCheck, CheckStatus, Metric, RunRecord, Status};
 
 pub use changes::changed_words;
 use checks::CHECKS;
-use facts::Facts;
+use facts::AuditFacts;
 pub use fleet::bound_by as driver_bound_by;
-pub(crate) use others_share::Company;
+pub(crate) use others_share::AuditForeignActivity;
 pub use time::{SEEN_LITTLE, seen_little};
 
 /// The stable names of all checks, in the order of the audit.
@@ -55,31 +56,35 @@ pub fn check_names() -> impl Iterator<Item = &'static str> {
     CHECKS.iter().map(|&(name, _)| name)
 }
 
-/// Holds a record's numbers against each other: one finding for each check, always all of them; that of driver hosts
-/// only where there are several.
+/// Compares a record's figures with each other and returns one finding per check. All checks are
+/// always included; that of driver hosts appears only where there are several.
 ///
-/// Of several targets, each has its own findings; here they are summed up in one check for each, beside
-/// those of the run as a whole. Looks at what was measured only, never at the record's status, reasons or former audit.
+/// With several targets, each target has its own findings. The result has one check that summarizes
+/// each target, beside those of the run as a whole. The audit reads only what was measured, never
+/// the record's status, reasons or former audit.
 pub fn audit(record: &RunRecord) -> Vec<AuditCheck> {
     if record.is_total() {
         return each_target::audit(record);
     }
-    let facts = Facts::of(record);
-    checks::of(record).map(|&(name, check)| finding::named(name, check(&facts))).collect()
+    let facts = AuditFacts::of(record);
+    checks::of(record).map(|&(name, check)| finding::named_check(name, check(&facts))).collect()
 }
 
-/// Fills each target's own audit and whose its figures are, where a record has several.
+/// Fills each target's own audit and the attribution of its figures, where a record has several.
 fn judge_parts(record: &mut RunRecord) {
     let audits = each_target::audits(record);
-    let whose = each_target::of_each(record, |facts| whose::of(facts.record, &Company::of(facts)));
+    let attributions = each_target::of_each(record, |facts| {
+        whose::attributions(facts.record, &AuditForeignActivity::of(facts))
+    });
     let parts = record.targets.iter_mut().filter_map(|target| target.own.as_deref_mut());
-    for ((own, audit), whose) in parts.zip(audits).zip(whose) {
+    for ((own, audit), whose) in parts.zip(audits).zip(attributions) {
         own.audit = audit;
         own.whose = whose;
     }
 }
 
-/// Takes the rate of commits out of the figures where the database's count contradicts the sessions': it is nobody's rate.
+/// Removes the commit rate from the figures where the database's count contradicts the sessions':
+/// such a rate describes nothing.
 fn withhold_impossible(record: &mut RunRecord) {
     let contradicted = |check: &&AuditCheck| check.check == "commits" && check.status == CheckStatus::Fail;
     let Some(check) = record.audit.iter().find(contradicted) else { return };
@@ -89,24 +94,25 @@ fn withhold_impossible(record: &mut RunRecord) {
     }
 }
 
-/// Fills the record's audit and whose its figures are, and makes a valid run with a failed check `invalid`, with the reasons.
+/// Fills the record's audit and the attribution of its figures. A failed check makes a valid run
+/// `invalid`, with the reasons.
 ///
-/// A run that has already failed or was interrupted keeps its status: its audit is there to read, not to excuse it.
+/// A failed or interrupted run keeps its status; its audit is informative only.
 pub fn judge(record: &mut RunRecord) {
     judge_parts(record);
     record.audit = audit(record);
     record.whose = {
-        let facts = Facts::of(record);
+        let facts = AuditFacts::of(record);
         let facts =
-            Facts { server_shared: record.is_total() && each_target::share_a_server(record), ..facts };
-        whose::of(record, &Company::of(&facts))
+            AuditFacts { server_shared: record.is_total() && each_target::share_a_server(record), ..facts };
+        whose::attributions(record, &AuditForeignActivity::of(&facts))
     };
     withhold_impossible(record);
     if record.status != Status::Valid {
         return;
     }
     let failed = record.audit.iter().filter(|check| check.status == CheckStatus::Fail);
-    // A target's check has the target and what failed there in its detail.
+    // The detail of a target's check names the target and its failed checks.
     let reason = |check: &AuditCheck| match each_target::is_summary(&check.check) {
         true => format!("{}, {}", check.check.replace('_', " "), check.detail),
         false => format!("{}: {}", check.check, check.detail),

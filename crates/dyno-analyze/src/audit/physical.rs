@@ -1,65 +1,70 @@
-//! What the database read and wrote against what its block device did: the page cache and others made visible.
+//! Compares the database's reads and writes with those of its block device, which shows the page
+//! cache and background activity.
 //!
-//! A database that reads through the operating system's cache counts as physical what never touched a device. Published
-//! results have taken such figures for the storage's; this check says what share of them it was.
+//! A database that reads through the operating system's cache counts reads as physical that never
+//! reached a device. Published results have reported such figures as storage performance; this
+//! check reports their share.
 
-use dyno_record::{CheckStatus, Counter, Requests, RunRecord};
+use dyno_record::{BlocksPerReadRequest, CheckStatus, Counter, RunRecord};
 
-use super::facts::{Facts, Interval};
-use super::finding::{Skip, Verdict, found, skip};
+use super::facts::{AuditFacts, AuditInterval};
+use super::finding::{AuditCheckResult, Skip, conclude, skip};
 use crate::number::{count, figure, megabytes, percent};
 
-/// Bytes below which reads are too few to say anything: catalogs and directories cause as much.
+/// Bytes below which reads are too few to judge: catalogs and directories cause as much.
 const BYTES_FLOOR: f64 = 4.0 * 1024.0 * 1024.0;
 
-/// Bytes per second that an idle system may read beside the run without being called a load.
+/// Bytes per second that an idle system may read beside the run without counting as load.
 const OTHERS_BYTES_PER_S: f64 = 2.0 * 1024.0 * 1024.0;
 
-/// Device bytes per byte asked for above which others use the device: read-ahead reads some blocks that nobody asks for.
+/// Device bytes per requested byte above which others use the device. Read-ahead reads some blocks
+/// that were not requested.
 const DEVICE_EXCESS: f64 = 1.5;
 
-/// Share of the bytes asked for that came from memory, %, above which physical reads are not the device's.
+/// Share of the requested bytes that came from memory, %, above which physical reads do not
+/// describe the device.
 const FROM_CACHE_PCT: f64 = 5.0;
 
-/// What is said of reads that the page cache answered, behind their share in percent.
+/// Words for reads that the page cache answered; their share in percent precedes them.
 pub(crate) const FROM_PAGE_CACHE: &str = "came from the operating system's page cache";
 
-/// The share of the database's reads that the audit found to have come from the page cache, %.
+/// The share of the database's reads that came from the page cache, %, as found by the audit.
 pub(crate) fn page_cache_pct(record: &RunRecord) -> Option<f64> {
     let check = record.audit.iter().find(|check| check.check == "physical_reads")?;
     let (before, _) = check.detail.split_once(&format!(" % {FROM_PAGE_CACHE}"))?;
     before.rsplit(' ').next()?.parse().ok()
 }
 
-/// Why physical reads may have come from the page cache without anyone knowing: a database of the run reads through it, and
-/// the audit could not compare with the device. Absent where the comparison was made, or direct I/O makes it unnecessary.
+/// Why physical reads may have come from the page cache undetected: a database of the run reads
+/// through it, and the audit could not compare with the device. Absent where the comparison was
+/// made, or direct I/O makes it unnecessary.
 pub(crate) fn unverified_reads(record: &RunRecord) -> Option<String> {
     let buffered = record.targets.iter().any(|target| target.identity.direct_io == Some(false));
     let check = record.audit.iter().find(|check| check.check == "physical_reads")?;
     (buffered && check.status == CheckStatus::Skipped).then(|| check.detail.clone())
 }
 
-/// What the database asked for: blocks or requests, and bytes.
-struct Asked {
+/// What the database requested: blocks or requests, and bytes.
+struct RequestedReads {
     reads: u64,
     bytes: f64,
 }
 
-fn asked(facts: &Facts<'_>, interval: &Interval<'_>) -> Result<Asked, Skip> {
+fn requested_reads(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Result<RequestedReads, Skip> {
     let reads = interval
         .counter(Counter::PhysicalReads)
         .or_else(|_| interval.counter(Counter::PhysicalReadRequests))?;
     if let Ok(bytes) = interval.counter(Counter::PhysicalReadBytes) {
-        return Ok(Asked { reads, bytes: bytes as f64 });
+        return Ok(RequestedReads { reads, bytes: bytes as f64 });
     }
     let target = facts.target().ok_or_else(|| Skip("the record has no target".into()))?;
     let loaded = target.data.as_ref().map_or(0, |data| data.block_size);
     let block = if target.identity.block_size > 0 { target.identity.block_size } else { loaded };
-    Ok(Asked { reads, bytes: reads as f64 * block as f64 })
+    Ok(RequestedReads { reads, bytes: reads as f64 * block as f64 })
 }
 
-/// The database's physical reads against the device's.
-pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
+/// Compares the database's physical reads with the device's.
+pub(super) fn reads(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let interval = facts.window_interval()?;
     let Some(host) = facts.record.database_host() else {
         return skip(match facts.record.is_total() {
@@ -69,7 +74,7 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
             }
         });
     };
-    let asked = asked(facts, &interval)?;
+    let requested = requested_reads(facts, &interval)?;
     let Some(device) = facts.device else {
         return skip("the device that holds the data is not known, or there are several");
     };
@@ -83,23 +88,23 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
     let (reads, bytes) = (reads.max(0.0), bytes.max(0.0));
     let words = format!(
         "database asked for {} blocks ({}), {device} read {} times ({})",
-        count(asked.reads),
-        megabytes(asked.bytes),
+        count(requested.reads),
+        megabytes(requested.bytes),
         count(reads.round() as u64),
         megabytes(bytes)
     );
-    let (expected, observed) = (megabytes(asked.bytes), megabytes(bytes));
-    let others = BYTES_FLOOR + OTHERS_BYTES_PER_S * interval.seconds;
-    if bytes > asked.bytes * DEVICE_EXCESS + others {
+    let (expected, observed) = (megabytes(requested.bytes), megabytes(bytes));
+    let allowance_bytes = BYTES_FLOOR + OTHERS_BYTES_PER_S * interval.seconds;
+    if bytes > requested.bytes * DEVICE_EXCESS + allowance_bytes {
         let detail =
             format!("{words}: others read from this device too, so its figures are not this run's alone");
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
-    if asked.bytes < BYTES_FLOOR {
+    if requested.bytes < BYTES_FLOOR {
         let detail = format!("{words}: next to nothing, the database was served by its own cache");
-        return found(CheckStatus::Pass, expected, observed, detail);
+        return conclude(CheckStatus::Pass, expected, observed, detail);
     }
-    let from_cache_pct = (1.0 - bytes / asked.bytes) * 100.0;
+    let from_cache_pct = (1.0 - bytes / requested.bytes) * 100.0;
     if from_cache_pct > FROM_CACHE_PCT {
         let reads_past_cache = facts.target().is_some_and(|target| target.identity.direct_io == Some(true));
         if reads_past_cache || from_cache_pct <= FROM_CACHE_PCT + interval.blur * 100.0 {
@@ -119,23 +124,25 @@ pub(super) fn reads(facts: &Facts<'_>) -> Verdict {
             "{words}: {} % {FROM_PAGE_CACHE}, so physical reads are not the storage's",
             percent(from_cache_pct)
         );
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
-    found(CheckStatus::Pass, expected, observed, words)
+    conclude(CheckStatus::Pass, expected, observed, words)
 }
 
-/// Device writes that one sync of the log may take: its own, one of a second log, and the file system's journal.
+/// Most device writes per sync of the log: its own, one of a second log, and the file system's
+/// journal.
 const WRITES_PER_SYNC: f64 = 6.0;
-/// Bytes that one sync may write, likewise.
+/// Most bytes that one sync may write, for the same reasons.
 const BYTES_PER_SYNC: f64 = 64.0 * 1024.0;
-/// Times that pages (a double write) and the log (a second log) may be written for once counted.
+/// Most times that a page (double write) and the log (second log) are written for one count.
 const PAGE_COPIES: f64 = 2.0;
 const LOG_COPIES: f64 = 3.0;
-/// What an idle system may write beside the run without being called a load, per second.
+/// Writes per second that an idle system may do beside the run without counting as load.
 const OTHERS_WRITES_PER_S: f64 = 300.0;
 const OTHERS_WRITE_BYTES_PER_S: f64 = 4.0 * 1024.0 * 1024.0;
 
-/// What the data's device did beyond what the database's own counters explain; 0 where they explain all.
+/// What the data's device did beyond what the database's own counters explain; 0 where they explain
+/// all.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct DeviceExcess {
     pub(crate) read_mb_per_s: f64,
@@ -143,7 +150,8 @@ pub(crate) struct DeviceExcess {
     pub(crate) writes_per_s: f64,
     /// Share of the device's writes that is not explained, %.
     pub(crate) writes_pct: f64,
-    /// Whether the device wrote more than the database, and no more than an idle system may, which is more than the database.
+    /// Whether the device wrote more than the database, yet within the allowance for an idle
+    /// system, where that allowance is larger than the database's writes.
     pub(crate) is_idle: bool,
 }
 
@@ -153,12 +161,13 @@ impl DeviceExcess {
     }
 }
 
-/// What of the device's work the database does not explain; absent where the device or the database's writes are not counted.
+/// The part of the device's work that the database does not explain; absent where the device or the
+/// database's writes are not counted.
 pub(crate) fn device_excess(record: &RunRecord) -> Option<DeviceExcess> {
-    excess(&Facts::of(record)).ok()
+    excess(&AuditFacts::of(record)).ok()
 }
 
-pub(super) fn excess(facts: &Facts<'_>) -> Result<DeviceExcess, Skip> {
+pub(super) fn excess(facts: &AuditFacts<'_>) -> Result<DeviceExcess, Skip> {
     let interval = facts.window_interval()?;
     let skipped = |reason: &str| Skip(reason.to_owned());
     let host = facts.record.database_host();
@@ -189,7 +198,7 @@ pub(super) fn excess(facts: &Facts<'_>) -> Result<DeviceExcess, Skip> {
     let syncs = interval.counter(Counter::RedoSyncs)? as f64;
     let redo_bytes = interval.counter(Counter::RedoBytes)? as f64;
     let redo_writes = interval.counter(Counter::RedoWrites).unwrap_or(0) as f64;
-    // Sorts and hashes that exceed the memory are the run's own.
+    // Sorts and hashes that exceed the memory belong to the run.
     let temporary = interval.counters.native.iter().filter(|(name, _)| name.ends_with("temp_bytes"));
     let temporary_bytes: f64 = temporary.map(|(_, bytes)| bytes.max(0.0)).sum();
     let seconds = interval.seconds.max(f64::MIN_POSITIVE);
@@ -203,14 +212,14 @@ pub(super) fn excess(facts: &Facts<'_>) -> Result<DeviceExcess, Skip> {
         + BYTES_PER_SYNC * syncs
         + temporary_bytes
         + OTHERS_WRITE_BYTES_PER_S * seconds;
-    let read_excess = match (counter("read_bytes"), asked(facts, &interval)) {
+    let read_excess = match (counter("read_bytes"), requested_reads(facts, &interval)) {
         (Ok(bytes), Ok(asked)) => {
             bytes - asked.bytes * DEVICE_EXCESS - temporary_bytes - BYTES_FLOOR - OTHERS_BYTES_PER_S * seconds
         }
         _ => 0.0,
     };
     let (more, more_bytes) = (writes - explained, write_bytes - explained_bytes);
-    // Without what an idle system may write.
+    // Without the allowance for an idle system.
     let by_database = explained - OTHERS_WRITES_PER_S * seconds;
     let by_database_bytes = explained_bytes - OTHERS_WRITE_BYTES_PER_S * seconds;
     let is_idle =
@@ -226,8 +235,8 @@ pub(super) fn excess(facts: &Facts<'_>) -> Result<DeviceExcess, Skip> {
     })
 }
 
-/// The device's writes against those that the database's pages, log and syncs explain.
-pub(super) fn writes(facts: &Facts<'_>) -> Verdict {
+/// Compares the device's writes with those that the database's pages, log and syncs explain.
+pub(super) fn writes(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let excess = excess(facts)?;
     let device = facts.device.map_or("the device", String::as_str);
     let observed = format!("{}/s, {} MB/s", figure(excess.writes_per_s), figure(excess.write_mb_per_s));
@@ -238,22 +247,23 @@ pub(super) fn writes(facts: &Facts<'_>) -> Verdict {
     }
     if !excess.has_writes() {
         let detail = format!("the database's pages, log and syncs explain what {device} wrote");
-        return found(CheckStatus::Pass, "0/s", observed, detail);
+        return conclude(CheckStatus::Pass, "0/s", observed, detail);
     }
     let detail = format!(
         "{device} wrote {observed} more than the database's pages, log and syncs explain: others write to it, or the \
          operating system wrote out what was written before; its figures are not this run's alone"
     );
-    found(CheckStatus::Warn, "0/s", observed, detail)
+    conclude(CheckStatus::Warn, "0/s", observed, detail)
 }
 
-/// Requests by which blocks may exceed them where each block is one request: the two are counted at slightly different moments.
+/// Share by which blocks may exceed requests where each block is one request: the two are counted
+/// at slightly different moments.
 const REQUESTS_SHARE: f64 = 0.05;
 const REQUESTS_FLOOR: f64 = 1_000.0;
 
-/// Read requests against the blocks that they brought: fewer requests than could have read them were lost, by a counter that
-/// started anew. Requests of others only add to them.
-pub(super) fn requests(facts: &Facts<'_>) -> Verdict {
+/// Compares read requests with the blocks that they returned. Fewer requests than could have read
+/// the blocks mean a counter that was reset. Requests of others only add to them.
+pub(super) fn requests(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let interval = facts.window_interval()?;
     let blocks = interval.counter(Counter::PhysicalReads)?;
     let requests = interval.counter(Counter::PhysicalReadRequests)?;
@@ -261,8 +271,8 @@ pub(super) fn requests(facts: &Facts<'_>) -> Verdict {
         return skip("no block was read from storage");
     }
     let (per_request, why) = match &facts.counting.requests {
-        Requests::Bring { blocks_max, because } => (blocks_max.max(1.0), because),
-        Requests::Absent { absent } => return skip(absent.as_str()),
+        BlocksPerReadRequest::Bring { blocks_max, because } => (blocks_max.max(1.0), because),
+        BlocksPerReadRequest::Absent { absent } => return skip(absent.as_str()),
     };
     let least = (blocks as f64 * (1.0 - REQUESTS_SHARE) - REQUESTS_FLOOR) / per_request;
     let (expected, observed) = (count(least.max(0.0).ceil() as u64), count(requests));
@@ -288,7 +298,7 @@ pub(super) fn requests(facts: &Facts<'_>) -> Verdict {
         let detail = format!(
             "{words}{device}: too few, for {why}; the counter of requests was reset, or does not count all of them"
         );
-        return found(CheckStatus::Fail, expected, observed, detail);
+        return conclude(CheckStatus::Fail, expected, observed, detail);
     }
-    found(CheckStatus::Pass, expected, observed, words)
+    conclude(CheckStatus::Pass, expected, observed, words)
 }

@@ -1,27 +1,30 @@
-//! Who had the processors: whether somebody else's work took what the platform under test would have used.
+//! Checks processor use: whether other programs took processor time that the platform under test
+//! would have used.
 //!
-//! A machine that others keep busy makes every figure one of what was left. That is no error of the run, whose counts are
-//! what they are; but it has to be said, with how much it was.
+//! On a host that others keep busy, every figure describes what was left. The run's counts remain
+//! correct, but the report must name the amount.
 
 use dyno_record::{CheckStatus, Host, Metric, RunRecord};
 
-use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, conclude, skip};
 use crate::number::percent;
 
-/// Share of all processors, %, that others may have on a busy machine: less is what any system does beside.
+/// Share of all processors, %, that others may use on a busy host; any system uses less than that
+/// in the background.
 const OTHERS_PCT: f64 = 5.0;
 
-/// Share of all processors in use, %, from which work waits for a processor now and then, and what others have is missing.
+/// Utilization of all processors, %, above which work waits for a processor now and then, so the
+/// time of others is missing.
 const BUSY_PCT: f64 = 75.0;
 
-/// Share of all processors, %, that is not little on any machine: caches and memory are shared, too.
+/// Share of all processors, %, that is a load on any host: caches and memory are shared too.
 const OTHERS_MUCH_PCT: f64 = 25.0;
 
 /// Share of all processors, %, that a hypervisor may take.
 const STEAL_PCT: f64 = 2.0;
 
-/// Share of all processors, %, from which a small part of the account is listed.
+/// Share of all processors, %, above which a minor consumer is listed.
 const SAID_PCT: f64 = 0.5;
 
 /// What a record tells about the processors, % of all of them.
@@ -29,14 +32,14 @@ struct Shares {
     others_pct: f64,
     busy_pct: f64,
     steal_pct: f64,
-    /// The client, the database and the machine itself, in words.
+    /// The client, the database and the host itself, in words.
     known: String,
     /// The largest of the others, in words; empty where none is known.
     most: String,
 }
 
 impl Shares {
-    fn of(facts: &Facts<'_>) -> Result<Self, String> {
+    fn of(facts: &AuditFacts<'_>) -> Result<Self, String> {
         let counters = &facts.record.driver().counters;
         let counter = |name: &str| counters.get(name).copied().filter(|s| s.is_finite());
         let capacity_s = counter("processors.capacity_s").filter(|s| *s > 0.0);
@@ -59,7 +62,7 @@ impl Shares {
             part_at_work("interrupts.cpu_s", "interrupts"),
             part_at_work("processors.steal_s", "the hypervisor"),
         ];
-        let known = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let breakdown = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let named = counters.iter().filter_map(|(name, seconds)| {
             Some((name.strip_prefix("others.")?.strip_suffix(".cpu_s")?, *seconds))
         });
@@ -69,28 +72,36 @@ impl Shares {
         let most = most.map(|(name, seconds)| format!(", most of it {name} ({} %)", percent(pct(seconds))));
         let steal_pct = pct(counter("processors.steal_s").unwrap_or(0.0));
         let busy_pct = pct(counter("processors.busy_s").unwrap_or(0.0)) + steal_pct;
-        Ok(Self { others_pct: pct(others_s), busy_pct, steal_pct, known, most: most.unwrap_or_default() })
+        Ok(Self {
+            others_pct: pct(others_s),
+            busy_pct,
+            steal_pct,
+            known: breakdown,
+            most: most.unwrap_or_default(),
+        })
     }
 
-    /// Whether others had so much that figures of time are not the platform's own.
+    /// Whether others used so much that times no longer describe the platform.
     fn is_taken(&self) -> bool {
         let by_others = self.others_pct > OTHERS_PCT && self.busy_pct >= BUSY_PCT;
         by_others || self.others_pct > OTHERS_MUCH_PCT || self.steal_pct > STEAL_PCT
     }
 }
 
-/// Machines of databases that are not the one that drove: what is known of their processors, though nobody tells whose they were.
-struct Far {
+/// Database hosts other than the driver host: what is known of their processors. Who used them is
+/// unknown.
+struct RemoteHosts {
     words: String,
     steal_pct: f64,
 }
 
-impl Far {
+impl RemoteHosts {
     fn of(record: &RunRecord) -> Option<Self> {
         let is_far = |host: &&Host| host.observed.as_ref().is_some_and(|observed| !observed.is_driver);
         let all: Vec<&Host> = record.hosts.iter().filter(is_far).collect();
-        let known = |host: &Host, name: &str| host.counters.get(name).copied().filter(|pct| pct.is_finite());
-        let one = |host: &&Host| match known(host, "cpu.busy_pct") {
+        let finite_counter =
+            |host: &Host, name: &str| host.counters.get(name).copied().filter(|pct| pct.is_finite());
+        let describe_host = |host: &&Host| match finite_counter(host, "cpu.busy_pct") {
             Some(busy_pct) => format!(
                 "those of {} {} % busy, and whose they were (the database's or others') is not told",
                 host.words(),
@@ -98,9 +109,9 @@ impl Far {
             ),
             None => format!("of {} nothing is known of them", host.words()),
         };
-        let steal = all.iter().filter_map(|host| Some((known(host, "cpu.steal_pct")?, host)));
+        let steal = all.iter().filter_map(|host| Some((finite_counter(host, "cpu.steal_pct")?, host)));
         let most = steal.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(steal_pct, _)| *steal_pct > STEAL_PCT);
-        let mut words = all.iter().map(one).collect::<Vec<_>>().join("; ");
+        let mut words = all.iter().map(describe_host).collect::<Vec<_>>().join("; ");
         if let Some((steal_pct, host)) = most {
             words += &format!("; the hypervisor of {} took {} %", host.words(), percent(steal_pct));
         }
@@ -108,8 +119,8 @@ impl Far {
     }
 }
 
-/// How much of the processors others had, in words, where that slows a run.
-pub(super) fn taken(facts: &Facts<'_>) -> Option<String> {
+/// How much of the processors others used, in words, where that slows a run.
+pub(super) fn taken(facts: &AuditFacts<'_>) -> Option<String> {
     let shares = Shares::of(facts).ok().filter(Shares::is_taken)?;
     Some(format!(
         "other programs had {} % of the processors and the hypervisor {} %",
@@ -118,28 +129,28 @@ pub(super) fn taken(facts: &Facts<'_>) -> Option<String> {
     ))
 }
 
-/// Whose the processors were.
-pub(super) fn others(facts: &Facts<'_>) -> Verdict {
+/// Whether other programs or the hypervisor took processor time.
+pub(super) fn others(facts: &AuditFacts<'_>) -> AuditCheckResult {
     facts.window()?;
-    let far = Far::of(facts.record);
+    let far = RemoteHosts::of(facts.record);
     let far_steal_pct = far.as_ref().map_or(0.0, |far| far.steal_pct);
     let expected = format!("≤ {} % by others", percent(OTHERS_PCT));
     let shares = match (Shares::of(facts), &far) {
         (Ok(shares), _) => shares,
         (Err(_), Some(far)) if far.steal_pct > 0.0 => {
             let observed = format!("{} %", percent(far.steal_pct));
-            return found(CheckStatus::Warn, expected, observed, format!("processors: {}", far.words));
+            return conclude(CheckStatus::Warn, expected, observed, format!("processors: {}", far.words));
         }
         (Err(reason), Some(far)) => return skip(format!("{reason}; {}", far.words)),
         (Err(reason), None) => return skip(reason),
     };
     let Shares { others_pct, busy_pct, steal_pct, known, most } = &shares;
-    let whose = match &far {
+    let subject = match &far {
         Some(_) => "the processors of the machine that drove",
         None => "the processors",
     };
     let mut words = format!(
-        "{whose} were {} % busy: {known}, others {} %{most}",
+        "{subject} were {} % busy: {known}, others {} %{most}",
         percent(*busy_pct),
         percent(*others_pct)
     );
@@ -155,9 +166,9 @@ pub(super) fn others(facts: &Facts<'_>) -> Verdict {
             "{words}; rates and latencies are those of what was left: measure when nobody else works here"
         );
         let detail = if shares.is_taken() { detail } else { words };
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
-    found(CheckStatus::Pass, expected, observed, words)
+    conclude(CheckStatus::Pass, expected, observed, words)
 }
 
 #[cfg(test)]
@@ -167,7 +178,7 @@ mod tests {
     use super::*;
     use crate::{audit, fixture};
 
-    /// A run whose database is on a machine with these counters.
+    /// A run whose database is on a host with these counters.
     fn checked(counters: &[(&str, f64)]) -> dyno_record::AuditCheck {
         let mut record = fixture::postgres();
         record.hosts[0].roles = [Role::Driver].into();
@@ -184,29 +195,29 @@ mod tests {
 
     #[test]
     fn whose_the_processors_of_a_far_machine_were_is_said_not_to_be_told() {
-        let found = checked(&[("cpu.busy_pct", 62.5), ("cpu.steal_pct", 0.1)]);
-        assert_eq!(found.status, CheckStatus::Pass, "{}", found.detail);
+        let check = checked(&[("cpu.busy_pct", 62.5), ("cpu.steal_pct", 0.1)]);
+        assert_eq!(check.status, CheckStatus::Pass, "{}", check.detail);
         assert!(
-            found.detail.starts_with("the processors of the machine that drove were "),
+            check.detail.starts_with("the processors of the machine that drove were "),
             "{}",
-            found.detail
+            check.detail
         );
         let words =
             "those of db2 (ssh://db2) 62.5 % busy, and whose they were (the database's or others') is not";
-        assert!(found.detail.contains(words), "{}", found.detail);
+        assert!(check.detail.contains(words), "{}", check.detail);
         let unread = checked(&[]);
         assert!(unread.detail.contains("of db2 (ssh://db2) nothing is known of them"), "{}", unread.detail);
     }
 
     #[test]
     fn what_the_hypervisor_of_a_far_machine_takes_is_a_warning() {
-        let found = checked(&[("cpu.busy_pct", 62.5), ("cpu.steal_pct", 12.0)]);
+        let check = checked(&[("cpu.busy_pct", 62.5), ("cpu.steal_pct", 12.0)]);
         assert_eq!(
-            (found.status, found.observed.as_str()),
+            (check.status, check.observed.as_str()),
             (CheckStatus::Warn, "12.0 %"),
             "{}",
-            found.detail
+            check.detail
         );
-        assert!(found.detail.contains("the hypervisor of db2 (ssh://db2) took 12.0 %"), "{}", found.detail);
+        assert!(check.detail.contains("the hypervisor of db2 (ssh://db2) took 12.0 %"), "{}", check.detail);
     }
 }

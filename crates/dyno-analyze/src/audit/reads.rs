@@ -1,31 +1,33 @@
-//! Rows touched by the client against logical reads that the database counted.
+//! Compares the rows that the client touched with the database's logical reads.
 //!
-//! One row is one block, so a database that counts fewer blocks than rows were touched has not done the work, or has not
-//! counted it; the index, the catalog and the root of every tree come on top.
+//! One row is one block. A database that counts fewer blocks than rows touched has not done the
+//! work, or has not counted it. Index, catalog and the root of every tree come on top.
 
 use dyno_record::{CheckStatus, Counter, TableCounters};
 
 use super::compare::share_of;
-use super::facts::{Facts, Interval};
-use super::finding::{Verdict, found, skip};
+use super::facts::{AuditFacts, AuditInterval};
+use super::finding::{AuditCheckResult, conclude, skip};
 use crate::number::{count, fixed};
 
-/// Share of the rows touched that logical reads must reach. 2 % leaves room for what a block that is still pinned saves:
-/// two neighbours in key order that happen to share a block.
+/// Share of the rows touched that logical reads must reach. The 2 % allow for a block that is still
+/// pinned: two neighbors in key order that share a block.
 const READ_SHARE_MIN: f64 = 0.98;
 
-/// Heap blocks per row read above which dead row versions, or rows across several blocks, distort the work unit.
+/// Heap blocks per row read above which dead row versions, or rows across several blocks, distort
+/// the work unit.
 const HEAP_PER_ROW_READ_MAX: f64 = 1.1;
 
 /// Fewest blocks that `rows` must have cost.
-fn lowest(interval: &Interval<'_>, rows: u64) -> u64 {
+fn lowest(interval: &AuditInterval<'_>, rows: u64) -> u64 {
     let sure = share_of(rows, READ_SHARE_MIN * (1.0 - interval.blur));
-    // A rounding up must not ask for more than the rows themselves.
+    // Rounding up must not require more than the rows themselves.
     sure.min(rows)
 }
 
-/// Why the comparison says nothing: more of the interval's work may lie beyond its ends than within.
-fn is_blurred(interval: &Interval<'_>, rows: u64) -> Option<String> {
+/// Why the comparison says nothing: more of the interval's work may lie beyond its ends than
+/// within.
+fn is_blurred(interval: &AuditInterval<'_>, rows: u64) -> Option<String> {
     (lowest(interval, rows) < rows.div_ceil(2)).then(|| {
         format!(
             "too few rows to tell: up to {} of {} may be missing",
@@ -35,8 +37,8 @@ fn is_blurred(interval: &Interval<'_>, rows: u64) -> Option<String> {
     })
 }
 
-/// Logical reads.
-pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+/// Compares rows touched with logical reads.
+pub(super) fn check(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> AuditCheckResult {
     facts.on_test_data()?;
     let reads = interval.without_observer(Counter::LogicalReads)?;
     let rows = interval.rows();
@@ -60,15 +62,16 @@ pub(super) fn check(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
     let (expected, observed) = (format!("≥ {}", count(rows)), count(reads));
     if reads < lowest(interval, rows) {
         let detail = format!("{words}: fewer than the rows, so work was not done or not counted");
-        return found(CheckStatus::Fail, expected, observed, detail);
+        return conclude(CheckStatus::Fail, expected, observed, detail);
     }
-    // Whether it is the run's own, `others` says.
+    // The check `others` decides whether these are the run's own.
     let detail = if ratio > 1.005 { format!("{words}: remainder: index and catalog blocks") } else { words };
-    found(CheckStatus::Pass, expected, observed, detail)
+    conclude(CheckStatus::Pass, expected, observed, detail)
 }
 
-/// Blocks of the tables themselves: on engines that count them the comparison needs no room for index and catalog.
-pub(super) fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
+/// Blocks of the tables themselves. Engines that count them need no allowance for index and
+/// catalog.
+pub(super) fn heap(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> AuditCheckResult {
     facts.on_test_data()?;
     let Some(tables) = &facts.counting.tables else {
         return skip("the engine does not count blocks per table; logical_reads compares the total");
@@ -100,29 +103,29 @@ pub(super) fn heap(facts: &Facts<'_>, interval: &Interval<'_>) -> Verdict {
                 "{words}, yet all rows fetched: several rows lie in one block since updates of few rows have moved them there; \
                  load anew for exact work units"
             );
-            return found(CheckStatus::Warn, expected, observed, detail);
+            return conclude(CheckStatus::Warn, expected, observed, detail);
         }
         let detail = format!("{words}: fewer than the rows, so work was not done or not counted");
-        return found(CheckStatus::Fail, expected, observed, detail);
+        return conclude(CheckStatus::Fail, expected, observed, detail);
     }
     let read_only = interval.writes() == 0 && interval.errors == 0 && interval.blur == 0.0;
     if read_only && ratio > HEAP_PER_ROW_READ_MAX {
         let detail = format!(
-            "{words}: rows have dead versions or others read these tables; vacuum them or load anew for exact work units"
+            "{words}: rows have dead versions or others read these tables; vacuum them or reload the data for exact work units"
         );
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
-    found(CheckStatus::Pass, expected, observed, words)
+    conclude(CheckStatus::Pass, expected, observed, words)
 }
 
-/// Rows that scans of the indexes have found, of those tables. A range whose next row is in the block at hand reads no block,
-/// and still fetches the row.
-fn fetched(tables: &TableCounters, interval: &Interval<'_>) -> Option<u64> {
+/// Rows of those tables that index scans found. A range scan whose next row is in the current block
+/// reads no block, and still fetches the row.
+fn fetched(tables: &TableCounters, interval: &AuditInterval<'_>) -> Option<u64> {
     tables.fetched.iter().filter_map(|name| interval.native(name)).reduce(u64::saturating_add)
 }
 
-/// Rows that full scans read, which are in another table.
-fn scanned_rows(facts: &Facts<'_>, interval: &Interval<'_>) -> u64 {
+/// Rows that full scans read; they are in another table.
+fn scanned_rows(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> u64 {
     let per_scan = facts.target().and_then(|t| t.data.as_ref()).map_or(0, |data| data.scan_rows);
     interval.scans.saturating_mul(per_scan)
 }

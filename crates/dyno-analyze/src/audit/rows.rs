@@ -1,36 +1,37 @@
-//! Rows that the database counted as changed, apart by kind, as far as its own counters tell.
+//! Rows that the database counted as changed, by kind, as far as its counters separate them.
 
-use dyno_record::window::Counted;
+use dyno_record::window::WorkCounts;
 
 use super::compare::{Tolerance, share_of};
-use super::facts::{Facts, Interval};
+use super::facts::{AuditFacts, AuditInterval};
 
 /// Rows by what was done to them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Changed {
+pub(super) struct RowChanges {
     pub(super) updated: u64,
     pub(super) inserted: u64,
     pub(super) deleted: u64,
 }
 
-/// Rows that the database counted; nothing where it does not count them apart.
-pub(super) fn changed(facts: &Facts<'_>, interval: &Interval<'_>) -> Option<Changed> {
+/// Rows that the database counted; `None` where it does not count them separately.
+pub(super) fn row_changes(facts: &AuditFacts<'_>, interval: &AuditInterval<'_>) -> Option<RowChanges> {
     let names = facts.counting.rows.by_kind.as_ref()?;
-    Some(Changed {
+    Some(RowChanges {
         updated: interval.native(&names.updated)?,
         inserted: interval.native(&names.inserted)?,
         deleted: interval.native(&names.deleted)?,
     })
 }
 
-/// What the interval's uncertainty and the database's own allow for counts of `rows`. `of` tells how many of them a part of
-/// the work counts: in a short window a single update under way is a greater share of the rows updated than of all work.
+/// The tolerance for counts of `rows`, from the interval's uncertainty and the database's own. `of`
+/// counts these rows in a part of the work. In a short window, one update in progress is a larger
+/// share of the updated rows than of all work.
 pub(super) fn tolerance(
-    facts: &Facts<'_>,
-    interval: &Interval<'_>,
+    facts: &AuditFacts<'_>,
+    interval: &AuditInterval<'_>,
     rows: u64,
     per_error: u64,
-    of: impl Fn(&Counted) -> u64,
+    of: impl Fn(&WorkCounts) -> u64,
 ) -> Tolerance {
     let mut tolerance = Tolerance::of(interval, rows, per_error);
     if let Some((begin, end)) = &interval.unsure {

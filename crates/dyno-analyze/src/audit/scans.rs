@@ -1,20 +1,20 @@
-//! Which way full scans took: through the buffer cache, or past it.
+//! Checks the path of full scans: through the buffer cache, or past it.
 //!
-//! A database may decide for each scan whether it reads into the cache of all sessions or past it into the session's own memory.
-//! The one measures the cache, the other storage, and the same plan may do either on two databases, so a result that holds scans
-//! has to say which it was.
+//! A database may decide for each scan whether it reads into the shared cache or past it into the
+//! session's own memory. The first measures the cache, the second storage, and the same plan may do
+//! either on two databases. So a result with scans must name the path.
 
 use dyno_record::CheckStatus;
 
-use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, conclude, skip};
 use crate::number::{count, percent};
 
-/// Share of scans, %, that is all or none of them.
+/// Share of scans, %, that counts as all of them; the remainder counts as none.
 const ALL_PCT: f64 = 98.0;
 
-/// Which way it was.
-pub(super) fn path(facts: &Facts<'_>) -> Verdict {
+/// Which path the scans took.
+pub(super) fn path(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let Some(names) = &facts.counting.scans else {
         return skip("the engine does not read past its cache as it sees fit");
     };
@@ -28,7 +28,7 @@ pub(super) fn path(facts: &Facts<'_>) -> Verdict {
     else {
         return skip("the database does not report its table scans");
     };
-    // A small table is scanned through the cache, and is none of the long ones.
+    // A small table is scanned through the cache, and does not count as a long scan.
     let direct_pct = 100.0 * direct as f64 / long.max(interval.scans) as f64;
     let words = format!(
         "{} of {} full scans read past the buffer cache (direct path); {} of {} blocks read came so",
@@ -39,10 +39,10 @@ pub(super) fn path(facts: &Facts<'_>) -> Verdict {
     );
     let observed = format!("{} % direct", percent(direct_pct.min(100.0)));
     if direct_pct >= ALL_PCT {
-        return found(CheckStatus::Pass, "one way", observed, format!("{words}: they measured storage"));
+        return conclude(CheckStatus::Pass, "one way", observed, format!("{words}: they measured storage"));
     }
     if direct_pct <= 100.0 - ALL_PCT {
-        return found(
+        return conclude(
             CheckStatus::Pass,
             "one way",
             observed,
@@ -50,5 +50,5 @@ pub(super) fn path(facts: &Facts<'_>) -> Verdict {
         );
     }
     let detail = format!("{words}: scans of both kinds are mixed in one figure");
-    found(CheckStatus::Warn, "one way", observed, detail)
+    conclude(CheckStatus::Warn, "one way", observed, detail)
 }

@@ -1,48 +1,53 @@
-//! Times against each other: sessions, throughput and response time (Little's law), the database's own clock, samples.
+//! Compares times with each other: sessions, throughput and response time (Little's law), the
+//! database's own clock, samples.
 
 use dyno_record::{CheckStatus, Counter, OpStats, Waits, Window};
 
-use super::facts::{Facts, unknown_share};
-use super::finding::{Verdict, found, skip};
+use super::facts::{AuditFacts, unknown_share};
+use super::finding::{AuditCheckResult, conclude, skip};
 use crate::number::{self, count, figure, fixed, percent, time_us};
 
-/// Share of the time that sessions of a closed loop should spend in operations; what is less, the client spent itself.
+/// Share of the time that sessions of a closed loop should spend in operations; the client used the
+/// rest itself.
 const BUSY_SHARE_MIN: f64 = 0.90;
 
-/// Share above which sessions would have been busy longer than there was time: a fault of clocks or counts.
+/// Share above which sessions would have been busy longer than there was time: a fault of clocks or
+/// counts.
 const BUSY_SHARE_MAX: f64 = 1.01;
 
-/// Share by which mean × count may differ from the time measured around the operations: a histogram of three digits is
-/// off by 0.1 % at most.
+/// Share by which mean × count may differ from the time measured around the operations. A histogram
+/// of three digits is off by 0.1 % at most.
 const SUM_SLIP_WARN: f64 = 0.02;
 const SUM_SLIP_FAIL: f64 = 0.20;
 
-/// Fewest operations for which a sum of their times is compared.
+/// Fewest operations for which the sum of their times is compared.
 const OPS_MIN: u64 = 20;
 
-/// Database time per wall clock × sessions above which others are in it. The observer's and the sampler's two sessions are
-/// allowed on top.
+/// Database time per wall clock × sessions above which it includes other sessions. The observer and
+/// the sampler are allowed one session each in addition.
 const DB_TIME_SHARE_MAX: f64 = 1.05;
 const OBSERVING_SESSIONS: f64 = 2.0;
 
-/// Samples below which an average over them says little: its standard error is then above a tenth of a session.
+/// Samples below which their average says little: its standard error is then above a tenth of a
+/// session.
 const SAMPLES_MIN: u64 = 30;
 
-/// Share of the samples asked for below which the sampler was held up.
+/// Share of the planned samples below which the sampler was delayed.
 const SAMPLES_SHARE_MIN: f64 = 0.5;
 
-/// Share of the sessions' waiting that samples should see to speak for it. On a saturated processor they see less than a
-/// tenth: to the database a session is idle until its server process runs and takes up the call.
+/// Share of the sessions' waiting that samples must see to be representative. On a saturated
+/// processor they see less than a tenth. The database regards a session as idle until its server
+/// process runs and accepts the call.
 const SEEN_SHARE_MIN: f64 = 0.5;
 
-/// The operations whose times were taken: slices where the loop runs inside the database.
-fn timed<'a>(facts: &Facts<'a>) -> Option<&'a OpStats> {
+/// The operations whose times were measured: slices where the loop runs inside the database.
+fn timed<'a>(facts: &AuditFacts<'a>) -> Option<&'a OpStats> {
     let name = if facts.server_drive() { "slice" } else { "all" };
     facts.record.ops.get(name).filter(|ops| ops.service_us.count > 0)
 }
 
 /// Sessions ≈ throughput × response time: the share of the time that sessions were busy.
-pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
+pub(super) fn littles_law(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let sessions = f64::from(facts.sessions());
     if sessions == 0.0 {
@@ -51,7 +56,8 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
     if !window.busy_s.is_finite() {
         return skip("the time spent in operations is not known");
     }
-    // With think time Z the law is sessions = throughput × (R + Z): who sleeps because the plan says so is accounted for.
+    // With think time Z the law is sessions = throughput × (R + Z): planned sleeps are accounted
+    // for.
     let slept_s = window.think.map_or(0.0, |think| think.seconds);
     if !slept_s.is_finite() {
         return skip("the time slept is not known");
@@ -91,30 +97,30 @@ pub(super) fn littles_law(facts: &Facts<'_>) -> Verdict {
     }
     let (expected, observed) = (fixed(sessions, 0), fixed(accounted, 2));
     if share > BUSY_SHARE_MAX + unknown_share(window) {
-        // A session in a long operation at the edge carries time of before or after the window.
+        // A session in a long operation at a window boundary includes time outside the window.
         let late = window.edge_late.0 > 0 || window.edge_late.1 > 0;
         let status = if late { CheckStatus::Warn } else { CheckStatus::Fail };
-        return found(status, expected, observed, format!("{words}: more than there was time for"));
+        return conclude(status, expected, observed, format!("{words}: more than there was time for"));
     }
     if facts.record.plan.has_rate() {
         let detail = format!("{words}; with a rate given, sessions wait for work in between");
-        return found(CheckStatus::Pass, expected, observed, detail);
+        return conclude(CheckStatus::Pass, expected, observed, detail);
     }
     if share < BUSY_SHARE_MIN {
         let detail = format!("{words}: {}", idle_words(facts, window, sessions));
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
-    found(CheckStatus::Pass, expected, observed, words)
+    conclude(CheckStatus::Pass, expected, observed, words)
 }
 
-/// What eats the time between operations.
-fn idle_words(facts: &Facts<'_>, window: &Window, sessions: f64) -> String {
+/// What uses the time between operations.
+fn idle_words(facts: &AuditFacts<'_>, window: &Window, sessions: f64) -> String {
     let slept_s = window.think.map_or(0.0, |think| think.seconds);
     let told_s = window.busy_s + slept_s + window.closing_s + window.polling_s;
     let idle_s = (window.work_seconds() * sessions - told_s).max(0.0);
     let reconnects = facts.record.errors.iter().fold(0u64, |sum, tally| sum.saturating_add(tally.reconnects));
     if reconnects > 0 {
-        return format!("lost connections ({}) and the waits before opening them anew", count(reconnects));
+        return format!("lost connections ({}) and the waits before reconnecting", count(reconnects));
     }
     match facts.op_count() {
         0 => "no operation completed in it".into(),
@@ -126,7 +132,7 @@ fn idle_words(facts: &Facts<'_>, window: &Window, sessions: f64) -> String {
 }
 
 /// Whether the recorded times add up to the time spent.
-pub(super) fn service_time(facts: &Facts<'_>) -> Verdict {
+pub(super) fn service_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let Some(ops) = timed(facts) else {
         return skip("no operation was timed");
@@ -137,7 +143,8 @@ pub(super) fn service_time(facts: &Facts<'_>) -> Verdict {
     if facts.error_count() > 0 {
         return skip("failed operations took time that no histogram holds");
     }
-    // What was under way at the window's begin counts with all of its time, and was in it for the rest only.
+    // An operation in progress at the window's begin counts with its full time, but only the rest
+    // of it was in the window.
     let sum_s = mean_us * ops.service_us.count as f64 / 1e6 - window.before_s;
     let gap = (sum_s - window.busy_s).abs() / window.busy_s.max(1e-9);
     let words = format!(
@@ -157,11 +164,11 @@ pub(super) fn service_time(facts: &Facts<'_>) -> Verdict {
         CheckStatus::Pass => words,
         _ => format!("{words}: {} % apart, operations are missing or counted twice", percent(gap * 100.0)),
     };
-    found(status, format!("{} s", fixed(window.busy_s, 2)), format!("{} s", fixed(sum_s, 2)), detail)
+    conclude(status, format!("{} s", fixed(window.busy_s, 2)), format!("{} s", fixed(sum_s, 2)), detail)
 }
 
-/// The database's own time against wall clock × sessions.
-pub(super) fn db_time(facts: &Facts<'_>) -> Verdict {
+/// Compares the database's own time with wall clock × sessions.
+pub(super) fn db_time(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let interval = facts.window_interval()?;
     let window = facts.window()?;
     let db_s = interval.counter(Counter::DbTime)? as f64 / 1e6;
@@ -182,22 +189,23 @@ pub(super) fn db_time(facts: &Facts<'_>) -> Verdict {
     }
     if db_s > most {
         let detail = format!("{words}: other sessions or parallel workers are in it");
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     let detail = format!("{words}; {} % of the time that sessions waited for it", percent(share));
-    found(CheckStatus::Pass, expected, observed, detail)
+    conclude(CheckStatus::Pass, expected, observed, detail)
 }
 
-/// What [`seen_little`] means to a reader.
+/// What [`seen_little`] means, in words for the reader.
 pub const SEEN_LITTLE: &str = "samples see less than half of it; the rest lies before and behind the database: the network, and calls that wait until their server process has a processor";
 
-/// Whether samples of the database, which found `active` sessions, tell little of the time that `busy` sessions waited.
+/// Whether database samples cover little of the sessions' waiting: they saw `active` sessions, and
+/// the client `busy` ones.
 pub fn seen_little(active: f64, busy: f64) -> bool {
     active < busy * SEEN_SHARE_MIN
 }
 
-/// Sampled active sessions against sessions and the time they were busy.
-pub(super) fn active_sessions(facts: &Facts<'_>) -> Verdict {
+/// Compares the sampled active sessions with the number of sessions and the time they were busy.
+pub(super) fn active_sessions(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let (samples, asked_per_s, active) = match &facts.record.waits {
         Waits::Absent { absent } => return skip(format!("waits were not sampled: {absent}")),
@@ -219,7 +227,7 @@ pub(super) fn active_sessions(facts: &Facts<'_>) -> Verdict {
     }
     if active > sessions * BUSY_SHARE_MAX {
         let detail = format!("{words}: more than the {} sessions there were", fixed(sessions, 0));
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     let due = asked_per_s * window.seconds;
     if (samples as f64) < due * SAMPLES_SHARE_MIN {
@@ -227,8 +235,8 @@ pub(super) fn active_sessions(facts: &Facts<'_>) -> Verdict {
             "{words}: {} samples were asked for; the database answered too slowly for that",
             fixed(due, 0)
         );
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
     let detail = if seen_little(active, busy) { format!("{words}: {SEEN_LITTLE}") } else { words };
-    found(CheckStatus::Pass, expected, observed, detail)
+    conclude(CheckStatus::Pass, expected, observed, detail)
 }

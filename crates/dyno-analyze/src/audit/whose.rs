@@ -1,14 +1,15 @@
-//! Whose a figure is: what it was counted over, and how much of it others had.
+//! Attribution: what a figure was counted over, and which part of it is background activity.
 //!
-//! A rate of operations is the run's own. A counter of the database is that of whoever worked in it, redo and writes are
-//! the whole server's, processors and devices the machine's. Each figure of a record is told apart by that, and marked
-//! where others had part in it or that cannot be excluded; the audit's own shares say how much.
+//! A rate of operations is the run's own. A database counter includes every session of the
+//! database. Redo and writes belong to the whole server, processors and devices to the host. Each
+//! figure of a record gets this attribution. It is marked where it includes background activity or
+//! that cannot be excluded; the audit's own shares say how much.
 
 use std::collections::BTreeMap;
 
-use dyno_record::{Counter, Metric, RunRecord, Scope, Whose};
+use dyno_record::{Attribution, AttributionScope, Counter, Metric, RunRecord};
 
-use super::Company;
+use super::AuditForeignActivity;
 use crate::number::{figure, percent};
 
 /// The counters that a figure is made of.
@@ -38,36 +39,44 @@ const FIGURES: [(&str, &[Counter]); 23] = [
     ("full_page_writes_per_s", &[Counter::RedoBytes]),
 ];
 
-/// Names of figures of the machine begin so; the client's own processor time and the parts that are told apart do not.
+/// Name prefixes of the host's figures. The client's own processor time and the figures with
+/// separated shares have other names.
 const OF_HOST: [&str; 3] = ["cpu_", "device_", "context_switches"];
 
-/// Names of the run's own figures of speed begin so.
+/// Name prefixes of the run's own figures of speed.
 const SPEED: [&str; 4] = ["ops_per_s", "rows_per_s", "service_", "response_"];
 
-/// What each figure of `record` tells, by name; `company` is what the audit found of others.
-pub(super) fn of(record: &RunRecord, company: &Company) -> BTreeMap<String, Whose> {
-    let told = record.metrics.iter().filter(|(_, metric)| matches!(metric, Metric::Value { .. }));
-    told.map(|(name, _)| (name.clone(), figure_of(record, company, name))).collect()
+/// The attribution of each figure of `record`, by name; `company` is what the audit found of
+/// background activity.
+pub(super) fn attributions(
+    record: &RunRecord,
+    company: &AuditForeignActivity,
+) -> BTreeMap<String, Attribution> {
+    let present_metrics = record.metrics.iter().filter(|(_, metric)| matches!(metric, Metric::Value { .. }));
+    present_metrics.map(|(name, _)| (name.clone(), figure_attribution(record, company, name))).collect()
 }
 
-fn figure_of(record: &RunRecord, company: &Company, name: &str) -> Whose {
-    let found = FIGURES.iter().find(|(figure, _)| *figure == name);
-    match found {
+fn figure_attribution(record: &RunRecord, company: &AuditForeignActivity, name: &str) -> Attribution {
+    let entry = FIGURES.iter().find(|(figure, _)| *figure == name);
+    match entry {
         Some((_, counters)) => {
             let scope = counters.iter().map(|&counter| scope(record, company, counter)).max();
-            of_counters(company, counters, scope.unwrap_or(Scope::Database))
+            counter_attribution(company, counters, scope.unwrap_or(AttributionScope::Database))
         }
-        None if OF_HOST.iter().any(|begin| name.starts_with(begin)) => of_host(record, company, name),
-        None => of_run(company, name),
+        None if OF_HOST.iter().any(|begin| name.starts_with(begin)) => {
+            host_attribution(record, company, name)
+        }
+        None => run_attribution(company, name),
     }
 }
 
-/// The run's own figures count its work alone. Those of speed are marked where others took what the platform needs for it.
-fn of_run(company: &Company, name: &str) -> Whose {
+/// The run's own figures count its work alone. Those of speed are marked where others used what the
+/// platform needs for it.
+fn run_attribution(company: &AuditForeignActivity, name: &str) -> Attribution {
     let is_speed = SPEED.iter().any(|begin| name.starts_with(begin));
-    let disturbed = company.disturbed.as_ref().filter(|_| is_speed);
-    Whose {
-        scope: Scope::Run,
+    let disturbed = company.disturbance.as_ref().filter(|_| is_speed);
+    Attribution {
+        scope: AttributionScope::Run,
         others_pct: None,
         marked: disturbed.is_some(),
         why: disturbed.cloned().unwrap_or_default(),
@@ -75,37 +84,48 @@ fn of_run(company: &Company, name: &str) -> Whose {
 }
 
 /// What a counter is counted over.
-fn scope(record: &RunRecord, company: &Company, counter: Counter) -> Scope {
+fn scope(record: &RunRecord, company: &AuditForeignActivity, counter: Counter) -> AttributionScope {
     let for_server =
         |target: &dyno_record::TargetFacts| target.identity.counting.for_server.contains(&counter);
     if company.of_test_tables.contains(&counter) {
-        Scope::Run
+        AttributionScope::Run
     } else if record.targets.iter().any(for_server) {
-        Scope::Server
+        AttributionScope::Server
     } else {
-        Scope::Database
+        AttributionScope::Database
     }
 }
 
-fn of_counters(company: &Company, counters: &[Counter], scope: Scope) -> Whose {
+fn counter_attribution(
+    company: &AuditForeignActivity,
+    counters: &[Counter],
+    scope: AttributionScope,
+) -> Attribution {
     let shares = counters.iter().filter_map(|&counter| company.share_pct(counter));
-    let told = shares.reduce(f64::max);
-    let (others_pct, why) = match (told, scope) {
+    let largest_share_pct = shares.reduce(f64::max);
+    let (others_pct, why) = match (largest_share_pct, scope) {
         (Some(pct), _) => (
             Some(pct),
             "counted beside what the run's own tables, sessions and transactions account for".to_owned(),
         ),
-        (None, Scope::Server) => (company.server_pct, company.server_from.clone()),
+        (None, AttributionScope::Server) => (company.server_pct, company.server_from.clone()),
         (None, _) => (None, String::new()),
     };
     let loads = counters.iter().filter_map(|&counter| company.load_pct(counter));
-    let load_pct = if told.is_some() { loads.reduce(f64::max) } else { others_pct };
+    let load_pct = if largest_share_pct.is_some() { loads.reduce(f64::max) } else { others_pct };
     if let Some(pct) = load_pct.filter(|pct| *pct > company.mark_pct) {
         let pct = percent(pct);
-        return Whose { scope, others_pct, marked: true, why: format!("others had {pct} % of it: {why}") };
+        return Attribution {
+            scope,
+            others_pct,
+            marked: true,
+            why: format!("others had {pct} % of it: {why}"),
+        };
     }
-    if let (Scope::Database | Scope::Server, None, Some(why)) = (scope, others_pct, &company.here) {
-        return Whose { scope, others_pct, marked: true, why: why.clone() };
+    if let (AttributionScope::Database | AttributionScope::Server, None, Some(why)) =
+        (scope, others_pct, &company.database_activity)
+    {
+        return Attribution { scope, others_pct, marked: true, why: why.clone() };
     }
     let of_observer = company.observer_pct.iter().filter(|(counter, _)| counters.contains(counter));
     if let Some(pct) = of_observer.map(|(_, pct)| *pct).filter(|pct| *pct > company.mark_pct).reduce(f64::max)
@@ -114,33 +134,34 @@ fn of_counters(company: &Company, counters: &[Counter], scope: Scope) -> Whose {
         let why = format!(
             "up to {pct} % of it may be what Dyno's own observer read: the database does not tell its part"
         );
-        return Whose { scope, others_pct, marked: true, why };
+        return Attribution { scope, others_pct, marked: true, why };
     }
     match (scope, others_pct, company.active) {
-        (Scope::Server, ..) if company.of_this_run => {
+        (AttributionScope::Server, ..) if company.shares_own_server => {
             let why = "another target of this run is on the same server".to_owned();
-            Whose { scope, others_pct: None, marked: true, why }
+            Attribution { scope, others_pct: None, marked: true, why }
         }
-        (Scope::Server, _, Some(active)) if company.is_at_work(active) => Whose {
+        (AttributionScope::Server, _, Some(active)) if company.is_at_work(active) => Attribution {
             scope,
             others_pct,
             marked: true,
             why: format!("{} other sessions were at work on the server on average", figure(active)),
         },
-        (Scope::Server, None, None) => {
+        (AttributionScope::Server, None, None) => {
             let why = "it is the whole server's, and nobody can tell who else was there".to_owned();
-            Whose { scope, others_pct, marked: true, why }
+            Attribution { scope, others_pct, marked: true, why }
         }
-        // Nobody was there, or what they did is counted apart.
-        _ => Whose { scope, others_pct, marked: false, why },
+        // There was no background activity, or it is counted separately.
+        _ => Attribution { scope, others_pct, marked: false, why },
     }
 }
 
-/// Figures of the machine: the server's other work is in them, and that of other programs where it is known.
-fn of_host(record: &RunRecord, company: &Company, name: &str) -> Whose {
-    let scope = Scope::Host;
+/// Figures of the host: they include the server's other work, and that of other programs where it
+/// is known.
+fn host_attribution(record: &RunRecord, company: &AuditForeignActivity, name: &str) -> Attribution {
+    let scope = AttributionScope::Host;
     let value = |name: &str| record.metrics.get(name).and_then(Metric::value);
-    // Whose the processors were is known of the machine that drove only.
+    // The use of the processors by program is known for the driver host only.
     let of_processors = !name.starts_with("device_") && !record.is_observed_elsewhere();
     if let (true, Some(others), Some(busy)) = (of_processors, value("others_cpu_pct"), value("cpu_busy_pct"))
         && busy > 0.0
@@ -148,7 +169,7 @@ fn of_host(record: &RunRecord, company: &Company, name: &str) -> Whose {
         let pct = (100.0 * others / busy).clamp(0.0, 100.0);
         if others > company.host_mark_pct {
             let why = format!("other programs had {} % of the processors", percent(others));
-            return Whose { scope, others_pct: Some(pct), marked: true, why };
+            return Attribution { scope, others_pct: Some(pct), marked: true, why };
         }
     }
     if name.starts_with("device_")
@@ -160,18 +181,18 @@ fn of_host(record: &RunRecord, company: &Company, name: &str) -> Whose {
             figure(excess.write_mb_per_s)
         );
         let others_pct = name.starts_with("device_write").then_some(excess.writes_pct);
-        return Whose { scope, others_pct, marked: true, why };
+        return Attribution { scope, others_pct, marked: true, why };
     }
     let at_work = company.active.filter(|&active| company.is_at_work(active));
     let why = match (at_work, company.server_pct.filter(|&pct| pct > company.mark_pct)) {
-        _ if company.of_this_run => "another target of this run is on the same server".to_owned(),
+        _ if company.shares_own_server => "another target of this run is on the same server".to_owned(),
         (Some(active), _) => {
             format!("{} other sessions were at work on the server on average", figure(active))
         }
         (None, Some(pct)) => format!("others had {} % of what the server did", percent(pct)),
-        (None, None) => return Whose { scope, others_pct: None, marked: false, why: String::new() },
+        (None, None) => return Attribution { scope, others_pct: None, marked: false, why: String::new() },
     };
-    Whose { scope, others_pct: None, marked: true, why }
+    Attribution { scope, others_pct: None, marked: true, why }
 }
 
 #[cfg(test)]
@@ -192,10 +213,10 @@ mod tests {
     fn each_figure_says_what_it_was_counted_over() {
         let record = judged(|_| {});
         let scope = |name: &str| record.whose[name].scope;
-        assert_eq!(scope("ops_per_s"), Scope::Run);
-        assert_eq!(scope("logical_reads_per_s"), Scope::Database);
-        assert_eq!(scope("redo_mb_per_s"), Scope::Server);
-        assert_eq!(scope("cpu_busy_pct"), Scope::Host);
+        assert_eq!(scope("ops_per_s"), AttributionScope::Run);
+        assert_eq!(scope("logical_reads_per_s"), AttributionScope::Database);
+        assert_eq!(scope("redo_mb_per_s"), AttributionScope::Server);
+        assert_eq!(scope("cpu_busy_pct"), AttributionScope::Host);
         let marked: Vec<_> = record.whose.iter().filter(|(_, whose)| whose.marked).collect();
         assert!(marked.is_empty(), "{marked:#?}");
         assert!(!record.whose.contains_key("physical_read_requests_per_s"), "it has no value");
@@ -222,11 +243,14 @@ mod tests {
     #[test]
     fn what_others_had_is_marked_with_how_much() {
         let record = judged(|record| {
-            let own = record.counters.own.get_mut(&Counter::PhysicalReads).unwrap();
-            *own /= 2;
+            let run_reads = record.counters.own.get_mut(&Counter::PhysicalReads).unwrap();
+            *run_reads /= 2;
         });
-        let whose = &record.whose["physical_reads_per_s"];
-        assert!(whose.marked && (whose.others_pct.unwrap() - 50.0).abs() < 0.01, "{whose:?}");
+        let attribution = &record.whose["physical_reads_per_s"];
+        assert!(
+            attribution.marked && (attribution.others_pct.unwrap() - 50.0).abs() < 0.01,
+            "{attribution:?}"
+        );
         assert!(record.whose["buffer_hit_pct"].marked);
         assert!(!record.whose["ops_per_s"].marked);
         assert_eq!(record.status, Status::Invalid);
@@ -237,7 +261,8 @@ mod tests {
         let disturb = |record: &mut RunRecord| {
             record.counters.elsewhere.insert(Counter::RowsWritten, 128_000);
             let Waits::Sampled { company, .. } = &mut record.waits else { panic!() };
-            *company = dyno_record::Company::Sampled { average_active_sessions: 0.04, seen: Vec::new() };
+            *company =
+                dyno_record::ForeignActivity::Sampled { average_active_sessions: 0.04, seen: Vec::new() };
         };
         let record = judged(disturb);
         assert_eq!(record.status, Status::Invalid, "{:?}", record.reasons);
@@ -246,8 +271,11 @@ mod tests {
             record.plan.target.shared = true;
         });
         assert_eq!(shared.status, Status::Valid, "{:?}", shared.reasons);
-        let whose = &shared.whose["redo_mb_per_s"];
-        assert!(whose.marked && (whose.others_pct.unwrap() - 50.0).abs() < 0.1, "{whose:?}");
+        let attribution = &shared.whose["redo_mb_per_s"];
+        assert!(
+            attribution.marked && (attribution.others_pct.unwrap() - 50.0).abs() < 0.1,
+            "{attribution:?}"
+        );
     }
 
     #[test]
@@ -260,7 +288,8 @@ mod tests {
                 here: false,
                 average_sessions: 0.1,
             };
-            *company = dyno_record::Company::Sampled { average_active_sessions: 0.1, seen: vec![other] };
+            *company =
+                dyno_record::ForeignActivity::Sampled { average_active_sessions: 0.1, seen: vec![other] };
         });
         assert_eq!(record.status, Status::Valid, "a tenth of a session is a warning: {:?}", record.reasons);
         assert!(record.whose["redo_mb_per_s"].marked && record.whose["cpu_busy_pct"].marked);
@@ -273,8 +302,11 @@ mod tests {
         let quiet = device(4_000.0);
         assert!(!quiet.whose["device_writes_per_s"].marked && !quiet.whose["ops_per_s"].marked);
         let beside = device(80_000.0);
-        let whose = &beside.whose["device_writes_per_s"];
-        assert!(whose.marked && whose.others_pct.is_some_and(|pct| pct > 50.0), "{whose:?}");
+        let attribution = &beside.whose["device_writes_per_s"];
+        assert!(
+            attribution.marked && attribution.others_pct.is_some_and(|pct| pct > 50.0),
+            "{attribution:?}"
+        );
         let check = beside.audit.iter().find(|check| check.check == "device_writes").unwrap();
         assert_eq!(check.status, dyno_record::CheckStatus::Warn, "{}", check.detail);
         let operations = &beside.whose["ops_per_s"];
@@ -291,7 +323,7 @@ mod tests {
             record.hosts[0].counters.insert("processors.busy_s".into(), 39.8);
         });
         let operations = &record.whose["ops_per_s"];
-        assert_eq!((operations.scope, operations.marked), (Scope::Run, true));
+        assert_eq!((operations.scope, operations.marked), (AttributionScope::Run, true));
         assert!(operations.why.contains("other programs had 82.5 % of the processors"), "{operations:?}");
     }
 
@@ -301,7 +333,7 @@ mod tests {
             record.counters.elsewhere.clear();
             record.waits = Waits::Absent { absent: "not asked for".into() };
         });
-        let whose = &record.whose["redo_mb_per_s"];
-        assert!(whose.marked && whose.why.contains("nobody can tell"), "{whose:?}");
+        let attribution = &record.whose["redo_mb_per_s"];
+        assert!(attribution.marked && attribution.why.contains("nobody can tell"), "{attribution:?}");
     }
 }

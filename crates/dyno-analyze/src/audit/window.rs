@@ -1,61 +1,65 @@
-//! The window itself: all sessions there, started together, ended together, and nobody asleep.
+//! Checks the window itself: all sessions present, started together, ended together, and no process
+//! suspended.
 
 use dyno_plan::Length;
 use dyno_record::{CheckStatus, Fleet, Host, Window};
 
-use super::facts::Facts;
-use super::finding::{Skip, Verdict, found, skip};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, Skip, conclude, skip};
 use crate::number::{count, fixed, percent, time_us};
 
-/// Distance between first operations that needs no explanation, µs: a few wake-ups of threads.
+/// Skew of the first operations that needs no explanation, µs: a few wake-ups of threads.
 const SKEW_FREE_US: f64 = 2_000.0;
 
-/// Time for which the scheduler of the operating system may keep a thread waiting behind each other one on the same
-/// processor, µs: one time slice of Linux.
+/// Time that a thread may wait in the scheduler for each other thread on the same processor, µs:
+/// one time slice of Linux.
 const SLICE_US: f64 = 4_000.0;
 
-/// Share of the window below which neither skew nor edges nor snapshots can move a rate visibly.
+/// Share of the window below which neither skew nor boundaries nor snapshots can change a rate
+/// visibly.
 const SHARE_FREE: f64 = 0.001;
 
-/// Share of the window above which its ends are blurred enough to say so: above it one session's rate may be off by as
-/// much as repeated runs differ.
+/// Share of the window above which its boundaries are too blurred to ignore: one session's rate may
+/// be off by as much as repeated runs differ.
 const SHARE_BLURRED: f64 = 0.02;
 
-/// Share of the window's operations that the counters must hold: what they hold less of, they say little about.
+/// Share of the window's operations that the counters must hold; below it they say little about the
+/// window.
 const SHARE_HELD_MIN: f64 = 0.1;
 
-/// Share of the planned length by which the window may differ, and seconds that it always may.
+/// Share of the planned length by which the window may differ, and seconds that are always allowed.
 const LENGTH_SHARE: f64 = 0.05;
 const LENGTH_FREE_S: f64 = 0.25;
 
-/// A stall that is worth a word, µs, and one with which nothing is a measurement any more: a suspended machine or a
-/// process that was stopped. Between them lies what a starved virtual machine does.
+/// Stall above which the check warns, µs, and stall above which nothing is a measurement any more:
+/// a suspended machine or a stopped process. A starved virtual machine lies between them.
 const STALL_WARN_US: f64 = 500_000.0;
 const STALL_FAIL_US: f64 = 2_000_000.0;
 
-/// Share of the window in which a driving process may stand still, %, before that is worth a word, and in which it may be suspended
-/// before its figures are those of the stalls: repeated runs differ by less than the second. Of short windows both have to be as long
-/// as a stall that is worth a word.
+/// Share of the window in which a driving process may stand still, %: above the first limit the
+/// check warns. Above the second, as time suspended, the figures describe the stalls; repeated runs
+/// differ by less than that. In short windows both must also be as long as a stall that warns.
 const STALL_SHARE_WARN_PCT: f64 = 2.0;
 const STALL_SHARE_FAIL_PCT: f64 = 10.0;
 
-/// Seconds by which the wall clock may disagree with the monotonic one, and the share of the window by which it may: time
-/// servers make it run up to 0.05 % faster or slower to correct it (`adjtimex(2)`).
+/// Seconds by which the wall clock may disagree with the monotonic one, and the share of the window
+/// by which it may. Time servers make it run up to 0.05 % faster or slower to correct it
+/// (`adjtimex(2)`).
 const WALL_FREE_S: f64 = 0.5;
 const WALL_SHARE: f64 = 0.000_5;
 
-/// Whether every session of the plan was there.
-pub(super) fn sessions(facts: &Facts<'_>) -> Verdict {
-    let (planned, there) = (facts.planned, facts.sessions());
+/// Whether every session of the plan was present.
+pub(super) fn sessions(facts: &AuditFacts<'_>) -> AuditCheckResult {
+    let (planned, there) = (facts.planned_sessions, facts.sessions());
     let words = format!("{} planned, {} passed the gate", count(planned.into()), count(there.into()));
     let status = if planned == there { CheckStatus::Pass } else { CheckStatus::Fail };
-    found(status, count(planned.into()), count(there.into()), words)
+    conclude(status, count(planned.into()), count(there.into()), words)
 }
 
 /// Whether the window is as long as planned.
-pub(super) fn length(facts: &Facts<'_>) -> Verdict {
+pub(super) fn length(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
-    // `Run::length` would panic on a hand-made plan that has neither.
+    // `Run::length` would panic on a handwritten plan that has neither.
     if facts.record.plan.run.time.is_none() && facts.record.plan.run.ops_per_session.is_none() {
         return skip("the plan gives no length");
     }
@@ -63,7 +67,7 @@ pub(super) fn length(facts: &Facts<'_>) -> Verdict {
         && loaded.is_whole()
     {
         let detail = format!("{} s until all rows were there", fixed(window.seconds, 2));
-        return found(CheckStatus::Pass, format!("{} rows", count(loaded.wanted)), detail.clone(), detail);
+        return conclude(CheckStatus::Pass, format!("{} rows", count(loaded.wanted)), detail.clone(), detail);
     }
     let planned_s = match facts.record.plan.run.length() {
         Length::Time(span) => span.0.as_secs_f64(),
@@ -73,7 +77,7 @@ pub(super) fn length(facts: &Facts<'_>) -> Verdict {
                 fixed(window.seconds, 2),
                 count(ops)
             );
-            return found(CheckStatus::Pass, format!("{} operations", count(ops)), detail.clone(), detail);
+            return conclude(CheckStatus::Pass, format!("{} operations", count(ops)), detail.clone(), detail);
         }
     };
     let (expected, observed) =
@@ -84,14 +88,15 @@ pub(super) fn length(facts: &Facts<'_>) -> Verdict {
     }
     let gap_s = (window.seconds - planned_s).abs();
     if gap_s <= planned_s * LENGTH_SHARE + LENGTH_FREE_S {
-        return found(CheckStatus::Pass, expected, observed, words);
+        return conclude(CheckStatus::Pass, expected, observed, words);
     }
     let detail = format!("{words}: the end came at another time; rates divide by what was measured");
-    found(CheckStatus::Warn, expected, observed, detail)
+    conclude(CheckStatus::Warn, expected, observed, detail)
 }
 
-/// How sharp the ends of the window are: whether the counters hold the work of its operations, and of no others.
-pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
+/// How sharp the ends of the window are: whether the counters hold the work of its operations, and
+/// of no others.
+pub(super) fn edges(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let (late_begin, late_end) = window.edge_late;
     let (expected, observed) = ("0 late".to_owned(), format!("{late_begin} and {late_end} late"));
@@ -100,7 +105,7 @@ pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
             "{late_begin} sessions at the begin and {late_end} at the end were in one operation until long after the counters were \
              read, so nobody knows how much of their work these hold; a longer run.time, or a longer run.drain, lets them arrive"
         );
-        return found(CheckStatus::Fail, expected, observed, detail);
+        return conclude(CheckStatus::Fail, expected, observed, detail);
     }
     if facts.record.counters.portable.is_empty() {
         return skip("no counters were read at the window's ends");
@@ -126,7 +131,7 @@ pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
     if held < SHARE_HELD_MIN {
         let part = if excess > 0 { "more than the window" } else { "a part of the window only" };
         let detail = format!("{words}: their rates speak of {part}; a longer run.time is sharper");
-        return found(CheckStatus::Fail, expected, observed, detail);
+        return conclude(CheckStatus::Fail, expected, observed, detail);
     }
     let unsure = window.unsure_share();
     if unsure > Window::UNSURE_SHARE_MAX {
@@ -137,19 +142,19 @@ pub(super) fn edges(facts: &Facts<'_>) -> Verdict {
         );
         // Where not even the whole run can be compared, nothing proves anything.
         let status = if facts.compared().is_ok() { CheckStatus::Warn } else { CheckStatus::Fail };
-        return found(status, expected, observed, detail);
+        return conclude(status, expected, observed, detail);
     }
     if held < 1.0 - SHARE_BLURRED {
         let detail =
             format!("{words}: their rates follow from what they hold and from the window's own rate");
-        return found(CheckStatus::Warn, expected, observed, detail);
+        return conclude(CheckStatus::Warn, expected, observed, detail);
     }
-    blurred(window, &words).unwrap_or_else(|| found(CheckStatus::Pass, expected, observed, words))
+    blurred(window, &words).unwrap_or_else(|| conclude(CheckStatus::Pass, expected, observed, words))
 }
 
-/// How well the window's operations and those that its counters hold agree, 0..=1, how many the counters lack, and how many
-/// they hold beyond the window's.
-fn held_share(facts: &Facts<'_>, window: &Window) -> (f64, u64, u64) {
+/// How well the window's operations agree with those in its counters, 0..=1; operations that the
+/// counters lack; operations that they hold beyond the window's.
+fn held_share(facts: &AuditFacts<'_>, window: &Window) -> (f64, u64, u64) {
     let all = facts.op_count();
     match &window.counted {
         Some(counted) => {
@@ -166,8 +171,8 @@ fn apart(window: &Window) -> String {
     format!("{} and {}", time_us(window.edge_us_max.0), time_us(window.edge_us_max.1))
 }
 
-/// A word where reading, or waiting for sessions, took a share of the window that can be seen.
-fn blurred(window: &Window, words: &str) -> Option<Verdict> {
+/// A warning where reading, or waiting for sessions, took a noticeable share of the window.
+fn blurred(window: &Window, words: &str) -> Option<AuditCheckResult> {
     let window_us = window.seconds * 1e6;
     let snapshot_us = window.snapshot_us.0.max(window.snapshot_us.1).max(0.0);
     let apart_s = (window.work_seconds() - window.seconds).abs();
@@ -189,11 +194,11 @@ fn blurred(window: &Window, words: &str) -> Option<Verdict> {
     } else {
         return None;
     };
-    Some(found(CheckStatus::Warn, "0 late", "0 and 0 late", detail))
+    Some(conclude(CheckStatus::Warn, "0 late", "0 and 0 late", detail))
 }
 
 /// How far apart the sessions' first operations were.
-pub(super) fn gate_skew(facts: &Facts<'_>) -> Verdict {
+pub(super) fn gate_skew(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let skew_us = facts.record.gate.skew_us_max;
     if !skew_us.is_finite() {
         return skip("the skew is not known");
@@ -219,11 +224,11 @@ pub(super) fn gate_skew(facts: &Facts<'_>) -> Verdict {
         }
     };
     let free_us = (SKEW_FREE_US + queue_us).max(window_us * SHARE_FREE);
-    // What waits longer than the window lasts is explained by nothing.
+    // No allowance exceeds the length of the window.
     let free_us = if window_us > 0.0 { free_us.min(window_us) } else { free_us };
     let (expected, observed) = (format!("≤ {}", time_us(free_us)), time_us(skew_us));
     if skew_us <= free_us {
-        return found(CheckStatus::Pass, expected, observed, words);
+        return conclude(CheckStatus::Pass, expected, observed, words);
     }
     let warmup = facts.record.plan.run.warmup.0;
     let detail = if warmup.as_secs_f64() * 1e6 > skew_us {
@@ -231,7 +236,7 @@ pub(super) fn gate_skew(facts: &Facts<'_>) -> Verdict {
     } else {
         format!("{words}: the client is short of processors; a longer run.warmup keeps it out of the window")
     };
-    found(CheckStatus::Warn, expected, observed, detail)
+    conclude(CheckStatus::Warn, expected, observed, detail)
 }
 
 /// Stalls of one driving process.
@@ -239,9 +244,9 @@ struct Stalled<'a> {
     /// The driver host, where there are several.
     host: Option<&'a str>,
     longest_us: f64,
-    /// Share of the window, %; absent where only the longest was measured.
+    /// Share of the window, %; absent where only the longest stall was measured.
     share_pct: Option<f64>,
-    /// Share of the window in which it was suspended, %.
+    /// Share of the window in which the process was suspended, %.
     suspended_pct: f64,
     /// Length of the window, s.
     seconds: f64,
@@ -273,7 +278,7 @@ impl Stalled<'_> {
 }
 
 /// Whether every driving process ran through the window: the longest stall, and the sum of all.
-pub(super) fn stalls(facts: &Facts<'_>) -> Verdict {
+pub(super) fn stalls(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let seconds = window.seconds;
     let share = |stall_s: Option<f64>| {
@@ -326,12 +331,13 @@ pub(super) fn stalls(facts: &Facts<'_>) -> Verdict {
         CheckStatus::Warn => format!("{words}: the machine is starved of processor or memory"),
         _ => words,
     };
-    found(status, expected, observed, detail)
+    conclude(status, expected, observed, detail)
 }
 
-/// Whether the time of day went on as time did. Everything is measured by the monotonic clock, so this can spoil no
-/// figure; but begin and end of the record are by the wall clock, and are what logs of others are held against.
-pub(super) fn wall_clock(facts: &Facts<'_>) -> Verdict {
+/// Whether the wall clock advanced as time did. Everything is measured by the monotonic clock, so
+/// this cannot invalidate a figure. But the record's begin and end are by the wall clock, and are
+/// compared with other logs.
+pub(super) fn wall_clock(facts: &AuditFacts<'_>) -> AuditCheckResult {
     facts.window_interval()?;
     let window = facts.window()?;
     let moment = |text: &str| {
@@ -339,7 +345,7 @@ pub(super) fn wall_clock(facts: &Facts<'_>) -> Verdict {
         at.map_err(|_| Skip(format!("{text:?} is no time of day")))
     };
     let wall_s = moment(&window.end)?.duration_since(moment(&window.begin)?).as_secs_f64();
-    // Each is noted when its snapshot has been read.
+    // Each is noted after its snapshot has been read.
     let reading_s = (window.snapshot_us.0.max(0.0) + window.snapshot_us.1.max(0.0)) / 1e6;
     let apart_s = wall_s - window.seconds;
     let (expected, observed) = (format!("{} s", fixed(window.seconds, 2)), format!("{} s", fixed(wall_s, 2)));
@@ -349,11 +355,11 @@ pub(super) fn wall_clock(facts: &Facts<'_>) -> Verdict {
         return skip(format!("{words}: a window this short may differ by as much"));
     }
     if apart_s.abs() <= free_s {
-        return found(CheckStatus::Pass, expected, observed, words);
+        return conclude(CheckStatus::Pass, expected, observed, words);
     }
     let detail = format!(
         "{words}: it was set while the run went on, or the machine slept; durations and rates come from the monotonic clock, \
          and only the times of day of begin and end are in doubt"
     );
-    found(CheckStatus::Warn, expected, observed, detail)
+    conclude(CheckStatus::Warn, expected, observed, detail)
 }

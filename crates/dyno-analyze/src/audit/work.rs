@@ -1,22 +1,25 @@
-//! The work itself: that there was any, that each operation did its whole work unit, in the mix that was asked for.
+//! Checks the work itself: there was any, each operation did its whole work unit, and the mix is
+//! the requested one.
 
 use std::collections::BTreeSet;
 
 use dyno_plan::Commit;
-use dyno_record::{ALL, COMMIT, CheckStatus, Class, Invariant, OpStats, Touch};
+use dyno_record::{ALL, COMMIT, CheckStatus, Class, InvariantResult, OpStats, RowEffect};
 
-use super::facts::Facts;
-use super::finding::{Verdict, found, skip};
+use super::facts::AuditFacts;
+use super::finding::{AuditCheckResult, conclude, skip};
 use crate::number::{count, fixed, percent};
 
-/// Distance from a binomial share, in standard deviations, that is no chance any more: one in two million.
+/// Standard deviations from a binomial share above which chance is no explanation: one in two
+/// million.
 const SIGMAS: f64 = 5.0;
 
-/// Share of the operations by which a mix may differ besides chance: operations under way at the ends of the window.
+/// Share of the operations by which a mix may differ beside chance: operations in progress at the
+/// ends of the window.
 const MIX_SLACK: f64 = 0.005;
 
-/// Share of all operations by which a class may be off for want of rows that must be there first, in runs too short to have
-/// had as many operations as that takes.
+/// Share of all operations by which a class may be off because the rows that it needs must be
+/// created first. It applies to runs too short to have had that many operations.
 const TURNED_SHARE: f64 = 0.25;
 
 /// Expected operations of a class above which seeing none cannot be chance (e⁻³⁰).
@@ -25,11 +28,12 @@ const CERTAIN: f64 = 30.0;
 /// Share of a class without a time of its own above which its percentiles are those of the others.
 const UNTIMED_SHARE: f64 = 0.10;
 
-/// Share of operations by which series and totals may differ before the series cannot be the same window's.
+/// Share by which the operations of the series may differ from the total before the series cannot
+/// be of the same window.
 const SERIES_SLIP: f64 = 0.001;
 
-/// Whether anything was done.
-pub(super) fn operations(facts: &Facts<'_>) -> Verdict {
+/// Whether any operation completed in the window.
+pub(super) fn operations(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let operations = facts.op_count();
     if operations == 0 {
@@ -38,15 +42,16 @@ pub(super) fn operations(facts: &Facts<'_>) -> Verdict {
             fixed(window.work_seconds(), 1),
             why_none_ended(facts)
         );
-        return found(CheckStatus::Fail, "> 0", "0", detail);
+        return conclude(CheckStatus::Fail, "> 0", "0", detail);
     }
     let detail =
         format!("{} completed without error in {} s", count(operations), fixed(window.work_seconds(), 1));
-    found(CheckStatus::Pass, "> 0", count(operations), detail)
+    conclude(CheckStatus::Pass, "> 0", count(operations), detail)
 }
 
-/// Why no operation completed without error, with the way out: errors, or operations that are longer than the window.
-fn why_none_ended(facts: &Facts<'_>) -> String {
+/// Why no operation completed without error, and what to do: errors, or operations that are longer
+/// than the window.
+fn why_none_ended(facts: &AuditFacts<'_>) -> String {
     let failed = facts.error_count();
     if failed > 0 {
         let example = match facts.record.errors.iter().max_by_key(|tally| tally.count) {
@@ -62,21 +67,23 @@ fn why_none_ended(facts: &Facts<'_>) -> String {
     }
 }
 
-/// Whether every operation found all its rows: data that is missing would make operations look fast.
-pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
+/// Whether every operation found all its rows: missing data would make operations look fast.
+pub(super) fn work_unit(facts: &AuditFacts<'_>) -> AuditCheckResult {
     facts.window()?;
-    // What failed before the window counts too: the rows that it left in doubt are deleted in it.
+    // A failure before the window counts too: the rows that it left in doubt are deleted in the
+    // window.
     let failed = facts.record.whole.as_ref().map_or(0, |whole| whole.errors).max(facts.error_count());
     let (mut parts, mut wrong, mut expected_sum, mut observed_sum) = (Vec::new(), Vec::new(), 0u64, 0u64);
     for class in &facts.record.classes {
         let Some(ops) = facts.ops(&class.name).filter(|ops| ops.count > 0 || ops.rows > 0) else { continue };
         let Some((least, most)) = class.rows_per_op else { continue };
         let (least_sum, most_sum) = (ops.count.saturating_mul(least), ops.count.saturating_mul(most));
-        // A delete of a row whose insert failed finds none, nor does one that is done again for its end was unknown.
+        // A delete finds no row if the insert of that row failed. Neither does a repeated delete
+        // whose first outcome was unknown.
         let slack = match class.rows {
-            // A slice that failed may have held any number of them.
-            Touch::Deleted if failed > 0 && facts.server_drive() => u64::MAX,
-            Touch::Deleted => failed,
+            // A failed slice may have deleted any number of rows.
+            RowEffect::Deleted if failed > 0 && facts.server_drive() => u64::MAX,
+            RowEffect::Deleted => failed,
             _ => 0,
         };
         if slack >= least_sum && ops.rows < least_sum {
@@ -100,26 +107,26 @@ pub(super) fn work_unit(facts: &Facts<'_>) -> Verdict {
     }
     let (expected, observed) = (count(expected_sum), count(observed_sum));
     if wrong.is_empty() {
-        return found(CheckStatus::Pass, expected, observed, format!("{}: all touched", parts.join(", ")));
+        return conclude(CheckStatus::Pass, expected, observed, format!("{}: all touched", parts.join(", ")));
     }
-    let detail = format!("{}: rows are missing or doubled; load the data anew", wrong.join(", "));
-    found(CheckStatus::Fail, expected, observed, detail)
+    let detail = format!("{}: rows are missing or doubled; reload the data", wrong.join(", "));
+    conclude(CheckStatus::Fail, expected, observed, detail)
 }
 
-/// What came of an invariant.
+/// The outcome of an invariant.
 enum InvariantOutcome {
     Held,
     /// It did not hold before the run either.
     BrokenBefore(String),
     BrokenByRun(String),
-    /// It could not be asked for after the run.
+    /// It could not be evaluated after the run.
     Unknown(String),
 }
 
 impl InvariantOutcome {
-    /// Of an invariant; absent where there is nothing that it has to be.
-    fn of(invariant: &Invariant) -> Option<Self> {
-        let Invariant { name, is, before, after } = invariant;
+    /// The outcome of one invariant; `None` where no value is required.
+    fn of(invariant: &InvariantResult) -> Option<Self> {
+        let InvariantResult { name, is, before, after } = invariant;
         let wanted = is.as_ref().or(before.as_ref())?;
         let was = match is {
             Some(is) => format!("has to be {is}"),
@@ -139,10 +146,11 @@ impl InvariantOutcome {
     }
 }
 
-/// Whether what must hold of the data holds after the run, and if not, since when.
-pub(super) fn invariants(facts: &Facts<'_>) -> Verdict {
+/// Whether each invariant of the data holds after the run, and if not, since when.
+pub(super) fn invariants(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let Some(own) = &facts.record.workload else { return skip("it is of workloads of the user's own") };
-    let invariants: Vec<&Invariant> = facts.record.workloads().flat_map(|own| &own.invariants).collect();
+    let invariants: Vec<&InvariantResult> =
+        facts.record.workloads().flat_map(|own| &own.invariants).collect();
     if invariants.is_empty() {
         return skip(format!("{} has none", own.name));
     }
@@ -176,7 +184,7 @@ pub(super) fn invariants(facts: &Facts<'_>) -> Verdict {
     if lacking > 0 {
         let is_broken = !by_run.is_empty() || !before.is_empty();
         let status = if is_broken { CheckStatus::Fail } else { CheckStatus::Warn };
-        return found(status, expected, observed, words.join("; "));
+        return conclude(status, expected, observed, words.join("; "));
     }
     let certain: Vec<&str> =
         invariants.iter().filter(|one| one.is.is_some()).map(|one| one.name.as_str()).collect();
@@ -185,17 +193,19 @@ pub(super) fn invariants(facts: &Facts<'_>) -> Verdict {
         .filter(|one| one.is.is_none())
         .filter_map(|one| one.before.as_ref().map(|before| format!("{} is {before} as before", one.name)));
     let hold = (!certain.is_empty()).then(|| format!("{} hold", certain.join(", ")));
-    found(CheckStatus::Pass, expected, observed, same.chain(hold).collect::<Vec<_>>().join(", "))
+    conclude(CheckStatus::Pass, expected, observed, same.chain(hold).collect::<Vec<_>>().join(", "))
 }
 
-/// Share of the statements that write, %, of which so many may change no row: more of them write nothing than something.
+/// Share of the writing statements that may change no row, %: above it, more of them change nothing
+/// than something.
 const EMPTY_WRITES_PCT: f64 = 50.0;
 
-/// Fewest of them that tell.
+/// Fewest writing statements for a judgment.
 const WRITES_MIN: u64 = 20;
 
-/// Whether statements that write change rows: a workload whose keys are not in the tables measures looking for them.
-pub(super) fn empty_writes(facts: &Facts<'_>) -> Verdict {
+/// Whether statements that write change rows. A workload whose keys are not in the tables measures
+/// the search for them.
+pub(super) fn empty_writes(facts: &AuditFacts<'_>) -> AuditCheckResult {
     facts.window()?;
     if facts.record.workload.is_none() {
         return skip("it is of workloads of the user's own");
@@ -218,76 +228,79 @@ pub(super) fn empty_writes(facts: &Facts<'_>) -> Verdict {
     let (expected, observed) =
         (format!("≤ {} %", percent(EMPTY_WRITES_PCT)), format!("{} %", percent(share_pct)));
     if share_pct <= EMPTY_WRITES_PCT {
-        return found(CheckStatus::Pass, expected, observed, words);
+        return conclude(CheckStatus::Pass, expected, observed, words);
     }
     let detail = format!(
         "{words}: what they search for is not in the tables; compare workload.scale with the scale of the data"
     );
-    found(CheckStatus::Warn, expected, observed, detail)
+    conclude(CheckStatus::Warn, expected, observed, detail)
 }
 
-/// One share of the mix: of how many operations, how many there were, percent asked for.
+/// One share of the mix: all operations, those of the class, and the requested percentage.
 struct MixShare<'a> {
     class: &'a Class,
-    of: u64,
-    seen: u64,
-    asked_pct: u32,
-    /// Operations more or less that are no matter of chance.
+    total_ops: u64,
+    observed_ops: u64,
+    requested_pct: u32,
+    /// Operations more or less that chance does not cause.
     slack: f64,
 }
 
 impl MixShare<'_> {
-    /// How far the count may be from what is expected.
+    /// How far the count may be from the expected one.
     fn slack(&self, sessions: f64) -> f64 {
-        let share = f64::from(self.asked_pct.min(100)) / 100.0;
-        let expected = self.of as f64 * share;
-        SIGMAS * (expected * (1.0 - share)).sqrt() + sessions + self.of as f64 * MIX_SLACK + self.slack
+        let share = f64::from(self.requested_pct.min(100)) / 100.0;
+        let expected = self.total_ops as f64 * share;
+        SIGMAS * (expected * (1.0 - share)).sqrt() + sessions + self.total_ops as f64 * MIX_SLACK + self.slack
     }
 
-    /// Whether some count would not have been explained: of a few operations chance explains any.
+    /// Whether any count would lie outside the tolerance: with few operations, chance explains
+    /// every count.
     fn can_tell(&self, sessions: f64) -> bool {
-        let share = f64::from(self.asked_pct.min(100)) / 100.0;
-        let expected = self.of as f64 * share;
-        let most = expected.max(self.of as f64 - expected);
-        matches!(self.asked_pct, 0 | 100..) || self.slack(sessions) < most
+        let share = f64::from(self.requested_pct.min(100)) / 100.0;
+        let expected = self.total_ops as f64 * share;
+        let most = expected.max(self.total_ops as f64 - expected);
+        matches!(self.requested_pct, 0 | 100..) || self.slack(sessions) < most
     }
 
     fn status(&self, sessions: f64) -> CheckStatus {
-        let (of, seen, share) =
-            (self.of as f64, self.seen as f64, f64::from(self.asked_pct.min(100)) / 100.0);
-        let expected = of * share;
-        let impossible =
-            (self.asked_pct == 0 && self.seen > 0) || (self.asked_pct >= 100 && self.seen < self.of);
-        let all_missing = (self.seen == 0 && expected > CERTAIN)
-            || (self.seen == self.of && of - expected > CERTAIN && self.asked_pct < 100);
+        let (total, observed, share) =
+            (self.total_ops as f64, self.observed_ops as f64, f64::from(self.requested_pct.min(100)) / 100.0);
+        let expected = total * share;
+        let impossible = (self.requested_pct == 0 && self.observed_ops > 0)
+            || (self.requested_pct >= 100 && self.observed_ops < self.total_ops);
+        let all_missing = (self.observed_ops == 0 && expected > CERTAIN)
+            || (self.observed_ops == self.total_ops
+                && total - expected > CERTAIN
+                && self.requested_pct < 100);
         let slack = self.slack(sessions);
-        match (impossible || all_missing, (seen - expected).abs() <= slack) {
+        match (impossible || all_missing, (observed - expected).abs() <= slack) {
             (true, _) => CheckStatus::Fail,
             (false, true) => CheckStatus::Pass,
-            // Failed operations are drawn anew, which moves the mix; so it is a reservation only.
+            // Failed operations are drawn again, which changes the mix; so this is only a warning.
             (false, false) => CheckStatus::Warn,
         }
     }
 }
 
-/// Operations of the workload at `place`, of `all` where there is only one.
-fn of_workload(facts: &Facts<'_>, place: usize, all: u64) -> u64 {
+/// Operations of the workload at `place`; `all` where there is only one.
+fn of_workload(facts: &AuditFacts<'_>, place: usize, all: u64) -> u64 {
     let classes = || facts.record.classes.iter();
     if classes().all(|class| class.workload == place) {
         return all;
     }
-    let own = classes().filter(|class| class.workload == place);
-    own.map(|class| facts.ops(&class.name).map_or(0, chosen)).sum()
+    let workload_classes = classes().filter(|class| class.workload == place);
+    workload_classes.map(|class| facts.ops(&class.name).map_or(0, chosen)).sum()
 }
 
-/// How often a class was chosen that ended well: polls that found nothing were chosen, too.
+/// How often a class was chosen: successful operations, and polls that found nothing.
 fn chosen(ops: &OpStats) -> u64 {
     ops.count.saturating_add(ops.empty_polls)
 }
 
-/// Whether the mix of operations is the one the plan asks for.
-pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
-    let interval = facts.done_in_window()?;
+/// Whether the mix of operations is the one the plan requests.
+pub(super) fn mix<'a>(facts: &AuditFacts<'a>) -> AuditCheckResult {
+    let interval = facts.acknowledged_in_window()?;
     let operations = interval.operations().saturating_add(facts.empty_polls());
     if operations == 0 {
         return skip("no operation completed without error");
@@ -297,9 +310,13 @@ pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
         let Class { name, share, .. } = class;
         Some(MixShare {
             class,
-            of: if share.of_reads { interval.reads } else { of_workload(facts, class.workload, operations) },
-            seen: facts.ops(name).map_or(0, chosen),
-            asked_pct: share.percent?,
+            total_ops: if share.of_reads {
+                interval.reads
+            } else {
+                of_workload(facts, class.workload, operations)
+            },
+            observed_ops: facts.ops(name).map_or(0, chosen),
+            requested_pct: share.percent?,
             slack: (sessions * share.turned as f64).min(operations as f64 * TURNED_SHARE),
         })
     };
@@ -307,28 +324,31 @@ pub(super) fn mix<'a>(facts: &Facts<'a>) -> Verdict {
         return skip("nobody asked for shares");
     }
     let mut shown: Vec<MixShare<'a>> = facts.record.classes.iter().filter_map(share).collect();
-    shown.retain(|p| p.of > 0 && (p.asked_pct > 0 || p.seen > 0 || p.class.rows == Touch::Updated));
-    // What writes first: reads have what that leaves.
+    shown.retain(|p| {
+        p.total_ops > 0 && (p.requested_pct > 0 || p.observed_ops > 0 || p.class.rows == RowEffect::Updated)
+    });
+    // Writing classes first: the reads share what they leave.
     shown.sort_by_key(|share| share.class.share.of_reads);
     let status = shown.iter().map(|share| share.status(sessions)).max().unwrap_or(CheckStatus::Pass);
     if status == CheckStatus::Pass && !shown.iter().any(|share| share.can_tell(sessions)) {
         return skip(format!("{} operations are too few to tell", count(operations)));
     }
-    let seen_pct = |share: &MixShare<'_>| percent(share.seen as f64 * 100.0 / share.of.max(1) as f64);
-    let each = |text: fn(&MixShare<'_>, String) -> String| {
+    let seen_pct =
+        |share: &MixShare<'_>| percent(share.observed_ops as f64 * 100.0 / share.total_ops.max(1) as f64);
+    let list_shares = |text: fn(&MixShare<'_>, String) -> String| {
         shown.iter().map(|share| text(share, seen_pct(share))).collect::<Vec<_>>().join(", ")
     };
-    let asked = each(|share, _| format!("{} % {}", share.asked_pct, share.class.plural));
-    let seen = each(|share, seen| format!("{seen} % {}", share.class.plural));
+    let requested_mix = list_shares(|share, _| format!("{} % {}", share.requested_pct, share.class.plural));
+    let observed_mix = list_shares(|share, seen| format!("{seen} % {}", share.class.plural));
     let detail = match status {
-        CheckStatus::Pass => format!("asked for {asked}; done {seen}"),
-        _ => format!("asked for {asked}, but done {seen}: more than chance explains"),
+        CheckStatus::Pass => format!("asked for {requested_mix}; done {observed_mix}"),
+        _ => format!("asked for {requested_mix}, but done {observed_mix}: more than chance explains"),
     };
-    found(status, asked, seen, detail)
+    conclude(status, requested_mix, observed_mix, detail)
 }
 
-/// Whether the series is a partition of the window.
-pub(super) fn series_sum(facts: &Facts<'_>) -> Verdict {
+/// Whether the intervals of the series add up to the window.
+pub(super) fn series_sum(facts: &AuditFacts<'_>) -> AuditCheckResult {
     let window = facts.window()?;
     let series = &facts.record.series;
     if series.points.is_empty() {
@@ -344,7 +364,8 @@ pub(super) fn series_sum(facts: &Facts<'_>) -> Verdict {
         count(total)
     );
     let gap = sum.abs_diff(total);
-    // Each session may have an operation that ended between the last interval and the edge.
+    // Each session may have an operation that ended between the last interval and the window
+    // boundary.
     let slip = u64::from(facts.sessions()).saturating_add((total as f64 * SERIES_SLIP) as u64);
     let length_gap_s = (seconds - window.seconds).abs();
     let status = match gap {
@@ -362,11 +383,11 @@ pub(super) fn series_sum(facts: &Facts<'_>) -> Verdict {
             fixed(window.seconds, 2)
         ),
     };
-    found(status, count(total), count(sum), detail)
+    conclude(status, count(total), count(sum), detail)
 }
 
 /// Operations that have no time of their own.
-pub(super) fn untimed(facts: &Facts<'_>) -> Verdict {
+pub(super) fn untimed(facts: &AuditFacts<'_>) -> AuditCheckResult {
     facts.window()?;
     if facts.op_count() == 0 {
         return skip("no operation completed without error");
@@ -374,7 +395,8 @@ pub(super) fn untimed(facts: &Facts<'_>) -> Verdict {
     let missing = |ops: &OpStats| ops.count.saturating_sub(ops.service_us.count);
     let classes = facts.record.ops.iter().filter(|(name, ops)| name.as_str() != ALL && missing(ops) > 0);
     let (mut words, mut most, mut reasons) = (Vec::new(), 0.0f64, BTreeSet::new());
-    // A change and its commit in one call have one answer, so the commit has a time of its own in no run.
+    // A change and its commit in one call have one answer, so the commit never has a time of its
+    // own.
     let loads = facts.record.workload.as_ref().is_some_and(|own| own.loaded.is_some());
     let one_answer =
         facts.counting.commit_in_change || facts.record.plan.workload.commit == Commit::Plsql || loads;
@@ -385,12 +407,13 @@ pub(super) fn untimed(facts: &Facts<'_>) -> Verdict {
         reasons.extend(ops.untimed.as_deref());
     }
     if words.is_empty() {
-        return found(CheckStatus::Pass, "0", "0", "every operation has its own time");
+        return conclude(CheckStatus::Pass, "0", "0", "every operation has its own time");
     }
     let reasons: Vec<&str> = reasons.into_iter().collect();
     let detail = format!("{} have no time of their own: {}", words.join(", "), reasons.join("; "));
-    // Inside the database nobody times an operation: that is what was asked for, and it is said, not held against the run.
+    // Inside the database, operations are not timed. The plan requests that, so it is reported but
+    // does not count against the run.
     let status =
         if facts.server_drive() || most <= UNTIMED_SHARE { CheckStatus::Pass } else { CheckStatus::Warn };
-    found(status, "0", words.join(", "), detail)
+    conclude(status, "0", words.join(", "), detail)
 }

@@ -1,57 +1,59 @@
-//! The most that was measured of a figure, and the knee of that curve.
+//! Finds the highest measured value of a figure, and the knee of that curve.
 
 use std::collections::BTreeMap;
 
 use dyno_record::{RunRecord, Unit};
 use serde::Serialize;
 
-use super::part::{CPU, Part};
+use super::part::{CPU, CapacityComponent};
 use crate::conclusion::suite::TEST;
 use crate::knee::{SENSITIVITY, kneedle};
 use crate::number::percent;
-use crate::points::{Measure, Point, Points, SESSIONS, points};
+use crate::points::{Measure, MeasuredPoint, Points, SESSIONS, points};
 
-/// From this share on of what was asked for, %, reads that the operating system's page cache has answered are no figure of storage.
+/// Share of the requested reads, %, that the page cache answered; from this share on they say
+/// nothing about storage.
 const CACHED_PCT: f64 = 50.0;
 
-/// From this share on processors are all busy, %.
+/// Utilization from which on all processors count as busy, %.
 const BUSY_PCT: f64 = 95.0;
 
-/// The most that was measured of a figure.
+/// The highest measured value of a figure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ceiling {
-    /// The most.
     pub most: f64,
-    /// Its unit.
     pub unit: String,
-    /// Whether load rose until more brought nothing, and that was the component's own end: else it is at least so much.
+    /// Whether the load rose until more sessions added nothing, and the component itself was the
+    /// limit. Otherwise the true maximum is at least this high.
     pub is_most: bool,
-    /// The figure where more sessions begin to pay less; absent where there is no such place, or the most is not shown to be one.
+    /// The figure where more sessions add less; absent where there is no such point, or the value
+    /// is not shown to be the maximum.
     pub knee: Option<f64>,
-    /// Where it was: `storage-random-read, 8 sessions`.
+    /// Where it was measured: `storage-random-read, 8 sessions`.
     pub at: String,
-    /// A run of that place.
+    /// Id of a run at that point.
     pub run: String,
 }
 
-/// What a curve says of a figure.
+/// What one curve says about a figure.
 #[derive(Debug, Clone)]
-struct Found {
+struct CurveCeiling {
     ceiling: Ceiling,
-    /// How much of the reads there a page cache has answered, %.
+    /// Share of the reads at that point that a page cache answered, %.
     cached: Option<f64>,
-    /// Whether the curve is about it: it is the key figure of the test, or its component limited the runs.
+    /// Whether the curve is about this figure: it is the key figure of the test, or its component
+    /// limited the runs.
     is_about: bool,
 }
 
-/// The runs of one test, or of one sweep.
+/// The runs of one test or of one sweep.
 pub(super) struct Curves {
     test: Option<String>,
     name: String,
     points: Points,
 }
 
-/// The curves of what was measured.
+/// The curves of the measured runs.
 pub(super) fn curves(measured: &[RunRecord]) -> Vec<Curves> {
     let mut groups: BTreeMap<(Option<String>, String), Vec<RunRecord>> = BTreeMap::new();
     for record in measured {
@@ -64,9 +66,10 @@ pub(super) fn curves(measured: &[RunRecord]) -> Vec<Curves> {
     groups.into_iter().map(|((test, name), runs)| Curves { test, name, points: points(&runs) }).collect()
 }
 
-/// The most of the figure of `part` over all curves, or why nobody knows. `cpus` are the processors of what was measured.
+/// The highest value of the figure of `part` over all curves, or why it is unknown. `cpus` is the
+/// number of processors of the measured host.
 pub(super) fn ceiling(
-    part: &Part,
+    part: &CapacityComponent,
     curves: &[Curves],
     cpus: u32,
     keys: &BTreeMap<String, String>,
@@ -80,21 +83,21 @@ pub(super) fn ceiling(
             }
         }
     }
-    let best = |of: &dyn Fn(&Found) -> bool| {
-        let of = all.iter().filter(|found| of(found));
-        of.max_by(|a, b| a.ceiling.most.total_cmp(&b.ceiling.most)).cloned()
+    let best = |of: &dyn Fn(&CurveCeiling) -> bool| {
+        let candidates = all.iter().filter(|found| of(found));
+        candidates.max_by(|a, b| a.ceiling.most.total_cmp(&b.ceiling.most)).cloned()
     };
-    let any = best(&|_| true);
-    let any =
-        any.ok_or_else(|| why.unwrap_or_else(|| format!("nothing that was measured tells {}", part.metric)))?;
-    let Some(Found { mut ceiling, cached, .. }) = best(&|found| found.is_about) else {
+    let highest = best(&|_| true);
+    let best_overall = highest
+        .ok_or_else(|| why.unwrap_or_else(|| format!("nothing that was measured tells {}", part.metric)))?;
+    let Some(CurveCeiling { mut ceiling, cached, .. }) = best(&|found| found.is_about) else {
         return Err("nothing that was measured is about it: something else limited all of it".to_owned());
     };
-    if any.ceiling.most > ceiling.most {
-        // What is about it was not the most of it.
-        ceiling = Ceiling { is_most: false, knee: None, ..any.ceiling };
+    if best_overall.ceiling.most > ceiling.most {
+        // The curve about this component did not have its highest value.
+        ceiling = Ceiling { is_most: false, knee: None, ..best_overall.ceiling };
     }
-    match cached.filter(|cached| part.asked && *cached >= CACHED_PCT) {
+    match cached.filter(|cached| part.is_database_view && *cached >= CACHED_PCT) {
         Some(cached) => Err(format!(
             "{} % of the reads that were measured came from the operating system's page cache, so nothing is known of storage",
             percent(cached)
@@ -103,22 +106,24 @@ pub(super) fn ceiling(
     }
 }
 
-/// The most of one curve.
+/// The highest value of one curve.
 fn of_curve(
-    part: &Part,
+    part: &CapacityComponent,
     group: &Curves,
-    points: &[&Point],
+    points: &[&MeasuredPoint],
     cpus: u32,
     keys: &BTreeMap<String, String>,
-) -> Result<Found, Option<String>> {
-    let told: Vec<(&Point, f64)> =
+) -> Result<CurveCeiling, Option<String>> {
+    let point_values: Vec<(&MeasuredPoint, f64)> =
         points.iter().filter_map(|point| Some((*point, point.get(part.metric)?))).collect();
-    if told.is_empty() {
+    if point_values.is_empty() {
         return Err(None);
     }
-    let own: Vec<(&Point, f64)> =
-        told.into_iter().filter(|(point, value)| !point.is_marked(part.metric) && *value > 0.0).collect();
-    let best = own.iter().copied().reduce(|best, at| if at.1 > best.1 { at } else { best });
+    let clean_values: Vec<(&MeasuredPoint, f64)> = point_values
+        .into_iter()
+        .filter(|(point, value)| !point.is_marked(part.metric) && *value > 0.0)
+        .collect();
+    let best = clean_values.iter().copied().reduce(|best, at| if at.1 > best.1 { at } else { best });
     let Some((best, most)) = best else {
         return Err(Some("others had part in all that was measured of it, or nothing of it was done".into()));
     };
@@ -130,14 +135,14 @@ fn of_curve(
             (Measure::find(metric).map_or(Unit::PerSecond, |measure| measure.unit).name().to_owned(), 1.0)
         }
     };
-    let values: Vec<f64> = own.iter().map(|(_, value)| *value).collect();
+    let values: Vec<f64> = clean_values.iter().map(|(_, value)| *value).collect();
     let is_key = group.test.as_ref().and_then(|test| keys.get(test)).is_some_and(|key| key == part.metric);
     let is_end = best.limited().is_some_and(|limited| part.limits.contains(&limited.by));
     let is_all = part.metric == CPU && most >= BUSY_PCT;
     let rose = dyno_plan::sweep::saturated_at(&values).is_some();
     let is_most = is_all || rose && (is_key || is_end);
-    let sessions: Vec<f64> = own.iter().map(|(point, _)| f64::from(point.sessions)).collect();
-    let work: Vec<f64> = own.iter().filter_map(|(point, _)| point.get("ops_per_s")).collect();
+    let sessions: Vec<f64> = clean_values.iter().map(|(point, _)| f64::from(point.sessions)).collect();
+    let work: Vec<f64> = clean_values.iter().filter_map(|(point, _)| point.get("ops_per_s")).collect();
     let work = if work.len() == values.len() { &work } else { &values };
     let knee = kneedle(&sessions, work, SENSITIVITY).filter(|_| is_most && rose);
     let ceiling = Ceiling {
@@ -148,5 +153,5 @@ fn of_curve(
         at: format!("{}, {}", group.name, crate::number::sessions(f64::from(best.sessions))),
         run: best.runs.first().map(|run| run.id.clone()).unwrap_or_default(),
     };
-    Ok(Found { ceiling, cached, is_about: is_key || is_end || is_all })
+    Ok(CurveCeiling { ceiling, cached, is_about: is_key || is_end || is_all })
 }

@@ -1,4 +1,4 @@
-//! Whether peaks rise from day to day, and when they reach a limit.
+//! Estimates the growth of daily peaks, and when they reach a limit.
 
 use std::collections::BTreeMap;
 
@@ -8,53 +8,50 @@ use serde::Serialize;
 use crate::compare::ratio::median;
 use crate::number::count;
 
-/// Days of which a trend is told at the least.
+/// Fewest days for a trend.
 pub const DAYS_MIN: usize = 7;
 /// The normal quantile of a two-sided interval of 95 %.
 const Z95: f64 = 1.959_964;
-/// Days behind which nothing is said but that it is later.
+/// Days beyond which a date is reported only as later.
 const FAR_DAYS: f64 = 3_650.0;
-/// Days of the slope at most, the latest: it takes every pair.
+/// Most days used for the slope, the latest ones: it compares every pair.
 const DAYS_MAX: usize = 1_000;
 
-/// How peaks go from day to day.
+/// The growth of daily peaks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "trend")]
 pub enum Growth {
-    /// Too few days to tell.
-    TooFew {
-        /// How many there are.
-        days: usize,
-    },
-    /// Neither rising nor falling can be told from chance: 0 is in the interval of the slope.
+    /// Too few days for a trend.
+    TooFew { days: usize },
+    /// No trend: the interval of the slope includes 0, so chance may cause it.
     None {
-        /// The slope in units a day, and its interval of 95 %.
+        /// The slope in units a day, and its 95 % interval.
         per_day: (f64, f64, f64),
     },
-    /// They fall.
+    /// The peaks fall; the whole interval of the slope is below 0.
     Falls {
-        /// The slope in units a day, and its interval of 95 %.
+        /// The slope in units a day, and its 95 % interval.
         per_day: (f64, f64, f64),
     },
-    /// They rise.
+    /// The peaks rise; the whole interval of the slope is above 0.
     Rises {
-        /// The slope in units a day, and its interval of 95 %.
+        /// The slope in units a day, and its 95 % interval.
         per_day: (f64, f64, f64),
         /// When they reach the limit; absent where no limit is known.
-        left: Option<Left>,
+        left: Option<DaysToLimit>,
     },
 }
 
-/// Days until a limit is reached, from the last day on.
+/// Days until a limit is reached, counted from the last day.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Left {
-    /// At the slope.
+pub struct DaysToLimit {
+    /// Days at the estimated slope itself.
     pub days: f64,
-    /// At the steepest and the flattest slope of its interval.
+    /// Days at the steepest and at the flattest slope of the interval.
     pub between: (f64, f64),
 }
 
-impl Left {
+impl DaysToLimit {
     /// In words: `40 days (30 to 60)`.
     pub fn words(&self) -> String {
         let days = |days: f64| match days {
@@ -73,15 +70,15 @@ impl Left {
 }
 
 impl Growth {
-    /// When the limit is reached, where that can be told.
-    pub fn left(&self) -> Option<Left> {
+    /// When the limit is reached; absent where that cannot be estimated.
+    pub fn days_to_limit(&self) -> Option<DaysToLimit> {
         match self {
             Self::Rises { left, .. } => *left,
             _ => None,
         }
     }
 
-    /// In words: `no trend`, `40 days (30 to 60)`, `3 of 7 days` where there are too few to tell.
+    /// In words: `no trend`, `40 days (30 to 60)`, or `3 of 7 days` where there are too few.
     pub fn words(&self) -> String {
         match self {
             Self::TooFew { days } => format!("{days} of {DAYS_MIN} days"),
@@ -93,8 +90,9 @@ impl Growth {
     }
 }
 
-/// The slope of the highest peaks of `days` (`2026-11-23` → peak): the median of all pairs' slopes (Theil 1950, Sen 1968), with Sen's
-/// interval from the variance of Kendall's statistic, ties corrected; and when its line reaches `limit`.
+/// The slope of the daily peaks `days` (`2026-11-23` → peak), and when its line reaches `limit`.
+/// The slope is the median of all pairs' slopes (Theil 1950, Sen 1968). Its interval is Sen's, from
+/// the variance of Kendall's statistic, corrected for ties.
 pub fn growth(days: &BTreeMap<String, f64>, limit: Option<f64>) -> Growth {
     let dated = days.iter().filter_map(|(day, peak)| Some((day.parse::<Date>().ok()?, *peak)));
     let dated: Vec<(Date, f64)> = dated.collect();
@@ -124,14 +122,14 @@ pub fn growth(days: &BTreeMap<String, f64>, limit: Option<f64>) -> Growth {
     }
     let mut levels: Vec<f64> = at.iter().map(|(day, peak)| peak - slope * day).collect();
     let now = median(&mut levels) + slope * at[at.len() - 1].0;
-    let left = limit.map(|limit| Left {
+    let left = limit.map(|limit| DaysToLimit {
         days: (limit - now) / slope,
         between: ((limit - now) / high, (limit - now) / low),
     });
     Growth::Rises { per_day, left }
 }
 
-/// Of Kendall's statistic, corrected for ties.
+/// The variance of Kendall's statistic, corrected for ties.
 fn variance(at: &[(f64, f64)]) -> f64 {
     let weight = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
     let mut sorted: Vec<f64> = at.iter().map(|(_, peak)| *peak).collect();

@@ -1,13 +1,15 @@
-//! What a platform can do against what is made of it: measured maxima beside present use, component by component.
+//! Compares what a platform can do with what is used: measured maxima beside present use, component
+//! by component.
 //!
-//! Only figures of the same name and unit are held against each other, and only where they are of the same thing on both sides; all
-//! others are listed with the reason. A maximum that was not shown to be one (load could have risen further, or something else
-//! limited it) is *at least* so much, and a share of it at most so much.
+//! Only figures of the same name and unit are compared, and only where they describe the same thing
+//! on both sides. All others are listed with the reason. A measured maximum may be no true maximum,
+//! because the load could have risen further or something else limited it. Then it is *at least*
+//! that high, and a share of it at most that large.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `part` | the components, their figures, and what shows that one was at its end |
-//! | `ceiling` | the most that was measured of a figure, and the knee of that curve |
+//! | `part` | the components, their figures, and what shows that one was the limit |
+//! | `ceiling` | the highest measured value of a figure, and the knee of that curve |
 //! | `used` | peak, 95th percentile and mean of the same figure in present use |
 //! | `growth` | whether peaks rise from day to day, and when they reach a limit |
 //! | `platform` | whether both sides are of the same platform |
@@ -32,63 +34,64 @@ pub use used::Used;
 
 /// Shares of a limit in present use, %.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Share {
-    /// At the peak.
+pub struct CapacityShare {
     pub peak: f64,
-    /// 95 % of the time not above this; absent where that is not known.
+    /// The share that is not exceeded in 95 % of the time; absent where that is unknown.
     pub p95: Option<f64>,
-    /// On average.
     pub mean: f64,
 }
 
-/// One component.
+/// One component: its measured maximum beside its present use.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
-    /// Its name: `random reads`.
+pub struct CapacityRow {
+    /// The component, for example `random reads`.
     pub part: String,
     /// The figure of both sides, by its name in records.
     pub metric: String,
-    /// Its unit.
     pub unit: String,
-    /// What was measured.
     pub ceiling: Ceiling,
-    /// What is used.
     pub used: Used,
-    /// Shares of the knee; absent where there is none.
-    pub of_knee_pct: Option<Share>,
-    /// Shares of the most that was measured: at most so much, where that is at least so much.
-    pub of_most_pct: Share,
-    /// Whether peaks rise, and when they reach the knee, or the most where there is no knee.
+    /// Shares of the knee; absent without a knee.
+    pub of_knee_pct: Option<CapacityShare>,
+    /// Shares of the measured maximum: upper bounds where the true maximum may be higher.
+    pub of_most_pct: CapacityShare,
+    /// Whether peaks rise, and when they reach the knee, or the maximum where there is no knee.
     pub growth: Growth,
-    /// What has to be known of the figures.
+    /// What qualifies the figures, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// All components.
+/// All components that can be compared, and why the others cannot.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Capacity {
-    /// The answer in one sentence.
+pub struct CapacityReport {
+    /// The result in one sentence.
     pub line: String,
-    /// On what it was measured.
+    /// The measured platform, in words.
     pub measured_on: String,
-    /// What is used.
+    /// The platform in use, in words.
     pub used_on: String,
-    /// In what both platforms differ, one sentence each.
+    /// The differences between both platforms, one sentence each.
     pub differ: Vec<String>,
-    /// The components that can be compared, the fullest first; those whose limit was not shown to be one behind them.
-    pub rows: Vec<Row>,
-    /// Those that cannot, each with the reason.
+    /// Comparable components, the fullest first. Those whose limit was not shown to be a true
+    /// maximum come last.
+    pub rows: Vec<CapacityRow>,
+    /// Components that cannot be compared, each with the reason.
     pub left_out: Vec<(String, String)>,
 }
 
-/// Holds what was `measured` against present `use_of` it. `keys` are the key figures of a suite's tests by their names.
-pub fn capacity(measured: &[RunRecord], use_of: &[RunRecord], keys: &BTreeMap<String, String>) -> Capacity {
+/// Compares the `measured` maxima with the present `use_of` the platform. `keys` are the key
+/// figures of a suite's tests, by test name.
+pub fn capacity(
+    measured: &[RunRecord],
+    use_of: &[RunRecord],
+    keys: &BTreeMap<String, String>,
+) -> CapacityReport {
     let curves = ceiling::curves(measured);
-    let both = platform::both(measured, use_of);
+    let platforms = platform::compare_platforms(measured, use_of);
     let (mut rows, mut left_out) = (Vec::new(), Vec::new());
     for part in &part::PARTS {
-        let row = both.fits(part).and_then(|()| {
-            let ceiling = ceiling::ceiling(part, &curves, both.cpus_measured, keys)?;
+        let row = platforms.fits(part).and_then(|()| {
+            let ceiling = ceiling::ceiling(part, &curves, platforms.cpus_measured, keys)?;
             let used = used::used(part, use_of)?;
             row(part, ceiling, used, use_of)
         });
@@ -98,22 +101,29 @@ pub fn capacity(measured: &[RunRecord], use_of: &[RunRecord], keys: &BTreeMap<St
         }
     }
     left_out.push(("network".to_owned(), "no record tells of its traffic".to_owned()));
-    rows.sort_by(|a: &Row, b| b.is_sure().cmp(&a.is_sure()).then(b.fullness().total_cmp(&a.fullness())));
-    Capacity {
+    rows.sort_by(|a: &CapacityRow, b| {
+        b.is_sure().cmp(&a.is_sure()).then(b.fullness().total_cmp(&a.fullness()))
+    });
+    CapacityReport {
         line: line(&rows),
         measured_on: platform::words(measured),
         used_on: platform::words(use_of),
-        differ: both.differ,
+        differ: platforms.differ,
         rows,
         left_out,
     }
 }
 
-fn row(part: &part::Part, ceiling: Ceiling, used: Used, use_of: &[RunRecord]) -> Result<Row, String> {
+fn row(
+    part: &part::CapacityComponent,
+    ceiling: Ceiling,
+    used: Used,
+    use_of: &[RunRecord],
+) -> Result<CapacityRow, String> {
     if ceiling.unit != used.unit {
-        return Err(format!("it was measured in {}, and use is told in {}", ceiling.unit, used.unit));
+        return Err(format!("it was measured in {}, and use is reported in {}", ceiling.unit, used.unit));
     }
-    let share = |limit: f64| Share {
+    let share = |limit: f64| CapacityShare {
         peak: 100.0 * used.peak / limit,
         p95: used.p95.map(|p95| 100.0 * p95 / limit),
         mean: 100.0 * used.mean / limit,
@@ -127,7 +137,7 @@ fn row(part: &part::Part, ceiling: Ceiling, used: Used, use_of: &[RunRecord]) ->
         ));
     }
     let limit = ceiling.knee.or(ceiling.is_most.then_some(ceiling.most));
-    Ok(Row {
+    Ok(CapacityRow {
         part: part.name.to_owned(),
         metric: part.metric.to_owned(),
         unit: used.unit.clone(),
@@ -140,18 +150,18 @@ fn row(part: &part::Part, ceiling: Ceiling, used: Used, use_of: &[RunRecord]) ->
     })
 }
 
-impl Row {
-    /// The share of the knee at the peak, or of the most where there is no knee, %.
+impl CapacityRow {
+    /// The share of the knee at the peak, or of the maximum where there is no knee, %.
     pub fn fullness(&self) -> f64 {
         self.of_knee_pct.as_ref().unwrap_or(&self.of_most_pct).peak
     }
 
-    /// Whether that share is of a limit that was shown to be one; else it is at most so much.
+    /// Whether that share refers to a true maximum; otherwise it is an upper bound.
     pub fn is_sure(&self) -> bool {
         self.ceiling.knee.is_some() || self.ceiling.is_most
     }
 
-    /// What the shares are of: `knee`, `most`, `least known`.
+    /// What the shares refer to: `knee`, `most`, `least known`.
     pub fn of(&self) -> &'static str {
         match (self.ceiling.knee, self.ceiling.is_most) {
             (Some(_), _) => "the knee",
@@ -161,7 +171,7 @@ impl Row {
     }
 }
 
-fn line(rows: &[Row]) -> String {
+fn line(rows: &[CapacityRow]) -> String {
     let Some(first) = rows.first() else { return "nothing can be compared".to_owned() };
     let mut line = format!(
         "{} first: {}{} % of {} ({} {}) at the peak, {}",
@@ -173,7 +183,7 @@ fn line(rows: &[Row]) -> String {
         first.unit,
         first.used.peak_words()
     );
-    let soonest = rows.iter().filter_map(|row| Some((row, row.growth.left()?)));
+    let soonest = rows.iter().filter_map(|row| Some((row, row.growth.days_to_limit()?)));
     if let Some((row, left)) = soonest.min_by(|a, b| a.1.days.total_cmp(&b.1.days)) {
         line.push_str(&format!("; at the trend {} reaches its limit first, in {}", row.part, left.words()));
     }

@@ -1,30 +1,30 @@
-//! Whether both sides are of the same platform.
+//! Checks that both sides are of the same platform.
 
 use std::collections::BTreeSet;
 
 use dyno_record::{Host, RunRecord, counting::Transactions};
 
-use super::part::{COMMIT, CPU, Part};
+use super::part::{COMMIT, CPU, CapacityComponent};
 
-/// What both sides are.
-pub(super) struct Both {
+/// What distinguishes the two sides.
+pub(super) struct PlatformComparison {
     pub(super) differ: Vec<String>,
     pub(super) cpus_measured: u32,
-    /// Why figures of engines, blocks or processors cannot be compared.
+    /// Why figures that depend on engine, block size or processors cannot be compared.
     engines: Option<String>,
     blocks: Option<String>,
     processors: Option<String>,
-    /// Why its count of commits is none of commits that write.
+    /// Why the commit count also includes transactions that only read.
     commits: Option<String>,
 }
 
-/// Product and version of the databases, and their host: of all records, each once.
+/// Product and version of the databases with their host, for all records, each once.
 pub(super) fn words(records: &[RunRecord]) -> String {
-    let one = |record: &RunRecord| {
+    let describe_record = |record: &RunRecord| {
         let host = database_host(record).map_or_else(String::new, |host| format!(" on {}", host_words(host)));
         format!("{}{host}", record.databases())
     };
-    let all: BTreeSet<String> = records.iter().map(one).collect();
+    let all: BTreeSet<String> = records.iter().map(describe_record).collect();
     all.into_iter().collect::<Vec<_>>().join("; ")
 }
 
@@ -40,14 +40,14 @@ fn database_host(record: &RunRecord) -> Option<&Host> {
     record.database_host()
 }
 
-fn each<T: Ord>(records: &[RunRecord], of: impl Fn(&RunRecord) -> Option<T>) -> BTreeSet<T> {
-    records.iter().filter_map(of).collect()
+fn distinct_values<T: Ord>(records: &[RunRecord], extract: impl Fn(&RunRecord) -> Option<T>) -> BTreeSet<T> {
+    records.iter().filter_map(extract).collect()
 }
 
-pub(super) fn both(measured: &[RunRecord], use_of: &[RunRecord]) -> Both {
+pub(super) fn compare_platforms(measured: &[RunRecord], use_of: &[RunRecord]) -> PlatformComparison {
     let mut differ = Vec::new();
-    let mut apart = |what: &str, of: &dyn Fn(&RunRecord) -> Option<String>| {
-        let (here, there) = (each(measured, of), each(use_of, of));
+    let mut apart = |what: &str, extract: &dyn Fn(&RunRecord) -> Option<String>| {
+        let (here, there) = (distinct_values(measured, extract), distinct_values(use_of, extract));
         let join = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(", ");
         let is_apart = !here.is_empty() && !there.is_empty() && here != there;
         let words = format!("{what}: measured {}, in use {}", join(&here), join(&there));
@@ -68,7 +68,7 @@ pub(super) fn both(measured: &[RunRecord], use_of: &[RunRecord]) -> Both {
     let models = apart("processor", &|record| text(&database_host(record)?.cpu_model));
     let cpus_measured = measured.iter().filter_map(|record| Some(database_host(record)?.cpus)).max();
     let reading = measured.iter().chain(use_of).find_map(counts_reading);
-    Both {
+    PlatformComparison {
         differ,
         cpus_measured: cpus_measured.unwrap_or(0),
         engines,
@@ -78,7 +78,7 @@ pub(super) fn both(measured: &[RunRecord], use_of: &[RunRecord]) -> Both {
     }
 }
 
-/// Why a record's commits are not those that write alone, if they are not.
+/// Why a record's commits include those of reading transactions, if they do.
 fn counts_reading(record: &RunRecord) -> Option<String> {
     let target = record.targets.first()?;
     let counts = |what: &str| {
@@ -90,20 +90,20 @@ fn counts_reading(record: &RunRecord) -> Option<String> {
     match target.identity.counting.transactions {
         Transactions::Commits => None,
         Transactions::Calls | Transactions::Statements => counts("what only reads"),
-        // A report has a figure of commits alone.
+        // A report has a separate figure for commits.
         Transactions::Unknown if record.imported.is_some() => None,
         Transactions::Unknown => counts("nobody knows what"),
     }
 }
 
-impl Both {
-    /// Why the figure of `part` is not the same thing on both sides, if it is not.
-    pub(super) fn fits(&self, part: &Part) -> Result<(), String> {
+impl PlatformComparison {
+    /// Why the figure of `part` differs in meaning between the sides, if it does.
+    pub(super) fn fits(&self, part: &CapacityComponent) -> Result<(), String> {
         let not = |why: &Option<String>| match why {
             Some(why) => Err(format!("it is not the same thing on both sides: {why}")),
             None => Ok(()),
         };
-        if !part.anywhere {
+        if !part.is_engine_independent {
             not(&self.engines)?;
         }
         if matches!(part.metric, "logical_reads_per_s" | "physical_reads_per_s") {

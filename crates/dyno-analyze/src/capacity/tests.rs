@@ -1,6 +1,6 @@
 use dyno_record::{
-    Gap, Kind, Metric, PartOf, Role, RunRecord, Series, SeriesPoint, Setting, Spread, SweepKind, Unit,
-    Watched, Window,
+    Gap, Metric, PartOf, PointSetting, RecordKind, Role, RunRecord, Series, SeriesPoint, Spread, SweepKind,
+    Unit, WatchSummary, Window,
 };
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn put(record: &mut RunRecord, name: &str, value: f64, unit: Unit) {
     record.metrics.insert(name.to_owned(), Metric::Value { value, unit });
 }
 
-/// A step of the test `reads`, which did so many reads/s.
+/// A step of the test `reads` with this many reads/s.
 fn step(sessions: u32, reads: f64) -> RunRecord {
     let mut record = fixture::postgres();
     record.id = format!("run-{sessions}");
@@ -25,7 +25,7 @@ fn step(sessions: u32, reads: f64) -> RunRecord {
     put(&mut record, IOPS, reads, Unit::BlocksPerSecond);
     put(&mut record, "ops_per_s", reads, Unit::PerSecond);
     put(&mut record, "commits_per_s", reads, Unit::PerSecond);
-    let settings = vec![Setting { key: "test".into(), value: "reads".into() }];
+    let settings = vec![PointSetting { key: "test".into(), value: "reads".into() }];
     record.part_of = Some(PartOf {
         id: "suite-1".into(),
         kind: SweepKind::Suite,
@@ -47,10 +47,10 @@ fn keys() -> BTreeMap<String, String> {
     BTreeMap::from([("reads".to_owned(), IOPS.to_owned())])
 }
 
-/// A watch of a day at this time, with so many reads/s in its busiest minute.
+/// A watch of one day, with this many reads/s in its busiest minute.
 fn watch(day: u32, minute: f64) -> RunRecord {
     let mut record = step(1, minute / 2.0);
-    record.kind = Kind::Watch;
+    record.kind = RecordKind::Watch;
     record.part_of = None;
     record.started_at = format!("2026-11-{day:02}T09:00:00Z");
     record.window = Some(Window { seconds: 600.0, begin: record.started_at.clone(), ..Window::default() });
@@ -72,15 +72,15 @@ fn watch(day: u32, minute: f64) -> RunRecord {
     };
     record.series = Series { interval_s: 1.0, points: (0..600).map(point).collect(), full: None };
     let spreads = BTreeMap::from([(IOPS.to_owned(), spread)]);
-    record.watched = Some(Watched { known_s: 600.0, spreads, ..Watched::default() });
+    record.watched = Some(WatchSummary { known_s: 600.0, spreads, ..WatchSummary::default() });
     record
 }
 
-fn row_of<'c>(capacity: &'c Capacity, part: &str) -> &'c Row {
+fn row_of<'c>(capacity: &'c CapacityReport, part: &str) -> &'c CapacityRow {
     capacity.rows.iter().find(|row| row.part == part).unwrap_or_else(|| panic!("{capacity:#?}"))
 }
 
-fn why_of<'c>(capacity: &'c Capacity, part: &str) -> &'c str {
+fn why_of<'c>(capacity: &'c CapacityReport, part: &str) -> &'c str {
     let left = capacity.left_out.iter().find(|(name, _)| name == part);
     &left.unwrap_or_else(|| panic!("{capacity:#?}")).1
 }
@@ -90,7 +90,7 @@ fn shares_are_of_the_knee_and_of_the_most_at_the_busiest_minute() {
     let capacity = capacity(&ramp(), &[watch(23, 2_000.0)], &keys());
     let row = row_of(&capacity, "block reads");
     assert_eq!((row.ceiling.most, row.ceiling.knee, row.ceiling.is_most), (4_010.0, Some(4_000.0), true));
-    assert_eq!(row.of_knee_pct.unwrap(), Share { peak: 50.0, p95: Some(45.0), mean: 25.0 });
+    assert_eq!(row.of_knee_pct.unwrap(), CapacityShare { peak: 50.0, p95: Some(45.0), mean: 25.0 });
     assert!((row.of_most_pct.peak - 100.0 * 2_000.0 / 4_010.0).abs() < 1e-9);
     assert_eq!(row.used.peak_at, "2026-11-23T09:02:00Z");
     assert_eq!(row.ceiling.at, "reads, 16 sessions");
@@ -110,13 +110,13 @@ fn a_most_that_is_none_makes_shares_that_are_at_most_so_much() {
         "{}",
         capacity.line
     );
-    // Where use is more than that, nothing is known at all.
+    // Where use exceeds the measured maximum, nothing is known at all.
     let more = super::capacity(rising, &[watch(23, 3_700.0)], &keys());
     assert!(
         more.rows.is_empty() && why_of(&more, "block reads").contains("more than what was reached"),
         "{more:#?}"
     );
-    // A curve that is flat for another reason is no end of this component either.
+    // A curve that is flat for another reason shows no limit of this component either.
     let no_key = super::capacity(&ramp(), &[watch(23, 1_800.0)], &BTreeMap::new());
     assert!(why_of(&no_key, "block reads").contains("is about it"), "{no_key:#?}");
 }
@@ -135,7 +135,7 @@ fn what_is_not_the_same_thing_is_listed_and_never_computed() {
     assert!(why_of(&capacity(&measured, &[blocks], &keys()), "block reads").contains("block size"));
     let mut units = watch(23, 1_800.0);
     put(&mut units, IOPS, 900.0, Unit::PerSecond);
-    assert!(why_of(&capacity(&ramp(), &[units], &keys()), "block reads").contains("use is told in 1/s"));
+    assert!(why_of(&capacity(&ramp(), &[units], &keys()), "block reads").contains("use is reported in 1/s"));
     let commits = capacity(&ramp(), &[watch(23, 1_800.0)], &keys());
     assert!(why_of(&commits, "commits").contains("what only reads"), "{}", why_of(&commits, "commits"));
     assert_eq!(why_of(&commits, "network"), "no record tells of its traffic");
@@ -175,7 +175,7 @@ fn peaks_that_rise_reach_the_knee_and_noise_does_not() {
     let rising: Vec<RunRecord> = (1..=10).map(|day| watch(day, 1_000.0 + 100.0 * f64::from(day))).collect();
     let capacity = super::capacity(&ramp(), &rising, &keys());
     let row = row_of(&capacity, "block reads");
-    let left = row.growth.left().unwrap();
+    let left = row.growth.days_to_limit().unwrap();
     assert!((left.days - 20.0).abs() < 1e-9, "4,000 less 2,000 at 100 a day: {left:?}");
     assert_eq!(row.used.peak_at, "2026-11-10T09:02:00Z");
     assert!(capacity.line.contains("reaches its limit first, in 20 days"), "{}", capacity.line);

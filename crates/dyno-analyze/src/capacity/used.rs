@@ -2,43 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use dyno_record::{Kind, Metric, RunRecord, Scope, Unit};
+use dyno_record::{AttributionScope, Metric, RecordKind, RunRecord, Unit};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::ceiling::Ceiling;
-use super::part::{CPU, Part};
+use super::part::{CPU, CapacityComponent};
 use crate::number::span_s;
 
 /// Present use of a figure.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Used {
-    /// Its unit.
     pub unit: String,
-    /// The most.
     pub peak: f64,
-    /// When that began, RFC 3339: of a report in its host's own time.
+    /// Begin of the peak, RFC 3339; for a report in its host's own time.
     pub peak_at: String,
-    /// How long it lasted, s: a minute, an interval, or the time of a report.
+    /// Length of the peak, s: a minute, an interval, or the time of a report.
     pub peak_s: f64,
-    /// 95 % of the single intervals (or reports) not above this, so that it may be more than the busiest minute; absent of fewer than twenty intervals.
+    /// The value that 95 % of the intervals (or reports) do not exceed. It may be above the busiest
+    /// minute. Absent with fewer than twenty intervals.
     pub p95: Option<f64>,
-    /// Its mean over the time.
+    /// The mean over the whole time.
     pub mean: f64,
-    /// Seconds of which it is known.
+    /// Seconds for which the figure is known.
     pub seconds: f64,
     /// The highest peak of each day.
     pub days: BTreeMap<String, f64>,
-    /// Its course: seconds since the first, and the figure.
+    /// The figure over time: seconds since the first value, and the value.
     #[serde(skip)]
     pub course: Vec<(f64, f64)>,
 }
 
-/// Intervals from which on a 95th percentile is told.
+/// Fewest intervals for a 95th percentile.
 const INTERVALS_MIN: usize = 20;
 
 impl Used {
-    /// The peak's moment and length in words: `the minute from 2026-11-23 09:14:00`.
+    /// The peak's begin and length in words: `the minute from 2026-11-23 09:14:00`.
     pub fn peak_words(&self) -> String {
         let at = self.peak_at.get(..19).unwrap_or(&self.peak_at).replace('T', " ");
         match self.peak_s {
@@ -48,8 +47,8 @@ impl Used {
     }
 }
 
-/// The use of the figure of `part`, or why nobody knows.
-pub(super) fn used(part: &Part, records: &[RunRecord]) -> Result<Used, String> {
+/// The use of the figure of `part`, or why it is unknown.
+pub(super) fn used(part: &CapacityComponent, records: &[RunRecord]) -> Result<Used, String> {
     let mut used = Used::default();
     let (mut weighted, mut all, mut origin) = (0.0, Vec::new(), None);
     let mut why = format!("use does not tell {}", part.metric);
@@ -73,7 +72,7 @@ pub(super) fn used(part: &Part, records: &[RunRecord]) -> Result<Used, String> {
             _ => (unit.name().to_owned(), 1.0),
         };
         if !used.unit.is_empty() && used.unit != unit {
-            return Err(format!("use is told in {} and in {unit}", used.unit));
+            return Err(format!("use is reported in {} and in {unit}", used.unit));
         }
         used.unit = unit;
         let Some((peak, at_s, seconds, length_s)) = peak(part, record, value) else { continue };
@@ -94,7 +93,7 @@ pub(super) fn used(part: &Part, records: &[RunRecord]) -> Result<Used, String> {
         weighted += value * factor * seconds;
         let since_s =
             began.map_or(0.0, |began| began.duration_since(*origin.get_or_insert(began)).as_secs_f64());
-        course(part, record, value, seconds, |at_s, seconds, value| {
+        usage_over_time(part, record, value, seconds, |at_s, seconds, value| {
             all.push((value * factor, seconds));
             used.course.push((since_s + at_s, value * factor));
         });
@@ -116,17 +115,18 @@ pub(super) fn used(part: &Part, records: &[RunRecord]) -> Result<Used, String> {
     Ok(used)
 }
 
-fn value_of(part: &Part, records: &[RunRecord]) -> f64 {
+fn value_of(part: &CapacityComponent, records: &[RunRecord]) -> f64 {
     records.first().and_then(|record| record.metrics.get(part.metric)?.value()).unwrap_or(0.0)
 }
 
-/// The peak of a record, when it was, the seconds of which the record tells, and how long the peak lasted.
-fn peak(part: &Part, record: &RunRecord, value: f64) -> Option<(f64, f64, f64, f64)> {
+/// The peak of a record, its begin in seconds, the seconds that the record covers, and the length
+/// of the peak.
+fn peak(part: &CapacityComponent, record: &RunRecord, value: f64) -> Option<(f64, f64, f64, f64)> {
     if let Some(watched) = &record.watched {
         let spread = watched.spreads.get(part.metric)?;
         let interval_s = record.series.measured_interval_s();
         return Some(match (spread.busiest_minute, spread.busiest_minute_at_s) {
-            // All of a watch is a stretch of a minute and more, too.
+            // The whole watch is an interval longer than a minute too.
             (Some(minute), _) if interval_s < 60.0 && value > minute => {
                 (value, 0.0, spread.seconds, spread.seconds)
             }
@@ -138,8 +138,14 @@ fn peak(part: &Part, record: &RunRecord, value: f64) -> Option<(f64, f64, f64, f
     (seconds > 0.0).then_some((value, 0.0, seconds, seconds))
 }
 
-fn course(part: &Part, record: &RunRecord, value: f64, seconds: f64, mut put: impl FnMut(f64, f64, f64)) {
-    if record.kind != Kind::Watch {
+fn usage_over_time(
+    part: &CapacityComponent,
+    record: &RunRecord,
+    value: f64,
+    seconds: f64,
+    mut put: impl FnMut(f64, f64, f64),
+) {
+    if record.kind != RecordKind::Watch {
         return put(0.0, seconds, value);
     }
     for point in &record.series.points {
@@ -149,7 +155,7 @@ fn course(part: &Part, record: &RunRecord, value: f64, seconds: f64, mut put: im
     }
 }
 
-/// The value that 95 % of the time was not above.
+/// The value that is not exceeded in 95 % of the time.
 fn p95(mut all: Vec<(f64, f64)>) -> Option<f64> {
     if all.len() < INTERVALS_MIN {
         return None;
@@ -164,8 +170,8 @@ fn p95(mut all: Vec<(f64, f64)>) -> Option<f64> {
     at.map(|(value, _)| *value)
 }
 
-/// What has to be known of a row.
-pub(super) fn notes(part: &Part, records: &[RunRecord], ceiling: &Ceiling) -> Vec<String> {
+/// What qualifies the figures of a row.
+pub(super) fn notes(part: &CapacityComponent, records: &[RunRecord], ceiling: &Ceiling) -> Vec<String> {
     let mut notes = Vec::new();
     if !ceiling.is_most {
         notes.push(
@@ -185,7 +191,7 @@ pub(super) fn notes(part: &Part, records: &[RunRecord], ceiling: &Ceiling) -> Ve
         );
     }
     let of_database = |record: &RunRecord| {
-        record.whose.get(part.metric).is_some_and(|whose| whose.scope == Scope::Database)
+        record.whose.get(part.metric).is_some_and(|whose| whose.scope == AttributionScope::Database)
     };
     if records.iter().any(of_database) {
         notes.push("use is of one database; what others of its server use is not in it".to_owned());
@@ -194,14 +200,14 @@ pub(super) fn notes(part: &Part, records: &[RunRecord], ceiling: &Ceiling) -> Ve
     if gaps > 0 {
         notes.push(format!("gaps of which nothing is known: {gaps}"));
     }
-    if records.iter().any(|record| record.kind != Kind::Watch) {
+    if records.iter().any(|record| record.kind != RecordKind::Watch) {
         notes.push("a report's figure is a mean over its time, and the peak inside it is higher".to_owned());
     }
     if part.metric == CPU {
         notes.push("of the whole host, with whatever else runs on it".to_owned());
     }
     let is_unit = |unit: Unit| crate::points::Measure::find(part.metric).is_some_and(|of| of.unit == unit);
-    if part.asked && is_unit(Unit::PerSecond) {
+    if part.is_database_view && is_unit(Unit::PerSecond) {
         notes.push("requests of any size; what was measured may have been of another".to_owned());
     }
     notes

@@ -1,13 +1,13 @@
-//! Which runs of two sides belong together: those at the same point.
+//! Pairs the runs of two sides: those at the same point belong together.
 //!
-//! The axes are the settings in which runs of *one* side differ. What only differs between the sides is what is
-//! compared, and stands under "what else differed".
+//! The axes are the settings in which runs of *one* side differ. Settings that differ between the
+//! sides only are what is compared; they are listed under "what else differed".
 
 use dyno_record::RunRecord;
 
-use crate::points::axis::{Axis, AxisValue, SCHEMAS, Settings};
+use crate::points::axis::{AxisValue, SCHEMAS, SettingAxis, VaryingSettings};
 
-/// Facts of the platform: they tell sides apart, not points.
+/// Facts of the platform: they distinguish sides, not points.
 const FACTS: [&str; 4] = ["source", "target.version", "host.name", "host.kernel"];
 
 /// Runs of both sides at one point.
@@ -42,10 +42,10 @@ pub(super) fn align<'r>(a: &[&'r RunRecord], b: &[&'r RunRecord]) -> (Vec<String
 }
 
 /// The settings in which runs of one side differ.
-fn axes(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<Axis> {
-    let sides = [a, b].map(|side| Settings::of(side.iter().copied()));
-    let follow = sides.iter().all(Settings::schemas_follow);
-    let mut axes = Settings::of(a.iter().chain(b).copied()).candidates();
+fn axes(a: &[&RunRecord], b: &[&RunRecord]) -> Vec<SettingAxis> {
+    let sides = [a, b].map(|side| VaryingSettings::of(side.iter().copied()));
+    let follow = sides.iter().all(VaryingSettings::schemas_follow);
+    let mut axes = VaryingSettings::of(a.iter().chain(b).copied()).candidates();
     axes.retain(|axis| !FACTS.contains(&axis.path.as_str()));
     axes.retain(|axis| !follow || axis.path != SCHEMAS);
     axes.retain(|axis| sides.iter().any(|side| side.differ_in(axis)));

@@ -1,26 +1,27 @@
-//! What a comparison says of a measure, at a point and over all of them.
+//! The result of a comparison for one measure, at a point and over all points.
 
 use dyno_record::Unit;
 use serde::{Deserialize, Serialize};
 
-use super::ratio::{Ratio, RatioDraws};
-use super::verdict::Verdict;
+use super::ratio::{MedianRatio, RatioDraws};
+use super::verdict::ComparisonVerdict;
 use crate::points::Better;
 
-/// Differences up to this many percent are no matter, unless the user says otherwise: what single runs of a quiet machine
-/// are apart.
+/// Default margin in percent: differences up to it are not significant. Single runs of a quiet
+/// machine differ by this much.
 pub const MARGIN_PCT: f64 = 2.0;
 
-/// How to compare.
+/// How two sides are compared.
 #[derive(Debug, Clone)]
-pub struct Rules {
-    /// Differences up to this many percent are no matter.
+pub struct ComparisonRules {
+    /// Differences up to this many percent are not significant.
     pub margin_pct: f64,
-    /// The measures to compare; none is [`MEASURES_SHOWN`](super::MEASURES_SHOWN) and whatever imported records hold.
+    /// The measures to compare; empty means [`MEASURES_SHOWN`](super::MEASURES_SHOWN) and all
+    /// measures of imported records.
     pub measures: Vec<String>,
 }
 
-impl Default for Rules {
+impl Default for ComparisonRules {
     fn default() -> Self {
         Self { margin_pct: MARGIN_PCT, measures: Vec::new() }
     }
@@ -28,12 +29,11 @@ impl Default for Rules {
 
 /// One measure at one point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Compared {
-    /// The measure: `ops_per_s`.
+pub struct MeasureComparison {
+    /// The measure, for example `ops_per_s`.
     pub measure: String,
-    /// Its unit.
     pub unit: Unit,
-    /// Median of the first side's runs; absent where a run of it cannot tell.
+    /// Median of the first side's runs; absent unless each run has the measure.
     pub a: Option<f64>,
     /// Median of the second side's runs.
     pub b: Option<f64>,
@@ -41,62 +41,61 @@ pub struct Compared {
     pub a_runs: Vec<f64>,
     /// Each of the second side's runs.
     pub b_runs: Vec<f64>,
-    /// How much more the second side is, in the unit.
+    /// The second side minus the first, in the unit.
     pub difference: Option<f64>,
     /// The same in percent of the first side; absent where that is nearly zero.
     pub difference_pct: Option<f64>,
-    /// Whether others had part in the figures: of the first side, of the second.
+    /// Whether the figures include background activity: of the first side, of the second.
     pub marked: (bool, bool),
     /// The 95 % interval of the difference, %; absent with one run each.
     pub interval_pct: Option<(f64, f64)>,
-    /// Chance of runs ranked at least as far apart when both sides are the same; absent with one run each.
+    /// Probability of ranks at least as far apart when both sides are the same; absent with one run
+    /// each.
     pub p: Option<f64>,
-    /// The same, adjusted for the number of points.
+    /// The same probability, adjusted for the number of points.
     pub p_adjusted: Option<f64>,
-    /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
 }
 
-/// One point.
+/// One point with all its measures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PointCompared {
+pub struct PointComparison {
     /// The value on each axis.
     pub at: Vec<String>,
-    /// Each measure, in the order asked for.
-    pub measures: Vec<Compared>,
+    /// Each measure, in the requested order.
+    pub measures: Vec<MeasureComparison>,
 }
 
 /// One measure over all points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Overall {
-    /// The measure.
+pub struct OverallComparison {
     pub measure: String,
-    /// Points that have it on both sides.
+    /// Points that have the measure on both sides.
     pub points: usize,
-    /// Whether others had part in any of the figures.
+    /// Whether any of the figures includes background activity.
     pub marked: bool,
     /// Geometric mean of the points' ratios, as a difference in percent.
     pub difference_pct: Option<f64>,
     /// Its 95 % interval, %; absent with one run each.
     pub interval_pct: Option<(f64, f64)>,
-    /// Chance of ranks at least as far apart over all points when both sides are the same.
+    /// Probability of ranks at least as far apart over all points when both sides are the same.
     pub p: Option<f64>,
-    /// The point that is worst for the second side: its place in [`Comparison::points`](super::Comparison::points) and its difference in percent.
+    /// The worst point for the second side: its place in
+    /// [`RunComparison::points`](super::RunComparison::points) and its difference in percent.
     pub worst: Option<(usize, f64)>,
-    /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ComparisonVerdict,
 }
 
 /// One measure at every point.
-pub(super) struct Column {
+pub(super) struct ComparisonColumn {
     pub(super) measure: String,
     pub(super) better: Better,
-    pub(super) compared: Vec<Compared>,
+    pub(super) compared: Vec<MeasureComparison>,
     pub(super) draws: Vec<Option<RatioDraws>>,
-    /// Whether it counts the run's own work.
+    /// Whether it counts the run's own work only.
     pub(super) run_scoped: bool,
 }
 
-pub(super) fn interval_pct(ratio: Ratio) -> (f64, f64) {
+pub(super) fn interval_pct(ratio: MedianRatio) -> (f64, f64) {
     (100.0 * (ratio.low - 1.0), 100.0 * (ratio.high - 1.0))
 }

@@ -1,16 +1,16 @@
-//! Gates: limits that a comparison has to hold, for use where a program decides (`ops_per_s >= -3%`).
+//! Gates: limits that a comparison must keep, for use in scripts (`ops_per_s >= -3%`).
 
 use serde::{Deserialize, Serialize};
 
-use super::Comparison;
+use super::RunComparison;
 use super::overall::nothing;
 
-/// Longest text of a gate.
+/// Longest text of a gate, in characters.
 const CHARS_MAX: usize = 200;
 
-/// Which way a limit holds.
+/// The direction of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Bound {
+pub enum GateDirection {
     /// The difference is at least the limit.
     #[serde(rename = ">=")]
     AtLeast,
@@ -19,35 +19,33 @@ pub enum Bound {
     AtMost,
 }
 
-/// One limit.
+/// One limit for a measure of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Gate {
-    /// Whether the worst point has to hold it, and not the mean over the points.
+pub struct ComparisonGate {
+    /// Whether the limit applies to the worst point instead of the mean over the points.
     pub worst: bool,
-    /// The measure: `ops_per_s`.
+    /// The measure, for example `ops_per_s`.
     pub measure: String,
-    /// Which way.
-    pub bound: Bound,
+    pub bound: GateDirection,
     /// The limit: a difference in percent of the first side.
     pub limit_pct: f64,
 }
 
-/// A gate that cannot be read.
+/// The text of a gate is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the gate {text:?} cannot be read: {problem}")]
 pub struct GateError {
-    /// What was written.
     pub text: String,
     /// What is wrong with it.
     pub problem: &'static str,
 }
 
 impl GateError {
-    /// The way out.
+    /// How to write a gate.
     pub const HINT: &'static str = "write [worst] MEASURE >= PERCENT% or <=, such as \"ops_per_s >= -3%\" or \"worst service_p99_us <= 10%\"";
 }
 
-impl std::str::FromStr for Gate {
+impl std::str::FromStr for ComparisonGate {
     type Err = GateError;
 
     fn from_str(text: &str) -> Result<Self, GateError> {
@@ -56,9 +54,9 @@ impl std::str::FromStr for Gate {
             return Err(wrong("it is longer than any gate"));
         }
         let (left, bound, right) = if let Some((left, right)) = text.split_once(">=") {
-            (left, Bound::AtLeast, right)
+            (left, GateDirection::AtLeast, right)
         } else if let Some((left, right)) = text.split_once("<=") {
-            (left, Bound::AtMost, right)
+            (left, GateDirection::AtMost, right)
         } else {
             return Err(wrong("there is neither >= nor <= in it"));
         };
@@ -81,45 +79,48 @@ impl std::str::FromStr for Gate {
     }
 }
 
-impl std::fmt::Display for Gate {
+impl std::fmt::Display for ComparisonGate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let worst = if self.worst { "worst " } else { "" };
         let bound = match self.bound {
-            Bound::AtLeast => ">=",
-            Bound::AtMost => "<=",
+            GateDirection::AtLeast => ">=",
+            GateDirection::AtMost => "<=",
         };
         write!(f, "{worst}{} {bound} {}%", self.measure, self.limit_pct)
     }
 }
 
-/// How a gate came out.
+/// The result of a gate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GateResult {
-    /// The gate.
-    pub gate: Gate,
-    /// The difference that was held against it, %; absent where the measure is not there, or nearly zero on the first side
-    /// only, which is no pass. Nearly zero on both sides is a difference of 0.
+    pub gate: ComparisonGate,
+    /// The difference that was compared with the limit, %. Absent where the measure is missing or
+    /// nearly zero on the first side only; the gate then fails. Nearly zero on both sides is a
+    /// difference of 0.
     pub difference_pct: Option<f64>,
-    /// Whether it holds.
+    /// Whether the difference keeps the limit.
     pub holds: bool,
-    /// Whether the whole interval is on that side of the limit, so that another set of runs would say the same.
+    /// Whether the whole interval is on the same side of the limit, so another set of runs would
+    /// give the same result.
     pub certain: bool,
-    /// Whether others had part in the figures, or background activity differs between the sides; then nothing is certain.
+    /// Whether the figures include background activity, or it differs between the sides; then no
+    /// result is certain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
 }
 
-impl Gate {
-    /// Holds the limit against a comparison. The difference decides; the interval only says how certain that is.
-    pub fn check(&self, comparison: &Comparison) -> GateResult {
+impl ComparisonGate {
+    /// Compares the difference with the limit. The difference decides; the interval only says how
+    /// certain that is.
+    pub fn check(&self, comparison: &RunComparison) -> GateResult {
         let overall = comparison.overall.iter().find(|overall| overall.measure == self.measure);
-        // Nearly zero everywhere is no difference, whatever percent rounding would make of it.
+        // Nearly zero everywhere is no difference, even if rounding would give a percentage.
         let at = comparison
             .points
             .iter()
             .flat_map(|point| point.measures.iter().find(|c| c.measure == self.measure));
-        let mut told = at.filter(|c| c.a.is_some() && c.b.is_some()).peekable();
-        let nothing = told.peek().is_some() && told.all(nothing);
+        let mut complete = at.filter(|c| c.a.is_some() && c.b.is_some()).peekable();
+        let nothing = complete.peek().is_some() && complete.all(nothing);
         let (difference, interval) = match (overall, self.worst) {
             (None, _) => (None, None),
             (Some(_), _) if nothing => (Some(0.0), Some((0.0, 0.0))),
@@ -131,9 +132,9 @@ impl Gate {
             }
         };
         let within = |difference: f64| match self.bound {
-            // A limit of -3% is held by -3.0 as shown, whatever binary fractions make of it.
-            Bound::AtLeast => difference >= self.limit_pct - 1e-9,
-            Bound::AtMost => difference <= self.limit_pct + 1e-9,
+            // A limit of -3% is kept by a shown -3.0, regardless of binary fractions.
+            GateDirection::AtLeast => difference >= self.limit_pct - 1e-9,
+            GateDirection::AtMost => difference <= self.limit_pct + 1e-9,
         };
         let holds = difference.is_some_and(within);
         let marked = overall.is_some_and(|overall| overall.marked) || !comparison.background.is_empty();
@@ -150,9 +151,9 @@ mod tests {
 
     #[test]
     fn gates_are_read() {
-        let gate: Gate = "ops_per_s >= -3%".parse().unwrap();
-        assert_eq!((gate.worst, gate.bound, gate.limit_pct), (false, Bound::AtLeast, -3.0));
-        let gate: Gate = " worst service_p99_us<=10.5 % ".parse().unwrap();
+        let gate: ComparisonGate = "ops_per_s >= -3%".parse().unwrap();
+        assert_eq!((gate.worst, gate.bound, gate.limit_pct), (false, GateDirection::AtLeast, -3.0));
+        let gate: ComparisonGate = " worst service_p99_us<=10.5 % ".parse().unwrap();
         assert_eq!((gate.worst, gate.measure.as_str(), gate.limit_pct), (true, "service_p99_us", 10.5));
     }
 
@@ -167,7 +168,7 @@ mod tests {
             ("the ops_per_s >= 3%", "more than one"),
             ("ops;x >= 3%", "not a name"),
         ] {
-            let error = text.parse::<Gate>().unwrap_err().to_string();
+            let error = text.parse::<ComparisonGate>().unwrap_err().to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
     }
@@ -175,15 +176,15 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_reading_panic(text in ".{0,60}") {
-            let _ = text.parse::<Gate>();
+            let _ = text.parse::<ComparisonGate>();
         }
 
         #[test]
         fn what_is_shown_reads_back(worst: bool, measure in "[a-z][a-z0-9_]{0,12}", least: bool, limit in -1e6f64..1e6) {
-            let bound = if least { Bound::AtLeast } else { Bound::AtMost };
+            let bound = if least { GateDirection::AtLeast } else { GateDirection::AtMost };
             prop_assume!(measure != "worst");
-            let gate = Gate { worst, measure, bound, limit_pct: limit };
-            prop_assert_eq!(gate.to_string().parse::<Gate>().unwrap(), gate);
+            let gate = ComparisonGate { worst, measure, bound, limit_pct: limit };
+            prop_assert_eq!(gate.to_string().parse::<ComparisonGate>().unwrap(), gate);
         }
     }
 }

@@ -1,9 +1,11 @@
-//! Comparison of two sides: by how much each measure differs at each point, and whether that is real.
+//! Compares two sides: how much each measure differs at each point, and whether that is
+//! significant.
 //!
-//! A side is any set of runs: a run, repeats of it, a sweep, a variant. Runs at the same point are put together; the
-//! difference is that of their medians, in percent of the first side. Whether it is real takes repeats: the rank test
-//! ([`rank`]) and the interval of the ratio ([`ratio`]) have to agree, and the difference has to exceed a stated margin
-//! ([`Verdict`]). One run each is never a verdict, however far apart they are.
+//! A side is any set of runs: a run, repeats of it, a sweep, a variant. Runs at the same point are
+//! grouped. The difference is that of their medians, in percent of the first side. Significance
+//! requires repeats. The rank test ([`rank`]) and the interval of the ratio ([`ratio`]) must agree,
+//! and the difference must exceed a stated margin ([`ComparisonVerdict`]). One run each never gives a
+//! verdict, however much they differ.
 
 mod align;
 mod background;
@@ -20,27 +22,27 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use dyno_record::{Kind, RunRecord, Scope, Unit};
+use dyno_record::{AttributionScope, RecordKind, RunRecord, Unit};
 use serde::{Deserialize, Serialize};
 
-use crate::differ::{Difference, differ};
+use crate::differ::{ConfigDifference, differ};
 use crate::points::{Better, Estimate, Measure, figure};
-use crate::profile::{Gains, gains};
-use crate::varied::{Varied, varied};
-use crate::whose::{Marked, is_marked, legend, marked, whose};
+use crate::profile::{ProfileComparison, gains};
+use crate::varied::{RepeatVariation, varied};
+use crate::whose::{MetricAttributions, attribution_of, is_marked, legend, marked_metrics};
 use align::Pair;
 pub use background::{Background, BackgroundDifference, background, background_words};
-use compared::{Column, interval_pct};
-pub use compared::{Compared, MARGIN_PCT, Overall, PointCompared, Rules};
-pub use gate::{Gate, GateError, GateResult};
+use compared::{ComparisonColumn, interval_pct};
+pub use compared::{ComparisonRules, MARGIN_PCT, MeasureComparison, OverallComparison, PointComparison};
+pub use gate::{ComparisonGate, GateError, GateResult};
 pub use near_zero::{difference_pct, is_near_zero};
 use overall::overall;
 use ratio::{RatioDraws, draw_ratio};
 pub(crate) use verdict::adjusted;
-use verdict::{Evidence, judge};
-pub use verdict::{SIGNIFICANCE, Verdict};
+pub use verdict::{ComparisonVerdict, SIGNIFICANCE};
+use verdict::{VerdictEvidence, judge};
 
-/// The measures that are compared where none is named: load, latency, work in the database, and what it cost.
+/// The measures that are compared by default: load, latency, work in the database, and its costs.
 pub const MEASURES_SHOWN: [&str; 11] = [
     "load_rows_per_s",
     "load_durable_rows_per_s",
@@ -55,72 +57,71 @@ pub const MEASURES_SHOWN: [&str; 11] = [
     "cpu_busy_pct",
 ];
 
-/// One side.
+/// One side of a comparison.
 #[derive(Debug, Clone)]
-pub struct Side<'r> {
-    /// What it is called: as the user named it.
+pub struct ComparisonSide<'r> {
+    /// The name that the user gave it.
     pub name: String,
-    /// Its runs.
     pub records: Vec<&'r RunRecord>,
 }
 
 /// A point that only one side has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Alone {
-    /// The side's name.
+pub struct UnmatchedPoint {
     pub side: String,
     /// The value on each axis.
     pub at: Vec<String>,
 }
 
-/// What the comparison of two sides says.
+/// The result of comparing two sides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// The first side: what the second is held against.
+pub struct RunComparison {
+    /// Name of the first side, the baseline.
     pub a: String,
-    /// The second side.
+    /// Name of the second side, the candidate.
     pub b: String,
     /// Runs of each side that are compared.
     pub runs: (usize, usize),
-    /// Differences up to this many percent are no matter.
+    /// Differences up to this many percent are not significant.
     pub margin_pct: f64,
-    /// The settings along which points lie: `sessions`.
+    /// The axes of the points, for example `sessions`.
     pub axes: Vec<String>,
     /// Points that both sides have.
-    pub points: Vec<PointCompared>,
+    pub points: Vec<PointComparison>,
     /// Each measure over all points.
-    pub overall: Vec<Overall>,
+    pub overall: Vec<OverallComparison>,
     /// Points that only one side has.
-    pub alone: Vec<Alone>,
-    /// Which functions took more processor time and which took less; absent where a side has no profile, or there are several
-    /// points.
+    pub alone: Vec<UnmatchedPoint>,
+    /// The functions whose processor time rose or fell; absent where a side has no profile, or
+    /// there are several points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profile: Option<Gains>,
-    /// The legend of the mark, where others had part in any of the figures.
+    pub profile: Option<ProfileComparison>,
+    /// The legend of the mark, where any of the figures includes background activity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
-    /// Settings of one side only with which its commits are not durable: what it gains by them is no gain of the platform.
+    /// Settings of one side only that make its commits not durable. What it gains by them is no
+    /// gain of the platform.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_durable: Vec<String>,
-    /// What has to be known with the figures: that a side is imported, and what workloads want to have said of themselves.
+    /// What qualifies the figures: imported sides, and notes that workloads require.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Background activity that differs between the sides: it confounds every verdict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<BackgroundDifference>,
-    /// Repeats that differ, and what moved with that.
+    /// Repeats that differ, and the counters that changed with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub varied: Vec<Varied>,
-    /// Runs that are no result, with the reason.
+    pub varied: Vec<RepeatVariation>,
+    /// Runs without a result, with the reason.
     pub left_out: Vec<(String, String)>,
     /// What else differs between the sides, the most relevant first.
-    pub differed: Vec<Difference>,
+    pub differed: Vec<ConfigDifference>,
 }
 
-/// Compares `b` with `a`.
-pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
+/// Compares side `b` with side `a`, by `rules`.
+pub fn compare(a: &ComparisonSide<'_>, b: &ComparisonSide<'_>, rules: &ComparisonRules) -> RunComparison {
     let mut left_out = Vec::new();
-    let mut valid = |side: &Side<'_>| -> Vec<usize> {
+    let mut valid = |side: &ComparisonSide<'_>| -> Vec<usize> {
         let (kept, dropped): (Vec<usize>, Vec<usize>) =
             (0..side.records.len()).partition(|&i| side.records[i].status.counts());
         left_out.extend(dropped.iter().map(|&i| no_result(side.records[i])));
@@ -133,20 +134,20 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
     let (both, one): (Vec<Pair<'_>>, Vec<Pair<'_>>) =
         pairs.into_iter().partition(|pair| !pair.a.is_empty() && !pair.b.is_empty());
     let texts = |pair: &Pair<'_>| pair.at.iter().map(|value| value.text.clone()).collect::<Vec<_>>();
-    let alone = one.iter().map(|pair| Alone {
+    let alone = one.iter().map(|pair| UnmatchedPoint {
         side: if pair.b.is_empty() { a.name.clone() } else { b.name.clone() },
         at: texts(pair),
     });
     let measures = measures(rules, &both);
-    let mut columns: Vec<Column> = measures.iter().map(|name| column(name, &both, rules)).collect();
+    let mut columns: Vec<ComparisonColumn> = measures.iter().map(|name| column(name, &both, rules)).collect();
     let background = background::of_pairs(&both);
-    let mut overall: Vec<Overall> = columns.iter().map(|column| overall(column, rules)).collect();
+    let mut overall: Vec<OverallComparison> = columns.iter().map(|column| overall(column, rules)).collect();
     if !background.is_empty() {
         let cells = columns.iter_mut().flat_map(|column| &mut column.compared);
         cells.for_each(|compared| compared.verdict = compared.verdict.confounded());
         overall.iter_mut().for_each(|overall| overall.verdict = overall.verdict.confounded());
     }
-    let points = both.iter().enumerate().map(|(i, pair)| PointCompared {
+    let points = both.iter().enumerate().map(|(i, pair)| PointComparison {
         at: texts(pair),
         measures: columns.iter().map(|column| column.compared[i].clone()).collect(),
     });
@@ -156,7 +157,7 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
         _ => None,
     };
     let (not_durable, both_not_durable) = durability((&a.name, &records_a), (&b.name, &records_b));
-    Comparison {
+    RunComparison {
         profile,
         a: a.name.clone(),
         b: b.name.clone(),
@@ -195,13 +196,14 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, rules: &Rules) -> Comparison {
     }
 }
 
-/// The legend of the mark for the measures that are compared.
+/// The legend of the mark for the compared measures.
 fn others(a: &[&RunRecord], b: &[&RunRecord], measures: &[String]) -> Option<String> {
-    let all: Vec<Marked> = a.iter().chain(b).map(|record| marked(record)).collect();
+    let all: Vec<MetricAttributions> = a.iter().chain(b).map(|record| marked_metrics(record)).collect();
     legend(&all, |name| measures.iter().any(|measure| measure == name))
 }
 
-/// Settings with which commits are not durable: of one side only, with its name, and of both.
+/// Settings that make commits not durable: those of one side only, with its name, and those of
+/// both.
 pub(crate) fn durability(
     (a, records_a): (&str, &[&RunRecord]),
     (b, records_b): (&str, &[&RunRecord]),
@@ -212,11 +214,11 @@ pub(crate) fn durability(
     let (of_a, of_b) = (caveats(records_a), caveats(records_b));
     let only_a = of_a.difference(&of_b).map(|caveat| format!("{a}: {caveat}"));
     let only_b = of_b.difference(&of_a).map(|caveat| format!("{b}: {caveat}"));
-    let both = of_a.intersection(&of_b).map(|caveat| format!("both sides: {caveat}"));
-    (only_a.chain(only_b).collect(), both.collect())
+    let common_caveats = of_a.intersection(&of_b).map(|caveat| format!("both sides: {caveat}"));
+    (only_a.chain(only_b).collect(), common_caveats.collect())
 }
 
-/// What workloads want to have said of themselves, each once.
+/// The notes that workloads require, each once.
 fn workload_notes<'r>(records: impl Iterator<Item = &'r &'r RunRecord>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for note in records.flat_map(|record| record.notes()) {
@@ -227,12 +229,12 @@ fn workload_notes<'r>(records: impl Iterator<Item = &'r &'r RunRecord>) -> Vec<S
     all
 }
 
-/// What is said of a side whose figures are, or are in part, imported.
+/// A note on a side whose figures are imported in whole or in part.
 fn imported(name: &str, records: &[&RunRecord]) -> Option<String> {
-    let count = records.iter().filter(|record| record.kind == Kind::Import).count();
-    let of = if count == records.len() { String::new() } else { format!("{count} of ") };
+    let count = records.iter().filter(|record| record.kind == RecordKind::Import).count();
+    let count_prefix = if count == records.len() { String::new() } else { format!("{count} of ") };
     let runs = if records.len() == 1 { "run is" } else { "runs are" };
-    (count > 0).then(|| format!("{name}: {of}{} {runs} imported and not audited", records.len()))
+    (count > 0).then(|| format!("{name}: {count_prefix}{} {runs} imported and not audited", records.len()))
 }
 
 fn no_result(record: &RunRecord) -> (String, String) {
@@ -240,9 +242,10 @@ fn no_result(record: &RunRecord) -> (String, String) {
     (record.id.clone(), format!("{}: {reason}", record.status.name()).trim_end_matches(": ").to_owned())
 }
 
-/// The measure `name` of the runs at one point of one side; absent unless each of them tells.
+/// The measure `name` of one side's runs at one point; absent unless each run has it.
 ///
-/// Each run counts as one, so latencies are the runs' own: adding histograms would leave one figure and no repeats.
+/// Each run counts once, so latencies are the runs' own. Merged histograms would leave one figure
+/// and no repeats.
 fn estimate(runs: &[&RunRecord], name: &str) -> Option<Estimate> {
     let figures: Option<Vec<(f64, Unit)>> = runs.iter().map(|record| figure(record, name)).collect();
     let figures = figures?;
@@ -250,8 +253,9 @@ fn estimate(runs: &[&RunRecord], name: &str) -> Option<Estimate> {
     Estimate::of_median(unit, figures.into_iter().map(|figure| figure.0).collect())
 }
 
-/// The measures to compare: as named, or the usual ones and the imported ones that both sides have anywhere.
-fn measures(rules: &Rules, pairs: &[Pair<'_>]) -> Vec<String> {
+/// The measures to compare: the named ones, or the defaults and those imported measures that both
+/// sides have somewhere.
+fn measures(rules: &ComparisonRules, pairs: &[Pair<'_>]) -> Vec<String> {
     if !rules.measures.is_empty() {
         return rules.measures.clone();
     }
@@ -260,7 +264,7 @@ fn measures(rules: &Rules, pairs: &[Pair<'_>]) -> Vec<String> {
     let have = |name: &str| pairs.iter().any(|pair| has(&pair.a, name) && has(&pair.b, name));
     let usual = MEASURES_SHOWN.iter().filter(|name| have(name)).map(|&name| name.to_owned());
     let mut measures: Vec<String> = usual.collect();
-    let imported = pairs.iter().flat_map(|pair| &pair.a).filter(|record| record.kind == Kind::Import);
+    let imported = pairs.iter().flat_map(|pair| &pair.a).filter(|record| record.kind == RecordKind::Import);
     let named: BTreeSet<&String> = imported.flat_map(|record| record.metrics.keys()).collect();
     measures.extend(
         named.into_iter().filter(|name| !MEASURES_SHOWN.contains(&name.as_str()) && have(name)).cloned(),
@@ -268,8 +272,8 @@ fn measures(rules: &Rules, pairs: &[Pair<'_>]) -> Vec<String> {
     measures
 }
 
-/// Which direction of a measure is better. One that is not in the vocabulary says so by its unit: times are better
-/// short, rates high; the rest is neither.
+/// Which direction of a measure is better. For an unknown measure the unit decides: less time is
+/// better, a higher rate is better, and others have no direction.
 pub fn better(measure: &str, unit: Unit) -> Better {
     match (Measure::find(measure), unit) {
         (Some(known), _) => known.better,
@@ -286,69 +290,80 @@ pub fn better(measure: &str, unit: Unit) -> Better {
     }
 }
 
-fn column(measure: &str, points: &[Pair<'_>], rules: &Rules) -> Column {
-    let found: Vec<_> =
+fn column(measure: &str, points: &[Pair<'_>], rules: &ComparisonRules) -> ComparisonColumn {
+    let estimates: Vec<_> =
         points.iter().map(|pair| (estimate(&pair.a, measure), estimate(&pair.b, measure))).collect();
-    let unit = found
+    let unit = estimates
         .iter()
         .find_map(|(a, b)| a.as_ref().or(b.as_ref()))
         .map_or(Unit::Count, |estimate| estimate.unit);
     let better = better(measure, unit);
     let is_marked = |records: &[&RunRecord]| records.iter().any(|record| is_marked(record, measure));
     let run_scoped = is_run_scoped(measure, points.iter().flat_map(|pair| pair.a.iter().chain(&pair.b)));
-    let values = found.iter().zip(points).map(|((a, b), pair)| {
+    let values = estimates.iter().zip(points).map(|((a, b), pair)| {
         let runs =
             |estimate: &Option<Estimate>| estimate.as_ref().map(|e| e.runs.clone()).unwrap_or_default();
         let marked = (is_marked(&pair.a), is_marked(&pair.b));
-        Values { measure: measure.to_owned(), unit, better, a: runs(a), b: runs(b), marked, run_scoped }
+        ComparedValues {
+            measure: measure.to_owned(),
+            unit,
+            better,
+            a: runs(a),
+            b: runs(b),
+            marked,
+            run_scoped,
+        }
     });
     let (compared, draws) = compare_values(values.collect(), rules.margin_pct);
-    Column { measure: measure.to_owned(), better, compared, draws, run_scoped }
+    ComparisonColumn { measure: measure.to_owned(), better, compared, draws, run_scoped }
 }
 
-/// Whether a measure counts the run's own work in all of these runs.
+/// Whether a measure counts the run's own work only in all of these runs.
 pub(crate) fn is_run_scoped<'r>(measure: &str, mut records: impl Iterator<Item = &'r &'r RunRecord>) -> bool {
-    records.all(|record| whose(record, measure).is_none_or(|whose| whose.scope == Scope::Run))
+    records.all(|record| {
+        attribution_of(record, measure).is_none_or(|whose| whose.scope == AttributionScope::Run)
+    })
 }
 
-/// One figure of two sides, each of several runs.
+/// One figure of two sides, each with several runs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Values {
-    /// What it is.
+pub struct ComparedValues {
     pub measure: String,
-    /// Its unit.
     pub unit: Unit,
-    /// Which direction is better.
     pub better: Better,
-    /// Each of the first side's runs; none where one of them cannot tell.
+    /// Each of the first side's runs; empty where one of them lacks the figure.
     pub a: Vec<f64>,
     /// Each of the second side's runs.
     pub b: Vec<f64>,
-    /// Whether others had part in the figures of a side.
+    /// Whether the figures of a side include background activity.
     pub marked: (bool, bool),
-    /// Whether it counts the run's own work: a mark then says that others worked beside it, which matters for a comparison
-    /// only where it differs between the sides ([`background`]).
+    /// Whether it counts the run's own work only. A mark then means background activity beside it.
+    /// That matters for a comparison only where it differs between the sides ([`background`]).
     pub run_scoped: bool,
 }
 
-/// Compares figures that belong together: chances are adjusted for how many they are.
-pub(crate) fn compare_values(all: Vec<Values>, margin_pct: f64) -> (Vec<Compared>, Vec<Option<RatioDraws>>) {
-    let repeated = |of: &Values| of.a.len().max(of.b.len()) > 1;
+/// Compares figures that belong together: probabilities are adjusted for their number.
+pub(crate) fn compare_values(
+    all: Vec<ComparedValues>,
+    margin_pct: f64,
+) -> (Vec<MeasureComparison>, Vec<Option<RatioDraws>>) {
+    let repeated = |of: &ComparedValues| of.a.len().max(of.b.len()) > 1;
     let chances: Vec<Option<f64>> = all
         .iter()
         .map(|of| rank::mann_whitney(&of.a, &of.b).filter(|_| repeated(of)).map(|test| test.p))
         .collect();
     let p_adjusted = adjusted(&chances);
     let median = |runs: &[f64]| (!runs.is_empty()).then(|| ratio::median(&mut runs.to_vec()));
-    let tiny = |of: &Values, value: Option<f64>| value.is_some_and(|value| is_near_zero(of.unit, value));
-    // A ratio of two figures that print as nothing is one of rounding.
-    let both_tiny = |of: &Values| tiny(of, median(&of.a)) && tiny(of, median(&of.b));
+    let tiny =
+        |of: &ComparedValues, value: Option<f64>| value.is_some_and(|value| is_near_zero(of.unit, value));
+    // A ratio of two figures that print as zero is a ratio of rounding errors.
+    let both_tiny = |of: &ComparedValues| tiny(of, median(&of.a)) && tiny(of, median(&of.b));
     let draws: Vec<Option<RatioDraws>> =
         all.iter().map(|of| draw_ratio(&of.a, &of.b).filter(|_| !both_tiny(of))).collect();
     let compared = all.into_iter().enumerate().map(|(i, of)| {
         let ratio = draws[i].as_ref().map(RatioDraws::ratio);
         let (a, b) = (median(&of.a), median(&of.b));
-        let evidence = Evidence {
+        let evidence = VerdictEvidence {
             runs: (of.a.len(), of.b.len()),
             runs_max: of.a.len().max(of.b.len()),
             ratio,
@@ -356,14 +371,14 @@ pub(crate) fn compare_values(all: Vec<Values>, margin_pct: f64) -> (Vec<Compared
             near_zero: both_tiny(&of),
             marked: (of.marked.0 || of.marked.1) && !of.run_scoped,
         };
-        Compared {
+        MeasureComparison {
             difference: a.zip(b).map(|(a, b)| b - a),
             difference_pct: a.zip(b).and_then(|(a, b)| difference_pct(of.unit, a, b)),
             interval_pct: ratio.filter(|_| repeated(&of) && !tiny(&of, a)).map(interval_pct),
             p: chances[i],
             p_adjusted: p_adjusted[i],
             verdict: if a.is_none() || b.is_none() {
-                Verdict::Unsure
+                ComparisonVerdict::Unsure
             } else {
                 judge(&evidence, of.better, margin_pct)
             },

@@ -1,15 +1,15 @@
-//! Figures so small that a percent of them says nothing.
+//! Detects figures too small for a percentage.
 //!
-//! 0.002 MB/s against 0.004 MB/s is twice as much, and no difference to anybody: both are what rounding and a background
-//! process leave. A figure is nearly zero where one step of its last printed digit is more than a tenth of it; then
-//! differences are told in the unit itself.
+//! 0.004 MB/s is twice 0.002 MB/s, but the difference is meaningless: both come from rounding or a
+//! background process. A figure is nearly zero where one step of its last printed digit is more
+//! than a tenth of it. Differences are then reported in the unit itself.
 
 use dyno_record::Unit;
 
 /// Steps of the last printed digit below which a figure is nearly zero.
 const STEPS: f64 = 10.0;
 
-/// One step of the last digit that matters of a figure in this unit.
+/// One step of the last significant digit of a figure in this unit.
 fn step(unit: Unit) -> f64 {
     match unit {
         Unit::Percent
@@ -25,12 +25,12 @@ fn step(unit: Unit) -> f64 {
     }
 }
 
-/// Whether a percent of `value` says nothing.
+/// Whether a percentage of `value` is meaningless.
 pub fn is_near_zero(unit: Unit, value: f64) -> bool {
     value.abs() < STEPS * step(unit)
 }
 
-/// How much more `b` is than `a`, in percent of `a`; absent where `a` is nearly zero.
+/// The difference of `b` from `a` in percent of `a`; absent where `a` is nearly zero.
 pub fn difference_pct(unit: Unit, a: f64, b: f64) -> Option<f64> {
     let difference = 100.0 * (b - a) / a.abs();
     (!is_near_zero(unit, a) && difference.is_finite()).then_some(difference)

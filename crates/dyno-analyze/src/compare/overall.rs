@@ -1,44 +1,52 @@
-//! One measure over all points: the mean of the ratios, and the rank test with each point as a stratum.
+//! Compares one measure over all points: the mean of the ratios, and the rank test with each point
+//! as a stratum.
 
-use super::compared::{Column, Compared, Overall, Rules, interval_pct};
+use super::compared::{
+    ComparisonColumn, ComparisonRules, MeasureComparison, OverallComparison, interval_pct,
+};
 use super::near_zero::is_near_zero;
 use super::rank::two_sided;
 use super::ratio::{RatioDraws, mean_ratio};
-use super::verdict::{Evidence, Verdict, judge};
+use super::verdict::{ComparisonVerdict, VerdictEvidence, judge};
 use crate::points::Better;
 
-pub(super) fn overall(column: &Column, rules: &Rules) -> Overall {
-    let both: Vec<(usize, &Compared)> =
+pub(super) fn overall(column: &ComparisonColumn, rules: &ComparisonRules) -> OverallComparison {
+    let complete_points: Vec<(usize, &MeasureComparison)> =
         column.compared.iter().enumerate().filter(|(_, c)| c.a.is_some() && c.b.is_some()).collect();
-    let draws: Option<Vec<RatioDraws>> = both.iter().map(|&(i, _)| column.draws[i].clone()).collect();
+    let draws: Option<Vec<RatioDraws>> =
+        complete_points.iter().map(|&(i, _)| column.draws[i].clone()).collect();
     let ratio = draws.and_then(|draws| mean_ratio(&draws));
-    // Where a point has no percent, a mean of percents would leave it out unseen.
-    let told = ratio.filter(|_| both.iter().all(|(_, c)| c.difference_pct.is_some()));
-    let marked = both.iter().any(|(_, c)| c.marked.0 || c.marked.1);
-    let p = match both.as_slice() {
+    // A point without a percentage would be missing from the mean without notice, so no mean is
+    // given.
+    let overall_ratio = ratio.filter(|_| complete_points.iter().all(|(_, c)| c.difference_pct.is_some()));
+    let marked = complete_points.iter().any(|(_, c)| c.marked.0 || c.marked.1);
+    let p = match complete_points.as_slice() {
         [(_, one)] => one.p,
         many => stratified(many.iter().map(|(_, c)| (c.a_runs.as_slice(), c.b_runs.as_slice()))),
     };
-    let runs = |part: fn(&Compared) -> usize| both.iter().map(|(_, c)| part(c)).min().unwrap_or(0);
-    let runs_max = both.iter().map(|(_, c)| c.a_runs.len().max(c.b_runs.len())).max().unwrap_or(0);
-    let evidence = Evidence {
+    let runs = |part: fn(&MeasureComparison) -> usize| {
+        complete_points.iter().map(|(_, c)| part(c)).min().unwrap_or(0)
+    };
+    let runs_max = complete_points.iter().map(|(_, c)| c.a_runs.len().max(c.b_runs.len())).max().unwrap_or(0);
+    let evidence = VerdictEvidence {
         runs: (runs(|c| c.a_runs.len()), runs(|c| c.b_runs.len())),
         runs_max,
         ratio,
         p,
-        near_zero: column.draws.iter().all(Option::is_none) && both.iter().all(|(_, c)| nothing(c)),
+        near_zero: column.draws.iter().all(Option::is_none)
+            && complete_points.iter().all(|(_, c)| nothing(c)),
         marked: marked && !column.run_scoped,
     };
-    Overall {
+    OverallComparison {
         measure: column.measure.clone(),
-        points: both.len(),
+        points: complete_points.len(),
         marked,
-        difference_pct: told.map(|ratio| 100.0 * (ratio.ratio - 1.0)),
-        interval_pct: told.filter(|_| runs_max > 1).map(interval_pct),
+        difference_pct: overall_ratio.map(|ratio| 100.0 * (ratio.ratio - 1.0)),
+        interval_pct: overall_ratio.filter(|_| runs_max > 1).map(interval_pct),
         p,
-        worst: worst(&both, column.better),
-        verdict: if both.is_empty() {
-            Verdict::Unsure
+        worst: worst(&complete_points, column.better),
+        verdict: if complete_points.is_empty() {
+            ComparisonVerdict::Unsure
         } else {
             judge(&evidence, column.better, rules.margin_pct)
         },
@@ -46,23 +54,24 @@ pub(super) fn overall(column: &Column, rules: &Rules) -> Overall {
 }
 
 /// Whether both sides are nearly zero.
-pub(super) fn nothing(compared: &Compared) -> bool {
+pub(super) fn nothing(compared: &MeasureComparison) -> bool {
     [compared.a, compared.b].iter().all(|value| value.is_some_and(|value| is_near_zero(compared.unit, value)))
 }
 
-/// The point that is worst for the second side; of a measure without a direction, the one that differs most.
-fn worst(both: &[(usize, &Compared)], better: Better) -> Option<(usize, f64)> {
+/// The worst point for the second side; for a measure without a direction, the one that differs
+/// most.
+fn worst(complete_points: &[(usize, &MeasureComparison)], better: Better) -> Option<(usize, f64)> {
     let badness = |difference: f64| match better {
         Better::Higher => -difference,
         Better::Lower => difference,
         Better::Neither => difference.abs(),
     };
-    let differences = both.iter().filter_map(|&(i, compared)| Some((i, compared.difference_pct?)));
+    let differences = complete_points.iter().filter_map(|&(i, compared)| Some((i, compared.difference_pct?)));
     differences.max_by(|x, y| badness(x.1).total_cmp(&badness(y.1)))
 }
 
-/// Van Elteren's test (1960): the rank sums of all points together, each weighted by 1 ÷ (its runs + 1). Absent where no
-/// point has repeats.
+/// Van Elteren's test (1960): the rank sums of all points together, each weighted by
+/// `1 ÷ (its runs + 1)`. Absent where no point has repeats.
 pub(super) fn stratified<'c>(points: impl Iterator<Item = (&'c [f64], &'c [f64])>) -> Option<f64> {
     let (mut distance, mut variance) = (0.0, 0.0);
     let mut repeated = false;

@@ -4,17 +4,17 @@
 //! (Mann and Whitney 1947; with ties, the permutation distribution of midranks, Lehmann: Nonparametrics, 1.4). Many runs
 //! use the normal approximation with correction for ties and continuity.
 
-/// The most runs on both sides together that are counted exactly.
+/// Most runs of both sides together that are counted exactly.
 const EXACT_RUNS_MAX: usize = 40;
 
-/// What the test says.
+/// The result of the rank test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankTest {
     /// Pairs in which the first side's run is the larger one; a tie counts one half.
     pub u: f64,
-    /// Chance of ranks at least as far apart when both sides are the same, two-sided.
+    /// Two-sided probability of ranks at least as far apart when both sides are the same.
     pub p: f64,
-    /// Whether `p` was counted or approximated.
+    /// Whether `p` was counted exactly rather than approximated.
     pub exact: bool,
 }
 
@@ -46,7 +46,7 @@ impl Ranks {
     }
 }
 
-/// Tests whether `a` and `b` rank alike. Absent where a side is empty or a value is no finite number.
+/// Tests whether `a` and `b` rank alike. Absent where a side is empty or a value is not finite.
 pub fn mann_whitney(a: &[f64], b: &[f64]) -> Option<RankTest> {
     if a.is_empty() || b.is_empty() || a.iter().chain(b).any(|v| !v.is_finite()) {
         return None;
@@ -92,7 +92,7 @@ fn normal_p(ranks: &Ranks, u: f64, a: usize, b: usize) -> f64 {
     two_sided(z)
 }
 
-/// Chance that a standard normal draw is at least `z` away from 0.
+/// Probability that a standard normal variable is at least `z` away from 0.
 pub fn two_sided(z: f64) -> f64 {
     erfc(z.abs() / std::f64::consts::SQRT_2)
 }
@@ -136,7 +136,7 @@ mod tests {
         assert!((far - 0.294_871_794_871_794_9).abs() < 1e-12, "{far}");
     }
 
-    /// As SciPy's `PermutationMethod(n_resamples=inf)`, which counts every split, gives it.
+    /// As given by SciPy's `PermutationMethod(n_resamples=inf)`, which counts every split.
     #[test]
     fn exact_with_ties() {
         let test = mann_whitney(&[1.0, 2.0, 2.0, 3.0], &[2.0, 3.0, 4.0, 4.0, 5.0]).unwrap();

@@ -1,32 +1,34 @@
-//! How many times one side is the other: the ratio of medians, with an interval by bootstrap.
+//! Computes the ratio of two medians, with an interval by bootstrap.
 
-use crate::random::Random;
+use crate::random::ResamplingRandom;
 
-/// Resamples of the bootstrap: enough that the ends of the interval move by less than a tenth of its width.
+/// Resamples of the bootstrap: with this many, the ends of the interval vary by less than a tenth
+/// of its width.
 const RESAMPLES: usize = 1_000;
 
 /// Share of the resamples outside the interval, both sides together.
 const OUTSIDE: f64 = 0.05;
 
-/// Runs of one side whose median's distribution is worked out; of more, resamples are drawn one by one.
+/// Most runs of one side for which the median's distribution is computed; beyond it, resamples are
+/// drawn one by one.
 const KNOWN_RUNS_MAX: usize = 60;
 
-/// Seed of the resamples, so that the same runs give the same interval.
+/// Seed of the resamples: equal runs always give an equal interval.
 const SEED: u64 = 0x0D79_0A11;
 
 /// The ratio of two medians.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Ratio {
+pub struct MedianRatio {
     /// Median of the second side ÷ median of the first.
     pub ratio: f64,
-    /// The 95 % interval of it: percentiles of the bootstrap (Efron and Tibshirani: An Introduction to the Bootstrap, 13).
-    /// With three runs or fewer it is as wide as the runs lie apart.
+    /// Lower end of the 95 % interval: percentiles of the bootstrap (Efron and Tibshirani: An
+    /// Introduction to the Bootstrap, 13). With three runs or fewer it spans the runs.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end of the same interval.
     pub high: f64,
 }
 
-/// The median; the values are put in order. NaN for none.
+/// The median; the values are sorted in place. NaN for an empty slice.
 pub fn median(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
@@ -37,21 +39,21 @@ pub fn median(values: &mut [f64]) -> f64 {
     }
 }
 
-/// The bootstrap of one pair of sides: its ratio, and the logarithms of the resamples' ratios.
+/// The bootstrap of one pair of sides: its ratio, and the logarithms of the resampled ratios.
 #[derive(Debug, Clone)]
 pub struct RatioDraws {
     ratio: f64,
     logs: Vec<f64>,
 }
 
-/// Draws how many times `a` the second side `b` is. Absent where a side is empty, or a value is not above zero: then a
-/// ratio says nothing.
+/// Bootstraps the ratio of the second side `b` to the first side `a`. Absent where a side is empty,
+/// or where a value is not above zero and a ratio says nothing.
 pub fn draw_ratio(a: &[f64], b: &[f64]) -> Option<RatioDraws> {
     if a.is_empty() || b.is_empty() || !a.iter().chain(b).all(|v| v.is_finite() && *v > 0.0) {
         return None;
     }
     let ratio = median(&mut b.to_vec()) / median(&mut a.to_vec());
-    let mut random = Random::new(SEED);
+    let mut random = ResamplingRandom::new(SEED);
     let (a, b) = (ResampledMedian::of(a), ResampledMedian::of(b));
     // Each side's draws are spread evenly over its distribution, and paired at random.
     let (a, mut b) = (a.logs(&mut random), b.logs(&mut random));
@@ -62,22 +64,23 @@ pub fn draw_ratio(a: &[f64], b: &[f64]) -> Option<RatioDraws> {
 
 impl RatioDraws {
     /// The ratio with its interval.
-    pub fn ratio(&self) -> Ratio {
+    pub fn ratio(&self) -> MedianRatio {
         let mut logs = self.logs.clone();
         let (low, high) = interval(&mut logs);
-        // Logarithm and exponential do not give back the last digit.
-        Ratio { ratio: self.ratio, low: low.exp().min(self.ratio), high: high.exp().max(self.ratio) }
+        // Logarithm and exponential do not restore the last digit.
+        MedianRatio { ratio: self.ratio, low: low.exp().min(self.ratio), high: high.exp().max(self.ratio) }
     }
 }
 
-/// The geometric mean of several points' ratios, each point's runs drawn anew within it. Absent where there is none.
-pub fn mean_ratio(points: &[RatioDraws]) -> Option<Ratio> {
+/// The geometric mean of several points' ratios, with each point's runs resampled within it. Absent
+/// without a point.
+pub fn mean_ratio(points: &[RatioDraws]) -> Option<MedianRatio> {
     if points.is_empty() {
         return None;
     }
     let count = points.len() as f64;
     let ratio = (points.iter().map(|point| point.ratio.ln()).sum::<f64>() / count).exp();
-    let mut random = Random::new(SEED);
+    let mut random = ResamplingRandom::new(SEED);
     let mut logs = vec![0.0; RESAMPLES];
     for point in points {
         for log in &mut logs {
@@ -89,12 +92,13 @@ pub fn mean_ratio(points: &[RatioDraws]) -> Option<Ratio> {
 
 /// The median of a resample of `n` runs with replacement, as a random variable.
 ///
-/// Its distribution is known: of sorted runs x₁ … xₙ, the k-th of a resample is at most xᵢ when at least k of n draws are,
-/// which is binomial (Efron: Bootstrap methods, 1979, 3). One draw from it stands for n draws and a sort.
+/// Its distribution is known. For sorted runs x₁ … xₙ, the k-th of a resample is at most xᵢ when at
+/// least k of n draws are. That is binomial (Efron: Bootstrap methods, 1979, 3). One draw from it
+/// replaces n draws and a sort.
 enum ResampledMedian {
-    /// The logarithms of its values, and the chance of each and all before it.
+    /// The logarithms of its values, and their cumulated probabilities.
     Known { logs: Vec<f64>, cumulated: Vec<f64> },
-    /// The runs to draw from, where there are too many for the pairs of their middles.
+    /// The runs to draw from, where there are too many to enumerate.
     Drawn { runs: Vec<f64> },
 }
 
@@ -116,9 +120,9 @@ impl ResampledMedian {
                 let share = |k: usize| (k as f64 / n as f64).powi(middle as i32);
                 let lower = share(i) - share(i - 1);
                 for j in i + 1..=n {
-                    let both = choose(n, middle) * lower * (share(n - j + 1) - share(n - j));
-                    atoms.push((sorted[i - 1].midpoint(sorted[j - 1]), both));
-                    left -= both;
+                    let pair_probability = choose(n, middle) * lower * (share(n - j + 1) - share(n - j));
+                    atoms.push((sorted[i - 1].midpoint(sorted[j - 1]), pair_probability));
+                    left -= pair_probability;
                 }
             }
             atoms.push((sorted[i - 1], left.max(0.0)));
@@ -132,8 +136,9 @@ impl ResampledMedian {
         Self::Known { logs: atoms.into_iter().map(|atom| atom.0.ln()).collect(), cumulated }
     }
 
-    /// The logarithms of [`RESAMPLES`] draws: where the distribution is known, its quantiles at even distances.
-    fn logs(&self, random: &mut Random) -> Vec<f64> {
+    /// The logarithms of [`RESAMPLES`] draws. Where the distribution is known, they are its
+    /// quantiles at equal distances.
+    fn logs(&self, random: &mut ResamplingRandom) -> Vec<f64> {
         match self {
             Self::Known { logs, cumulated } => {
                 let all = cumulated.last().copied().unwrap_or(1.0);
@@ -159,13 +164,13 @@ impl ResampledMedian {
     }
 }
 
-/// Chance of at least `least` successes in `n` draws of chance `p`.
+/// Probability of at least `least` successes in `n` draws of probability `p`.
 fn binomial_tail(n: usize, p: f64, least: usize) -> f64 {
     let term = |k: usize| choose(n, k) * p.powi(k as i32) * (1.0 - p).powi((n - k) as i32);
     (least..=n).map(term).sum()
 }
 
-/// Binomial coefficient.
+/// The binomial coefficient n over k.
 fn choose(n: usize, k: usize) -> f64 {
     (0..k).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64)
 }
@@ -180,11 +185,11 @@ fn interval(values: &mut [f64]) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn ratio_of_medians(a: &[f64], b: &[f64]) -> Option<Ratio> {
+    fn ratio_of_medians(a: &[f64], b: &[f64]) -> Option<MedianRatio> {
         draw_ratio(a, b).map(|draws| draws.ratio())
     }
 
-    /// The known distribution against counting every resample.
+    /// Compares the known distribution with a count of all resamples.
     #[test]
     fn the_resampled_median_is_what_all_resamples_give() {
         for n in 1..=6usize {
@@ -224,19 +229,19 @@ mod tests {
         let ratio = ratio_of_medians(&[90.0, 100.0, 110.0], &[80.0, 90.0, 100.0]).unwrap();
         assert_eq!(ratio.ratio, 0.9);
         assert!((ratio.low - 80.0 / 110.0).abs() < 1e-12 && (ratio.high - 100.0 / 90.0).abs() < 1e-12);
-        let one = ratio_of_medians(&[100.0], &[97.0]).unwrap();
-        assert!((one.low - 0.97).abs() < 1e-12 && (one.high - 0.97).abs() < 1e-12);
+        let single_run = ratio_of_medians(&[100.0], &[97.0]).unwrap();
+        assert!((single_run.low - 0.97).abs() < 1e-12 && (single_run.high - 0.97).abs() < 1e-12);
         assert_eq!(
             ratio_of_medians(&[1.0, 2.0, 3.0], &[2.0, 4.0]),
             ratio_of_medians(&[1.0, 2.0, 3.0], &[2.0, 4.0])
         );
     }
 
-    /// The interval of normal runs covers the true ratio about as often as it says; few runs make it too narrow, which the
-    /// rank test beside it makes up for.
+    /// The interval of normal runs covers the true ratio about as often as stated. Few runs make it
+    /// too narrow; the rank test beside it compensates for that.
     #[test]
     fn the_interval_covers_the_truth() {
-        let mut random = Random::new(5);
+        let mut random = ResamplingRandom::new(5);
         // The sum of twelve uniform draws is nearly normal.
         let mut draw = |mean: f64| {
             let sum: f64 = (0..12).map(|_| random.below(1_000_000) as f64 / 1e6).sum();

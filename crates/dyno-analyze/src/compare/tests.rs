@@ -1,16 +1,18 @@
-//! Comparisons of made-up sides whose difference is known.
+//! Tests comparisons of synthetic sides whose difference is known.
 
 use std::sync::LazyLock;
 
-use dyno_record::{Company, Imported, Metric, RunRecord, Scope, Status, Unit, Waits, Whose};
+use dyno_record::{
+    Attribution, AttributionScope, ForeignActivity, ImportSource, Metric, RunRecord, Status, Unit, Waits,
+};
 
 use super::*;
-use crate::conclusion::ab::{Ab, AbSide, conclusion};
+use crate::conclusion::ab::{AbResult, AbSide, conclusion};
 use crate::fixture;
 
-/// A run with so many operations per second, at so many sessions.
+/// A run with this many operations per second, at this many sessions.
 fn run(id: &str, sessions: u32, ops_per_s: f64) -> RunRecord {
-    // Filling histograms takes longest, so once for all.
+    // Filling histograms takes longest, so it is done once.
     static MODEL: LazyLock<RunRecord> = LazyLock::new(fixture::postgres);
     let mut record = MODEL.clone();
     record.id = id.to_owned();
@@ -23,12 +25,12 @@ fn runs(sessions: u32, values: &[f64]) -> Vec<RunRecord> {
     values.iter().enumerate().map(|(i, &value)| run(&format!("{sessions}-{i}"), sessions, value)).collect()
 }
 
-fn side<'r>(name: &str, records: &'r [RunRecord]) -> Side<'r> {
-    Side { name: name.into(), records: records.iter().collect() }
+fn side<'r>(name: &str, records: &'r [RunRecord]) -> ComparisonSide<'r> {
+    ComparisonSide { name: name.into(), records: records.iter().collect() }
 }
 
-fn only(measure: &str) -> Rules {
-    Rules { measures: vec![measure.into()], ..Rules::default() }
+fn only(measure: &str) -> ComparisonRules {
+    ComparisonRules { measures: vec![measure.into()], ..ComparisonRules::default() }
 }
 
 #[test]
@@ -37,24 +39,24 @@ fn repeats_that_do_not_overlap_are_a_verdict() {
     let b = runs(4, &[900.0, 910.0, 890.0, 905.0, 895.0]);
     let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
     let compared = &comparison.points[0].measures[0];
-    assert_eq!((compared.difference_pct, compared.verdict), (Some(-10.0), Verdict::Slower));
+    assert_eq!((compared.difference_pct, compared.verdict), (Some(-10.0), ComparisonVerdict::Slower));
     assert!((compared.p.unwrap() - 0.007_936_507_936_507_936).abs() < 1e-12);
     let (low, high) = compared.interval_pct.unwrap();
     assert!(low < -10.0 && -10.0 < high && high < -8.0, "{low} {high}");
-    assert_eq!(comparison.overall[0].verdict, Verdict::Slower);
+    assert_eq!(comparison.overall[0].verdict, ComparisonVerdict::Slower);
     let back = compare(&side("b", &b), &side("a", &a), &only("ops_per_s"));
-    assert_eq!(back.overall[0].verdict, Verdict::Faster);
+    assert_eq!(back.overall[0].verdict, ComparisonVerdict::Faster);
 }
 
 #[test]
 fn one_run_each_has_a_difference_and_no_verdict() {
     let (a, b) = (runs(4, &[1000.0]), runs(4, &[500.0]));
-    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
     let compared = &comparison.points[0].measures[0];
-    assert_eq!((compared.difference_pct, compared.verdict), (Some(-50.0), Verdict::OneRunEach));
+    assert_eq!((compared.difference_pct, compared.verdict), (Some(-50.0), ComparisonVerdict::OneRunEach));
     assert_eq!((compared.interval_pct, compared.p), (None, None));
-    assert!(comparison.points[0].measures.iter().all(|m| m.verdict == Verdict::OneRunEach));
-    assert!(comparison.overall.iter().all(|overall| overall.verdict == Verdict::OneRunEach));
+    assert!(comparison.points[0].measures.iter().all(|m| m.verdict == ComparisonVerdict::OneRunEach));
+    assert!(comparison.overall.iter().all(|overall| overall.verdict == ComparisonVerdict::OneRunEach));
 }
 
 #[test]
@@ -66,7 +68,7 @@ fn points_go_together_by_what_one_side_varies() {
             .collect()
     };
     let (mut a, mut b) = (ramp(100.0), ramp(110.0));
-    // What only tells the sides apart is no axis.
+    // A setting that differs between the sides only is no axis.
     b.iter_mut().for_each(|run| run.plan.workload.work_unit = 128);
     a.extend(runs(8, &[900.0]));
     b.push(RunRecord { status: Status::Invalid, reasons: vec!["why".into()], ..run("bad", 1, 1.0) });
@@ -86,7 +88,7 @@ fn a_gate_is_held_or_broken_by_the_difference() {
     let a = runs(4, &[1000.0, 1010.0, 990.0]);
     let b = runs(4, &[970.0, 980.0, 960.0]);
     let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
-    let check = |text: &str| text.parse::<Gate>().unwrap().check(&comparison);
+    let check = |text: &str| text.parse::<ComparisonGate>().unwrap().check(&comparison);
     assert!(check("ops_per_s >= -3%").holds, "exactly at the limit");
     let broken = check("worst ops_per_s >= -2.9%");
     assert!(!broken.holds && !broken.certain, "{broken:?}");
@@ -94,21 +96,21 @@ fn a_gate_is_held_or_broken_by_the_difference() {
     assert!(!missing.holds && missing.difference_pct.is_none(), "a measure that is not there holds nothing");
 }
 
-/// Two sides of the same noise are called different in at most one of twenty comparisons.
+/// Two sides of the same noise are reported as different in at most one of twenty comparisons.
 #[test]
 fn an_a_a_comparison_is_same_or_unsure() {
-    let mut random = crate::random::Random::new(3);
+    let mut random = crate::random::ResamplingRandom::new(3);
     let mut noise = |n: usize| -> Vec<f64> { (0..n).map(|_| 1000.0 + 100.0 * random.unit()).collect() };
     let mut wrong = 0;
     for _ in 0..200 {
         let (a, b) = (runs(4, &noise(5)), runs(4, &noise(5)));
         let verdict = compare(&side("a", &a), &side("b", &b), &only("ops_per_s")).overall[0].verdict;
-        wrong += i32::from(!matches!(verdict, Verdict::Same | Verdict::Unsure));
+        wrong += i32::from(!matches!(verdict, ComparisonVerdict::Same | ComparisonVerdict::Unsure));
     }
     assert!(wrong <= 10, "{wrong} of 200");
 }
 
-/// Runs with so much redo.
+/// Runs with these amounts of redo.
 fn redo(values: &[f64]) -> Vec<RunRecord> {
     let mut runs = runs(4, values);
     for (record, &value) in runs.iter_mut().zip(values) {
@@ -125,42 +127,45 @@ fn a_percent_of_nearly_zero_is_not_told() {
     let compared = &comparison.points[0].measures[0];
     assert_eq!((compared.difference_pct, compared.interval_pct), (None, None));
     assert!((compared.difference.unwrap() - 0.002).abs() < 1e-12);
-    assert_eq!((compared.verdict, comparison.overall[0].verdict), (Verdict::Same, Verdict::Same));
+    assert_eq!(
+        (compared.verdict, comparison.overall[0].verdict),
+        (ComparisonVerdict::Same, ComparisonVerdict::Same)
+    );
     assert_eq!(comparison.overall[0].difference_pct, None);
-    let gate: Gate = "redo_mb_per_s <= 5%".parse().unwrap();
+    let gate: ComparisonGate = "redo_mb_per_s <= 5%".parse().unwrap();
     assert!(gate.check(&comparison).holds, "next to nothing on both sides is no difference");
-    // From nearly nothing to something is a difference, and still no percent.
+    // From nearly zero to a real value is a difference, but has no percentage.
     let b = redo(&[40.0, 41.0, 39.0, 40.0]);
     let comparison = compare(&side("a", &a), &side("b", &b), &only("redo_mb_per_s"));
     let compared = &comparison.points[0].measures[0];
-    assert_eq!((compared.difference_pct, compared.verdict), (None, Verdict::More));
+    assert_eq!((compared.difference_pct, compared.verdict), (None, ComparisonVerdict::More));
     assert!(!gate.check(&comparison).holds);
 }
 
 #[test]
 fn a_comparison_of_marked_figures_says_so_and_is_no_clean_win() {
     let (a, mut b) = (redo(&[10.0, 10.1, 9.9, 10.0, 10.05]), redo(&[20.0, 20.1, 19.9, 20.0, 20.05]));
-    let whose = Whose {
-        scope: Scope::Server,
+    let attribution = Attribution {
+        scope: AttributionScope::Server,
         others_pct: Some(48.0),
         marked: true,
         why: "another database committed, too".into(),
     };
     b.iter_mut().for_each(|run| {
-        run.whose.insert("redo_mb_per_s".into(), whose.clone());
+        run.whose.insert("redo_mb_per_s".into(), attribution.clone());
     });
-    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
     let at = comparison.points[0].measures.iter().find(|m| m.measure == "redo_mb_per_s").unwrap();
-    assert_eq!((at.marked, at.verdict), ((false, true), Verdict::OthersHadPart));
+    assert_eq!((at.marked, at.verdict), ((false, true), ComparisonVerdict::OthersHadPart));
     assert!(comparison.others.as_ref().unwrap().contains("redo (the whole server's; others 48.0 %)"));
     let operations = &comparison.points[0].measures[0];
-    assert_eq!((operations.marked, operations.verdict), ((false, false), Verdict::Faster));
-    let gate: Gate = "redo_mb_per_s <= 5%".parse().unwrap();
+    assert_eq!((operations.marked, operations.verdict), ((false, false), ComparisonVerdict::Faster));
+    let gate: ComparisonGate = "redo_mb_per_s <= 5%".parse().unwrap();
     let result = gate.check(&comparison);
     assert!(result.marked && !result.holds && !result.certain, "{result:?}");
 }
 
-/// Runs during which other programs had so much of the processors, %.
+/// Runs during which other programs used these shares of the processors, %.
 fn beside_others(values: &[f64], others_pct: &[f64]) -> Vec<RunRecord> {
     let mut all = runs(4, values);
     for (run, &value) in all.iter_mut().zip(others_pct) {
@@ -176,41 +181,50 @@ fn durability_of_one_side_only_is_in_the_headline_and_the_notes() {
         run.targets[0].identity.not_durable = vec!["fsync = off: a crash can destroy the data".into()];
     }
     let words = "b: commits are not durable (fsync = off: a crash can destroy the data)";
-    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
     assert_eq!(
         (comparison.not_durable.as_slice(), comparison.notes.as_slice()),
         ([words.into()].as_slice(), [words.into()].as_slice())
     );
     let ab_side = |name: &str| AbSide { name: name.into(), runs: Vec::new() };
-    let figures = Ab { a: ab_side("a"), b: ab_side("b"), comparison: Some(comparison), gates: Vec::new() };
+    let figures =
+        AbResult { a: ab_side("a"), b: ab_side("b"), comparison: Some(comparison), gates: Vec::new() };
     let headline = conclusion("ab-1", None, figures).line;
     assert!(headline.starts_with("b is faster than a: ") && headline.contains(words), "{headline}");
-    let both = compare(&side("b", &b), &side("c", &b), &Rules::default());
-    assert!(both.not_durable.is_empty() && both.notes[0].starts_with("both sides: commits are not durable"));
+    let undurable_sides = compare(&side("b", &b), &side("c", &b), &ComparisonRules::default());
+    assert!(
+        undurable_sides.not_durable.is_empty()
+            && undurable_sides.notes[0].starts_with("both sides: commits are not durable")
+    );
     // Runs that write nothing have no commits to lose.
-    b.iter_mut()
-        .for_each(|run| run.window.as_mut().unwrap().counted = Some(dyno_record::window::Counted::default()));
-    assert!(compare(&side("a", &a), &side("b", &b), &Rules::default()).notes.is_empty());
+    b.iter_mut().for_each(|run| {
+        run.window.as_mut().unwrap().counted = Some(dyno_record::window::WorkCounts::default());
+    });
+    assert!(compare(&side("a", &a), &side("b", &b), &ComparisonRules::default()).notes.is_empty());
 }
 
 #[test]
 fn background_activity_of_one_side_only_confounds_every_verdict() {
     let a = beside_others(&[1000.0, 1010.0, 990.0, 1005.0], &[0.2, 0.4, 0.1, 0.3]);
     let b = beside_others(&[460.0, 470.0, 450.0, 465.0], &[48.0, 47.0, 49.0, 48.5]);
-    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
-    assert_eq!(comparison.overall[0].verdict, Verdict::Confounded);
-    assert_eq!(comparison.points[0].measures[0].verdict, Verdict::Confounded);
+    let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
+    assert_eq!(comparison.overall[0].verdict, ComparisonVerdict::Confounded);
+    assert_eq!(comparison.points[0].measures[0].verdict, ComparisonVerdict::Confounded);
     let words = "processors used by other programs: 0.2 % during a, 48.2 % during b";
     assert!(comparison.notes[0].contains(words), "{:?}", comparison.notes);
     let ab_side = |name: &str| AbSide { name: name.into(), runs: Vec::new() };
-    let figures =
-        Ab { a: ab_side("a"), b: ab_side("b"), comparison: Some(comparison.clone()), gates: Vec::new() };
+    let figures = AbResult {
+        a: ab_side("a"),
+        b: ab_side("b"),
+        comparison: Some(comparison.clone()),
+        gates: Vec::new(),
+    };
     let headline = conclusion("ab-1", None, figures).line;
     assert!(
         headline.starts_with("confounded, no verdict on b against a: ") && headline.contains(words),
         "{headline}"
     );
-    let gate: Gate = "ops_per_s <= 5%".parse().unwrap();
+    let gate: ComparisonGate = "ops_per_s <= 5%".parse().unwrap();
     assert!(!gate.check(&comparison).certain);
 }
 
@@ -218,13 +232,13 @@ fn background_activity_of_one_side_only_confounds_every_verdict() {
 fn background_activity_of_both_sides_leaves_the_verdict() {
     let a = beside_others(&[1000.0, 1010.0, 990.0, 1005.0], &[48.0, 30.0, 44.0, 20.0]);
     let b = beside_others(&[800.0, 810.0, 790.0, 805.0], &[25.0, 47.0, 33.0, 41.0]);
-    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
-    assert_eq!((comparison.overall[0].verdict, comparison.background.len()), (Verdict::Slower, 0));
-    // What a quiet system does beside is no background activity, however regular.
+    let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
+    assert_eq!((comparison.overall[0].verdict, comparison.background.len()), (ComparisonVerdict::Slower, 0));
+    // The activity of a quiet system does not count, however regular it is.
     let a = beside_others(&[1000.0, 1010.0, 990.0, 1005.0], &[0.1, 0.1, 0.1, 0.1]);
     let b = beside_others(&[800.0, 810.0, 790.0, 805.0], &[0.9, 0.9, 0.9, 0.9]);
-    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
-    assert_eq!(comparison.overall[0].verdict, Verdict::Slower);
+    let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
+    assert_eq!(comparison.overall[0].verdict, ComparisonVerdict::Slower);
 }
 
 #[test]
@@ -236,17 +250,17 @@ fn writes_of_others_to_the_device_confound_a_comparison() {
     };
     let a = writes(&[1000.0, 1010.0, 990.0, 1005.0], 4_000.0);
     let b = writes(&[700.0, 710.0, 690.0, 705.0], 80_000.0);
-    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
     let kinds: Vec<Background> = comparison.background.iter().map(|difference| difference.kind).collect();
     assert!(kinds.contains(&Background::DeviceWrites), "{kinds:?}");
-    assert_eq!(comparison.overall[0].verdict, Verdict::Confounded);
+    assert_eq!(comparison.overall[0].verdict, ComparisonVerdict::Confounded);
 }
 
-/// Lets others have so much of one kind in a run that it matters.
+/// Gives a run enough background activity of one kind to matter.
 fn disturb(run: &mut RunRecord, kind: Background) {
     let percent = |value| Metric::Value { value, unit: Unit::Percent };
-    let device = |run: &mut RunRecord, what: &str, moved: f64| {
-        run.hosts[0].counters.insert(format!("device.vda.{what}"), moved);
+    let device = |run: &mut RunRecord, counter_name: &str, moved: f64| {
+        run.hosts[0].counters.insert(format!("device.vda.{counter_name}"), moved);
     };
     match kind {
         Background::Processors => {
@@ -257,7 +271,7 @@ fn disturb(run: &mut RunRecord, kind: Background) {
         }
         Background::Sessions => {
             let Waits::Sampled { company, .. } = &mut run.waits else { panic!("the fixture has samples") };
-            *company = Company::Sampled { average_active_sessions: 2.0, seen: Vec::new() };
+            *company = ForeignActivity::Sampled { average_active_sessions: 2.0, seen: Vec::new() };
         }
         Background::DeviceWrites => device(run, "writes", 80_000.0),
         Background::DeviceWriteBytes => device(run, "write_bytes", 9e9),
@@ -286,10 +300,10 @@ fn each_kind_of_background_activity_confounds_by_itself() {
         let a = quiet(&[1000.0, 1010.0, 990.0, 1005.0]);
         let mut b = quiet(&[700.0, 710.0, 690.0, 705.0]);
         b.iter_mut().for_each(|run| disturb(run, kind));
-        let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+        let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
         let kinds: Vec<Background> = comparison.background.iter().map(|difference| difference.kind).collect();
         assert_eq!(kinds, [kind]);
-        assert_eq!(comparison.overall[0].verdict, Verdict::Confounded, "{kind:?}");
+        assert_eq!(comparison.overall[0].verdict, ComparisonVerdict::Confounded, "{kind:?}");
     }
 }
 
@@ -298,8 +312,8 @@ fn imported_runs_are_compared_and_called_so() {
     let a = runs(4, &[1000.0]);
     let mut b = runs(4, &[900.0]);
     b[0].status = Status::Imported;
-    b[0].kind = dyno_record::Kind::Import;
-    b[0].imported = Some(Imported::default());
+    b[0].kind = dyno_record::RecordKind::Import;
+    b[0].imported = Some(ImportSource::default());
     let comparison = compare(&side("a", &a), &side("b", &b), &only("ops_per_s"));
     assert_eq!(comparison.runs, (1, 1));
     assert_eq!(comparison.notes, ["b: 1 run is imported and not audited"]);
@@ -308,8 +322,8 @@ fn imported_runs_are_compared_and_called_so() {
 #[test]
 fn a_comparison_reads_back_as_it_was_written() {
     let (a, b) = (runs(4, &[1000.0, 1010.0, 990.0]), runs(4, &[900.0, 910.0, 890.0]));
-    let comparison = compare(&side("a", &a), &side("b", &b), &Rules::default());
+    let comparison = compare(&side("a", &a), &side("b", &b), &ComparisonRules::default());
     let json = serde_json::to_string(&comparison).unwrap();
-    let read: Comparison = serde_json::from_str(&json).unwrap();
+    let read: RunComparison = serde_json::from_str(&json).unwrap();
     assert_eq!(serde_json::to_string(&read).unwrap(), json);
 }

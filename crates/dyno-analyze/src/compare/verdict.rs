@@ -1,41 +1,43 @@
-//! The verdict on one measure: which side is better, or that this cannot be said.
+//! The verdict on one measure: which side is better, or that it is inconclusive.
 
 use serde::{Deserialize, Serialize};
 
-use super::ratio::Ratio;
+use super::ratio::MedianRatio;
 use crate::points::Better;
 
-/// Largest chance, adjusted for the number of points, at which sides count as different.
+/// Largest probability, adjusted for the number of points, at which sides count as different.
 pub const SIGNIFICANCE: f64 = 0.05;
 
-/// Fewest runs of each side for "same": the interval of fewer says how the runs lie apart and little of the median.
+/// Fewest runs of each side for "same": with fewer, the interval shows the spread of the runs and
+/// little of the median.
 pub(super) const SAME_RUNS_MIN: usize = 3;
 
-/// What a comparison of one measure came to. The second side is held against the first.
+/// The verdict on one measure: how the second side compares with the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ComparisonVerdict {
     /// The second side is better by more than the margin.
     Faster,
-    /// It is worse by more than the margin.
+    /// The second side is worse by more than the margin.
     Slower,
-    /// It is more by more than the margin, of a measure of which more is neither better nor worse.
+    /// It is higher by more than the margin, for a measure without a better direction.
     More,
-    /// It is less by more than the margin, of such a measure.
+    /// It is lower by more than the margin, for such a measure.
     Less,
-    /// Whatever difference there is lies within the margin.
+    /// Any difference lies within the margin.
     Same,
-    /// The runs would tell, but others had part in the figures of a side, or that cannot be excluded.
+    /// The runs would decide, but the figures of a side include background activity, or that cannot
+    /// be excluded.
     OthersHadPart,
-    /// The runs would tell, but others worked more during the runs of one side.
+    /// The runs would decide, but others worked more during the runs of one side.
     Confounded,
-    /// The runs do not tell.
+    /// The runs do not decide.
     Unsure,
-    /// There is one run of each side, which can never tell.
+    /// There is one run of each side, which never decides.
     OneRunEach,
 }
 
-impl Verdict {
+impl ComparisonVerdict {
     /// The verdict where background activity differs between the sides.
     pub(crate) fn confounded(self) -> Self {
         match self {
@@ -44,7 +46,7 @@ impl Verdict {
         }
     }
 
-    /// The words in tables.
+    /// The verdict as shown in tables.
     pub fn words(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -62,56 +64,62 @@ impl Verdict {
 
 /// What is known of one measure at one point, or over all points.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Evidence {
+pub(super) struct VerdictEvidence {
     /// Fewest runs of each side at any point.
     pub(super) runs: (usize, usize),
     /// Most runs of either side at any point.
     pub(super) runs_max: usize,
-    pub(super) ratio: Option<Ratio>,
-    /// Chance that the sides are alike, adjusted.
+    pub(super) ratio: Option<MedianRatio>,
+    /// Probability of the observed ranks if the sides are alike, adjusted.
     pub(super) p: Option<f64>,
-    /// Whether both sides are nearly zero, so that there is no ratio and no difference.
+    /// Whether both sides are nearly zero, so there is neither a ratio nor a difference.
     pub(super) near_zero: bool,
-    /// Whether others had part in the figures.
+    /// Whether the figures include background activity.
     pub(super) marked: bool,
 }
 
-/// Judges: different is what the rank test and the interval both say, beyond the margin; same is an interval within it.
-pub(super) fn judge(evidence: &Evidence, better: Better, margin_pct: f64) -> Verdict {
+/// Decides the verdict. Different: the rank test and the interval both say so, beyond the margin.
+/// Same: the interval lies within the margin.
+pub(super) fn judge(evidence: &VerdictEvidence, better: Better, margin_pct: f64) -> ComparisonVerdict {
     match judge_unmarked(evidence, better, margin_pct) {
-        told @ (Verdict::Unsure | Verdict::OneRunEach) => told,
-        _ if evidence.marked => Verdict::OthersHadPart,
+        told @ (ComparisonVerdict::Unsure | ComparisonVerdict::OneRunEach) => told,
+        _ if evidence.marked => ComparisonVerdict::OthersHadPart,
         told => told,
     }
 }
 
-fn judge_unmarked(evidence: &Evidence, better: Better, margin_pct: f64) -> Verdict {
+fn judge_unmarked(evidence: &VerdictEvidence, better: Better, margin_pct: f64) -> ComparisonVerdict {
     if evidence.runs_max <= 1 {
-        return Verdict::OneRunEach;
+        return ComparisonVerdict::OneRunEach;
     }
     let enough = evidence.runs.0 >= SAME_RUNS_MIN && evidence.runs.1 >= SAME_RUNS_MIN;
     let Some(ratio) = evidence.ratio else {
-        // Without a ratio, next to nothing on both sides is all that can be said.
-        return if evidence.near_zero && enough { Verdict::Same } else { Verdict::Unsure };
+        // Without a ratio, the only possible finding is that both sides are nearly zero.
+        return if evidence.near_zero && enough {
+            ComparisonVerdict::Same
+        } else {
+            ComparisonVerdict::Unsure
+        };
     };
     let [middle, low, high] = [ratio.ratio, ratio.low, ratio.high].map(|ratio| 100.0 * (ratio - 1.0));
     if enough && low >= -margin_pct && high <= margin_pct {
-        return Verdict::Same;
+        return ComparisonVerdict::Same;
     }
     let apart = evidence.p.is_some_and(|p| p <= SIGNIFICANCE) && (low > 0.0 || high < 0.0);
     if !apart || middle.abs() <= margin_pct {
-        return Verdict::Unsure;
+        return ComparisonVerdict::Unsure;
     }
     match (better, middle > 0.0) {
-        (Better::Higher, true) | (Better::Lower, false) => Verdict::Faster,
-        (Better::Higher, false) | (Better::Lower, true) => Verdict::Slower,
-        (Better::Neither, true) => Verdict::More,
-        (Better::Neither, false) => Verdict::Less,
+        (Better::Higher, true) | (Better::Lower, false) => ComparisonVerdict::Faster,
+        (Better::Higher, false) | (Better::Lower, true) => ComparisonVerdict::Slower,
+        (Better::Neither, true) => ComparisonVerdict::More,
+        (Better::Neither, false) => ComparisonVerdict::Less,
     }
 }
 
-/// Chances of many tests, adjusted so that of the differences that are called so at most the stated share is none
-/// (Benjamini and Hochberg 1995). Where nothing differs, they are as careful as a correction for the number of tests.
+/// Adjusts the probabilities of many tests, so at most the stated share of the differences reported
+/// is false (Benjamini and Hochberg 1995). Where nothing differs, this is as strict as a correction
+/// for the number of tests.
 pub(crate) fn adjusted(chances: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<(usize, f64)> =
         chances.iter().enumerate().filter_map(|(i, p)| Some((i, (*p)?))).collect();
@@ -130,11 +138,11 @@ pub(crate) fn adjusted(chances: &[Option<f64>]) -> Vec<Option<f64>> {
 mod tests {
     use super::*;
 
-    fn evidence(runs: usize, low: f64, middle: f64, high: f64, p: f64) -> Evidence {
-        Evidence {
+    fn evidence(runs: usize, low: f64, middle: f64, high: f64, p: f64) -> VerdictEvidence {
+        VerdictEvidence {
             runs: (runs, runs),
             runs_max: runs,
-            ratio: Some(Ratio { ratio: middle, low, high }),
+            ratio: Some(MedianRatio { ratio: middle, low, high }),
             p: Some(p),
             near_zero: false,
             marked: false,
@@ -144,57 +152,65 @@ mod tests {
     #[test]
     fn one_run_each_is_never_a_verdict() {
         let clear = evidence(1, 0.5, 0.5, 0.5, 0.0);
-        assert_eq!(judge(&clear, Better::Higher, 2.0), Verdict::OneRunEach);
+        assert_eq!(judge(&clear, Better::Higher, 2.0), ComparisonVerdict::OneRunEach);
     }
 
     #[test]
     fn better_depends_on_the_direction() {
         let less = evidence(5, 0.85, 0.88, 0.91, 0.01);
-        assert_eq!(judge(&less, Better::Higher, 2.0), Verdict::Slower);
-        assert_eq!(judge(&less, Better::Lower, 2.0), Verdict::Faster);
-        assert_eq!(judge(&less, Better::Neither, 2.0), Verdict::Less);
+        assert_eq!(judge(&less, Better::Higher, 2.0), ComparisonVerdict::Slower);
+        assert_eq!(judge(&less, Better::Lower, 2.0), ComparisonVerdict::Faster);
+        assert_eq!(judge(&less, Better::Neither, 2.0), ComparisonVerdict::Less);
         let more = evidence(5, 1.05, 1.06, 1.07, 0.01);
-        assert_eq!(judge(&more, Better::Higher, 2.0), Verdict::Faster);
+        assert_eq!(judge(&more, Better::Higher, 2.0), ComparisonVerdict::Faster);
     }
 
     #[test]
     fn figures_in_which_others_had_part_are_no_clean_win() {
-        let more = Evidence { marked: true, ..evidence(5, 1.05, 1.06, 1.07, 0.01) };
-        assert_eq!(judge(&more, Better::Higher, 2.0), Verdict::OthersHadPart);
-        let same = Evidence { marked: true, ..evidence(9, 0.985, 0.99, 0.995, 0.001) };
-        assert_eq!(judge(&same, Better::Higher, 2.0), Verdict::OthersHadPart);
-        let one = Evidence { marked: true, ..evidence(1, 0.5, 0.5, 0.5, 0.0) };
-        assert_eq!(judge(&one, Better::Higher, 2.0), Verdict::OneRunEach);
+        let more = VerdictEvidence { marked: true, ..evidence(5, 1.05, 1.06, 1.07, 0.01) };
+        assert_eq!(judge(&more, Better::Higher, 2.0), ComparisonVerdict::OthersHadPart);
+        let same = VerdictEvidence { marked: true, ..evidence(9, 0.985, 0.99, 0.995, 0.001) };
+        assert_eq!(judge(&same, Better::Higher, 2.0), ComparisonVerdict::OthersHadPart);
+        let single_run = VerdictEvidence { marked: true, ..evidence(1, 0.5, 0.5, 0.5, 0.0) };
+        assert_eq!(judge(&single_run, Better::Higher, 2.0), ComparisonVerdict::OneRunEach);
     }
 
     #[test]
     fn next_to_nothing_on_both_sides_is_the_same() {
-        let nothing = |runs| Evidence { near_zero: true, ratio: None, ..evidence(runs, 1.0, 1.0, 1.0, 0.01) };
-        assert_eq!(judge(&nothing(3), Better::Neither, 2.0), Verdict::Same);
-        assert_eq!(judge(&nothing(2), Better::Neither, 2.0), Verdict::Unsure, "two runs");
+        let nothing =
+            |runs| VerdictEvidence { near_zero: true, ratio: None, ..evidence(runs, 1.0, 1.0, 1.0, 0.01) };
+        assert_eq!(judge(&nothing(3), Better::Neither, 2.0), ComparisonVerdict::Same);
+        assert_eq!(judge(&nothing(2), Better::Neither, 2.0), ComparisonVerdict::Unsure, "two runs");
     }
 
     #[test]
     fn unsure_is_said_where_the_tests_disagree() {
         assert_eq!(
             judge(&evidence(3, 0.85, 0.88, 0.91, 0.1), Better::Higher, 2.0),
-            Verdict::Unsure,
+            ComparisonVerdict::Unsure,
             "few runs"
         );
-        assert_eq!(judge(&evidence(5, 0.85, 0.92, 1.01, 0.04), Better::Higher, 2.0), Verdict::Unsure, "wide");
+        assert_eq!(
+            judge(&evidence(5, 0.85, 0.92, 1.01, 0.04), Better::Higher, 2.0),
+            ComparisonVerdict::Unsure,
+            "wide"
+        );
         assert_eq!(
             judge(&evidence(9, 0.96, 0.985, 0.99, 0.01), Better::Higher, 2.0),
-            Verdict::Unsure,
+            ComparisonVerdict::Unsure,
             "near"
         );
     }
 
     #[test]
     fn same_is_within_the_margin_even_if_the_difference_is_real() {
-        assert_eq!(judge(&evidence(9, 0.985, 0.99, 0.995, 0.001), Better::Higher, 2.0), Verdict::Same);
+        assert_eq!(
+            judge(&evidence(9, 0.985, 0.99, 0.995, 0.001), Better::Higher, 2.0),
+            ComparisonVerdict::Same
+        );
         assert_eq!(
             judge(&evidence(2, 0.999, 1.0, 1.001, 1.0), Better::Higher, 2.0),
-            Verdict::Unsure,
+            ComparisonVerdict::Unsure,
             "two runs"
         );
     }

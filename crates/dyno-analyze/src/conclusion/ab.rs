@@ -1,46 +1,51 @@
-//! The answer of an A/B comparison: which side is better, or why that cannot be said.
+//! The conclusion of an A/B comparison: which side is better, or why it is inconclusive.
 
 use dyno_record::{RunId, Unit};
 use serde::{Deserialize, Serialize};
 
-use super::{Conclusion, Figures};
-use crate::compare::{Comparison, GateResult, Overall, SIGNIFICANCE, Verdict, background_words};
+use super::{Conclusion, ConclusionFigures};
+use crate::compare::{
+    ComparisonVerdict, GateResult, OverallComparison, RunComparison, SIGNIFICANCE, background_words,
+};
 use crate::number::fixed;
 use crate::points::{Measure, phrase};
-use crate::varied::Varied;
+use crate::varied::RepeatVariation;
 
-/// One side.
+/// One side of the A/B comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AbSide {
-    /// What it is called, with the settings that make it: `a (work_unit = 64)`.
+    /// Its name, with the settings that define it: `a (work_unit = 64)`.
     pub name: String,
     /// Its runs, valid or not.
     pub runs: Vec<RunId>,
 }
 
-/// The figures.
+/// The figures behind the conclusion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ab {
-    /// The side that the other is held against.
+pub struct AbResult {
+    /// The baseline, with which the other side is compared.
     pub a: AbSide,
-    /// The other side.
     pub b: AbSide,
     /// The comparison; absent where a side has no valid run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comparison: Option<Comparison>,
-    /// Limits that it had to hold.
+    pub comparison: Option<RunComparison>,
+    /// Limits that it had to keep.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gates: Vec<GateResult>,
 }
 
 /// The conclusion of the A/B comparison named `of`.
-pub fn conclusion(of: &str, stopped: Option<String>, figures: Ab) -> Conclusion {
-    let overall = |comparison: &Comparison| comparison.overall.iter().find(|o| o.points > 0).cloned();
+pub fn conclusion(campaign_id: &str, stopped: Option<String>, figures: AbResult) -> Conclusion {
+    let overall = |comparison: &RunComparison| comparison.overall.iter().find(|o| o.points > 0).cloned();
     let leading = figures.comparison.as_ref().and_then(overall);
     let (line, mut words) = match (&figures.comparison, leading) {
         (Some(comparison), Some(leading)) => {
-            let others = comparison.overall.iter().filter(|o| o.points > 0 && o.measure != leading.measure);
-            (line(&figures, comparison, &leading), others.map(|o| other(comparison, o)).collect())
+            let secondary_measures =
+                comparison.overall.iter().filter(|o| o.points > 0 && o.measure != leading.measure);
+            (
+                line(&figures, comparison, &leading),
+                secondary_measures.map(|o| other_measure_words(comparison, o)).collect(),
+            )
         }
         (Some(_), None) => ("no comparison: no measure is on both sides".to_owned(), Vec::new()),
         (None, _) => ("no comparison: a side has no valid run".to_owned(), Vec::new()),
@@ -54,41 +59,45 @@ pub fn conclusion(of: &str, stopped: Option<String>, figures: Ab) -> Conclusion 
     if let Some(comparison) = &figures.comparison {
         words.extend(comparison.notes.iter().cloned());
         words.extend(comparison.others.iter().cloned());
-        words.extend(comparison.varied.iter().map(Varied::words));
+        words.extend(comparison.varied.iter().map(RepeatVariation::words));
         words.extend(comparison.left_out.iter().map(|(run, why)| format!("left out: {run}, {why}")));
     }
-    Conclusion::new(of, stopped, line, words, Figures::Ab(Box::new(figures)))
+    Conclusion::new(campaign_id, stopped, line, words, ConclusionFigures::Ab(Box::new(figures)))
 }
 
-fn line(ab: &Ab, comparison: &Comparison, leading: &Overall) -> String {
+fn line(ab: &AbResult, comparison: &RunComparison, leading: &OverallComparison) -> String {
     let (a, b, margin) = (&ab.a.name, &ab.b.name, fixed(comparison.margin_pct, 1));
-    let mut by = by(comparison, leading);
+    let mut difference_text = difference_words(comparison, leading);
     if !comparison.not_durable.is_empty() {
-        by = format!("{by}; beware, {}", comparison.not_durable.join("; "));
+        difference_text = format!("{difference_text}; beware, {}", comparison.not_durable.join("; "));
     }
     match leading.verdict {
-        Verdict::Faster => format!("{b} is faster than {a}: {by}"),
-        Verdict::Slower => format!("{b} is slower than {a}: {by}"),
-        Verdict::More => format!("{b} has more than {a}: {by}"),
-        Verdict::Less => format!("{b} has less than {a}: {by}"),
-        Verdict::Same => format!("{b} and {a} are the same within ± {margin} %: {by}"),
-        Verdict::Unsure => {
+        ComparisonVerdict::Faster => format!("{b} is faster than {a}: {difference_text}"),
+        ComparisonVerdict::Slower => format!("{b} is slower than {a}: {difference_text}"),
+        ComparisonVerdict::More => format!("{b} has more than {a}: {difference_text}"),
+        ComparisonVerdict::Less => format!("{b} has less than {a}: {difference_text}"),
+        ComparisonVerdict::Same => format!("{b} and {a} are the same within ± {margin} %: {difference_text}"),
+        ComparisonVerdict::Unsure => {
             let why = unsure(leading, comparison.runs);
-            format!("inconclusive at ±{margin} % whether {b} and {a} differ: {by}{why}")
+            format!("inconclusive at ±{margin} % whether {b} and {a} differ: {difference_text}{why}")
         }
-        Verdict::OneRunEach => format!("one run of each side is no verdict on {b} against {a}: {by}"),
-        Verdict::Confounded => {
+        ComparisonVerdict::OneRunEach => {
+            format!("one run of each side is no verdict on {b} against {a}: {difference_text}")
+        }
+        ComparisonVerdict::Confounded => {
             let background = background_words(&comparison.background, a, b).unwrap_or_default();
-            format!("confounded, no verdict on {b} against {a}: {background}; {by}")
+            format!("confounded, no verdict on {b} against {a}: {background}; {difference_text}")
         }
-        Verdict::OthersHadPart => {
-            format!("no verdict on {b} against {a}, because the figures include other load: {by}")
+        ComparisonVerdict::OthersHadPart => {
+            format!(
+                "no verdict on {b} against {a}, because the figures include other load: {difference_text}"
+            )
         }
     }
 }
 
-/// Why an interval that leaves out 0 is no verdict: as few runs lie as far apart by chance, too.
-fn unsure(leading: &Overall, runs: (usize, usize)) -> String {
+/// Why an interval without 0 gives no verdict: this few runs may differ as much by chance.
+fn unsure(leading: &OverallComparison, runs: (usize, usize)) -> String {
     let apart = leading.interval_pct.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     match leading.p.filter(|&p| apart && p > SIGNIFICANCE) {
         Some(p) => format!("; p = {} (n = {} + {})", fixed(p, 2), runs.0, runs.1),
@@ -97,18 +106,18 @@ fn unsure(leading: &Overall, runs: (usize, usize)) -> String {
 }
 
 /// Another measure in one sentence: `mean service time: 61.0 µs → 64.2 µs, +5.25 %: slower`.
-fn other(comparison: &Comparison, overall: &Overall) -> String {
-    // Rates say what they are of; times and shares do not.
+fn other_measure_words(comparison: &RunComparison, overall: &OverallComparison) -> String {
+    // The unit of a rate names what it counts; the units of times and shares do not.
     let bare = |measure: &&Measure| matches!(measure.unit, Unit::Microseconds | Unit::Percent);
     let head = Measure::find(&overall.measure).filter(bare);
     let head = head.map_or_else(String::new, |measure| format!("{}: ", measure.label));
-    format!("{head}{}: {}", by(comparison, overall), overall.verdict.words())
+    format!("{head}{}: {}", difference_words(comparison, overall), overall.verdict.words())
 }
 
-/// Both sides and the difference, with what it rests on.
-fn by(comparison: &Comparison, overall: &Overall) -> String {
+/// Both sides and the difference, with its interval and runs.
+fn difference_words(comparison: &RunComparison, overall: &OverallComparison) -> String {
     let mut words = String::new();
-    let at = |point: &crate::compare::PointCompared| {
+    let at = |point: &crate::compare::PointComparison| {
         point.measures.iter().find(|compared| compared.measure == overall.measure).cloned()
     };
     if let [point] = comparison.points.as_slice()

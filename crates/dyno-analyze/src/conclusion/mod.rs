@@ -1,7 +1,8 @@
-//! What a command concluded from runs that belong together: its figures, and the words for them.
+//! The conclusion of a command from runs that belong together: its figures, and the words for them.
 //!
-//! A sweep, search, soak or A/B comparison ends with an answer. It is made here, stored with the runs, and shown from
-//! there by everything that shows these runs: the words are made once, so that terminal, page and JSON say the same.
+//! A sweep, search, soak or A/B comparison ends with a conclusion. It is made here, stored with the
+//! runs, and shown by everything that shows these runs. The words are made once, so terminal, page
+//! and JSON are identical.
 
 pub mod ab;
 pub mod search;
@@ -13,74 +14,76 @@ pub mod sweep;
 use dyno_record::SweepId;
 use serde::{Deserialize, Serialize};
 
-pub use ab::{Ab, AbSide};
-pub use search::{Search, Tried};
-pub use soak::Soak;
-pub use study::Study;
-pub use suite::Suite;
-pub use sweep::Sweep;
+pub use ab::{AbResult, AbSide};
+pub use search::{SearchResult, SearchTrial};
+pub use soak::SoakResult;
+pub use study::StudyResult;
+pub use suite::SuiteResult;
+pub use sweep::SweepResult;
 
-/// The figures of a conclusion, by the command that came to it.
+/// The figures of a conclusion, by the command that drew it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Figures {
-    /// Of an A/B comparison.
-    Ab(Box<Ab>),
-    /// Of a search.
-    Search(Search),
-    /// Of a soak.
-    Soak(Soak),
+pub enum ConclusionFigures {
+    Ab(Box<AbResult>),
+    Search(SearchResult),
+    Soak(SoakResult),
     /// Of a study of variants.
-    Study(Box<Study>),
+    Study(Box<StudyResult>),
     /// Of a suite of tests.
-    Suite(Box<Suite>),
-    /// Of a sweep.
-    Sweep(Sweep),
-    /// As they were stored by a version of Dyno that knows more: of a kind, or of a shape, that is not known here.
+    Suite(Box<SuiteResult>),
+    Sweep(SweepResult),
+    /// The figures as stored by a newer version of Dyno, whose kind or structure is unknown here.
     #[serde(untagged)]
     Newer(serde_json::Value),
 }
 
-/// What a command concluded.
+/// The conclusion that a command drew.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Conclusion {
     /// The name that its runs share: `ab-20260321-142501-7f3a`.
     pub of: SweepId,
-    /// Why it ended before its end; absent where it came to it.
+    /// Why the command stopped early; absent where it completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
-    /// The answer in one sentence.
+    /// The conclusion in one sentence.
     pub line: String,
-    /// What else there is to say, one sentence each.
+    /// Further findings, one sentence each.
     pub words: Vec<String>,
-    /// The figures that both are made of.
-    pub figures: Figures,
+    /// The figures from which the sentences are made.
+    pub figures: ConclusionFigures,
 }
 
 impl Conclusion {
-    fn new(of: &str, stopped: Option<String>, line: String, words: Vec<String>, figures: Figures) -> Self {
-        Self { of: of.to_owned(), stopped, line, words, figures }
+    fn new(
+        campaign_id: &str,
+        stopped: Option<String>,
+        line: String,
+        words: Vec<String>,
+        figures: ConclusionFigures,
+    ) -> Self {
+        Self { of: campaign_id.to_owned(), stopped, line, words, figures }
     }
 
-    /// The word for what it is: `A/B comparison`.
+    /// The name of its kind: `A/B comparison`.
     pub fn kind(&self) -> &'static str {
         match self.figures {
-            Figures::Ab(_) => "A/B comparison",
-            Figures::Search(_) => "search",
-            Figures::Soak(_) => "soak",
-            Figures::Study(_) => "study",
-            Figures::Suite(_) => "suite",
-            Figures::Sweep(_) => "sweep",
-            Figures::Newer(_) => "conclusion of a newer version",
+            ConclusionFigures::Ab(_) => "A/B comparison",
+            ConclusionFigures::Search(_) => "search",
+            ConclusionFigures::Soak(_) => "soak",
+            ConclusionFigures::Study(_) => "study",
+            ConclusionFigures::Suite(_) => "suite",
+            ConclusionFigures::Sweep(_) => "sweep",
+            ConclusionFigures::Newer(_) => "conclusion of a newer version",
         }
     }
 
-    /// The answer, whether the command came to its end, and everything else, one sentence each.
+    /// The conclusion, whether the command completed, and all further findings, one sentence each.
     pub fn sentences(&self) -> Vec<String> {
         let newer = match &self.figures {
-            Figures::Newer(figures) => {
+            ConclusionFigures::Newer(figures) => {
                 let kind = figures["kind"].as_str().map_or(String::new(), |kind| format!(" ({kind:?})"));
-                Some(format!("another version of Dyno came to it{kind}: use that one to see its figures"))
+                Some(format!("another version of Dyno stored it{kind}: use that one to see its figures"))
             }
             _ => None,
         };

@@ -1,55 +1,59 @@
-//! The answer of a search: the highest load that keeps the limits.
+//! The conclusion of a search: the highest load that keeps the limits.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conclusion, Figures};
-use crate::bracket::{Bracket, Tally};
+use super::{Conclusion, ConclusionFigures};
+use crate::bracket::{Bracket, SearchTally};
 use crate::number::{count, sessions};
 
 /// One load that was tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tried {
+pub struct SearchTrial {
     /// The load: sessions on each schema, or operations per second.
     pub load: u64,
     /// Runs that kept the limits.
     pub kept: u32,
-    /// Runs in all.
     pub runs: u32,
 }
 
-/// The figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Search {
-    /// The limits: `p99 <= 2ms`.
+pub struct SearchResult {
+    /// The limits, for example `p99 <= 2ms`.
     pub limits: Vec<String>,
-    /// What rose: `sessions` or `rate`.
+    /// What was raised: `sessions` or `rate`.
     pub over: String,
-    /// Schemas, by which sessions on each are multiplied in words.
+    /// Number of schemas; words show the sessions of all of them.
     pub schemas: u32,
-    /// Whether the search came to its end.
+    /// Whether the search found its bracket.
     pub found: bool,
     /// The highest load that keeps the limits in most of its runs; absent where even the lowest does not.
     pub holds: Option<u64>,
     /// The lowest load that does not; absent where even the highest does.
     pub breaks: Option<u64>,
     /// Every load that was tried.
-    pub loads: Vec<Tried>,
+    pub loads: Vec<SearchTrial>,
 }
 
-impl Search {
-    /// What is known of a search, which is found or was broken off.
-    pub fn of(limits: Vec<String>, over: &str, schemas: u32, tally: &Tally, found: Option<Bracket>) -> Self {
-        let loads: Vec<Tried> =
-            tally.iter().map(|(&load, &(kept, runs))| Tried { load, kept, runs }).collect();
-        let held = |tried: &&Tried| tried.kept * 2 > tried.runs;
+impl SearchResult {
+    /// The figures of a search; `found` is its bracket, absent for a search that was interrupted.
+    pub fn of(
+        limits: Vec<String>,
+        over: &str,
+        schemas: u32,
+        tally: &SearchTally,
+        bracket: Option<Bracket>,
+    ) -> Self {
+        let loads: Vec<SearchTrial> =
+            tally.iter().map(|(&load, &(kept, runs))| SearchTrial { load, kept, runs }).collect();
+        let held = |tried: &&SearchTrial| tried.kept * 2 > tried.runs;
         let breaks = loads.iter().find(|tried| !held(tried)).map(|tried| tried.load);
         let below = loads.iter().filter(|tried| breaks.is_none_or(|breaks| tried.load < breaks));
         let so_far = Bracket { holds: below.filter(held).map(|tried| tried.load).next_back(), breaks };
-        let Bracket { holds, breaks } = found.unwrap_or(so_far);
-        Self { limits, over: over.to_owned(), schemas, found: found.is_some(), holds, breaks, loads }
+        let Bracket { holds, breaks } = bracket.unwrap_or(so_far);
+        Self { limits, over: over.to_owned(), schemas, found: bracket.is_some(), holds, breaks, loads }
     }
 
-    /// `64 sessions`, `5,000 ops/s`.
+    /// The load in words: `64 sessions`, `5,000 ops/s`.
     fn load_words(&self, load: u64) -> String {
         match self.over.as_str() {
             "sessions" => sessions((load * u64::from(self.schemas)) as f64),
@@ -57,14 +61,14 @@ impl Search {
         }
     }
 
-    /// The load with what it rests on.
+    /// The load with the runs behind it.
     fn end(&self, load: u64) -> String {
         let tried = self.loads.iter().find(|tried| tried.load == load);
-        let of = tried.map_or_else(String::new, |t| format!(" (kept in {} of {} runs)", t.kept, t.runs));
-        format!("{}{of}", self.load_words(load))
+        let basis = tried.map_or_else(String::new, |t| format!(" (kept in {} of {} runs)", t.kept, t.runs));
+        format!("{}{basis}", self.load_words(load))
     }
 
-    /// The bracket in words, each end with what it rests on.
+    /// The bracket in words, each end with the runs behind it.
     fn words(&self) -> String {
         let limits = self.limits.join(" and ");
         match (self.holds, self.breaks) {
@@ -82,10 +86,10 @@ impl Search {
 }
 
 /// The conclusion of the search named `of`.
-pub fn conclusion(of: &str, stopped: Option<String>, search: Search) -> Conclusion {
+pub fn conclusion(campaign_id: &str, stopped: Option<String>, search: SearchResult) -> Conclusion {
     let line = match search.found {
         true => search.words(),
         false => format!("nothing is found yet; so far {}", search.words()),
     };
-    Conclusion::new(of, stopped, line, Vec::new(), Figures::Search(search))
+    Conclusion::new(campaign_id, stopped, line, Vec::new(), ConclusionFigures::Search(search))
 }

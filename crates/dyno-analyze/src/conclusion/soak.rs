@@ -1,41 +1,41 @@
-//! The answer of a soak: steady state, drift or cliff, and the moments at which work stood still or slowed down.
+//! The conclusion of a soak: steady state, drift or cliff, and the moments at which work stalled or
+//! slowed down.
 
 use dyno_record::{RunId, RunRecord};
 use serde::{Deserialize, Serialize};
 
-use super::{Conclusion, Figures};
+use super::{Conclusion, ConclusionFigures};
 use crate::minutes::{Minute, minutes};
 use crate::{stall, steady};
 
-/// Parts that a run shorter than this many minutes is shown in.
+/// A run shorter than this many minutes is shown in this many parts.
 const PARTS_MIN: f64 = 10.0;
 
-/// Parts of a run at most: of a day and less each is a minute.
+/// Most parts of a run: up to a day, each part is a minute.
 const PARTS_MAX: f64 = 1_440.0;
 
-/// The most marks that are told one by one.
+/// Most marks that are shown individually.
 const MARKS_MAX: usize = 10;
 
 const MEASURE: &str = "ops_per_s";
 
-/// The figures.
+/// The figures of a soak.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Soak {
-    /// The run.
+pub struct SoakResult {
     pub run: RunId,
     /// Length of its parts, s.
     pub part_seconds: f64,
     /// The first steady window; absent where there is none.
-    pub steady: Option<steady::Window>,
+    pub steady: Option<steady::SteadyWindow>,
     /// A lasting step, or a drift.
-    pub change: steady::Change,
-    /// Moments at which work stood still or slowed down.
-    pub marks: Vec<stall::Marked>,
+    pub change: steady::SteadyChange,
+    /// Moments at which work stalled or slowed down.
+    pub marks: Vec<stall::Slowdown>,
     /// The run part by part.
     pub parts: Vec<Minute>,
 }
 
-impl Soak {
+impl SoakResult {
     /// The figures of a run.
     pub fn of(record: &RunRecord) -> Self {
         let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
@@ -56,12 +56,12 @@ impl Soak {
 }
 
 /// The conclusion of the soak named `of`, which is one run.
-pub fn conclusion(of: &str, stopped: Option<String>, record: &RunRecord) -> Conclusion {
-    let soak = Soak::of(record);
+pub fn conclusion(campaign_id: &str, stopped: Option<String>, record: &RunRecord) -> Conclusion {
+    let soak = SoakResult::of(record);
     let length_s = soak.part_seconds;
     let line = steady::sentence(&steady::rounds(&record.series, length_s), length_s, MEASURE);
     let mut words = vec![soak.change.sentence(length_s, MEASURE)];
-    words.extend(soak.marks.iter().take(MARKS_MAX).map(stall::Marked::phrase));
+    words.extend(soak.marks.iter().take(MARKS_MAX).map(stall::Slowdown::phrase));
     if soak.marks.len() > MARKS_MAX {
         words.push(format!("{} more such moments; the table counts them", soak.marks.len() - MARKS_MAX));
     }
@@ -69,5 +69,5 @@ pub fn conclusion(of: &str, stopped: Option<String>, record: &RunRecord) -> Conc
         let reason = record.reasons.first().map(|reason| format!(": {reason}")).unwrap_or_default();
         words.push(format!("the run is {}{reason}", record.status.name()));
     }
-    Conclusion::new(of, stopped, line, words, Figures::Soak(soak))
+    Conclusion::new(campaign_id, stopped, line, words, ConclusionFigures::Soak(soak))
 }

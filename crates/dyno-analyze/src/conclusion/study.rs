@@ -1,51 +1,52 @@
-//! The answer of a study: which variant of the platform is worth it, which is harmful, and of which that cannot be told.
+//! The conclusion of a study: which variants of the platform are worthwhile, which are harmful, and
+//! which are undecided.
 //!
-//! Each variant is held against the base in every figure of every task. The chances of its figures are adjusted for how many they
-//! are, so that a variant that does nothing is not called better for one lucky figure among many.
+//! Each variant is compared with the base in every figure of every task. The probabilities are
+//! adjusted for the number of figures. So an ineffective variant is not called better because one
+//! of many figures is better by chance.
 
 use dyno_record::{RunRecord, Unit};
 use serde::{Deserialize, Serialize};
 
-use super::{Conclusion, Figures};
+use super::{Conclusion, ConclusionFigures};
 use crate::compare::{
-    BackgroundDifference, Compared, Values, Verdict, background, background_words, better, compare_values,
-    durability, is_run_scoped,
+    BackgroundDifference, ComparedValues, ComparisonVerdict, MeasureComparison, background, background_words,
+    better, compare_values, durability, is_run_scoped,
 };
-use crate::differ::{Difference, differ};
+use crate::differ::{ConfigDifference, differ};
 use crate::number::{fixed, span_s};
 use crate::points::{Better, Measure, figure, notes_of, phrase};
-use crate::whose::{is_marked, legend, marked};
+use crate::whose::{is_marked, legend, marked_metrics};
 
-/// The name of the seconds that a load takes among the figures of a study.
+/// The name of a load's duration in seconds among the figures of a study.
 pub const LOAD: &str = "load_s";
 
-/// The figures.
+/// The figures of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Study {
-    /// What it is about.
+pub struct StudyResult {
+    /// The study's title, from its plan.
     pub title: String,
-    /// The variant that the others are held against: its place among them.
+    /// Index of the base, with which the other variants are compared.
     pub base: usize,
-    /// Runs of each variant that it is to have.
+    /// Planned runs of each variant.
     pub repeats: u32,
-    /// Differences up to this many percent are no matter.
+    /// Differences up to this many percent are not significant.
     pub margin_pct: f64,
-    /// How the data was brought to the same state, in a sentence.
+    /// How the data was reset to the same state, in a sentence.
     pub state: String,
-    /// The variants.
     pub variants: Vec<StudyVariant>,
-    /// A line for each figure of each task.
-    pub rows: Vec<Row>,
-    /// In which order the variants were measured.
-    pub order: Vec<Turn>,
-    /// What is to be known with the figures.
+    /// One row for each figure of each task.
+    pub rows: Vec<StudyRow>,
+    /// The order in which the variants were measured.
+    pub order: Vec<StudyVariantRound>,
+    /// What qualifies the figures, one sentence each.
     pub caveats: Vec<String>,
-    /// The legend of the mark, where others had part in any of the figures.
+    /// The legend of the mark, where any of the figures includes background activity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
 }
 
-impl Study {
+impl StudyResult {
     /// Variants that had turns, none of which was measured.
     pub fn unmeasured(&self) -> Vec<&str> {
         let is_unmeasured = |variant: &&StudyVariant| {
@@ -56,36 +57,36 @@ impl Study {
     }
 }
 
-/// One variant.
+/// One variant of the platform.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StudyVariant {
-    /// Its name.
     pub name: String,
-    /// What it sets and does.
+    /// What it sets and executes.
     pub what: String,
-    /// Whether it is the base for a second time.
+    /// Whether it is the base measured a second time.
     pub again: bool,
-    /// What it is worth; absent of the base.
+    /// The assessment against the base; absent for the base itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worth: Option<Worth>,
-    /// Why repeats of it failed, and which runs are no result.
+    /// Why repeats of it failed, and which runs have no result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<String>,
-    /// What its verifying commands said.
+    /// The output of its verifying commands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<String>,
-    /// Settings of it or of the base, but not of both, with which commits are not durable.
+    /// Settings of it or of the base, but not of both, that make commits not durable.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_durable: Vec<String>,
-    /// Background activity that differs from that of the base's runs: it confounds every verdict on the variant.
+    /// Background activity that differs from that of the base's runs: it confounds every verdict on
+    /// the variant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<BackgroundDifference>,
-    /// In what else its runs differ from those of the base.
+    /// What else differs between its runs and those of the base.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub differed: Vec<Difference>,
+    pub differed: Vec<ConfigDifference>,
 }
 
-/// What a variant is worth against the base.
+/// The assessment of a variant against the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Worth {
@@ -93,18 +94,19 @@ pub enum Worth {
     WorthDoing,
     /// It is better in one figure and worse in another.
     Trade,
-    /// No figure differs as far as can be told.
+    /// No figure differs by a measurable amount.
     NotMeasurable,
     /// It is worse in at least one figure, and better in none.
     Harmful,
-    /// Others worked more during its runs or during those of the base, so its figures tell nothing.
+    /// Others worked more during its runs or during those of the base, so its figures prove
+    /// nothing.
     Confounded,
-    /// It has no figure that the base has, too.
+    /// It has no figure in common with the base.
     NoFigures,
 }
 
 impl Worth {
-    /// The words in rankings.
+    /// The assessment as shown in rankings.
     pub fn words(self) -> &'static str {
         match self {
             Self::WorthDoing => "worth doing",
@@ -119,48 +121,45 @@ impl Worth {
 
 /// One figure of one task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// The task.
+pub struct StudyRow {
     pub task: String,
     /// The figure: `ops_per_s`, or `load_s`.
     pub measure: String,
-    /// Its unit.
     pub unit: Unit,
     /// Each of the base's runs.
     pub base: Vec<f64>,
-    /// Each variant against the base; nothing of the base itself.
-    pub cells: Vec<Option<Compared>>,
+    /// Each variant compared with the base; `None` for the base itself.
+    pub cells: Vec<Option<MeasureComparison>>,
 }
 
 /// One turn of a variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
+pub struct StudyVariantRound {
     /// When it began, RFC 3339 in UTC.
     pub at: String,
-    /// The variant.
     pub variant: String,
-    /// Which time, from 1.
+    /// Number of the repeat, counted from 1.
     pub repeat: u32,
-    /// How it ended: `measured`, `failed`, `cut off`.
+    /// The outcome: `measured`, `failed`, or a word for an interrupted repeat.
     pub ended: String,
 }
 
 /// What a study has measured, variant by variant.
-pub struct Measured<'r> {
-    /// The figures as far as they are known, with their variants; rows are made here.
-    pub study: Study,
-    /// Names of the tasks.
+pub struct StudyMeasurements<'r> {
+    /// The study with its variants; the rows are added here.
+    pub study: StudyResult,
+    /// Names of the study's tasks.
     pub tasks: Vec<String>,
-    /// Measures of runs.
+    /// Measures that are taken from runs.
     pub metrics: Vec<String>,
     /// Runs of each task under each variant.
     pub runs: Vec<Vec<Vec<&'r RunRecord>>>,
-    /// Seconds of each task's loads under each variant.
+    /// Durations of each task's loads under each variant, s.
     pub loads_s: Vec<Vec<Vec<f64>>>,
 }
 
 /// The conclusion of the study named `of`.
-pub fn conclusion(of: &str, stopped: Option<String>, measured: Measured<'_>) -> Conclusion {
+pub fn conclusion(campaign_id: &str, stopped: Option<String>, measured: StudyMeasurements<'_>) -> Conclusion {
     let study = judged(measured);
     let ranking = study.ranking();
     let (line, mut words) = (study.line(&ranking), Vec::new());
@@ -171,13 +170,13 @@ pub fn conclusion(of: &str, stopped: Option<String>, measured: Measured<'_>) -> 
     }
     words.push(study.state.clone());
     words.extend(study.others.iter().chain(&study.caveats).cloned());
-    Conclusion::new(of, stopped, line, words, Figures::Study(Box::new(study)))
+    Conclusion::new(campaign_id, stopped, line, words, ConclusionFigures::Study(Box::new(study)))
 }
 
-fn judged(measured: Measured<'_>) -> Study {
-    let Measured { mut study, tasks, metrics, runs, loads_s } = measured;
+fn judged(measured: StudyMeasurements<'_>) -> StudyResult {
+    let StudyMeasurements { mut study, tasks, metrics, runs, loads_s } = measured;
     let valid: Vec<Vec<Vec<&RunRecord>>> =
-        runs.iter().map(|of| of.iter().map(|runs| kept(runs)).collect()).collect();
+        runs.iter().map(|of| of.iter().map(|runs| valid_runs(runs)).collect()).collect();
     let all: Vec<&RunRecord> = valid.iter().flatten().flatten().copied().collect();
     let values = |variant: usize, task: usize, name: &str| -> Vec<f64> {
         if name == LOAD {
@@ -194,7 +193,7 @@ fn judged(measured: Measured<'_>) -> Study {
                 let of_task = || valid.iter().flat_map(|of| &of[task]);
                 let unit =
                     of_task().find_map(|record| figure(record, name)).map_or(Unit::Seconds, |found| found.1);
-                study.rows.push(Row {
+                study.rows.push(StudyRow {
                     task: task_name.clone(),
                     measure: name.to_owned(),
                     unit,
@@ -204,16 +203,16 @@ fn judged(measured: Measured<'_>) -> Study {
             }
         }
     }
-    let place = |row: &Row| tasks.iter().position(|task| *task == row.task).unwrap_or_default();
+    let place = |row: &StudyRow| tasks.iter().position(|task| *task == row.task).unwrap_or_default();
     for variant in 0..study.variants.len() {
         if variant == base {
             study.rows.iter_mut().for_each(|row| row.cells.push(None));
             continue;
         }
-        let marked_in = |variant: usize, row: &Row| {
+        let marked_in = |variant: usize, row: &StudyRow| {
             valid[variant][place(row)].iter().any(|record| is_marked(record, &row.measure))
         };
-        let of = |row: &Row| Values {
+        let values_of_row = |row: &StudyRow| ComparedValues {
             measure: row.measure.clone(),
             unit: row.unit,
             better: direction(row),
@@ -225,7 +224,8 @@ fn judged(measured: Measured<'_>) -> Study {
                 [base, variant].into_iter().flat_map(|side| &valid[side][place(row)]),
             ),
         };
-        let (mut compared, _) = compare_values(study.rows.iter().map(of).collect(), study.margin_pct);
+        let (mut compared, _) =
+            compare_values(study.rows.iter().map(values_of_row).collect(), study.margin_pct);
         let points: Vec<(&[&RunRecord], &[&RunRecord])> = (0..tasks.len())
             .map(|task| (valid[base][task].as_slice(), valid[variant][task].as_slice()))
             .collect();
@@ -249,34 +249,34 @@ fn judged(measured: Measured<'_>) -> Study {
             format!("run {} is left out: {} {why}", run.id, run.status.name()).trim_end().to_owned()
         }));
     }
-    let told: Vec<_> = all.iter().map(|record| marked(record)).collect();
-    study.others = legend(&told, |name| metrics.iter().any(|metric| metric == name));
+    let marked_by_run: Vec<_> = all.iter().map(|record| marked_metrics(record)).collect();
+    study.others = legend(&marked_by_run, |name| metrics.iter().any(|metric| metric == name));
     study.caveats.extend(notes_of(all));
     study
 }
 
-fn kept<'r>(runs: &[&'r RunRecord]) -> Vec<&'r RunRecord> {
+fn valid_runs<'r>(runs: &[&'r RunRecord]) -> Vec<&'r RunRecord> {
     runs.iter().copied().filter(|run| run.status.counts()).collect()
 }
 
-fn direction(row: &Row) -> Better {
+fn direction(row: &StudyRow) -> Better {
     if row.measure == LOAD { Better::Lower } else { better(&row.measure, row.unit) }
 }
 
-fn worth(compared: &[Compared]) -> Worth {
-    let is = |verdict: Verdict| compared.iter().any(|of| of.verdict == verdict);
-    match (is(Verdict::Faster), is(Verdict::Slower)) {
+fn worth(compared: &[MeasureComparison]) -> Worth {
+    let is = |verdict: ComparisonVerdict| compared.iter().any(|of| of.verdict == verdict);
+    match (is(ComparisonVerdict::Faster), is(ComparisonVerdict::Slower)) {
         (true, false) => Worth::WorthDoing,
         (true, true) => Worth::Trade,
         (false, true) => Worth::Harmful,
-        (false, false) if is(Verdict::Confounded) => Worth::Confounded,
+        (false, false) if is(ComparisonVerdict::Confounded) => Worth::Confounded,
         (false, false) if compared.iter().any(|of| of.a.is_some() && of.b.is_some()) => Worth::NotMeasurable,
         (false, false) => Worth::NoFigures,
     }
 }
 
-impl Row {
-    /// What it is of: `operations`, `load`.
+impl StudyRow {
+    /// What the figure counts: `operations`, `load`.
     pub fn label(&self) -> String {
         if self.measure == LOAD {
             return "load".to_owned();
@@ -289,7 +289,8 @@ impl Row {
         if self.measure == LOAD { span_s(value) } else { phrase(&self.measure, value) }
     }
 
-    /// By how many percent a variant is better than the base: of what is better low, less is more.
+    /// By how many percent a variant is better than the base. Where lower is better, a decrease is
+    /// positive.
     pub fn gain_pct(&self, variant: usize) -> Option<f64> {
         let difference = self.cells.get(variant)?.as_ref()?.difference_pct?;
         Some(if direction(self) == Better::Lower { -difference } else { difference })
@@ -310,22 +311,22 @@ impl Row {
     }
 }
 
-impl Study {
-    /// Variants but the base: the best first.
+impl StudyResult {
+    /// Variants except the base, the best first.
     pub fn ranking(&self) -> Vec<usize> {
         let mut all: Vec<usize> = (0..self.variants.len()).filter(|at| *at != self.base).collect();
         let gain =
             |at: usize| self.rows.first().and_then(|row| row.gain_pct(at)).unwrap_or(f64::NEG_INFINITY);
         all.sort_by(|a, b| {
-            let of = |at: usize| self.variants[at].worth;
-            of(*a).cmp(&of(*b)).then_with(|| gain(*b).total_cmp(&gain(*a)))
+            let worth_of = |at: usize| self.variants[at].worth;
+            worth_of(*a).cmp(&worth_of(*b)).then_with(|| gain(*b).total_cmp(&gain(*a)))
         });
         all
     }
 
     fn line(&self, ranking: &[usize]) -> String {
         let base = &self.variants[self.base].name;
-        let of = |worth: Worth| -> Vec<String> {
+        let names_with = |worth: Worth| -> Vec<String> {
             let those =
                 ranking.iter().map(|at| &self.variants[*at]).filter(|variant| variant.worth == Some(worth));
             let name = |variant: &&StudyVariant| match variant.not_durable.is_empty() {
@@ -345,21 +346,25 @@ impl Study {
         ];
         let parts: Vec<String> = all
             .into_iter()
-            .map(|worth| (worth, of(worth)))
+            .map(|worth| (worth, names_with(worth)))
             .filter(|(_, names)| !names.is_empty())
             .map(|(worth, names)| format!("{}: {}", worth.words(), names.join(" · ")))
             .collect();
         format!("against {base}: {}", parts.join("; "))
     }
 
-    /// What a variant is worth, and why.
+    /// The assessment of a variant with its reasons.
     fn sentence(&self, at: usize) -> String {
         let variant = &self.variants[at];
-        let told = |verdict: Verdict| -> Vec<String> {
+        let cells_with_verdict = |verdict: ComparisonVerdict| -> Vec<String> {
             let rows = self.rows.iter().filter_map(|row| Some((row, row.cells[at].as_ref()?)));
             rows.filter(|(_, cell)| cell.verdict == verdict).map(|(row, cell)| self.cell(row, cell)).collect()
         };
-        let (better, worse, same) = (told(Verdict::Faster), told(Verdict::Slower), told(Verdict::Same));
+        let (better, worse, same) = (
+            cells_with_verdict(ComparisonVerdict::Faster),
+            cells_with_verdict(ComparisonVerdict::Slower),
+            cells_with_verdict(ComparisonVerdict::Same),
+        );
         let mut parts = Vec::new();
         let base = &self.variants[self.base].name;
         parts.extend(background_words(&variant.background, base, &variant.name));
@@ -379,8 +384,8 @@ impl Study {
         format!("{}: {worth}: {}", variant.name, parts.join("; "))
     }
 
-    /// `tpcb operations +12.3 % (+8.1 to +15.0)`.
-    fn cell(&self, row: &Row, cell: &Compared) -> String {
+    /// One figure in words: `tpcb operations +12.3 % (+8.1 to +15.0)`.
+    fn cell(&self, row: &StudyRow, cell: &MeasureComparison) -> String {
         let signed = |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, fixed(value, 1));
         let interval = cell
             .interval_pct
@@ -389,7 +394,7 @@ impl Study {
         format!("{} {}{difference}{interval}", row.task, row.label())
     }
 
-    /// What the base a second time says of the study.
+    /// What the second measurement of the base says about the study.
     fn again_words(&self) -> Vec<String> {
         let again = self.variants.iter().enumerate().filter(|(_, variant)| variant.again);
         again
@@ -413,7 +418,8 @@ impl Study {
 #[path = "study_tests.rs"]
 mod tests;
 
-/// What is said where no metric is better or worse: how many are equal, and that repeats do not decide the others.
+/// Words where no metric is better or worse: how many are equal, and that the repeats do not decide
+/// the others.
 fn undecided_words(equal: usize, metrics: usize) -> String {
     match equal {
         0 => format!("inconclusive for all {metrics} metrics"),

@@ -1,4 +1,4 @@
-//! What variants are worth, from loads alone: figures of runs go the same way.
+//! Tests the assessment of variants by load durations alone: figures of runs take the same path.
 
 use super::*;
 
@@ -6,12 +6,12 @@ fn study(loads: &[(&str, &[f64])]) -> Conclusion {
     study_of(loads, &[])
 }
 
-/// A study in which each variant has these runs.
+/// A study in which each variant has these loads and runs.
 fn study_of(loads: &[(&str, &[f64])], runs: &[&RunRecord]) -> Conclusion {
     conclusion("study-x", None, measured_of(loads, runs))
 }
 
-fn measured_of<'r>(loads: &[(&str, &[f64])], runs: &[&'r RunRecord]) -> Measured<'r> {
+fn measured_of<'r>(loads: &[(&str, &[f64])], runs: &[&'r RunRecord]) -> StudyMeasurements<'r> {
     let variants = loads.iter().enumerate().map(|(at, (name, _))| StudyVariant {
         name: (*name).to_owned(),
         what: "what".to_owned(),
@@ -23,7 +23,7 @@ fn measured_of<'r>(loads: &[(&str, &[f64])], runs: &[&'r RunRecord]) -> Measured
         not_durable: Vec::new(),
         differed: Vec::new(),
     });
-    let study = Study {
+    let study = StudyResult {
         title: "t".to_owned(),
         base: 0,
         repeats: 4,
@@ -35,7 +35,7 @@ fn measured_of<'r>(loads: &[(&str, &[f64])], runs: &[&'r RunRecord]) -> Measured
         caveats: vec!["a caveat".to_owned()],
         others: None,
     };
-    Measured {
+    StudyMeasurements {
         study,
         tasks: vec!["a".to_owned()],
         metrics: vec!["ops_per_s".to_owned()],
@@ -45,14 +45,14 @@ fn measured_of<'r>(loads: &[(&str, &[f64])], runs: &[&'r RunRecord]) -> Measured
 }
 
 fn worths(conclusion: &Conclusion) -> Vec<Option<Worth>> {
-    let Figures::Study(study) = &conclusion.figures else { panic!("{conclusion:?}") };
+    let ConclusionFigures::Study(study) = &conclusion.figures else { panic!("{conclusion:?}") };
     study.variants.iter().map(|variant| variant.worth).collect()
 }
 
 #[test]
 fn variant_without_a_measured_turn_is_named() {
     let mut study = measured_of(&[("base", &[]), ("bad", &[]), ("mixed", &[]), ("waiting", &[])], &[]).study;
-    let turn = |(variant, ended): (&str, &str)| Turn {
+    let turn = |(variant, ended): (&str, &str)| StudyVariantRound {
         at: String::new(),
         variant: variant.to_owned(),
         repeat: 1,
@@ -80,14 +80,18 @@ fn variants_without_durable_commits_say_so_beside_their_worth() {
     let (base, variant) = (vec![&slow; 4], vec![&quick; 4]);
     let mut measured = measured_of(&[("base", &base_s), ("off", &[5.0, 5.1, 4.9, 5.05, 5.02])], &[]);
     measured.runs = vec![vec![base], vec![variant]];
-    let told = conclusion("study-x", None, measured);
-    assert!(told.line.contains("worth doing: off (commits not durable on one side)"), "{}", told.line);
-    assert!(told.words[0].contains("beware, off: commits are not durable (fsync = off"), "{:?}", told.words);
+    let result = conclusion("study-x", None, measured);
+    assert!(result.line.contains("worth doing: off (commits not durable on one side)"), "{}", result.line);
+    assert!(
+        result.words[0].contains("beware, off: commits are not durable (fsync = off"),
+        "{:?}",
+        result.words
+    );
 }
 
 #[test]
 fn variants_are_ranked_by_what_they_are_worth() {
-    let told = study(&[
+    let result = study(&[
         ("base", &BASE),
         ("slow", &[12.0, 12.1, 11.9, 12.2]),
         ("fast", &[8.0, 8.1, 7.9, 8.05]),
@@ -101,29 +105,33 @@ fn variants_are_ranked_by_what_they_are_worth() {
         Some(Worth::NotMeasurable),
         Some(Worth::NoFigures),
     ];
-    assert_eq!(worths(&told), all);
-    assert_eq!(told.line, "against base: worth doing: fast; harmful: slow; no figures: nothing");
-    assert!(told.words[0].starts_with("fast: worth doing: better in a load -20."), "{:?}", told.words);
-    let has = |part: &str| told.words.iter().any(|word| word.contains(part));
-    assert!(has("control passed: ") && has("a caveat") && has("slow: repeat 3 failed"), "{:?}", told.words);
-    let Figures::Study(figures) = &told.figures else { panic!() };
+    assert_eq!(worths(&result), all);
+    assert_eq!(result.line, "against base: worth doing: fast; harmful: slow; no figures: nothing");
+    assert!(result.words[0].starts_with("fast: worth doing: better in a load -20."), "{:?}", result.words);
+    let has = |part: &str| result.words.iter().any(|word| word.contains(part));
+    assert!(has("control passed: ") && has("a caveat") && has("slow: repeat 3 failed"), "{:?}", result.words);
+    let ConclusionFigures::Study(figures) = &result.figures else { panic!() };
     let row = &figures.rows[0];
     assert_eq!((figures.rows.len(), row.label(), row.base.len()), (1, "load".to_owned(), 4));
-    // Less time is better: so many times better is more than one.
+    // Less time is better, so a better variant has a factor above one.
     let (times, range) = row.times(2).unwrap();
     assert!(
         times > 1.2 && range.is_some_and(|(low, high)| low > 1.0 && low <= times && times <= high),
         "{times} {range:?}"
     );
     assert!(row.gain_pct(2).is_some_and(|gain| gain > 19.0) && row.times(0).is_none());
-    let text = serde_json::to_string(&told).unwrap();
-    assert_eq!(serde_json::from_str::<Conclusion>(&text).unwrap(), told);
+    let text = serde_json::to_string(&result).unwrap();
+    assert_eq!(serde_json::from_str::<Conclusion>(&text).unwrap(), result);
 }
 
 #[test]
 fn a_base_that_differs_from_itself_is_a_warning() {
-    let told = study(&[("base", &BASE), ("base again", &[8.0, 8.1, 7.9, 8.05])]);
-    assert!(told.words.iter().any(|word| word.contains("control failed: base again")), "{:?}", told.words);
+    let result = study(&[("base", &BASE), ("base again", &[8.0, 8.1, 7.9, 8.05])]);
+    assert!(
+        result.words.iter().any(|word| word.contains("control failed: base again")),
+        "{:?}",
+        result.words
+    );
 }
 
 #[test]
@@ -141,12 +149,12 @@ fn few_repeats_or_little_difference_tell_nothing() {
 #[test]
 fn what_workloads_want_to_have_said_is_told_once() {
     let mut run = crate::fixture::sqlite();
-    run.workload = Some(dyno_record::OwnWorkload {
+    run.workload = Some(dyno_record::WorkloadFacts {
         name: "orders".to_owned(),
         note: "derived from x".to_owned(),
         ..Default::default()
     });
-    let told = study_of(&[("base", &BASE), ("other", &BASE)], &[&run, &run]);
-    let said = told.words.iter().filter(|word| *word == "orders: derived from x").count();
-    assert_eq!(said, 1, "{:?}", told.words);
+    let result = study_of(&[("base", &BASE), ("other", &BASE)], &[&run, &run]);
+    let note_count = result.words.iter().filter(|word| *word == "orders: derived from x").count();
+    assert_eq!(note_count, 1, "{:?}", result.words);
 }

@@ -1,4 +1,4 @@
-//! The answer of a suite: each test with its steps, the figure that counts, and where it bends.
+//! The conclusion of a suite: each test with its steps, its key figure, and its knee.
 
 mod costs;
 mod notes;
@@ -11,72 +11,72 @@ mod tests;
 use dyno_record::{RawTest, RunRecord};
 use serde::{Deserialize, Serialize};
 
-use super::{Conclusion, Figures};
+use super::{Conclusion, ConclusionFigures};
 use crate::knee::SENSITIVITY;
 use crate::knee::kneedle;
 use crate::limit::Limit;
-use crate::limited::Limited;
+use crate::limited::Bottleneck;
 use crate::number;
-use crate::points::{Better, Measure, Point, Points, points};
-pub use raw::OfRaw;
-pub use scale::{OnNodes, Scaled};
-pub use step::{FIGURES, Step};
+use crate::points::{Better, Measure, MeasuredPoint, Points, points};
+pub use raw::RawShare;
+pub use scale::{NodeScaling, ScalingResult};
+pub use step::{FIGURES, SuiteTestStep};
 
-/// From here on figures are shown in few characters.
+/// Figures from this value on are shown in compact form.
 const COMPACT_FROM: f64 = 1e6;
 
-/// The setting of a run that says which test it is of.
+/// The setting of a run that names its test.
 pub const TEST: &str = "test";
 
-/// What a test is.
+/// The description of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Page {
-    /// Its name: `cpu-integer`.
+pub struct SuiteTestInfo {
+    /// The test's id, for example `cpu-integer`.
     pub id: String,
-    /// The part of the platform that it is about.
+    /// The part of the platform that it tests.
     pub group: String,
-    /// What it is, in a few words.
     pub title: String,
-    /// What it stresses.
+    /// The component that it stresses.
     pub stresses: String,
-    /// What is counted.
+    /// The counted unit, in the plural.
     pub unit: String,
-    /// How many of these one operation is.
+    /// Number of these units per operation.
     pub units: u64,
-    /// The measure that is its key figure; absent where that is units per second.
+    /// The measure of its key figure; absent where that is units per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// The limit of latency that its optimum keeps: `p95 <= 10ms`.
+    /// The latency limit that its optimum keeps: `p95 <= 10ms`.
     pub limit: String,
-    /// Where its data is to be: `in` the database's cache or `out` of it; absent where that is left to the platform.
+    /// Where its data must be: `in` the database's cache or `out` of it; absent where the platform
+    /// decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<String>,
-    /// The raw limit of its machine that it is held against; absent where there is none.
+    /// The raw limit of the machine with which it is compared; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<RawTest>,
     /// Processes that work on one operation: the document's #T.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub threads: u32,
-    /// What an operation has to take for a figure; absent where any time will do.
+    /// The shortest duration that gives a figure; absent where any duration is acceptable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least: Option<Least>,
-    /// On how many of several targets it is run; absent where there is one target only.
+    /// Number of targets it runs on, of several; absent where there is one target only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<u32>,
     /// Why it is not run; absent where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
-    /// Why a run of it could not be made; absent where all were.
+    /// Why one of its runs failed; absent where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
-/// The shortest time that gives a figure: of less, start and end are too large a part.
+/// The shortest duration that gives a figure. In a shorter one, start and end are too large a part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Least {
-    /// Seconds of an operation of a single session; of a measured load, of the whole load.
+    /// Seconds of one operation of a single session; for a load, of the whole load.
     pub seconds: f64,
-    /// What makes the test larger, as a sentence without its end.
+    /// How to make the test larger, as a sentence without its end.
     pub larger: String,
 }
 
@@ -89,83 +89,83 @@ fn is_one(threads: &u32) -> bool {
     *threads == 1
 }
 
-/// A place on the ramp of a test.
+/// A point on the ramp of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct At {
-    /// Sessions.
+pub struct SuiteRampPoint {
     pub sessions: u32,
     /// The key figure there: the median over its runs.
     pub value: f64,
-    /// How far its runs lie apart, %; absent of a single one.
+    /// Spread of its runs, %; absent for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread_pct: Option<f64>,
-    /// The least and the largest of its runs; absent of a single one.
+    /// The lowest and the highest of its runs; absent for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(f64, f64)>,
 }
 
-/// What was measured of one test.
+/// The measurements of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Tested {
-    /// What it is.
-    pub page: Page,
-    /// The points of its ramp, in order of sessions; none where no run has a result.
-    pub steps: Vec<Step>,
-    /// Service time of a single session, of several targets of one on each, µs: mean.
+pub struct SuiteTestResult {
+    pub page: SuiteTestInfo,
+    /// The points of its ramp by rising sessions; empty where no run has a result.
+    pub steps: Vec<SuiteTestStep>,
+    /// Mean service time of a single session, µs; with several targets, of one session on each.
     pub single_us: Option<f64>,
-    /// The best of the key figure.
-    pub most: Option<At>,
-    /// The best of it where the limit is kept.
-    pub optimum: Option<At>,
-    /// The knee by Kneedle, where there are steps enough.
-    pub knee: Option<At>,
-    /// What was used up at the most, as far as it can be told.
+    /// The best value of the key figure.
+    pub most: Option<SuiteRampPoint>,
+    /// The best value that keeps the limit.
+    pub optimum: Option<SuiteRampPoint>,
+    /// The knee by Kneedle, where there are enough steps.
+    pub knee: Option<SuiteRampPoint>,
+    /// What was exhausted at the best step, as far as it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<String>,
-    /// The same with its evidence.
+    /// The same limit with its evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit: Option<Limited>,
-    /// Whether more sessions were tried and brought nothing more; absent where that was not looked for.
+    pub limit: Option<Bottleneck>,
+    /// Whether more sessions were tried and added nothing; absent where that was not tested.
     pub saturated: Option<bool>,
-    /// Runs that are no result, each with its reason.
+    /// Runs without a result, each with its reason.
     pub left_out: Vec<String>,
-    /// Its step with the most as a share of what the machine gives without a database; absent where nobody has measured that.
+    /// Its best step as a share of what the machine reaches without a database; absent where that
+    /// was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of_raw: Option<OfRaw>,
-    /// Why its figures are not of what it is about, as those of storage that a cache answered; absent where they are.
+    pub of_raw: Option<RawShare>,
+    /// Why its figures do not describe what it tests, for example storage reads that a cache
+    /// answered; absent where they do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<String>,
-    /// What a reader has to know of its figures.
+    /// What qualifies its figures, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 /// The figures of a suite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Suite {
-    /// How deeply it went: `quick`, `usual`, `full`.
+pub struct SuiteResult {
+    /// The depth of the suite: `quick`, `usual`, `full`.
     pub depth: String,
-    /// All tests, in the order of the catalogue.
-    pub tests: Vec<Tested>,
+    /// All tests, in the order of the catalog.
+    pub tests: Vec<SuiteTestResult>,
 }
 
-impl Page {
+impl SuiteTestInfo {
     /// The measure of points that is the key figure.
     fn measure(&self) -> &str {
         self.metric.as_deref().unwrap_or("ops_per_s")
     }
 
     /// The key figure of a point.
-    fn key(&self, point: &Point) -> Option<f64> {
+    fn key(&self, point: &MeasuredPoint) -> Option<f64> {
         Some(point.get(self.measure())? * self.factor())
     }
 
-    /// Units of the key figure in one of its measure.
+    /// Units of the key figure per unit of its measure.
     fn factor(&self) -> f64 {
         if self.metric.is_none() { self.units as f64 } else { 1.0 }
     }
 
-    /// Whether less of the key figure is better.
+    /// Whether lower is better for the key figure.
     pub fn less_is_better(&self) -> bool {
         Measure::find(self.measure()).is_some_and(|measure| measure.better == Better::Lower)
     }
@@ -181,39 +181,46 @@ impl Page {
     }
 }
 
-impl At {
-    /// The key figure of `page` and its unit, with as many digits as its runs tell.
-    pub fn words(&self, page: &Page) -> (String, String) {
+impl SuiteRampPoint {
+    /// The key figure of `page` and its unit, with as many digits as its runs support.
+    pub fn words(&self, page: &SuiteTestInfo) -> (String, String) {
         page.words(number::rounded(self.value, self.spread_pct))
     }
 }
 
-impl Tested {
-    /// What came of a test, from the records of its runs.
-    fn of(page: Page, records: &[RunRecord], calibrations: &[RunRecord], looked_for_end: bool) -> Self {
+impl SuiteTestResult {
+    /// The result of a test, from the records of its runs.
+    fn of(
+        page: SuiteTestInfo,
+        records: &[RunRecord],
+        calibrations: &[RunRecord],
+        looked_for_end: bool,
+    ) -> Self {
         let of_test: Vec<RunRecord> = records.iter().filter(|run| is_of(run, &page.id)).cloned().collect();
         let Points { points, left_out, .. } = points(&of_test);
-        let keyed: Vec<(&Point, At)> =
+        let keyed: Vec<(&MeasuredPoint, SuiteRampPoint)> =
             points.iter().filter_map(|point| Some((point, at(&page, point)?))).collect();
-        let best = |kept: &dyn Fn(&Point) -> bool| {
-            let kept = keyed.iter().filter(|(point, _)| kept(point)).map(|(_, at)| *at);
-            kept.reduce(|best, at| if (at.value > best.value) != page.less_is_better() { at } else { best })
+        let best = |kept: &dyn Fn(&MeasuredPoint) -> bool| {
+            let candidates = keyed.iter().filter(|(point, _)| kept(point)).map(|(_, at)| *at);
+            candidates
+                .reduce(|best, at| if (at.value > best.value) != page.less_is_better() { at } else { best })
         };
         let limit: Option<Limit> = page.limit.parse().ok();
-        let keeps = |point: &Point| {
+        let keeps = |point: &MeasuredPoint| {
             let limited = limit.as_ref().and_then(|limit| point.get(&limit.measure()?));
             limited.zip(limit.as_ref()).is_some_and(|(us, limit)| us <= limit.most.as_secs_f64() * 1e6)
         };
         let single = points.iter().find(|point| point.sessions == page.nodes.unwrap_or(1));
         let most = best(&|_| true);
         let at_most = most.and_then(|most| points.iter().find(|point| point.sessions == most.sessions));
-        let limited = at_most.and_then(Point::limited);
-        let steps: Vec<Step> = points.iter().map(|point| Step::of(&page, point, &of_test)).collect();
+        let limited = at_most.and_then(MeasuredPoint::limited);
+        let steps: Vec<SuiteTestStep> =
+            points.iter().map(|point| SuiteTestStep::of(&page, point, &of_test)).collect();
         let step = most.and_then(|most| steps.iter().find(|step| step.sessions == most.sessions));
         let single_us = single.and_then(|point| point.get("service_mean_us"));
         let unfit =
             notes::unfit(&page, &points, &of_test).or_else(|| notes::too_small(&page, single_us, step));
-        // What several targets do together is no share of one machine.
+        // The sum of several targets is no share of one machine.
         let is_one = page.nodes.is_none_or(|nodes| nodes == 1);
         let fit = page.raw.filter(|_| unfit.is_none() && is_one).zip(step);
         let of_raw = fit.and_then(|(test, step)| raw::of_raw(test, step, calibrations, &of_test));
@@ -224,7 +231,7 @@ impl Tested {
             most,
             optimum: best(&keeps),
             knee: knee(&keyed),
-            limited_by: limited.as_ref().map(Limited::short),
+            limited_by: limited.as_ref().map(Bottleneck::short),
             limit: limited,
             saturated: looked_for_end.then(|| is_saturated(&keyed)),
             left_out: left_out.into_iter().map(|out| format!("{}: {}", out.id, out.reason)).collect(),
@@ -237,7 +244,7 @@ impl Tested {
     }
 }
 
-impl Tested {
+impl SuiteTestResult {
     /// Why it has no figure, in two words: `the cache`, `too small`.
     pub fn unfit_word(&self) -> Option<&'static str> {
         let why = self.unfit.as_ref()?;
@@ -245,48 +252,50 @@ impl Tested {
     }
 }
 
-fn at(page: &Page, point: &Point) -> Option<At> {
+fn at(page: &SuiteTestInfo, point: &MeasuredPoint) -> Option<SuiteRampPoint> {
     let estimate = point.estimates.get(page.measure());
     let spread_pct = estimate.and_then(crate::points::Estimate::spread_pct);
-    let of =
+    let scaled_range =
         |estimate: &crate::points::Estimate| (estimate.min() * page.factor(), estimate.max() * page.factor());
-    let range = estimate.filter(|_| spread_pct.is_some()).map(of);
-    Some(At { sessions: point.sessions, value: page.key(point)?, spread_pct, range })
+    let range = estimate.filter(|_| spread_pct.is_some()).map(scaled_range);
+    Some(SuiteRampPoint { sessions: point.sessions, value: page.key(point)?, spread_pct, range })
 }
 
-/// Where more sessions begin to pay less than they did on average.
-fn knee(keyed: &[(&Point, At)]) -> Option<At> {
+/// Where more sessions begin to add less than they do on average.
+fn knee(keyed: &[(&MeasuredPoint, SuiteRampPoint)]) -> Option<SuiteRampPoint> {
     let sessions: Vec<f64> = keyed.iter().map(|(_, at)| f64::from(at.sessions)).collect();
     let values: Vec<f64> = keyed.iter().map(|(_, at)| at.value).collect();
     kneedle(&sessions, &values, SENSITIVITY).map(|place| keyed[place].1)
 }
 
-fn is_saturated(keyed: &[(&Point, At)]) -> bool {
+fn is_saturated(keyed: &[(&MeasuredPoint, SuiteRampPoint)]) -> bool {
     let values: Vec<f64> = keyed.iter().map(|(_, at)| at.value).collect();
     dyno_plan::sweep::saturated_at(&values).is_some()
 }
 
-/// Whether a run is of the test of this name.
+/// Whether a run belongs to the test of this name.
 pub fn is_of(record: &RunRecord, test: &str) -> bool {
     let settings = record.part_of.iter().flat_map(|part| &part.settings);
     settings.into_iter().any(|setting| setting.key == TEST && setting.value == test)
 }
 
-/// The conclusion of the suite named `of`. Where `looked_for_end`, sessions rose until more brought nothing. `calibrations` are
-/// raw limits of machines, the newest first; those of the machine of its database count.
+/// The conclusion of the suite named `of`. With `looked_for_end`, sessions rose until more added
+/// nothing. `calibrations` are raw limits of machines, the newest first; those of the database's
+/// own machine are used.
 pub fn conclusion(
     of: &str,
     stopped: Option<String>,
     depth: &str,
-    pages: Vec<Page>,
+    pages: Vec<SuiteTestInfo>,
     records: &[RunRecord],
     calibrations: &[RunRecord],
     looked_for_end: bool,
 ) -> Conclusion {
-    let tested = |page| Tested::of(page, records, calibrations, looked_for_end);
-    let tests: Vec<Tested> = pages.into_iter().map(tested).collect();
-    let words = scale::scaled(&tests).iter().map(Scaled::words).chain(notes::told(&tests)).collect();
-    let count = |is: fn(&Tested) -> bool| tests.iter().filter(|test| is(test)).count();
+    let tested = |page| SuiteTestResult::of(page, records, calibrations, looked_for_end);
+    let tests: Vec<SuiteTestResult> = pages.into_iter().map(tested).collect();
+    let words =
+        scale::scaled(&tests).iter().map(ScalingResult::words).chain(notes::merged_notes(&tests)).collect();
+    let count = |is: fn(&SuiteTestResult) -> bool| tests.iter().filter(|test| is(test)).count();
     let (measured, absent) = (
         count(|test| test.most.is_some() && test.unfit.is_none()),
         count(|test| test.page.why_not.is_some()),
@@ -300,6 +309,6 @@ pub fn conclusion(
         line.push_str(&format!(", {without} have none"));
     }
     line.push_str(&notes::limits(&tests));
-    let figures = Figures::Suite(Box::new(Suite { depth: depth.to_owned(), tests }));
+    let figures = ConclusionFigures::Suite(Box::new(SuiteResult { depth: depth.to_owned(), tests }));
     Conclusion::new(of, stopped, line, words, figures)
 }

@@ -1,12 +1,12 @@
-//! Conclusions of made-up runs: what they say, and that they read back as they were written.
+//! Tests conclusions of synthetic runs: their words, and that they read back as written.
 
 use std::sync::LazyLock;
 
 use dyno_record::{Metric, RunRecord, Unit};
 
 use super::*;
-use crate::bracket::{Bracket, Tally};
-use crate::compare::{Rules, Side, compare};
+use crate::bracket::{Bracket, SearchTally};
+use crate::compare::{ComparisonRules, ComparisonSide, compare};
 use crate::fixture;
 use crate::points::points;
 
@@ -39,12 +39,16 @@ fn ab_of(a: &[f64], b: &[f64]) -> Conclusion {
     };
     let (of_a, of_b) = (as_side("a (work_unit = 64)", &a), as_side("b (work_unit = 32)", &b));
     let comparison = compare(
-        &Side { name: of_a.0.clone(), records: of_a.1.iter().collect() },
-        &Side { name: of_b.0.clone(), records: of_b.1.iter().collect() },
-        &Rules::default(),
+        &ComparisonSide { name: of_a.0.clone(), records: of_a.1.iter().collect() },
+        &ComparisonSide { name: of_b.0.clone(), records: of_b.1.iter().collect() },
+        &ComparisonRules::default(),
     );
-    let figures =
-        Ab { a: side(&of_a.0, &a), b: side(&of_b.0, &b), comparison: Some(comparison), gates: Vec::new() };
+    let figures = AbResult {
+        a: side(&of_a.0, &a),
+        b: side(&of_b.0, &b),
+        comparison: Some(comparison),
+        gates: Vec::new(),
+    };
     ab::conclusion("ab-1", None, figures)
 }
 
@@ -60,40 +64,40 @@ fn an_ab_says_which_side_is_faster_and_never_announces_the_best_of_one() {
     );
     assert!(slower.words.iter().any(|line| line.starts_with("mean service time: ")), "{:?}", slower.words);
     reads_back(&slower);
-    let one = ab_of(&[1000.0], &[900.0]);
-    assert!(one.line.starts_with("one run of each side is no verdict"), "{}", one.line);
-    reads_back(&one);
-    let none = Ab {
+    let single_run = ab_of(&[1000.0], &[900.0]);
+    assert!(single_run.line.starts_with("one run of each side is no verdict"), "{}", single_run.line);
+    reads_back(&single_run);
+    let empty_figures = AbResult {
         comparison: None,
-        ..match one.figures {
-            Figures::Ab(ab) => *ab,
+        ..match single_run.figures {
+            ConclusionFigures::Ab(ab) => *ab,
             other => panic!("{other:?}"),
         }
     };
-    let none = ab::conclusion("ab-1", Some("stopped after 1 of 10 runs".into()), none);
+    let inconclusive = ab::conclusion("ab-1", Some("stopped after 1 of 10 runs".into()), empty_figures);
     assert_eq!(
-        none.sentences(),
+        inconclusive.sentences(),
         ["no comparison: a side has no valid run", "it did not come to its end: stopped after 1 of 10 runs"]
     );
 }
 
 #[test]
 fn a_search_says_its_bracket_or_how_far_it_came() {
-    let tally = Tally::from([(4, (3, 3)), (8, (2, 3)), (16, (0, 2))]);
-    let of = |found| Search::of(vec!["p99 <= 2ms".into()], "sessions", 2, &tally, found);
+    let tally = SearchTally::from([(4, (3, 3)), (8, (2, 3)), (16, (0, 2))]);
+    let search_with = |found| SearchResult::of(vec!["p99 <= 2ms".into()], "sessions", 2, &tally, found);
     let bracket = Bracket { holds: Some(8), breaks: Some(16) };
-    let found = search::conclusion("search-1", None, of(Some(bracket)));
+    let completed = search::conclusion("search-1", None, search_with(Some(bracket)));
     assert_eq!(
-        found.line,
+        completed.line,
         "p99 <= 2ms holds up to 16 sessions (kept in 2 of 3 runs), not at 32 sessions (kept in 0 of 2 runs)"
     );
-    reads_back(&found);
-    let broken_off = search::conclusion("search-1", Some("stopped".into()), of(None));
+    reads_back(&completed);
+    let broken_off = search::conclusion("search-1", Some("stopped".into()), search_with(None));
     assert!(
         broken_off.line.starts_with("nothing is found yet; so far p99 <= 2ms holds up to 16"),
         "{broken_off:?}"
     );
-    let nothing = Search::of(vec!["p99 <= 2ms".into()], "rate", 1, &Tally::new(), None);
+    let nothing = SearchResult::of(vec!["p99 <= 2ms".into()], "rate", 1, &SearchTally::new(), None);
     assert!(search::conclusion("search-1", None, nothing).line.ends_with("nothing was run"));
 }
 
@@ -128,7 +132,7 @@ fn what_a_newer_version_came_to_is_kept_and_said() {
     for figures in [r#"{"kind":"fleet","hosts":[1,2]}"#, r#"{"kind":"search","found":"otherwise"}"#] {
         let stored = format!(r#"{{"of":"fleet-1","line":"wide","words":["deep"],"figures":{figures}}}"#);
         let read: Conclusion = serde_json::from_str(&stored).unwrap();
-        assert!(matches!(read.figures, Figures::Newer(_)));
+        assert!(matches!(read.figures, ConclusionFigures::Newer(_)));
         let sentences = read.sentences();
         assert_eq!(sentences[..2], ["wide", "deep"]);
         assert!(sentences[2].contains("another version of Dyno"), "{sentences:?}");

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::conclusion::suite::{At, Page};
+use crate::conclusion::suite::{SuiteRampPoint, SuiteTestInfo};
 
-fn step(sessions: u32, key: f64, p99_us: f64) -> Step {
-    Step {
+fn step(sessions: u32, key: f64, p99_us: f64) -> SuiteTestStep {
+    SuiteTestStep {
         sessions,
         runs: Vec::new(),
         key: Some(key),
@@ -16,8 +16,8 @@ fn step(sessions: u32, key: f64, p99_us: f64) -> Step {
     }
 }
 
-fn suite() -> Suite {
-    let page = |id: &str| Page {
+fn suite() -> SuiteResult {
+    let page = |id: &str| SuiteTestInfo {
         id: id.into(),
         group: "storage".into(),
         title: String::new(),
@@ -34,11 +34,11 @@ fn suite() -> Suite {
         why_not: None,
         failed: None,
     };
-    let measured = Tested {
+    let measured = SuiteTestResult {
         page: page("redo"),
         steps: vec![step(1, 1_000.0, 800.0), step(4, 2_500.0, 2_000.0), step(8, 2_600.0, 9_000.0)],
         single_us: Some(900.0),
-        most: Some(At { sessions: 8, value: 2_600.0, spread_pct: None, range: None }),
+        most: Some(SuiteRampPoint { sessions: 8, value: 2_600.0, spread_pct: None, range: None }),
         optimum: None,
         knee: None,
         limited_by: None,
@@ -50,13 +50,13 @@ fn suite() -> Suite {
         notes: Vec::new(),
     };
     let mut absent = measured.clone();
-    absent.page = Page { why_not: Some("it has none".into()), ..page("sequence") };
+    absent.page = SuiteTestInfo { why_not: Some("it has none".into()), ..page("sequence") };
     (absent.steps, absent.most, absent.single_us) = (Vec::new(), None, None);
-    Suite { depth: "full".into(), tests: vec![measured, absent] }
+    SuiteResult { depth: "full".into(), tests: vec![measured, absent] }
 }
 
-fn held(text: &str) -> Answer {
-    text.parse::<Expectation>().unwrap().held(&suite())
+fn held(text: &str) -> ExpectationResult {
+    text.parse::<Expectation>().unwrap().evaluate(&suite())
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn what_nobody_knows_is_not_met_and_says_why() {
     assert_eq!(why("redo >= 0 at p99 <= 1us"), "no step keeps p99 <= 1us");
     let mut cached = suite();
     cached.tests[0].unfit = Some("a cache answered".into());
-    let answer = "redo >= 0".parse::<Expectation>().unwrap().held(&cached);
+    let answer = "redo >= 0".parse::<Expectation>().unwrap().evaluate(&cached);
     assert_eq!((answer.met, answer.measured), (false, Err("a cache answered".into())));
     assert!(of_suite(&cached, 10.0).is_empty());
     assert_eq!(why("redo.iops >= 0"), "the steps of redo do not tell iops");
@@ -115,10 +115,13 @@ fn what_nobody_knows_is_not_met_and_says_why() {
 
 #[test]
 fn a_suite_meets_what_it_gives() {
-    let given = of_suite(&suite(), 10.0);
-    assert_eq!(given.iter().map(ToString::to_string).collect::<Vec<_>>(), ["redo >= 2340 at p99 <= 10800us"]);
-    for expectation in given {
+    let expectations = of_suite(&suite(), 10.0);
+    assert_eq!(
+        expectations.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["redo >= 2340 at p99 <= 10800us"]
+    );
+    for expectation in expectations {
         let read: Expectation = expectation.to_string().parse().unwrap();
-        assert!(read.held(&suite()).met, "{read}");
+        assert!(read.evaluate(&suite()).met, "{read}");
     }
 }

@@ -1,41 +1,42 @@
-//! Parameters that differ between two reports. Text reports cut names and values, so that they are compared as far as both show them.
+//! Compares the parameters of two reports. Text reports truncate names and values, so only the part
+//! that both show is compared.
 
 use std::collections::BTreeMap;
 
 /// Characters of a parameter's name that text reports print.
 pub const NAME_WIDTH: usize = 29;
 
-/// Characters of a value that an instance's text report prints; a cluster's prints more.
+/// Characters of a value that an instance's text report prints; a cluster report prints more.
 pub const VALUE_WIDTH: usize = 33;
 
 /// A parameter that differs: its value in each report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParameterLine {
-    /// Its full name; of a cut one and a whole one, the whole one.
+    /// Its full name; the whole one where the other report truncates it.
     pub name: String,
-    /// In the first report; absent where that does not list it.
+    /// Value in the first report; absent where that does not list it.
     pub a: Option<String>,
-    /// In the second report; absent where that does not list it.
+    /// Value in the second report; absent where that does not list it.
     pub b: Option<String>,
 }
 
 /// The parameters that one report lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParameterList {
-    /// Whether names and values may be cut.
+    /// Whether names and values may be truncated.
     pub is_text: bool,
-    /// Full names and values in the order of the report. A full name is `NAME`, `NAME (SCOPE)`, or `NAME #2` for the second
-    /// parameter whose name was cut to `NAME`.
+    /// Full names and values in the order of the report. A full name is `NAME`, `NAME (SCOPE)`, or
+    /// `NAME #2` for the second parameter whose name was truncated to `NAME`.
     pub parameters: Vec<(String, String)>,
 }
 
-/// The parameters of one name, in the order of each report.
+/// The parameters with one name, in the order of each report.
 type Group<'r> = [Vec<&'r (String, String)>; 2];
 
-/// A parameter of the first report and one of the second, where each has one.
+/// A parameter of the first report and one of the second; either may be absent.
 type Pair<'p, 'r> = (Option<&'p &'r (String, String)>, Option<&'p &'r (String, String)>);
 
-/// Parameters whose values differ, by name; none where one report lists no parameters.
+/// Parameters whose values differ, by name; empty where one report lists no parameters.
 pub fn differing_parameters(a: &ParameterList, b: &ParameterList) -> Vec<ParameterLine> {
     if a.parameters.is_empty() || b.parameters.is_empty() {
         return Vec::new();
@@ -51,7 +52,7 @@ pub fn differing_parameters(a: &ParameterList, b: &ParameterList) -> Vec<Paramet
     groups.into_values().flat_map(|group| lines(group, is_same)).collect()
 }
 
-/// The name as far as both reports show it, and what the value belongs to.
+/// The part of the name that both reports show, and what the value belongs to.
 fn key(full_name: &str, is_cut: bool) -> (String, &str) {
     let (name, scope) = full_name.split_once(" (").unwrap_or((full_name, ""));
     let name = name.split_once(" #").map_or(name, |(name, _)| name);
@@ -59,7 +60,8 @@ fn key(full_name: &str, is_cut: bool) -> (String, &str) {
     (name.chars().take(shown).collect(), scope)
 }
 
-/// The lines of one group. Where both sides have as many parameters, they are compared in their order; else equal values are paired first.
+/// The lines of one group. With equally many parameters on both sides, they are compared in order;
+/// otherwise equal values are paired first.
 fn lines([mut a, mut b]: Group<'_>, is_same: impl Fn(&str, &str) -> bool) -> Vec<ParameterLine> {
     if a.len() != b.len() {
         a.retain(|of_a| match b.iter().position(|of_b| is_same(&of_a.1, &of_b.1)) {
@@ -73,7 +75,7 @@ fn lines([mut a, mut b]: Group<'_>, is_same: impl Fn(&str, &str) -> bool) -> Vec
     let pairs = (0..a.len().max(b.len())).map(|at| (a.get(at), b.get(at)));
     let changed = pairs.filter(|pair| !matches!(pair, (Some(a), Some(b)) if is_same(&a.1, &b.1)));
     let line = |(a, b): Pair<'_, '_>| {
-        // Of a name that is cut in one report, the other has more.
+        // If one report truncates a name, the other shows more of it.
         let longer = a.into_iter().chain(b).max_by_key(|of| key(&of.0, false).0.len());
         ParameterLine {
             name: longer.map_or_else(String::new, |of| of.0.clone()),
@@ -84,8 +86,8 @@ fn lines([mut a, mut b]: Group<'_>, is_same: impl Fn(&str, &str) -> bool) -> Vec
     changed.map(line).collect()
 }
 
-/// Whether values agree as far as both reports show them; each comes with whether text printed it. Text breaks lists without a blank
-/// between their values.
+/// Whether two values agree as far as both reports show them; each is given with whether it comes
+/// from text. Text breaks lists without a space between their values.
 fn is_same_value((a, a_is_text): (&str, bool), (b, b_is_text): (&str, bool)) -> bool {
     let without_blanks = |value: &str| value.split_whitespace().collect::<String>();
     let (bare_a, bare_b) = (without_blanks(a), without_blanks(b));

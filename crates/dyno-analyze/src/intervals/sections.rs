@@ -1,21 +1,23 @@
-//! Rows of the sections of two reports, from latches to the network of a cluster: those that changed most.
+//! Compares the rows of the sections of two reports, from latches to the cluster interconnect, and
+//! lists the largest changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::ReportedSection;
 
-use crate::reading::{Change, Reading};
+use crate::reading::{PrintedNumber, ReadingChange};
 
-/// Least change that is listed, %.
+/// Smallest change that is listed, %.
 const CHANGE_PCT: f64 = 20.0;
 
-/// Least share in the largest figure of its kind: rows below have no part in what a report says.
+/// Smallest share of the largest figure of its kind: rows below it are not relevant.
 const SHARE_MIN: f64 = 0.1;
 
-/// Least value of a row that one report lacks, in last printed digits: the other one may have printed it as 0 with fewer digits.
+/// Smallest value of a row that one report lacks, in steps of the last printed digit. The other
+/// report may have printed it as 0 with fewer digits.
 const ALONE_STEPS_MIN: f64 = 10.0;
 
-/// Rows that are listed for one figure of a section.
+/// Most rows that are listed for one figure of a section.
 const ROWS_MAX: usize = 3;
 
 /// A figure of one row in both reports.
@@ -23,20 +25,21 @@ const ROWS_MAX: usize = 3;
 pub struct SectionLine {
     /// The section by the name of its list: `latches`.
     pub section: String,
-    /// The row: `cache buffers chains`.
+    /// The row's name, for example `cache buffers chains`.
     pub row: String,
     /// The figure with its unit: `wait_s`.
     pub figure: String,
     /// Whether it is per second of the interval.
     pub per_s: bool,
     /// The figure in each report.
-    pub change: Change,
+    pub change: ReadingChange,
 }
 
 /// Section, figure, and whether it is per second.
 type Name<'r> = (&'r str, &'r str, bool);
 
-/// The rows whose figures changed, by section and figure, those that moved most first. A section that one report lacks has none.
+/// The rows whose figures changed, by section and figure, the largest changes first. A section that
+/// one report lacks has none.
 pub(super) fn section_lines(a: &[ReportedSection], b: &[ReportedSection]) -> Vec<SectionLine> {
     let [of_a, of_b] = [a, b].map(by_name);
     let sections = |of: &BTreeMap<Name<'_>, _>| of.keys().map(|name| name.0.to_owned()).collect();
@@ -46,10 +49,10 @@ pub(super) fn section_lines(a: &[ReportedSection], b: &[ReportedSection]) -> Vec
     common.flat_map(|name| lines(*name, of_a.get(name), of_b.get(name))).collect()
 }
 
-fn by_name(rows: &[ReportedSection]) -> BTreeMap<Name<'_>, BTreeMap<&str, Reading>> {
-    let mut by_name: BTreeMap<Name<'_>, BTreeMap<&str, Reading>> = BTreeMap::new();
+fn by_name(rows: &[ReportedSection]) -> BTreeMap<Name<'_>, BTreeMap<&str, PrintedNumber>> {
+    let mut by_name: BTreeMap<Name<'_>, BTreeMap<&str, PrintedNumber>> = BTreeMap::new();
     for row in rows {
-        let reading = Reading { value: row.value, step: row.step };
+        let reading = PrintedNumber { value: row.value, step: row.step };
         let name = (row.section.as_str(), row.figure.as_str(), row.per_s);
         by_name.entry(name).or_default().insert(&row.row, reading);
     }
@@ -58,14 +61,16 @@ fn by_name(rows: &[ReportedSection]) -> BTreeMap<Name<'_>, BTreeMap<&str, Readin
 
 fn lines(
     (section, figure, per_s): Name<'_>,
-    a: Option<&BTreeMap<&str, Reading>>,
-    b: Option<&BTreeMap<&str, Reading>>,
+    a: Option<&BTreeMap<&str, PrintedNumber>>,
+    b: Option<&BTreeMap<&str, PrintedNumber>>,
 ) -> Vec<SectionLine> {
     let rows: BTreeSet<&str> = [a, b].into_iter().flatten().flat_map(BTreeMap::keys).copied().collect();
-    let side = |of: Option<&BTreeMap<&str, Reading>>, row: &str| of.and_then(|of| of.get(row)).copied();
-    let mut changes: Vec<Change> =
-        rows.iter().map(|row| Change { name: (*row).to_owned(), a: side(a, row), b: side(b, row) }).collect();
-    let largest = changes.iter().map(Change::largest).fold(0.0, f64::max);
+    let side = |of: Option<&BTreeMap<&str, PrintedNumber>>, row: &str| of.and_then(|of| of.get(row)).copied();
+    let mut changes: Vec<ReadingChange> = rows
+        .iter()
+        .map(|row| ReadingChange { name: (*row).to_owned(), a: side(a, row), b: side(b, row) })
+        .collect();
+    let largest = changes.iter().map(ReadingChange::largest).fold(0.0, f64::max);
     changes.retain(|change| {
         let alone = match (change.a, change.b) {
             (Some(only), None) | (None, Some(only)) => only.value.abs() >= ALONE_STEPS_MIN * only.step,
@@ -76,7 +81,7 @@ fn lines(
     });
     changes.sort_by(|x, y| y.distance().total_cmp(&x.distance()));
     changes.truncate(ROWS_MAX);
-    let line = |change: Change| SectionLine {
+    let line = |change: ReadingChange| SectionLine {
         section: section.to_owned(),
         row: change.name.clone(),
         figure: figure.to_owned(),

@@ -5,7 +5,7 @@ use dyno_record::{ReportedLoad, Window};
 use super::*;
 use crate::fixture::sqlite;
 
-/// A report of an hour.
+/// A report of one hour.
 fn report(snap: u32, calls: f64) -> RunRecord {
     let event = |event: &str, time_s: f64, waits: f64| ReportedEvent {
         event: event.into(),
@@ -39,10 +39,10 @@ fn report(snap: u32, calls: f64) -> RunRecord {
     let mut record = sqlite();
     record.id = format!("report-{snap}");
     record.window = Some(Window { seconds: 3_600.0, ..Window::default() });
-    record.imported = Some(Imported {
+    record.imported = Some(ImportSource {
         labels: labels.map(|(name, text)| (name.to_owned(), text)).into(),
         reported: Some(reported),
-        ..Imported::default()
+        ..ImportSource::default()
     });
     record.counters.native = BTreeMap::from([
         ("table scans".to_owned(), 7_200.0),
@@ -56,15 +56,15 @@ fn label(record: &mut RunRecord, name: &str, text: &str) {
     record.imported.as_mut().unwrap().labels.insert(name.into(), text.into());
 }
 
-fn value(reading: Option<Reading>) -> Option<f64> {
+fn value(reading: Option<PrintedNumber>) -> Option<f64> {
     reading.map(|reading| (reading.value * 1e6).round() / 1e6)
 }
 
 #[test]
 fn each_line_has_both_sides_and_what_lies_between() {
     let (a, b) = (report(700, 100.0), report(701, 150.0));
-    let between = between(&a, &b).unwrap();
-    assert!(between.is_comparable() && between.apart.is_empty(), "{between:?}");
+    let between = compare_intervals(&a, &b).unwrap();
+    assert!(between.is_comparable() && between.mismatches.is_empty(), "{between:?}");
     let calls = &between.load[0];
     assert_eq!((value(calls.per_s.difference()), calls.per_s.percent()), (Some(50.0), Some(50.0)));
     assert_eq!((calls.per_txn.difference(), calls.per_txn.percent()), (None, None));
@@ -85,18 +85,18 @@ fn what_one_report_alone_lists_has_no_difference() {
     let reported = a.imported.as_mut().unwrap().reported.as_mut().unwrap();
     reported.load_profile.remove(1);
     reported.top_events.clear();
-    // Not among the top ones, and in the list of all of them.
-    let listed = between(&a, &b).unwrap();
+    // Not among the top events, but in the list of all events.
+    let listed = compare_intervals(&a, &b).unwrap();
     assert_eq!(value(listed.events[0].waited.a), Some(0.1));
     assert_eq!((listed.load[1].per_s.a, listed.load[1].per_s.difference()), (None, None));
-    // In neither list: then it was not waited for.
+    // In neither list: no session waited for it.
     a.counters.native.retain(|name, _| !name.contains("sync"));
     a.counters.native.insert("foreground_time_s.other".into(), 1.0);
-    let gone = between(&a, &b).unwrap();
-    assert!(gone.events[0].waited.a.is_none() && gone.events[0].is_certain);
-    // A report without that list leaves it open.
+    let unlisted = compare_intervals(&a, &b).unwrap();
+    assert!(unlisted.events[0].waited.a.is_none() && unlisted.events[0].is_certain);
+    // Without that list, the report leaves it open.
     a.counters.native.retain(|name, _| !name.starts_with("foreground_"));
-    assert!(!between(&a, &b).unwrap().events[0].is_certain);
+    assert!(!compare_intervals(&a, &b).unwrap().events[0].is_certain);
 }
 
 #[test]
@@ -110,11 +110,19 @@ fn what_is_of_two_lives_or_two_databases_is_no_change() {
     for (name, text) in cases {
         let (a, mut b) = (report(700, 100.0), report(701, 100.0));
         label(&mut b, name, text);
-        let between = between(&a, &b).unwrap();
-        assert!(!between.is_comparable() && between.apart.len() == 1, "{name}: {:?}", between.apart);
+        let between = compare_intervals(&a, &b).unwrap();
+        assert!(
+            !between.is_comparable() && between.mismatches.len() == 1,
+            "{name}: {:?}",
+            between.mismatches
+        );
     }
-    let same = between(&report(700, 1.0), &report(700, 1.0)).unwrap();
-    assert_eq!(same.apart, [Apart::SameInterval], "it is said, and how it was printed may be looked at");
+    let same = compare_intervals(&report(700, 1.0), &report(700, 1.0)).unwrap();
+    assert_eq!(
+        same.mismatches,
+        [IntervalMismatch::SameInterval],
+        "it is reported, and the printed forms may be compared"
+    );
     assert!(same.is_comparable());
 }
 
@@ -124,15 +132,15 @@ fn another_instance_host_or_length_is_said_and_compared() {
     label(&mut b, "instance", "shop2");
     label(&mut b, "startup_time", "05-Mar-24 02:00");
     b.window.as_mut().unwrap().seconds = 1_800.0;
-    let between = between(&a, &b).unwrap();
-    let instance = Apart::Instance("shop1".into(), "shop2".into());
-    assert_eq!(between.apart, [instance, Apart::Length(60.0, 30.0)]);
+    let between = compare_intervals(&a, &b).unwrap();
+    let instance = IntervalMismatch::Instance("shop1".into(), "shop2".into());
+    assert_eq!(between.mismatches, [instance, IntervalMismatch::Length(60.0, 30.0)]);
     assert!(between.is_comparable());
 }
 
 #[test]
 fn a_run_is_no_report() {
-    assert!(between(&sqlite(), &report(700, 1.0)).is_none());
+    assert!(compare_intervals(&sqlite(), &report(700, 1.0)).is_none());
 }
 
 #[test]
@@ -153,7 +161,7 @@ fn parameters_that_text_cuts_do_not_differ() {
     };
     set(&mut html, "_optimizer_adaptive_cursor_sharing", "FALSE");
     set(&mut text, "_optimizer_adaptive_cursor_sh", "FALSE");
-    assert_eq!(between(&html, &text).unwrap().parameters, []);
+    assert_eq!(compare_intervals(&html, &text).unwrap().parameters, []);
     set(&mut text, "_optimizer_adaptive_cursor_sh", "TRUE");
-    assert_eq!(between(&html, &text).unwrap().parameters.len(), 1);
+    assert_eq!(compare_intervals(&html, &text).unwrap().parameters.len(), 1);
 }

@@ -1,11 +1,12 @@
-//! Kneedle: the knee as the place where a curve begins to pay less than its average.
+//! Kneedle: the knee is where a curve begins to gain less than its average.
 //!
-//! Satopaa, Albrecht, Irwin, Raghavan: Finding a "Kneedle" in a Haystack: Detecting Knee Points in System Behavior,
-//! ICDCS Workshops 2011. Both axes are scaled to 0..1; the knee is a local maximum of `y − x` after which that
-//! difference falls by more than the sensitivity times the mean step of x. The paper smooths with a spline first;
-//! a ramp has too few points to smooth, so they are taken as they are (as the package `kneed` does by default).
+//! Satopaa, Albrecht, Irwin, Raghavan: Finding a "Kneedle" in a Haystack: Detecting Knee Points in
+//! System Behavior, ICDCS Workshops 2011. Both axes are scaled to 0..1. The knee is a local maximum
+//! of `y − x` after which that difference falls by more than the sensitivity times the mean step of
+//! x. The paper smooths with a spline first. A ramp has too few points to smooth, so they are used
+//! unchanged (as the package `kneed` does by default).
 
-/// The sensitivity that the paper recommends for data that is known in full.
+/// The sensitivity that the paper recommends for complete data.
 pub const SENSITIVITY: f64 = 1.0;
 
 /// Scales to 0..1; `None` if all values are the same.
@@ -16,8 +17,9 @@ fn scaled(values: &[f64]) -> Option<Vec<f64>> {
     (extent.is_finite() && extent > 0.0).then(|| values.iter().map(|v| (v - low) / extent).collect())
 }
 
-/// The place of the first knee of a curve that rises ever more slowly, such as throughput over sessions. `x` rises; `y`
-/// may fall after its peak. `None` if there is no knee, or there are fewer than three points.
+/// The index of the first knee of a curve that rises ever more slowly, such as throughput over
+/// sessions. `x` rises; `y` may fall after its peak. `None` without a knee, or with fewer than
+/// three points.
 pub fn kneedle(x: &[f64], y: &[f64], sensitivity: f64) -> Option<usize> {
     if x.len() != y.len() || x.len() < 3 {
         return None;
@@ -92,7 +94,7 @@ mod tests {
         fn units_do_not_move_the_knee(
             y in prop::collection::vec(0.0..1e3f64, 3..20), factor in 1e-3..1e6f64, offset in -1e3..1e3f64,
         ) {
-            // Whole numbers times powers of two stay exact, so that ties stay ties.
+            // Whole numbers times powers of two stay exact, so ties remain ties.
             let (factor, offset) = (f64::exp2(f64::round(f64::log2(factor))), offset.round());
             let y: Vec<f64> = y.iter().map(|v| v.round()).collect();
             let x: Vec<f64> = (1..).map(f64::from).take(y.len()).collect();

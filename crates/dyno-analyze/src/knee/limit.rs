@@ -1,20 +1,20 @@
-//! The highest point within a latency limit: the knee of those who have a promise to keep.
+//! Finds the highest point within a latency limit: the knee for users with a latency target.
 
-use crate::load::Load;
+use crate::load::LoadPoint;
 
-/// What a limit leaves.
+/// The point that a latency limit selects.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Within {
-    /// The point of the highest throughput that holds the limit.
+    /// The point with the highest throughput that keeps the limit.
     Highest(usize),
-    /// No point holds it; the place of the one that comes nearest.
+    /// No point keeps it; this is the index of the nearest one.
     None(usize),
     /// No point has a latency.
     Unknown,
 }
 
 /// The point of `loads` with the highest throughput whose latency is at most `limit_us`.
-pub(super) fn within_limit(loads: &[Load], limit_us: f64) -> Within {
+pub(super) fn within_limit(loads: &[LoadPoint], limit_us: f64) -> Within {
     let timed = || loads.iter().enumerate().filter_map(|(i, load)| load.latency_us.map(|us| (i, load, us)));
     let holds = timed().filter(|(.., us)| *us <= limit_us);
     if let Some((best, ..)) = holds.max_by(|(_, a, _), (_, b, _)| a.throughput.total_cmp(&b.throughput)) {

@@ -1,4 +1,4 @@
-//! No sentence about a ramp names a maximum below what was measured on it.
+//! Tests that no sentence about a ramp names a maximum below what was measured on it.
 
 use proptest::prelude::*;
 
@@ -6,35 +6,40 @@ use super::*;
 use crate::number::figure;
 use crate::scalability::{Scalability, fitted};
 
-fn ramp(throughputs: &[f64]) -> Vec<Load> {
-    throughputs.iter().zip(0..).map(|(&x, i)| Load::new(f64::from(1 << i), x).with_latency(100.0)).collect()
+fn ramp(throughputs: &[f64]) -> Vec<LoadPoint> {
+    throughputs
+        .iter()
+        .zip(0..)
+        .map(|(&x, i)| LoadPoint::new(f64::from(1 << i), x).with_latency(100.0))
+        .collect()
 }
 
-/// Without many resamples, which make intervals and no maximum.
-fn scalability(loads: &[Load]) -> Result<Scalability, FitError> {
+/// Uses few resamples: they affect intervals but no maximum.
+fn scalability(loads: &[LoadPoint]) -> Result<Scalability, FitError> {
     Ok(fitted(loads, loads.iter().map(|load| load.sessions).fold(0.0, f64::max), 1, 1))
 }
 
-/// What is said of a ramp: its fit, its knee, its peak.
-fn said(loads: &[Load]) -> Vec<String> {
+/// All sentences about a ramp: its fit, its knee, its peak.
+fn said(loads: &[LoadPoint]) -> Vec<String> {
     let fit = scalability(loads);
-    let mut said: Vec<String> = fit.iter().map(|fit| fit.sentence("ops_per_s")).collect();
+    let mut lines: Vec<String> = fit.iter().map(|fit| fit.sentence("ops_per_s")).collect();
     if let Ok(fit) = &fit {
-        said.extend(fit.fits.iter().map(|one| fit.words(one, "ops_per_s")));
+        lines.extend(fit.fits.iter().map(|one| fit.words(one, "ops_per_s")));
     }
-    said.extend(knee(loads, &fit, None).sentences("ops_per_s"));
-    said
+    lines.extend(knee(loads, &fit, None).sentences("ops_per_s"));
+    lines
 }
 
-/// The figure in front of ` operations/s` that follows `begin`.
+/// The figure before ` operations/s` in the sentence that starts with `begin`.
 fn claimed(sentence: &str, begin: &str) -> Option<f64> {
     let (_, rest) = sentence.split_once(begin)?;
     let (before, _) = rest.split_once(" operations/s")?;
     before.rsplit(' ').next()?.replace(',', "").parse().ok()
 }
 
-/// Every claim of a maximum is at least what was measured, and a knee lies neither above it nor behind it.
-fn hold(loads: &[Load]) {
+/// Asserts that every claimed maximum is at least the measured one, and that the knee lies neither
+/// above nor behind it.
+fn hold(loads: &[LoadPoint]) {
     let most = loads.iter().map(|load| load.throughput).fold(0.0, f64::max);
     let printed: f64 = figure(most).replace(',', "").parse().unwrap();
     let at = loads.iter().find(|load| load.throughput == most).unwrap().sessions;
@@ -58,7 +63,7 @@ fn a_law_that_the_data_contradicts_is_not_shown() {
     // A ramp with one high point: Amdahl's law explains half of it, and has its limit far below that point.
     let loads = ramp(&[610.0, 1_130.0, 1_420.0, 2_419.0, 1_700.0, 1_790.0, 1_850.0]);
     let fit = scalability(&loads).unwrap();
-    let amdahl = fit.fit(Law::Amdahl);
+    let amdahl = fit.fit(ScalabilityLaw::Amdahl);
     assert!(amdahl.holds() && !fit.shows(amdahl), "{amdahl:?}");
     let sentence = fit.sentence("ops_per_s");
     assert!(

@@ -1,8 +1,8 @@
-//! The knee of a ramp, by three definitions side by side, because they differ.
+//! Finds the knee of a ramp by three definitions, because they differ.
 //!
-//! Kneedle finds where more sessions begin to pay less than they did on average; the peak of the Universal Scalability
-//! Law is where they pay nothing; the latency limit is where somebody said that it is enough. None of them is the truth:
-//! a report shows all three.
+//! Kneedle finds where more sessions add less than they do on average. The peak of the Universal
+//! Scalability Law is where they add nothing. The latency limit is the load that a user accepts. No
+//! definition is the only right one, so a report shows all three.
 
 mod kneedle;
 mod limit;
@@ -13,51 +13,50 @@ mod tests;
 
 pub use kneedle::{SENSITIVITY, kneedle};
 
-use crate::load::Load;
+use crate::load::LoadPoint;
 use crate::number::{self, fixed, time_us};
 use crate::points::phrase;
-use crate::scalability::{FitError, Law, Maximum, Scalability};
+use crate::scalability::{FitError, Maximum, Scalability, ScalabilityLaw};
 use limit::{Within, within_limit};
 
-/// A place on a ramp.
+/// A point on a ramp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KneePoint {
     /// Sessions; a whole number where it was measured.
     pub sessions: f64,
-    /// Throughput, per second.
     pub throughput: f64,
     /// Mean latency, µs, where it was measured.
     pub latency_us: Option<f64>,
-    /// Whether it is a measured point, or one of a fitted curve.
+    /// Whether it is a measured point rather than one of a fitted curve.
     pub measured: bool,
 }
 
-/// An answer, or why there is none.
-pub type Answer = Result<KneePoint, String>;
+/// A knee, or why there is none.
+pub type KneeResult = Result<KneePoint, String>;
 
 /// The knee by three definitions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Knee {
     /// By Kneedle, on throughput over sessions.
-    pub kneedle: Answer,
+    pub kneedle: KneeResult,
     /// The peak of the Universal Scalability Law.
-    pub usl_peak: Answer,
+    pub usl_peak: KneeResult,
     /// The point of the highest throughput within the latency limit.
-    pub within_limit: Answer,
-    /// The limit, µs.
+    pub within_limit: KneeResult,
+    /// The latency limit, µs; absent where none was given.
     pub limit_us: Option<f64>,
     /// The highest load measured, sessions.
     pub sessions_max: f64,
 }
 
-fn measured(load: &Load) -> KneePoint {
-    let Load { sessions, throughput, latency_us, .. } = *load;
+fn measured(load: &LoadPoint) -> KneePoint {
+    let LoadPoint { sessions, throughput, latency_us, .. } = *load;
     KneePoint { sessions, throughput, latency_us, measured: true }
 }
 
-/// The three knees of `loads`, which go in order of sessions. `fit` is what
-/// [`scalability()`](crate::scalability::scalability) said of the same loads.
-pub fn knee(loads: &[Load], fit: &Result<Scalability, FitError>, limit_us: Option<f64>) -> Knee {
+/// The three knees of `loads`, sorted by sessions. `fit` is the result of
+/// [`scalability()`](crate::scalability::scalability) for the same loads.
+pub fn knee(loads: &[LoadPoint], fit: &Result<Scalability, FitError>, limit_us: Option<f64>) -> Knee {
     Knee {
         kneedle: by_kneedle(loads),
         usl_peak: by_usl(fit),
@@ -67,12 +66,12 @@ pub fn knee(loads: &[Load], fit: &Result<Scalability, FitError>, limit_us: Optio
     }
 }
 
-/// Share of the highest throughput from which on the first point has it all. A curve that does not rise has only noise
-/// to rescale, and Kneedle would find the knee of that.
+/// Share of the highest throughput above which the first point already has all of it. A curve that
+/// does not rise has only noise, and Kneedle would find a knee in that.
 const ALL_AT_ONCE: f64 = 0.95;
 
-/// The knee by Kneedle of `loads`, which go in order of sessions.
-pub fn by_kneedle(loads: &[Load]) -> Answer {
+/// The knee by Kneedle of `loads`, sorted by sessions.
+pub fn by_kneedle(loads: &[LoadPoint]) -> KneeResult {
     if let [first, _, _, ..] = loads {
         let highest = loads.iter().map(|load| load.throughput).fold(0.0, f64::max);
         if first.throughput >= highest * ALL_AT_ONCE && highest > 0.0 {
@@ -82,28 +81,28 @@ pub fn by_kneedle(loads: &[Load]) -> Answer {
     let sessions: Vec<f64> = loads.iter().map(|load| load.sessions).collect();
     let throughput: Vec<f64> = loads.iter().map(|load| load.throughput).collect();
     match kneedle(&sessions, &throughput, SENSITIVITY) {
-        // Beyond the highest throughput more sessions do not pay less, they cost: a knee lies before that.
+        // Beyond the highest throughput, more sessions reduce it: the knee lies before that.
         Some(place) => Ok(measured(&loads[place.min(highest(&throughput))])),
         None if loads.len() < 3 => Err(format!("{} points are too few to have a knee", loads.len())),
         None => Err("throughput rises evenly: no knee within what was measured".into()),
     }
 }
 
-/// The place of the largest of `values`; of equals the first.
+/// The index of the largest of `values`; the first of equal ones.
 fn highest(values: &[f64]) -> usize {
     (1..values.len()).fold(0, |best, i| if values[i] > values[best] { i } else { best })
 }
 
-fn by_usl(fit: &Result<Scalability, FitError>) -> Answer {
+fn by_usl(fit: &Result<Scalability, FitError>) -> KneeResult {
     let fit = fit.as_ref().map_err(ToString::to_string)?;
-    let usl = fit.fit(Law::Usl);
+    let usl = fit.fit(ScalabilityLaw::Usl);
     if !usl.holds() {
         return Err(format!("the Universal Scalability Law does not fit (R² {})", fixed(usl.r_squared, 3)));
     }
     let peak = usl.coefficients.peak().ok_or("the Universal Scalability Law has no peak here: κ is 0")?;
     match fit.maximum(usl) {
         Maximum::Near => {
-            Err("it lies near the highest throughput that was measured, and cannot be told from it".into())
+            Err("it is too close to the highest measured throughput to distinguish the two".into())
         }
         Maximum::Contradicted => {
             Err("the Universal Scalability Law would have it below a throughput that was measured".into())
@@ -117,7 +116,7 @@ fn by_usl(fit: &Result<Scalability, FitError>) -> Answer {
     }
 }
 
-fn by_limit(loads: &[Load], limit_us: Option<f64>) -> Answer {
+fn by_limit(loads: &[LoadPoint], limit_us: Option<f64>) -> KneeResult {
     let limit_us = limit_us.ok_or("no latency limit was given")?;
     match within_limit(loads, limit_us) {
         Within::Highest(place) => Ok(measured(&loads[place])),
@@ -141,9 +140,9 @@ impl KneePoint {
 }
 
 impl Knee {
-    /// The three answers, one sentence each; `throughput` is the name of the measure.
+    /// The three knees, one sentence each; `throughput` is the name of the measure.
     pub fn sentences(&self, throughput: &str) -> [String; 3] {
-        let of = |words: &str, answer: &Answer| match answer {
+        let describe = |words: &str, answer: &KneeResult| match answer {
             Ok(point) if point.sessions > self.sessions_max => format!(
                 "{words} lies at {} (beyond the {} measured: a guess)",
                 point.phrase(throughput),
@@ -157,9 +156,9 @@ impl Knee {
             None => "the highest point within a latency limit".into(),
         };
         [
-            of("the knee (Kneedle)", &self.kneedle),
-            of("the peak (Universal Scalability Law)", &self.usl_peak),
-            of(&limit, &self.within_limit),
+            describe("the knee (Kneedle)", &self.kneedle),
+            describe("the peak (Universal Scalability Law)", &self.usl_peak),
+            describe(&limit, &self.within_limit),
         ]
     }
 }

@@ -1,15 +1,15 @@
-//! The three answers on one ramp, and what is said where there is none.
+//! Tests the three knees of one ramp, and the words where there is none.
 
 use super::*;
 use crate::scalability::scalability;
 
 /// random-read-flash-oracle.csv: read IOPS against jobs; latency by Little's law.
-fn flash() -> Vec<Load> {
+fn flash() -> Vec<LoadPoint> {
     let iops = [32_731.0, 63_901.0, 121_679.0, 230_022.0, 387_952.0, 510_868.0, 533_028.0, 510_848.0];
     (0..8)
         .map(|i| f64::from(1 << i))
         .zip(iops)
-        .map(|(jobs, iops)| Load::new(jobs, iops).with_latency(jobs / iops * 1e6))
+        .map(|(jobs, iops)| LoadPoint::new(jobs, iops).with_latency(jobs / iops * 1e6))
         .collect()
 }
 
@@ -29,7 +29,7 @@ fn three_definitions_give_three_answers() {
 
 #[test]
 fn a_peak_beyond_what_was_measured_is_a_guess() {
-    let loads: Vec<Load> = flash().into_iter().take(6).collect();
+    let loads: Vec<LoadPoint> = flash().into_iter().take(6).collect();
     let knee = knee(&loads, &scalability(&loads, 1), None);
     let [_, peak, limit] = knee.sentences("ops_per_s");
     assert!(peak.ends_with("(beyond the 32 measured: a guess)"), "{peak}");
@@ -38,8 +38,8 @@ fn a_peak_beyond_what_was_measured_is_a_guess() {
 
 #[test]
 fn where_there_is_no_answer_there_is_a_reason() {
-    let loads: Vec<Load> =
-        (1..=4).map(|n| Load::new(f64::from(n), 50.0 * f64::from(n)).with_latency(2e4)).collect();
+    let loads: Vec<LoadPoint> =
+        (1..=4).map(|n| LoadPoint::new(f64::from(n), 50.0 * f64::from(n)).with_latency(2e4)).collect();
     let knee = knee(&loads, &scalability(&loads, 1), Some(1_000.0));
     assert_eq!(
         knee.sentences("ops_per_s"),
@@ -53,18 +53,19 @@ fn where_there_is_no_answer_there_is_a_reason() {
 
 #[test]
 fn the_highest_within_a_limit_need_not_be_the_most_sessions() {
-    // Throughput bends back while latency still holds: the answer is the peak, not the last point.
+    // Throughput falls while latency still keeps the limit: the result is the peak, not the last
+    // point.
     let ramp = [(8.0, 900.0), (16.0, 1_000.0), (32.0, 950.0)];
-    let loads: Vec<Load> = ramp.iter().map(|&(n, x)| Load::new(n, x).with_latency(500.0)).collect();
+    let loads: Vec<LoadPoint> = ramp.iter().map(|&(n, x)| LoadPoint::new(n, x).with_latency(500.0)).collect();
     assert_eq!(within_limit(&loads, 500.0), Within::Highest(1));
-    assert_eq!(within_limit(&[Load::new(1.0, 1.0)], 500.0), Within::Unknown);
+    assert_eq!(within_limit(&[LoadPoint::new(1.0, 1.0)], 500.0), Within::Unknown);
 }
 
 #[test]
 fn a_platform_that_its_first_session_saturates_has_its_knee_there() {
-    // Noise on a plateau has a shape too, and Kneedle alone finds it: here at 8 sessions.
+    // Noise on a plateau has a shape too, and Kneedle alone would find a knee at 8 sessions.
     let plateau = [(1.0, 499.0), (2.0, 500.0), (4.0, 501.0), (8.0, 503.0), (16.0, 503.2)];
-    let loads: Vec<Load> = plateau.iter().map(|&(n, x)| Load::new(n, x)).collect();
+    let loads: Vec<LoadPoint> = plateau.iter().map(|&(n, x)| LoadPoint::new(n, x)).collect();
     let knee = knee(&loads, &scalability(&loads, 1), None);
     assert_eq!(knee.kneedle.map(|knee| knee.sessions), Ok(1.0));
 }

@@ -1,17 +1,18 @@
-//! Where the sessions' time goes, by the clocks of database and client, and by samples where there is no clock.
+//! Divides the sessions' time into shares, by the clocks of database and client, or by samples
+//! where there is no clock.
 
 use dyno_record::{COMMIT, Counter, RunRecord};
 
-use super::waits::{Kind, Sampled};
+use super::waits::{Sampled, WaitKind};
 use crate::audit::page_cache_pct;
 
-/// Share of the reads that came from the page cache, %, from which their time is no device's.
+/// Share of the reads that came from the page cache, %, above which their time is not the device's.
 const MEMORY_PCT: f64 = 50.0;
 
 /// Shares of the sessions' time, %.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shares {
-    /// In commits.
+    /// In commits, as the client or the database measured it.
     pub(super) commit: Option<f64>,
     /// In reads and writes of data.
     pub(super) device: Option<f64>,
@@ -21,13 +22,13 @@ pub(super) struct Shares {
     pub(super) lock: Option<f64>,
     /// In waits for locks of the database's memory.
     pub(super) latch: Option<f64>,
-    /// Neither waiting in the database nor at work there.
+    /// Neither waiting in the database nor working there.
     pub(super) outside: Option<f64>,
-    /// Of all processor time of database and client against the sessions' time.
+    /// Processor time of database and client, relative to the sessions' time.
     pub(super) cpu: Option<f64>,
     /// How much of the window the log was being synced.
     pub(super) syncing: Option<f64>,
-    /// Whether waits for the device were timed and not sampled.
+    /// Whether waits for the device were timed rather than sampled.
     pub(super) device_is_timed: bool,
     /// The events behind commits, device, locks and latches.
     pub(super) events: [Option<String>; 4],
@@ -38,7 +39,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Of sessions whose time is `all_s` together, over `seconds`; `cpu_s` is what database and client had.
+    /// The shares of sessions with `all_s` in total over `seconds`; `cpu_s` is the processor time
+    /// of database and client.
     pub(super) fn of(record: &RunRecord, seconds: f64, all_s: f64, cpu_s: Option<f64>) -> Self {
         let timed_s = |counter| record.counters.get(counter).ok().map(|us| us as f64 / 1e6);
         let pct = |part_s: f64| (all_s > 0.0).then(|| (100.0 * part_s / all_s).clamp(0.0, 100.0));
@@ -47,7 +49,7 @@ impl Shares {
         let commits_s =
             commits.and_then(|commits| Some(commits.service_us.mean? * commits.count as f64 / 1e6));
         let page_cache = page_cache_pct(record);
-        // Copies from memory are work of a processor, whatever the database calls them.
+        // Copies from memory are processor work, whatever the database calls them.
         let is_memory = page_cache.is_some_and(|pct| pct >= MEMORY_PCT);
         let mut shares = Self {
             page_cache,
@@ -66,35 +68,35 @@ impl Shares {
                 return shares;
             }
         };
-        let of = |kinds: &[Kind]| pct(sampled.of_kinds(kinds) * seconds);
-        // What a client sees of a commit holds all of it, the waits in the database among it.
-        shares.commit = max(shares.commit, of(&[Kind::Commit]));
+        let time_pct = |kinds: &[WaitKind]| pct(sampled.of_kinds(kinds) * seconds);
+        // The client's commit time includes all of it, also the waits in the database.
+        shares.commit = max(shares.commit, time_pct(&[WaitKind::Commit]));
         if !is_memory {
-            shares.device = max(shares.device, of(&[Kind::Device]));
+            shares.device = max(shares.device, time_pct(&[WaitKind::Device]));
         }
-        shares.row_lock = max(shares.row_lock, of(&[Kind::RowLock]));
-        shares.lock = of(&[Kind::Lock]);
-        shares.latch = of(&[Kind::Latch]);
-        let inside = sampled.active - sampled.of_kinds(&[Kind::Outside]);
+        shares.row_lock = max(shares.row_lock, time_pct(&[WaitKind::RowLock]));
+        shares.lock = time_pct(&[WaitKind::Lock]);
+        shares.latch = time_pct(&[WaitKind::Latch]);
+        let inside = sampled.active - sampled.of_kinds(&[WaitKind::Outside]);
         shares.outside = pct(inside * seconds).map(|inside| 100.0 - inside);
-        let event = |kinds: &[Kind]| sampled.most(kinds).map(str::to_owned);
+        let event = |kinds: &[WaitKind]| sampled.most(kinds).map(str::to_owned);
         shares.events = [
-            event(&[Kind::Commit]),
-            event(&[Kind::Device]),
-            event(&[Kind::RowLock, Kind::Lock]),
-            event(&[Kind::Latch]),
+            event(&[WaitKind::Commit]),
+            event(&[WaitKind::Device]),
+            event(&[WaitKind::RowLock, WaitKind::Lock]),
+            event(&[WaitKind::Latch]),
         ];
         shares
     }
 }
 
-/// Time in waits for rows, where the server counts it: InnoDB does, in ms.
+/// Time in waits for row locks, where the server counts it: InnoDB does, in ms.
 fn row_locks_s(record: &RunRecord) -> Option<f64> {
     let native = &record.counters.native;
-    let found = native.iter().find(|(name, _)| name.ends_with("nnodb_row_lock_time"));
-    found.map(|(_, ms)| ms / 1e3).filter(|s| s.is_finite() && *s > 0.0)
+    let entry = native.iter().find(|(name, _)| name.ends_with("nnodb_row_lock_time"));
+    entry.map(|(_, ms)| ms / 1e3).filter(|s| s.is_finite() && *s > 0.0)
 }
 
-fn max(one: Option<f64>, other: Option<f64>) -> Option<f64> {
-    one.into_iter().chain(other).reduce(f64::max)
+fn max(first: Option<f64>, other: Option<f64>) -> Option<f64> {
+    first.into_iter().chain(other).reduce(f64::max)
 }

@@ -1,9 +1,10 @@
-//! What limits a run, with the evidence.
+//! Determines what limits a run, with the evidence.
 //!
-//! A platform is limited by what it has used up. [`limited()`] looks for that in one record: first at what was asked for (a
-//! rate, time to think), then at what is full (processors, a quota of them, the client), then at where the time of the
-//! sessions goes (commits, the device, locks, latches, the way between client and database). What nothing tells is
-//! [`Component::Unknown`], with the figures that were looked at.
+//! A platform is limited by what it has exhausted. [`limited()`] looks for that in one record, in
+//! three steps. First comes what the plan requests: a rate, think time. Then comes what is full:
+//! processors, a CPU quota, the client. Last comes where the sessions' time goes: commits, the
+//! device, locks, latches, the round trip between client and database. If nothing decides, the
+//! result is [`Component::Unknown`], with the figures that were examined.
 
 mod choose;
 mod clocks;
@@ -19,9 +20,9 @@ use dyno_record::Unit;
 use serde::{Deserialize, Serialize};
 
 pub use choose::limited;
-pub use waits::Kind as WaitClass;
+pub use waits::WaitKind as WaitClass;
 
-/// What limits.
+/// The component or setting that limits a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Component {
@@ -29,30 +30,30 @@ pub enum Component {
     Cpu,
     /// Processor time that a control group allows.
     CpuQuota,
-    /// The device that holds the data, or what lies before it.
+    /// The device that holds the data, or a layer in front of it.
     Device,
     /// Commits: the log that makes them durable.
     Commits,
     /// Locks of rows and tables.
     Locks,
-    /// What a database holds for a moment to keep its own memory in order.
+    /// Short locks with which a database protects its own memory.
     Latches,
-    /// This program.
+    /// The client, which is this program.
     Client,
-    /// The way between client and database, waking up included.
+    /// The way between client and database, wake-ups included.
     RoundTrips,
-    /// The number of sessions: each is at work all the time, and nothing is used up.
+    /// The number of sessions: each works all the time, and nothing is exhausted.
     Sessions,
-    /// The rate that was asked for, which was reached.
+    /// The requested rate, which was reached.
     Rate,
-    /// The time that sessions were told to think.
+    /// The think time that the plan requests.
     ThinkTime,
-    /// It cannot be told.
+    /// The figures do not show what limits.
     Unknown,
 }
 
 impl Component {
-    /// The short word for it, where nothing more is known: `CPU`.
+    /// The short word where nothing more is known: `CPU`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Cpu => "CPU",
@@ -71,20 +72,20 @@ impl Component {
     }
 }
 
-/// How sure it is.
+/// How certain the limit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// It cannot be told.
+    /// The figures do not show what limits.
     Unknown,
-    /// Figures point there, and others are missing or point elsewhere.
+    /// Figures indicate it, but others are missing or contradict it.
     Likely,
-    /// What is used up was measured.
+    /// The exhausted component was measured.
     Sure,
 }
 
 impl Confidence {
-    /// The word: `likely`.
+    /// The word in output: `likely`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -94,58 +95,54 @@ impl Confidence {
     }
 }
 
-/// A figure that was looked at.
+/// A figure that was examined.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Evidence {
-    /// Its name: `cpu_busy_pct`.
+pub struct BottleneckEvidence {
+    /// The figure's name, for example `cpu_busy_pct`.
     pub name: String,
-    /// Its value.
     pub value: f64,
-    /// Its unit.
     pub unit: Unit,
 }
 
-/// What limits a run, and how that is known.
+/// What limits a run, and the evidence for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Limited {
-    /// What limits.
+pub struct Bottleneck {
     pub by: Component,
-    /// In a few words: `CPU`, `commits (WalSync)`, `row locks`.
+    /// The limit in a few words: `CPU`, `commits (WalSync)`, `row locks`.
     pub what: String,
-    /// How sure that is.
     pub confidence: Confidence,
     /// One sentence with the figures: `limited by the processors: …`.
     pub sentence: String,
-    /// How much of what limits is used, %; absent where that has no measure.
+    /// Utilization of the limiting component, %; absent where it has no measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_pct: Option<f64>,
-    /// Every figure that was looked at.
-    pub evidence: Vec<Evidence>,
-    /// The rate that was asked for, operations/s, where that limits or a backlog of the warm-up was worked off: what the
-    /// platform can do beyond it is not known.
+    /// Every figure that was examined.
+    pub evidence: Vec<BottleneckEvidence>,
+    /// The requested rate, operations/s, where it limits, or where a backlog of the warm-up was
+    /// worked off. The capacity of the platform beyond it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_per_s: Option<f64>,
-    /// What makes it less sure, one sentence each.
+    /// What lowers the confidence, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spoiled: Vec<String>,
 }
 
-impl Limited {
+impl Bottleneck {
     /// The figure of this name.
     pub fn figure(&self, name: &str) -> Option<f64> {
         self.evidence.iter().find(|figure| figure.name == name).map(|figure| figure.value)
     }
 
-    /// The fewest words, for tables: `row locks`, and `device?` where that is likely and not sure.
+    /// The shortest form, for tables: `row locks`, or `device?` where that is only likely.
     pub fn short(&self) -> String {
-        let what = self.what.split_once(" (").map_or(self.what.as_str(), |(what, _)| what);
+        let label = self.what.split_once(" (").map_or(self.what.as_str(), |(what, _)| what);
         match self.confidence {
-            Confidence::Likely => format!("{what}?"),
-            Confidence::Sure | Confidence::Unknown => what.to_owned(),
+            Confidence::Likely => format!("{label}?"),
+            Confidence::Sure | Confidence::Unknown => label.to_owned(),
         }
     }
 
-    /// The sentence, and what makes it less sure.
+    /// The sentence, and what lowers the confidence.
     pub fn full(&self) -> String {
         let doubts = self.spoiled.join("; ");
         match (self.confidence, doubts.is_empty()) {
@@ -157,34 +154,36 @@ impl Limited {
     }
 }
 
-/// What limited the runs of one point: each thing once, with how many of them it was.
+/// The limits of one point's runs: each limit once, with its number of runs.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Limits(Vec<(Limited, usize)>);
+pub struct BottleneckTally(Vec<(Bottleneck, usize)>);
 
-impl Limits {
-    /// One more run.
-    pub fn add(&mut self, limited: Limited) {
+impl BottleneckTally {
+    /// Adds the limit of one more run.
+    pub fn add(&mut self, limited: Bottleneck) {
         match self.0.iter_mut().find(|(known, _)| known.by == limited.by) {
             Some((_, runs)) => *runs += 1,
             None => self.0.push((limited, 1)),
         }
     }
 
-    /// What most of them say, as the first of those says it; less sure where others say otherwise.
-    pub fn together(&self) -> Option<Limited> {
-        // Of equally many the first.
+    /// The limit of most runs, in the words of the first of them; less certain where other runs
+    /// differ.
+    pub fn combine(&self) -> Option<Bottleneck> {
+        // With equal numbers, the first one.
         let (most, of) = self.0.iter().rev().max_by_key(|(_, runs)| runs)?;
-        let mut told = most.clone();
-        let others: Vec<&(Limited, usize)> = self.0.iter().filter(|(known, _)| known.by != most.by).collect();
-        let otherwise: usize = others.iter().map(|(_, runs)| runs).sum();
-        if let Some((other, _)) = others.first() {
-            told.confidence = told.confidence.min(Confidence::Likely);
-            told.spoiled.push(format!(
+        let mut combined = most.clone();
+        let disagreeing: Vec<&(Bottleneck, usize)> =
+            self.0.iter().filter(|(known, _)| known.by != most.by).collect();
+        let otherwise: usize = disagreeing.iter().map(|(_, runs)| runs).sum();
+        if let Some((other, _)) = disagreeing.first() {
+            combined.confidence = combined.confidence.min(Confidence::Likely);
+            combined.spoiled.push(format!(
                 "{otherwise} of {} runs say otherwise: {}",
                 otherwise + of,
                 other.what
             ));
         }
-        Some(told)
+        Some(combined)
     }
 }

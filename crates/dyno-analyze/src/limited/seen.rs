@@ -1,14 +1,14 @@
-//! What a record tells of the things that can be used up.
+//! Collects a record's figures about everything that can be exhausted.
 
 use dyno_record::{Host, Metric, RunRecord, Unit};
 
-use super::Evidence;
+use super::BottleneckEvidence;
 use super::clocks::Shares;
 
-/// Processor time that a control group allows, and what was had of it.
+/// Processor time that a control group allows, and its use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Quota {
-    /// Processors' worth.
+    /// The quota as a number of processors.
     pub(super) cpus: f64,
     /// Share of it that was used, %.
     pub(super) used_pct: f64,
@@ -18,50 +18,52 @@ pub(super) struct Quota {
 
 /// The figures of one record.
 #[derive(Debug)]
-pub(super) struct Seen<'r> {
+pub(super) struct BottleneckInputs<'r> {
     pub(super) record: &'r RunRecord,
-    /// Sessions that worked.
+    /// Number of sessions that worked.
     pub(super) sessions: f64,
     /// Sessions in an operation, on average.
-    pub(super) busy: f64,
-    /// Whether the database runs inside this program.
+    pub(super) busy_sessions: f64,
+    /// Whether the database runs inside this process.
     pub(super) in_process: bool,
-    /// Whether the database runs on the host that drives.
+    /// Whether the database runs on the driver host.
     pub(super) same_host: bool,
-    /// The database's host, where that was looked at and is another one than the driving.
-    pub(super) elsewhere: Option<&'r Host>,
-    /// Share of the driving host's processors that was in use, %, where that is not the database's.
+    /// The database host, where it was observed and is not the driver host.
+    pub(super) remote_host: Option<&'r Host>,
+    /// Utilization of the driver host's processors, %, where it is not the database host.
     pub(super) driver_busy_pct: Option<f64>,
-    /// Processors of the database's host, as far as it was looked at, else of the driving one.
+    /// Processors of the database host where it was observed, else of the driver host.
     pub(super) cpus: f64,
-    /// Processors of the driving host.
+    /// Processors of the driver host.
     pub(super) driver_cpus: f64,
-    /// Share of the host's processors that was in use or taken by the hypervisor, %.
+    /// Share of the host's processors that was busy or taken by the hypervisor, %.
     pub(super) busy_pct: Option<f64>,
     /// The parts of `busy_pct`, %: programs, the kernel with interrupts, the hypervisor.
-    pub(super) kinds: Option<(f64, f64, f64)>,
-    /// Processors' worth of time that this program had.
-    pub(super) own: Option<f64>,
-    /// The same of the database's processes; this program's, where it runs inside.
-    pub(super) server: Option<f64>,
-    /// The same of others.
-    pub(super) others: Option<f64>,
-    /// Share of what its threads and processors allow that this program used, %.
+    pub(super) cpu_kinds_pct: Option<(f64, f64, f64)>,
+    /// Processors that this program used on average.
+    pub(super) client_cpus: Option<f64>,
+    /// The same for the database's processes; for this program's, where the database runs inside
+    /// it.
+    pub(super) server_cpus: Option<f64>,
+    /// Processors that other programs used on average.
+    pub(super) others_cpus: Option<f64>,
+    /// Utilization of what its threads and processors allow this program, %.
     pub(super) client_pct: Option<f64>,
-    /// Processors that the platform may use, where these are fewer than the host's, and the share that was used, %.
+    /// Processors that the platform may use, where these are fewer than the host's, and their
+    /// utilization, %.
     pub(super) confined: Option<(f64, f64)>,
-    /// The quota of this program.
+    /// The CPU quota of this program.
     pub(super) own_quota: Option<Quota>,
-    /// That of the database.
+    /// The CPU quota of the database.
     pub(super) server_quota: Option<Quota>,
-    /// Share of the time in which the device had something to do, %.
+    /// Share of the time in which the device had requests, %.
     pub(super) device_pct: Option<f64>,
     /// Where the sessions' time goes.
     pub(super) shares: Shares,
 }
 
-impl<'r> Seen<'r> {
-    /// Of a record with a window in which sessions were at work; none of any other.
+impl<'r> BottleneckInputs<'r> {
+    /// The inputs from a record with a window in which sessions worked; `None` for any other.
     pub(super) fn of(record: &'r RunRecord) -> Option<Self> {
         let window = record.window.as_ref().filter(|window| window.seconds > 0.0)?;
         let busy = window.busy_sessions().filter(|busy| *busy > 0.0)?;
@@ -72,10 +74,10 @@ impl<'r> Seen<'r> {
         let elsewhere = record.database_host().filter(|host| is_elsewhere(host));
         let cpus = f64::from(host.cpus);
         let capacity_s = counter("processors.capacity_s").filter(|s| *s > 0.0);
-        // Whose the processors were was read over a time of its own.
+        // Processor use by program was measured over its own period.
         let read_s = capacity_s.filter(|_| cpus > 0.0).map(|s| s / cpus);
         let share = |name: &str| Some(counter(name)? / read_s?);
-        let own = share("own.cpu_s").or_else(|| Some(counter("process.cpu_s")? / window.seconds));
+        let client_cpus = share("own.cpu_s").or_else(|| Some(counter("process.cpu_s")? / window.seconds));
         let busy_pct = (|| {
             let busy_s = counter("processors.busy_s")? + counter("processors.steal_s").unwrap_or(0.0);
             Some(100.0 * busy_s / capacity_s?)
@@ -88,64 +90,66 @@ impl<'r> Seen<'r> {
             let (user, system) = (kind_pct(&["user", "nice"])?, kind_pct(&["system", "irq", "softirq"])?);
             Some((user, system, kind_pct(&["steal"])?)).filter(|_| elsewhere.is_none())
         })();
-        // Processor time of processes that have ended may be booked late: more than was used at all is somebody else's.
+        // Processor time of ended processes may be counted late: an amount above the total belongs
+        // to others.
         let is_whole = |server: &f64| {
             let all = busy_pct.map(|pct| pct / 100.0 * cpus);
-            all.is_none_or(|all| server + own.unwrap_or(0.0) <= all * 1.1 + 0.1)
+            all.is_none_or(|all| server + client_cpus.unwrap_or(0.0) <= all * 1.1 + 0.1)
         };
-        let servers = if in_process { own } else { share("server.cpu_s") };
+        let servers = if in_process { client_cpus } else { share("server.cpu_s") };
         let server = servers.filter(|server| in_process || is_whole(server));
         let metric = |name: &str| record.metrics.get(name).and_then(Metric::value).filter(|v| v.is_finite());
         let of_host = || Some(metric("cpu_busy_pct")? + metric("cpu_steal_pct").unwrap_or(0.0));
         let quota = |whose: &str, used: Option<f64>| {
-            let of = |name: &str| counter(&format!("{whose}.cgroup.{name}"));
-            let (cpus, periods) = (of("quota_cpus")?, of("periods").filter(|periods| *periods > 0.0)?);
-            let used = of("used_s").and_then(|used_s| Some(used_s / read_s?)).or(used);
-            let throttled_pct = 100.0 * of("throttled_periods")? / periods;
+            let group_counter = |name: &str| counter(&format!("{whose}.cgroup.{name}"));
+            let (cpus, periods) =
+                (group_counter("quota_cpus")?, group_counter("periods").filter(|periods| *periods > 0.0)?);
+            let used = group_counter("used_s").and_then(|used_s| Some(used_s / read_s?)).or(used);
+            let throttled_pct = 100.0 * group_counter("throttled_periods")? / periods;
             Some(Quota { cpus, used_pct: 100.0 * used? / cpus, throttled_pct }).filter(|_| cpus > 0.0)
         };
-        // Of a database's host elsewhere it is known how busy it was, and not with whose work.
+        // For a remote database host, the utilization is known, but not the programs behind it.
         let far_busy_pct = elsewhere.and_then(|host| {
             let share = |name: &str| host.counters.get(name).copied().filter(|value| value.is_finite());
             Some(share("cpu.busy_pct")? + share("cpu.steal_pct").unwrap_or(0.0))
         });
         let driver_busy_pct = busy_pct.filter(|_| elsewhere.is_some());
         let busy_pct = if elsewhere.is_some() { far_busy_pct } else { busy_pct.or_else(of_host) };
-        let own_quota = quota("own", own);
+        let own_quota = quota("own", client_cpus);
         let allowed = Some(f64::from(host.cpus_allowed)).filter(|allowed| *allowed > 0.0);
         let client_pct = (|| {
             let threads = Some(f64::from(record.gate.threads)).filter(|threads| *threads > 0.0);
             let quota = own_quota.map(|quota| quota.cpus);
             let most = allowed.into_iter().chain(threads).chain(quota).reduce(f64::min)?;
-            Some((100.0 * own? / most).min(100.0)).filter(|_| !in_process)
+            Some((100.0 * client_cpus? / most).min(100.0)).filter(|_| !in_process)
         })();
-        let confined = confined(cpus, allowed, own, server, in_process, &counter);
-        let cpu_s = own.and_then(|own| match in_process {
+        let confined = confined(cpus, allowed, client_cpus, server, in_process, &counter);
+        let cpu_s = client_cpus.and_then(|own| match in_process {
             true => Some(own * window.seconds),
             false => Some((own + server?) * window.seconds),
         });
-        // All the time of the sessions, so that what they do between operations is nothing's share.
+        // The sessions' total time, so the time between operations belongs to no activity.
         let sessions = f64::from(record.sessions()).max(busy);
         Some(Self {
             record,
             sessions,
-            busy,
+            busy_sessions: busy,
             in_process,
             same_host,
-            elsewhere,
+            remote_host: elsewhere,
             driver_busy_pct,
             driver_cpus: cpus,
             cpus: elsewhere.map_or(cpus, |host| f64::from(host.cpus)),
             busy_pct: busy_pct.map(|pct| pct.min(100.0)),
-            kinds,
-            own,
-            server,
-            others: share("others.cpu_s").filter(|_| elsewhere.is_none()),
+            cpu_kinds_pct: kinds,
+            client_cpus,
+            server_cpus: server,
+            others_cpus: share("others.cpu_s").filter(|_| elsewhere.is_none()),
             client_pct,
             confined,
             own_quota,
-            // Of a quota it is known what was had of it, though ticks, by which the host's processors are told, seldom fall
-            // into the moments in which a process is let run.
+            // The use of a quota is exact. The host's processor counters use ticks, which often
+            // miss the moments in which a throttled process runs.
             server_quota: if in_process { None } else { quota("server", servers) },
             device_pct: metric("device_util_pct"),
             shares: Shares::of(record, window.seconds, sessions * window.seconds, cpu_s),
@@ -157,18 +161,18 @@ impl<'r> Seen<'r> {
         self.record.metrics.get(name).and_then(Metric::value).filter(|value| value.is_finite())
     }
 
-    /// Share of the host's processors, %, that the platform had: database and client.
+    /// Share of the host's processors, %, that the platform used: database and client.
     pub(super) fn platform_pct(&self) -> Option<f64> {
-        let own = self.own.filter(|_| self.elsewhere.is_none())?;
-        let all = if self.in_process { own } else { own + self.server.unwrap_or(0.0) };
+        let client_cpus = self.client_cpus.filter(|_| self.remote_host.is_none())?;
+        let all = if self.in_process { client_cpus } else { client_cpus + self.server_cpus.unwrap_or(0.0) };
         (self.cpus > 0.0).then(|| 100.0 * all / self.cpus)
     }
 
-    /// Every figure that there is, by name.
-    pub(super) fn evidence(&self) -> Vec<Evidence> {
+    /// Every figure that is present, by name.
+    pub(super) fn evidence(&self) -> Vec<BottleneckEvidence> {
         let pct_of =
             |cpus: Option<f64>| cpus.filter(|_| self.cpus > 0.0).map(|cpus| 100.0 * cpus / self.cpus);
-        let server = self.server.filter(|_| !self.in_process);
+        let server = self.server_cpus.filter(|_| !self.in_process);
         let Shares { commit, device, row_lock, lock, latch, outside, cpu, syncing, page_cache, .. } =
             &self.shares;
         let percents = [
@@ -176,10 +180,10 @@ impl<'r> Seen<'r> {
             ("driver_cpu_busy_pct", self.driver_busy_pct),
             (
                 "client_of_host_pct",
-                self.own.filter(|_| self.driver_cpus > 0.0).map(|own| 100.0 * own / self.driver_cpus),
+                self.client_cpus.filter(|_| self.driver_cpus > 0.0).map(|own| 100.0 * own / self.driver_cpus),
             ),
             ("database_of_host_pct", pct_of(server)),
-            ("others_of_host_pct", pct_of(self.others)),
+            ("others_of_host_pct", pct_of(self.others_cpus)),
             ("client_busy_pct", self.client_pct),
             ("confined_cpus_busy_pct", self.confined.map(|(_, pct)| pct)),
             ("client_quota_used_pct", self.own_quota.map(|quota| quota.used_pct)),
@@ -199,11 +203,11 @@ impl<'r> Seen<'r> {
         ];
         let figure = |(name, value, unit): (&str, Option<f64>, Unit)| {
             let value = value.filter(|value| value.is_finite())?;
-            Some(Evidence { name: name.to_owned(), value, unit })
+            Some(BottleneckEvidence { name: name.to_owned(), value, unit })
         };
         let rest = [
             ("sessions", Some(self.sessions), Unit::Count),
-            ("busy_sessions", Some(self.busy), Unit::Sessions),
+            ("busy_sessions", Some(self.busy_sessions), Unit::Sessions),
             ("redo_sync_latency_us", self.metric("redo_sync_latency_us"), Unit::Microseconds),
             ("physical_read_latency_us", self.metric("physical_read_latency_us"), Unit::Microseconds),
             ("device_read_latency_us", self.metric("device_read_latency_us"), Unit::Microseconds),
@@ -215,13 +219,14 @@ impl<'r> Seen<'r> {
     }
 }
 
-/// Whether a database's host is another machine than the driving one.
+/// Whether a database's host is not the driver host.
 fn is_elsewhere(host: &Host) -> bool {
     host.observed.as_ref().is_some_and(|observed| !observed.is_driver)
 }
 
-/// The processors that the platform may use and how much of them it used, where they are fewer than there are: those of this
-/// program where the database is inside it, those that both share, or those of the database.
+/// The processors that the platform may use and their utilization, where they are fewer than the
+/// host has. They are those of this program where the database is inside it, those that both share,
+/// or those of the database.
 fn confined(
     cpus: f64,
     allowed: Option<f64>,
@@ -237,7 +242,7 @@ fn confined(
     }
     let servers = counter("server.cpus_allowed")?;
     let shared = counter("server.cpus_shared")?;
-    // Where both have the same processors, what one uses the other has not.
+    // Where both share the same processors, each takes time from the other.
     let used = if shared == servers && allowed == Some(servers) { own? + server? } else { server? };
     fewer(servers, used)
 }

@@ -1,13 +1,13 @@
-//! Each limit from records that are made for it, and what is never said.
+//! Tests each limit with records made for it, and what must never be reported.
 
 use dyno_plan::Rate;
 use dyno_record::{Host, Metric, Observed, Role, RunRecord, Unit, WaitTime, Waits};
 use proptest::prelude::*;
 
-use super::{Component, Confidence, Limited, Limits, limited};
+use super::{Bottleneck, BottleneckTally, Component, Confidence, limited};
 use crate::fixture;
 
-/// A run on a server on this host whose sessions wait for nothing that the samples know.
+/// A run on a server on this host, whose sessions wait for nothing that the samples know.
 fn server() -> RunRecord {
     let mut record = fixture::postgres();
     record.ops.remove("commit");
@@ -15,9 +15,9 @@ fn server() -> RunRecord {
     record
 }
 
-/// `active` sessions, and in what they are of `(class, event, sessions)`.
-fn waits(record: &mut RunRecord, active: f64, of: &[(&str, &str, f64)]) {
-    let events = of.iter().map(|(class, event, sessions)| WaitTime {
+/// Sets `active` sessions, and the waits they are in as `(class, event, sessions)`.
+fn waits(record: &mut RunRecord, active: f64, sessions_by_event: &[(&str, &str, f64)]) {
+    let events = sessions_by_event.iter().map(|(class, event, sessions)| WaitTime {
         class: (*class).into(),
         event: (*event).into(),
         average_sessions: *sessions,
@@ -39,7 +39,8 @@ fn metric(record: &mut RunRecord, name: &str, value: f64, unit: Unit) {
     record.metrics.insert(name.to_owned(), Metric::Value { value, unit });
 }
 
-/// The fixture's host has 8 processors for 10 s: 80 s of them, of which it says 40.
+/// The fixture's host has 8 processors for 10 s: 80 s of processor time, of which 40 are reported
+/// as used.
 fn processors(record: &mut RunRecord, own_s: f64, server_s: f64, others_s: f64) {
     let all = [
         ("processors.capacity_s", 80.0),
@@ -56,21 +57,22 @@ fn processors(record: &mut RunRecord, own_s: f64, server_s: f64, others_s: f64) 
 fn processors_that_are_used_up() {
     let mut record = server();
     processors(&mut record, 20.0, 56.0, 1.0);
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence), (Component::Cpu, Confidence::Sure));
+    let bottleneck = limited(&record);
+    assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Cpu, Confidence::Sure));
     assert_eq!(
-        found.sentence,
+        bottleneck.sentence,
         "limited by the CPU: the 8 processors are 96.2 % busy (41.0 % user, 18.0 % system): the database 70.0 %, \
          this program 25.0 %, others 1.2 %"
     );
-    assert_eq!(found.used_pct, Some(96.25));
-    // The same with others who have most of them: true, but whether the platform would do more is another question.
+    assert_eq!(bottleneck.used_pct, Some(96.25));
+    // The same where others use most of them: the processors are the limit, but the platform might
+    // not do more without the others.
     processors(&mut record, 5.0, 15.0, 57.0);
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence), (Component::Cpu, Confidence::Likely));
-    assert_eq!(found.spoiled, ["others had 71.2 % of the processors"]);
-    assert_eq!(found.short(), "CPU?");
-    // Sessions that wait for a device do not wait for the processors that others have.
+    let contended = limited(&record);
+    assert_eq!((contended.by, contended.confidence), (Component::Cpu, Confidence::Likely));
+    assert_eq!(contended.spoiled, ["others had 71.2 % of the processors"]);
+    assert_eq!(contended.short(), "CPU?");
+    // Sessions that wait for a device do not wait for the processors that others use.
     waits(&mut record, 4.0, &[("IO", "DataFileRead", 3.8)]);
     assert_eq!(limited(&record).by, Component::Device);
 }
@@ -82,14 +84,14 @@ fn one_processor_of_eight() {
     assert_ne!(limited(&record).by, Component::Cpu, "ten of eighty seconds");
     record.hosts[0].cpus_allowed = 1;
     host(&mut record, &[("server.cpus_allowed", 1.0), ("server.cpus_shared", 1.0)]);
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence), (Component::Cpu, Confidence::Sure));
+    let bottleneck = limited(&record);
+    assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Cpu, Confidence::Sure));
     assert!(
-        found.sentence.contains("may use 1 of 8 processors, and they are 98.0 % busy"),
+        bottleneck.sentence.contains("may use 1 of 8 processors, and they are 98.0 % busy"),
         "{}",
-        found.sentence
+        bottleneck.sentence
     );
-    // Each on a processor of its own: the one of the database is not used up.
+    // Each has its own processors: those of the database are not exhausted.
     host(&mut record, &[("server.cpus_shared", 0.0)]);
     assert_ne!(limited(&record).by, Component::Cpu);
 }
@@ -106,26 +108,26 @@ fn a_quota_of_processor_time() {
         ]
     };
     host(&mut record, &quota(97.0));
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence), (Component::CpuQuota, Confidence::Sure));
+    let bottleneck = limited(&record);
+    assert_eq!((bottleneck.by, bottleneck.confidence), (Component::CpuQuota, Confidence::Sure));
     assert_eq!(
-        found.sentence,
+        bottleneck.sentence,
         "limited by the CPU quota of the database: 0.20 of 0.20 processors' worth is used, and 97.0 % of the periods \
          were throttled"
     );
-    // Ticks that miss the moments in which the server runs tell of processors that were idle.
+    // Ticks that miss the moments in which the server runs report the processors as idle.
     host(&mut record, &[("processors.busy_s", 0.1)]);
     assert_eq!(limited(&record).by, Component::CpuQuota, "what a group had is counted, and not sampled");
     processors(&mut record, 1.0, 1.98, 0.0);
     host(&mut record, &quota(10.0));
     assert_ne!(limited(&record).by, Component::CpuQuota, "now and then is no limit");
-    // What is handed out to a processor that has nothing to do expires there.
+    // Time that is assigned to an idle processor expires there.
     processors(&mut record, 1.0, 1.3, 0.0);
     host(&mut record, &quota(97.0));
     assert_eq!(limited(&record).by, Component::CpuQuota);
     host(&mut record, &quota(60.0));
-    let by = limited(&record).by;
-    assert!(by != Component::CpuQuota && by != Component::RoundTrips, "{by:?}");
+    let component = limited(&record).by;
+    assert!(component != Component::CpuQuota && component != Component::RoundTrips, "{component:?}");
 }
 
 #[test]
@@ -134,14 +136,14 @@ fn commits_that_wait_for_the_log() {
     processors(&mut record, 2.0, 8.0, 0.5);
     waits(&mut record, 3.9, &[("IO", "WalSync", 1.0), ("LWLock", "WALWrite", 1.8), ("CPU", "CPU", 0.5)]);
     metric(&mut record, "redo_sync_latency_us", 310.0, Unit::Microseconds);
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence), (Component::Commits, Confidence::Sure));
+    let bottleneck = limited(&record);
+    assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Commits, Confidence::Sure));
     assert_eq!(
-        found.sentence,
+        bottleneck.sentence,
         "limited by the commits: 70.0 % of the sessions' time is commits (WALWrite): 310 µs a sync of the log, \
          100 syncs/s; the processors are 13.1 % busy"
     );
-    assert_eq!((found.what.as_str(), found.short().as_str()), ("commits (WALWrite)", "commits"));
+    assert_eq!((bottleneck.what.as_str(), bottleneck.short().as_str()), ("commits (WALWrite)", "commits"));
 }
 
 #[test]
@@ -150,15 +152,18 @@ fn a_device_and_what_lies_before_it() {
     processors(&mut record, 1.0, 2.0, 0.0);
     waits(&mut record, 3.9, &[("IO", "DataFileRead", 3.7)]);
     metric(&mut record, "device_util_pct", 99.0, Unit::Percent);
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence), (Component::Device, Confidence::Sure));
-    assert_eq!(found.used_pct, Some(99.0));
+    let bottleneck = limited(&record);
+    assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Device, Confidence::Sure));
+    assert_eq!(bottleneck.used_pct, Some(99.0));
     metric(&mut record, "device_util_pct", 9.0, Unit::Percent);
     metric(&mut record, "physical_read_latency_us", 7_900.0, Unit::Microseconds);
     metric(&mut record, "device_read_latency_us", 90.0, Unit::Microseconds);
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence, found.used_pct), (Component::Device, Confidence::Sure, None));
-    assert!(found.sentence.contains("reads are held back before it"), "{}", found.sentence);
+    let throttled = limited(&record);
+    assert_eq!(
+        (throttled.by, throttled.confidence, throttled.used_pct),
+        (Component::Device, Confidence::Sure, None)
+    );
+    assert!(throttled.sentence.contains("reads are held back before it"), "{}", throttled.sentence);
 }
 
 #[test]
@@ -171,8 +176,11 @@ fn locks_and_latches() {
         let mut record = server();
         processors(&mut record, 1.0, 3.0, 0.0);
         waits(&mut record, 3.9, &[(class, event, 3.2), ("CPU", "CPU", 0.7)]);
-        let found = limited(&record);
-        assert_eq!((found.by, found.what.as_str(), found.confidence), (by, what, Confidence::Sure));
+        let bottleneck = limited(&record);
+        assert_eq!(
+            (bottleneck.by, bottleneck.what.as_str(), bottleneck.confidence),
+            (by, what, Confidence::Sure)
+        );
     }
 }
 
@@ -182,28 +190,28 @@ fn the_client_and_the_way_to_it() {
     waits(&mut record, 0.4, &[("CPU", "CPU", 0.4)]);
     record.gate.threads = 1;
     processors(&mut record, 9.7, 4.0, 0.0);
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence), (Component::Client, Confidence::Sure));
-    assert!(found.sentence.contains("the one thread of this program use"), "{}", found.sentence);
+    let bottleneck = limited(&record);
+    assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Client, Confidence::Sure));
+    assert!(bottleneck.sentence.contains("the one thread of this program use"), "{}", bottleneck.sentence);
     record.gate.threads = 4;
     processors(&mut record, 2.0, 4.0, 0.0);
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence), (Component::RoundTrips, Confidence::Likely));
+    let idle_client = limited(&record);
+    assert_eq!((idle_client.by, idle_client.confidence), (Component::RoundTrips, Confidence::Likely));
     record.targets[0].identity.same_host = false;
     assert_eq!(limited(&record).confidence, Confidence::Sure, "nothing else is between them");
 }
 
-/// The database on a machine of 16 processors that was looked at from elsewhere, this busy.
+/// The database on an observed remote host with 16 processors, busy to this percentage.
 fn elsewhere(record: &mut RunRecord, busy_pct: f64) {
     record.targets[0].identity.same_host = false;
     record.hosts[0].roles = [Role::Driver].into();
-    let seen = Observed { url: "ssh://db2".into(), targets: [1].into(), ..Observed::default() };
+    let observation = Observed { url: "ssh://db2".into(), targets: [1].into(), ..Observed::default() };
     record.hosts.push(Host {
         name: "db2".into(),
         roles: [Role::Database].into(),
         cpus: 16,
         counters: [("cpu.busy_pct".to_owned(), busy_pct)].into(),
-        observed: Some(seen),
+        observed: Some(observation),
         ..Host::default()
     });
     record.hosts[0].counters.remove("server.cpu_s");
@@ -214,26 +222,26 @@ fn of_a_database_elsewhere_its_own_machine_is_what_counts() {
     let mut record = server();
     processors(&mut record, 4.0, 0.0, 1.0);
     elsewhere(&mut record, 98.0);
-    let found = limited(&record);
+    let bottleneck = limited(&record);
     assert_eq!(
-        (found.by, found.confidence),
+        (bottleneck.by, bottleneck.confidence),
         (Component::Cpu, Confidence::Likely),
         "whose work it was is not known"
     );
     assert!(
-        found.sentence.contains("the 16 processors of db2 (ssh://db2) are 98.0 % busy"),
+        bottleneck.sentence.contains("the 16 processors of db2 (ssh://db2) are 98.0 % busy"),
         "{}",
-        found.sentence
+        bottleneck.sentence
     );
-    let evidence = |name: &str| found.evidence.iter().find(|one| one.name == name).map(|one| one.value);
+    let evidence = |name: &str| bottleneck.evidence.iter().find(|one| one.name == name).map(|one| one.value);
     assert_eq!(evidence("cpu_busy_pct"), Some(98.0));
     assert_eq!(evidence("driver_cpu_busy_pct"), Some(6.25));
-    // The driver's own processors are used up, and the database's are not.
+    // The driver's own processors are exhausted, but the database's are not.
     let mut record = server();
     processors(&mut record, 70.0, 0.0, 9.0);
     elsewhere(&mut record, 20.0);
     assert_eq!(limited(&record).by, Component::Client);
-    // Before anybody looked there, the driver's were all that was known.
+    // Before that host was observed, only the driver's processors were known.
     record.hosts.truncate(1);
     assert_eq!(limited(&record).by, Component::Client);
 }
@@ -281,9 +289,13 @@ fn sessions_that_work_without_pause() {
     let mut record = fixture::sqlite();
     record.ops.remove("commit");
     processors(&mut record, 38.0, 0.0, 0.0);
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence), (Component::Sessions, Confidence::Sure));
-    assert!(found.sentence.ends_with("so that more sessions would bring more"), "{}", found.sentence);
+    let bottleneck = limited(&record);
+    assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Sessions, Confidence::Sure));
+    assert!(
+        bottleneck.sentence.ends_with("so that more sessions would bring more"),
+        "{}",
+        bottleneck.sentence
+    );
     record.window.as_mut().unwrap().busy_s = 20.0;
     assert_eq!(
         limited(&record).by,
@@ -302,9 +314,9 @@ fn sessions_that_wait_for_their_turn_to_write() {
     for class in &mut record.classes {
         class.commits = 1;
     }
-    let found = limited(&record);
-    assert_eq!((found.by, found.what.as_str()), (Component::Locks, "one writer at a time"));
-    assert_eq!(found.confidence, Confidence::Likely);
+    let bottleneck = limited(&record);
+    assert_eq!((bottleneck.by, bottleneck.what.as_str()), (Component::Locks, "one writer at a time"));
+    assert_eq!(bottleneck.confidence, Confidence::Likely);
     processors(&mut record, 10.0, 0.0, 55.0);
     assert_ne!(limited(&record).by, Component::Locks, "they may as well wait for a processor");
 }
@@ -312,12 +324,12 @@ fn sessions_that_wait_for_their_turn_to_write() {
 #[test]
 fn unknown_rather_than_wrong() {
     let record = server();
-    let found = limited(&record);
-    assert_eq!((found.by, found.confidence), (Component::Unknown, Confidence::Unknown));
+    let bottleneck = limited(&record);
+    assert_eq!((bottleneck.by, bottleneck.confidence), (Component::Unknown, Confidence::Unknown));
     assert!(
-        found.sentence.starts_with("what limited it is unknown: the processors are"),
+        bottleneck.sentence.starts_with("what limited it is unknown: the processors are"),
         "{}",
-        found.sentence
+        bottleneck.sentence
     );
     let mut record = server();
     (record.hosts, record.waits) = (Vec::new(), Waits::Absent { absent: "nobody looked".into() });
@@ -327,7 +339,7 @@ fn unknown_rather_than_wrong() {
     assert!(limited(&record).sentence.contains("waits are not known: nobody looked"));
     record.window = None;
     assert_eq!(limited(&record).by, Component::Unknown);
-    // Too few looks are none.
+    // Too few samples count as none.
     let mut record = server();
     waits(&mut record, 4.0, &[("Lock", "transactionid", 4.0)]);
     assert_eq!(limited(&record).by, Component::Locks);
@@ -343,21 +355,25 @@ fn runs_of_one_point_that_disagree_are_less_sure() {
     processors(&mut cpu, 20.0, 56.0, 0.0);
     waits(&mut locks, 4.0, &[("Lock", "transactionid", 4.0)]);
     let (cpu, locks) = (limited(&cpu), limited(&locks));
-    let of = |all: &[&Limited]| {
-        let mut limits = Limits::default();
+    let combine = |all: &[&Bottleneck]| {
+        let mut limits = BottleneckTally::default();
         all.iter().for_each(|limited| limits.add((*limited).clone()));
-        limits.together()
+        limits.combine()
     };
-    let told = of(&[&locks, &cpu, &cpu]).unwrap();
-    assert_eq!((told.by, told.confidence), (Component::Cpu, Confidence::Likely));
-    assert_eq!(told.spoiled, ["1 of 3 runs say otherwise: row locks (transactionid)"]);
-    assert_eq!(of(&[&locks, &cpu]).map(|told| told.by), Some(Component::Locks), "of equally many the first");
-    assert_eq!(of(&[&cpu, &cpu]).unwrap(), cpu);
-    assert_eq!(of(&[]), None);
+    let combined = combine(&[&locks, &cpu, &cpu]).unwrap();
+    assert_eq!((combined.by, combined.confidence), (Component::Cpu, Confidence::Likely));
+    assert_eq!(combined.spoiled, ["1 of 3 runs say otherwise: row locks (transactionid)"]);
+    assert_eq!(
+        combine(&[&locks, &cpu]).map(|told| told.by),
+        Some(Component::Locks),
+        "of equally many the first"
+    );
+    assert_eq!(combine(&[&cpu, &cpu]).unwrap(), cpu);
+    assert_eq!(combine(&[]), None);
 }
 
 proptest! {
-    /// Nothing is called used up whose figure is below what makes it so.
+    /// Nothing is reported as exhausted if its figure is below the threshold.
     #[test]
     fn no_resource_is_named_whose_figure_is_low(
         own_s in 0.0..40.0f64, server_s in 0.0..40.0f64, others_s in 0.0..40.0f64, threads in 0..9u32,
@@ -380,26 +396,26 @@ proptest! {
         (record.gate.threads, record.hosts[0].cpus_allowed) = (threads, allowed);
         record.targets[0].identity.same_host = same_host;
         record.targets[0].identity.counting.in_process = in_process;
-        let found = limited(&record);
-        let of = |name: &str| found.figure(name).unwrap_or(0.0);
-        let figure = match found.by {
-            Component::Cpu => of("cpu_busy_pct").max(of("confined_cpus_busy_pct")) - 90.0,
-            Component::CpuQuota => of("database_quota_throttled_pct") - 50.0,
-            Component::Client => of("client_busy_pct").max(of("cpu_busy_pct")) - 85.0,
-            Component::Commits => of("time_in_commits_pct").max(of("log_syncing_pct") - 35.0) - 50.0,
-            Component::Device => of("time_in_io_pct") - 50.0,
-            Component::Locks => (of("time_in_row_locks_pct") + of("time_in_locks_pct"))
+        let bottleneck = limited(&record);
+        let figure_or_zero = |name: &str| bottleneck.figure(name).unwrap_or(0.0);
+        let figure = match bottleneck.by {
+            Component::Cpu => figure_or_zero("cpu_busy_pct").max(figure_or_zero("confined_cpus_busy_pct")) - 90.0,
+            Component::CpuQuota => figure_or_zero("database_quota_throttled_pct") - 50.0,
+            Component::Client => figure_or_zero("client_busy_pct").max(figure_or_zero("cpu_busy_pct")) - 85.0,
+            Component::Commits => figure_or_zero("time_in_commits_pct").max(figure_or_zero("log_syncing_pct") - 35.0) - 50.0,
+            Component::Device => figure_or_zero("time_in_io_pct") - 50.0,
+            Component::Locks => (figure_or_zero("time_in_row_locks_pct") + figure_or_zero("time_in_locks_pct"))
                 .max(if in_process { 50.0 } else { 0.0 }) - 50.0,
-            Component::Latches => of("time_in_latches_pct") - 50.0,
-            Component::RoundTrips => of("time_outside_pct") - 50.0,
-            Component::Sessions => of("time_on_cpu_pct") - 70.0,
+            Component::Latches => figure_or_zero("time_in_latches_pct") - 50.0,
+            Component::RoundTrips => figure_or_zero("time_outside_pct") - 50.0,
+            Component::Sessions => figure_or_zero("time_on_cpu_pct") - 70.0,
             Component::Rate | Component::ThinkTime => -1.0,
             Component::Unknown => 0.0,
         };
-        prop_assert!(figure >= -1e-9, "{:?}: {figure}: {}", found.by, found.sentence);
-        prop_assert!(!found.sentence.is_empty() && !found.what.is_empty());
-        if found.by == Component::Unknown {
-            prop_assert_eq!(found.confidence, Confidence::Unknown);
+        prop_assert!(figure >= -1e-9, "{:?}: {figure}: {}", bottleneck.by, bottleneck.sentence);
+        prop_assert!(!bottleneck.sentence.is_empty() && !bottleneck.what.is_empty());
+        if bottleneck.by == Component::Unknown {
+            prop_assert_eq!(bottleneck.confidence, Confidence::Unknown);
         }
     }
 }

@@ -1,47 +1,47 @@
-//! What sampled waits are about, whatever an engine calls them.
+//! Classifies sampled waits, independent of the engine's names.
 
 use dyno_record::{RunRecord, Waits};
 
-/// Samples from which on shares of them are used: fewer tell next to nothing.
+/// Fewest samples for shares: fewer have no significance.
 const SAMPLES_MIN: u64 = 20;
 
 /// What a session waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum WaitKind {
     /// It works, or waits for a processor.
     Cpu,
     /// The log that makes a commit durable.
     Commit,
     /// Reads and writes of data.
     Device,
-    /// Locks of rows.
+    /// Locks that protect single rows.
     RowLock,
-    /// Locks of tables and names, and those of the users' own.
+    /// Locks of tables and names, and user-level locks.
     Lock,
     /// Locks of the database's own memory.
     Latch,
-    /// Its client.
+    /// The client: the session is idle.
     Outside,
-    /// Anything else.
+    /// Any wait of another kind.
     Other,
 }
 
-impl Kind {
-    /// Of a wait, by the class and the name that its engine gives it.
+impl WaitKind {
+    /// The kind of a wait, by the class and the name that its engine gives it.
     pub fn of(class: &str, event: &str) -> Self {
         kind(class, event)
     }
 }
 
-/// Where the sessions' time goes by the samples: sessions on average of each kind.
+/// Where the sessions' time goes by the samples: average sessions of each kind.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sampled {
     pub(super) active: f64,
-    parts: Vec<(Kind, String, f64)>,
+    parts: Vec<(WaitKind, String, f64)>,
 }
 
 impl Sampled {
-    /// What the samples of a record say, or why there is nothing to go by.
+    /// The samples of a record, or why they cannot be used.
     pub(super) fn of(record: &RunRecord) -> Result<Self, String> {
         match &record.waits {
             Waits::Absent { absent } => Err(absent.clone()),
@@ -58,65 +58,65 @@ impl Sampled {
         }
     }
 
-    /// Sessions on average in waits of `kinds`.
-    pub(super) fn of_kinds(&self, kinds: &[Kind]) -> f64 {
+    /// Average sessions in waits of `kinds`.
+    pub(super) fn of_kinds(&self, kinds: &[WaitKind]) -> f64 {
         self.parts.iter().filter(|(kind, ..)| kinds.contains(kind)).map(|(.., sessions)| sessions).sum()
     }
 
     /// The event of `kinds` with the most sessions in it.
-    pub(super) fn most(&self, kinds: &[Kind]) -> Option<&str> {
-        let of = self.parts.iter().filter(|(kind, ..)| kinds.contains(kind));
-        of.max_by(|a, b| a.2.total_cmp(&b.2)).map(|(_, event, _)| event.as_str())
+    pub(super) fn most(&self, kinds: &[WaitKind]) -> Option<&str> {
+        let matching = self.parts.iter().filter(|(kind, ..)| kinds.contains(kind));
+        matching.max_by(|a, b| a.2.total_cmp(&b.2)).map(|(_, event, _)| event.as_str())
     }
 }
 
-/// What a wait is about: the classes of PostgreSQL, of `performance_schema` and the stages of MySQL and MariaDB, and those of
-/// Oracle.
-pub(super) fn kind(class: &str, event: &str) -> Kind {
+/// The kind of a wait. It knows the classes of PostgreSQL, of `performance_schema` and the stages
+/// of MySQL and MariaDB, and those of Oracle.
+pub(super) fn kind(class: &str, event: &str) -> WaitKind {
     let low = event.to_ascii_lowercase();
     let is_log =
         ["log_file", "redo_log", "binlog", "bin_log", "relay_log"].iter().any(|log| low.contains(log));
     match class {
-        "CPU" => Kind::Cpu,
-        // PostgreSQL.
-        "IO" if low.starts_with("wal") => Kind::Commit,
-        "IO" => Kind::Device,
-        "LWLock" if low.starts_with("walwrite") => Kind::Commit,
-        "IPC" if low == "syncrep" => Kind::Commit,
-        "LWLock" | "BufferPin" | "Buffer" => Kind::Latch,
-        "Lock" if low == "extend" => Kind::Latch,
-        "Lock" if low == "transactionid" || low == "tuple" => Kind::RowLock,
-        "Lock" => Kind::Lock,
-        "Client" => Kind::Outside,
-        // MySQL and MariaDB.
-        "io" if is_log => Kind::Commit,
-        "io" if low.starts_with("file/") => Kind::Device,
-        "io" if low.starts_with("socket/") => Kind::Outside,
-        "synch" if is_log => Kind::Commit,
-        "synch" => Kind::Latch,
-        "lock" => Kind::Lock,
-        "idle" => Kind::Outside,
+        "CPU" => WaitKind::Cpu,
+        // The classes of PostgreSQL.
+        "IO" if low.starts_with("wal") => WaitKind::Commit,
+        "IO" => WaitKind::Device,
+        "LWLock" if low.starts_with("walwrite") => WaitKind::Commit,
+        "IPC" if low == "syncrep" => WaitKind::Commit,
+        "LWLock" | "BufferPin" | "Buffer" => WaitKind::Latch,
+        "Lock" if low == "extend" => WaitKind::Latch,
+        "Lock" if low == "transactionid" || low == "tuple" => WaitKind::RowLock,
+        "Lock" => WaitKind::Lock,
+        "Client" => WaitKind::Outside,
+        // Those of MySQL and MariaDB.
+        "io" if is_log => WaitKind::Commit,
+        "io" if low.starts_with("file/") => WaitKind::Device,
+        "io" if low.starts_with("socket/") => WaitKind::Outside,
+        "synch" if is_log => WaitKind::Commit,
+        "synch" => WaitKind::Latch,
+        "lock" => WaitKind::Lock,
+        "idle" => WaitKind::Outside,
         "stage" => stage(&low),
-        // Oracle.
-        "User I/O" | "System I/O" => Kind::Device,
-        "Commit" => Kind::Commit,
-        "Configuration" if low.starts_with("log ") => Kind::Commit,
-        "Application" if low.contains("row lock") => Kind::RowLock,
-        "Application" => Kind::Lock,
-        "Concurrency" => Kind::Latch,
-        "Network" => Kind::Outside,
-        _ => Kind::Other,
+        // Those of Oracle.
+        "User I/O" | "System I/O" => WaitKind::Device,
+        "Commit" => WaitKind::Commit,
+        "Configuration" if low.starts_with("log ") => WaitKind::Commit,
+        "Application" if low.contains("row lock") => WaitKind::RowLock,
+        "Application" => WaitKind::Lock,
+        "Concurrency" => WaitKind::Latch,
+        "Network" => WaitKind::Outside,
+        _ => WaitKind::Other,
     }
 }
 
-/// A stage of MySQL or MariaDB. A session that waits for a row shows the stage of its statement.
-fn stage(low: &str) -> Kind {
+/// A stage of MySQL or MariaDB. A session that waits for a row reports the stage of its statement.
+fn stage(low: &str) -> WaitKind {
     if low.contains("lock") {
-        Kind::Lock
+        WaitKind::Lock
     } else if low.contains("commit") {
-        Kind::Commit
+        WaitKind::Commit
     } else {
-        Kind::Other
+        WaitKind::Other
     }
 }
 
@@ -127,29 +127,29 @@ mod tests {
     #[test]
     fn waits_of_all_engines_are_sorted() {
         for (class, event, is) in [
-            ("CPU", "CPU", Kind::Cpu),
-            ("IO", "WalSync", Kind::Commit),
-            ("IO", "WALWrite", Kind::Commit),
-            ("IO", "DataFileRead", Kind::Device),
-            ("LWLock", "WALWrite", Kind::Commit),
-            ("LWLock", "WALInsert", Kind::Latch),
-            ("LWLock", "BufferMapping", Kind::Latch),
-            ("Lock", "transactionid", Kind::RowLock),
-            ("Lock", "relation", Kind::Lock),
-            ("Client", "ClientRead", Kind::Outside),
-            ("Timeout", "PgSleep", Kind::Other),
-            ("io", "file/innodb/innodb_log_file", Kind::Commit),
-            ("io", "file/innodb/innodb_data_file", Kind::Device),
-            ("io", "table/sql/handler", Kind::Other),
-            ("synch", "mutex/innodb/trx_sys_mutex", Kind::Latch),
-            ("stage", "Waiting for table metadata lock", Kind::Lock),
-            ("stage", "waiting for handler commit", Kind::Commit),
-            ("stage", "Updating", Kind::Other),
-            ("User I/O", "db file sequential read", Kind::Device),
-            ("Commit", "log file sync", Kind::Commit),
-            ("Application", "enq: TX - row lock contention", Kind::RowLock),
-            ("Concurrency", "buffer busy waits", Kind::Latch),
-            ("new in a later version", "?", Kind::Other),
+            ("CPU", "CPU", WaitKind::Cpu),
+            ("IO", "WalSync", WaitKind::Commit),
+            ("IO", "WALWrite", WaitKind::Commit),
+            ("IO", "DataFileRead", WaitKind::Device),
+            ("LWLock", "WALWrite", WaitKind::Commit),
+            ("LWLock", "WALInsert", WaitKind::Latch),
+            ("LWLock", "BufferMapping", WaitKind::Latch),
+            ("Lock", "transactionid", WaitKind::RowLock),
+            ("Lock", "relation", WaitKind::Lock),
+            ("Client", "ClientRead", WaitKind::Outside),
+            ("Timeout", "PgSleep", WaitKind::Other),
+            ("io", "file/innodb/innodb_log_file", WaitKind::Commit),
+            ("io", "file/innodb/innodb_data_file", WaitKind::Device),
+            ("io", "table/sql/handler", WaitKind::Other),
+            ("synch", "mutex/innodb/trx_sys_mutex", WaitKind::Latch),
+            ("stage", "Waiting for table metadata lock", WaitKind::Lock),
+            ("stage", "waiting for handler commit", WaitKind::Commit),
+            ("stage", "Updating", WaitKind::Other),
+            ("User I/O", "db file sequential read", WaitKind::Device),
+            ("Commit", "log file sync", WaitKind::Commit),
+            ("Application", "enq: TX - row lock contention", WaitKind::RowLock),
+            ("Concurrency", "buffer busy waits", WaitKind::Latch),
+            ("new in a later version", "?", WaitKind::Other),
         ] {
             assert_eq!(kind(class, event), is, "{class} {event}");
         }

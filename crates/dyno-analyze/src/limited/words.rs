@@ -1,35 +1,44 @@
-//! The sentences of limits, with their figures.
+//! The sentences that report a limit, with their figures.
 
 use super::Component;
-use super::parts::{DEVICE_FULL_PCT, LOG_FULL_PCT, Part, strongest};
-use super::seen::{Quota, Seen};
+use super::parts::{DEVICE_FULL_PCT, LOG_FULL_PCT, SessionTimePart, largest_time_part};
+use super::seen::{BottleneckInputs, Quota};
 use crate::number::{figure, fixed, percent, sessions, time_us};
 
-/// A device is held back from outside where the database waits so many times longer than the device takes.
+/// Factor by which the database's waits must exceed the device's own latency before something in
+/// front of the device counts as the limit.
 const HELD_BACK: f64 = 3.0;
-/// Waits shorter than this are no device's, µs.
+/// Waits shorter than this are not caused by a device, µs.
 const HELD_BACK_US: f64 = 500.0;
 
-/// A limit that was found.
-pub(super) struct Named {
-    pub(super) by: Component,
-    pub(super) what: String,
+/// A limit that was determined.
+pub(super) struct BottleneckFinding {
+    pub(super) component: Component,
+    pub(super) label: String,
     pub(super) used_pct: Option<f64>,
-    /// Whether what is used up was measured.
+    /// Whether the exhausted component was measured.
     pub(super) sure: bool,
-    /// Whether the platform itself has all of it, so that others cannot be the reason.
-    pub(super) own: bool,
+    /// Whether the platform itself uses all of it, so others cannot be the reason.
+    pub(super) is_exclusive: bool,
     pub(super) sentence: String,
     pub(super) spoiled: Vec<String>,
 }
 
-impl Named {
-    fn of(by: Component, what: &str, sure: bool, sentence: String) -> Self {
-        Self { by, what: what.to_owned(), used_pct: None, sure, own: false, sentence, spoiled: Vec::new() }
+impl BottleneckFinding {
+    fn of(component: Component, label: &str, sure: bool, sentence: String) -> Self {
+        Self {
+            component,
+            label: label.to_owned(),
+            used_pct: None,
+            sure,
+            is_exclusive: false,
+            sentence,
+            spoiled: Vec::new(),
+        }
     }
 
-    fn by_itself(self) -> Self {
-        Self { own: true, ..self }
+    fn exclusive(self) -> Self {
+        Self { is_exclusive: true, ..self }
     }
 
     fn used(self, pct: f64) -> Self {
@@ -41,69 +50,76 @@ pub(super) fn nothing_measured() -> String {
     "what limited it is unknown: no operations were timed in a window".to_owned()
 }
 
-/// What has been looked at where nothing tells.
-pub(super) fn unknown(seen: &Seen<'_>) -> String {
-    let mut told: Vec<String> = Vec::new();
-    told.extend(seen.busy_pct.map(|pct| format!("the processors are {} % busy", percent(pct))));
-    if let Some(part) = strongest(seen).filter(|part| part.pct >= 1.0) {
-        told.push(format!("{} % of the sessions' time is {}", percent(part.pct), part.what));
+/// What was examined, where nothing decides.
+pub(super) fn unknown(inputs: &BottleneckInputs<'_>) -> String {
+    let mut observations: Vec<String> = Vec::new();
+    observations.extend(inputs.busy_pct.map(|pct| format!("the processors are {} % busy", percent(pct))));
+    if let Some(part) = largest_time_part(inputs).filter(|part| part.pct >= 1.0) {
+        observations.push(format!("{} % of the sessions' time is {}", percent(part.pct), part.label));
     }
-    told.extend(seen.shares.outside.map(|pct| format!("{} % is outside the database", percent(pct))));
-    if let Some(why) = &seen.shares.unsampled {
-        told.push(format!("waits are not known: {why}"));
+    observations
+        .extend(inputs.shares.outside.map(|pct| format!("{} % is outside the database", percent(pct))));
+    if let Some(why) = &inputs.shares.unsampled {
+        observations.push(format!("waits are not known: {why}"));
     }
-    if told.is_empty() {
-        told.push("neither processors nor waits nor a device are known".to_owned());
+    if observations.is_empty() {
+        observations.push("neither processors nor waits nor a device are known".to_owned());
     }
-    format!("what limited it is unknown: {}", told.join("; "))
+    format!("what limited it is unknown: {}", observations.join("; "))
 }
 
 pub(super) fn others(pct: f64) -> String {
     format!("others had {} % of the processors", percent(pct))
 }
 
-pub(super) fn rate(rate: f64, done: f64) -> Named {
+pub(super) fn rate(rate: f64, achieved: f64) -> BottleneckFinding {
     let sentence =
-        format!("limited by the rate asked for: {}/s, and {}/s were done", figure(rate), figure(done));
-    let what = Component::Rate.word();
-    Named::of(Component::Rate, what, true, sentence)
+        format!("limited by the rate asked for: {}/s, and {}/s were done", figure(rate), figure(achieved));
+    let label = Component::Rate.word();
+    BottleneckFinding::of(Component::Rate, label, true, sentence)
 }
 
-pub(super) fn think(pct: f64) -> Named {
+pub(super) fn think(pct: f64) -> BottleneckFinding {
     let sentence = format!("limited by think time: sessions sleep {} % of the time", percent(pct));
-    Named::of(Component::ThinkTime, Component::ThinkTime.word(), true, sentence)
+    BottleneckFinding::of(Component::ThinkTime, Component::ThinkTime.word(), true, sentence)
 }
 
-pub(super) fn quota(by: Component, whose: &str, quota: Quota) -> Named {
+pub(super) fn quota(component: Component, owner: &str, quota: Quota) -> BottleneckFinding {
     let sentence = format!(
-        "limited by the CPU quota of {whose}: {} of {} processors' worth is used, and {} % of the periods were throttled",
+        "limited by the CPU quota of {owner}: {} of {} processors' worth is used, and {} % of the periods were throttled",
         fixed(quota.used_pct * quota.cpus / 100.0, 2),
         fixed(quota.cpus, 2),
         percent(quota.throttled_pct)
     );
-    let what = if by == Component::Client { "the client (CPU quota)" } else { by.word() };
-    Named::of(by, what, true, sentence).by_itself().used(quota.used_pct.min(100.0))
+    let label = if component == Component::Client { "the client (CPU quota)" } else { component.word() };
+    BottleneckFinding::of(component, label, true, sentence).exclusive().used(quota.used_pct.min(100.0))
 }
 
-/// Who has the processors: `the database 61.2 %, this program 30.0 %, others 2.0 %`.
-fn whose(seen: &Seen<'_>) -> String {
-    let pct = |cpus: Option<f64>| cpus.filter(|_| seen.cpus > 0.0).map(|cpus| 100.0 * cpus / seen.cpus);
-    let one = |name: &str, cpus| pct(cpus).map(|pct| format!("{name} {} %", percent(pct)));
-    if seen.elsewhere.is_some() {
+/// Who uses the processors: `the database 61.2 %, this program 30.0 %, others 2.0 %`.
+fn cpu_breakdown(inputs: &BottleneckInputs<'_>) -> String {
+    let pct = |cpus: Option<f64>| cpus.filter(|_| inputs.cpus > 0.0).map(|cpus| 100.0 * cpus / inputs.cpus);
+    let describe_share = |name: &str, cpus| pct(cpus).map(|pct| format!("{name} {} %", percent(pct)));
+    if inputs.remote_host.is_some() {
         return "whose work that was is not known".to_owned();
     }
-    let parts = match seen.in_process {
-        true => [one("this program with the database", seen.own), None, one("others", seen.others)],
-        false => {
-            [one("the database", seen.server), one("this program", seen.own), one("others", seen.others)]
-        }
+    let parts = match inputs.in_process {
+        true => [
+            describe_share("this program with the database", inputs.client_cpus),
+            None,
+            describe_share("others", inputs.others_cpus),
+        ],
+        false => [
+            describe_share("the database", inputs.server_cpus),
+            describe_share("this program", inputs.client_cpus),
+            describe_share("others", inputs.others_cpus),
+        ],
     };
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn user_and_system(seen: &Seen<'_>) -> String {
-    let of_metrics = || Some((seen.metric("cpu_user_pct")?, seen.metric("cpu_sys_pct")?, 0.0));
-    match seen.kinds.or_else(of_metrics) {
+fn user_and_system(inputs: &BottleneckInputs<'_>) -> String {
+    let of_metrics = || Some((inputs.metric("cpu_user_pct")?, inputs.metric("cpu_sys_pct")?, 0.0));
+    match inputs.cpu_kinds_pct.or_else(of_metrics) {
         Some((user, system, steal)) => {
             let steal =
                 if steal > 0.0 { format!(", {} % hypervisor", percent(steal)) } else { String::new() };
@@ -113,42 +129,43 @@ fn user_and_system(seen: &Seen<'_>) -> String {
     }
 }
 
-fn behind(whose: String) -> String {
-    if whose.is_empty() { whose } else { format!(": {whose}") }
+fn prefix_colon(breakdown: String) -> String {
+    if breakdown.is_empty() { breakdown } else { format!(": {breakdown}") }
 }
 
-pub(super) fn processors(seen: &Seen<'_>, pct: f64) -> Named {
+pub(super) fn processors(inputs: &BottleneckInputs<'_>, pct: f64) -> BottleneckFinding {
     let sentence = format!(
         "limited by the CPU: the {} processors{} are {} % busy{}{}",
-        fixed(seen.cpus, 0),
-        seen.elsewhere.map_or_else(String::new, |host| format!(" of {}", host.words())),
+        fixed(inputs.cpus, 0),
+        inputs.remote_host.map_or_else(String::new, |host| format!(" of {}", host.words())),
         percent(pct),
-        user_and_system(seen),
-        behind(whose(seen))
+        user_and_system(inputs),
+        prefix_colon(cpu_breakdown(inputs))
     );
-    Named::of(Component::Cpu, Component::Cpu.word(), seen.elsewhere.is_none(), sentence).used(pct)
+    BottleneckFinding::of(Component::Cpu, Component::Cpu.word(), inputs.remote_host.is_none(), sentence)
+        .used(pct)
 }
 
-pub(super) fn confined(seen: &Seen<'_>, cpus: f64, pct: f64) -> Named {
+pub(super) fn confined(inputs: &BottleneckInputs<'_>, cpus: f64, pct: f64) -> BottleneckFinding {
     let sentence = format!(
         "limited by the CPU: the platform may use {} of {} processors, and they are {} % busy{}",
         fixed(cpus, 0),
-        fixed(seen.cpus, 0),
+        fixed(inputs.cpus, 0),
         percent(pct),
-        behind(whose(seen))
+        prefix_colon(cpu_breakdown(inputs))
     );
-    Named::of(Component::Cpu, Component::Cpu.word(), true, sentence).by_itself().used(pct)
+    BottleneckFinding::of(Component::Cpu, Component::Cpu.word(), true, sentence).exclusive().used(pct)
 }
 
-pub(super) fn client(seen: &Seen<'_>, pct: f64) -> Named {
-    let threads = match seen.record.gate.threads {
+pub(super) fn client(inputs: &BottleneckInputs<'_>, pct: f64) -> BottleneckFinding {
+    let threads = match inputs.record.gate.threads {
         0 => "this program".to_owned(),
         1 => "the one thread of this program".to_owned(),
         threads => format!("the {threads} threads of this program"),
     };
-    let per_op = seen.metric("client_cpu_us_per_op");
+    let per_op = inputs.metric("client_cpu_us_per_op");
     let per_op = per_op.map_or_else(String::new, |us| format!(", {} an operation", time_us(us)));
-    let outside = seen.shares.outside;
+    let outside = inputs.shares.outside;
     let outside = outside.map_or_else(String::new, |pct| {
         format!("; {} % of the sessions' time is outside the database", percent(pct))
     });
@@ -156,56 +173,67 @@ pub(super) fn client(seen: &Seen<'_>, pct: f64) -> Named {
     let sentence = format!(
         "limited by the client: {threads} use {used} % of what they may of the processors{per_op}{outside}"
     );
-    Named::of(Component::Client, Component::Client.word(), true, sentence).used(pct)
+    BottleneckFinding::of(Component::Client, Component::Client.word(), true, sentence).used(pct)
 }
 
-/// `; the processors are 18.0 % busy`.
-fn resting(seen: &Seen<'_>) -> String {
-    let whose = if seen.elsewhere.is_some() { "database's processors" } else { "processors" };
-    seen.busy_pct.map_or_else(String::new, |pct| format!("; the {whose} are {} % busy", percent(pct)))
+/// The utilization as an addition to a sentence: `; the processors are 18.0 % busy`.
+fn idle_cpu_words(inputs: &BottleneckInputs<'_>) -> String {
+    let subject = if inputs.remote_host.is_some() { "database's processors" } else { "processors" };
+    inputs.busy_pct.map_or_else(String::new, |pct| format!("; the {subject} are {} % busy", percent(pct)))
 }
 
-pub(super) fn commits(seen: &Seen<'_>, part: &Part, clear: bool) -> Named {
-    let each = seen.metric("redo_sync_latency_us").map(|us| format!("{} a sync of the log", time_us(us)));
-    let rate = seen.metric("redo_syncs_per_s").map(|rate| format!("{} syncs/s", figure(rate)));
+pub(super) fn commits(
+    inputs: &BottleneckInputs<'_>,
+    part: &SessionTimePart,
+    clear: bool,
+) -> BottleneckFinding {
+    let sync_latency =
+        inputs.metric("redo_sync_latency_us").map(|us| format!("{} a sync of the log", time_us(us)));
+    let rate = inputs.metric("redo_syncs_per_s").map(|rate| format!("{} syncs/s", figure(rate)));
     let syncing =
-        seen.shares.syncing.map(|pct| format!("a sync is under way {} % of the time", percent(pct)));
-    let figures: Vec<String> = [each, rate, syncing].into_iter().flatten().collect();
+        inputs.shares.syncing.map(|pct| format!("a sync is under way {} % of the time", percent(pct)));
+    let figures: Vec<String> = [sync_latency, rate, syncing].into_iter().flatten().collect();
     let figures = if figures.is_empty() { String::new() } else { format!(": {}", figures.join(", ")) };
     let sentence = format!(
         "limited by the commits: {} % of the sessions' time is {}{figures}{}",
         percent(part.pct),
-        part.what,
-        resting(seen)
+        part.label,
+        idle_cpu_words(inputs)
     );
-    let named = Named::of(Component::Commits, &part.what, clear, sentence);
-    match seen.shares.syncing {
+    let named = BottleneckFinding::of(Component::Commits, &part.label, clear, sentence);
+    match inputs.shares.syncing {
         Some(pct) => named.used(pct),
         None => named,
     }
 }
 
-pub(super) fn log(seen: &Seen<'_>, pct: f64) -> Named {
-    let each = seen.metric("redo_sync_latency_us");
-    let each = each.map_or_else(String::new, |us| format!(", each for {}", time_us(us)));
+pub(super) fn log(inputs: &BottleneckInputs<'_>, pct: f64) -> BottleneckFinding {
+    let sync_latency_us = inputs.metric("redo_sync_latency_us");
+    let sync_latency = sync_latency_us.map_or_else(String::new, |us| format!(", each for {}", time_us(us)));
     let used = percent(pct);
     let sentence = format!(
-        "limited by the commits: the log is being synced {used} % of the time{each}{}",
-        resting(seen)
+        "limited by the commits: the log is being synced {used} % of the time{sync_latency}{}",
+        idle_cpu_words(inputs)
     );
-    Named::of(Component::Commits, Component::Commits.word(), pct >= LOG_FULL_PCT, sentence).used(pct)
+    BottleneckFinding::of(Component::Commits, Component::Commits.word(), pct >= LOG_FULL_PCT, sentence)
+        .used(pct)
 }
 
-pub(super) fn device(seen: &Seen<'_>, part: &Part, clear: bool) -> Named {
-    let waits = seen.metric("physical_read_latency_us");
-    let takes = seen.metric("device_read_latency_us");
-    let is_busy = seen.device_pct.is_some_and(|pct| pct >= DEVICE_FULL_PCT);
+pub(super) fn device(
+    inputs: &BottleneckInputs<'_>,
+    part: &SessionTimePart,
+    clear: bool,
+) -> BottleneckFinding {
+    let waits = inputs.metric("physical_read_latency_us");
+    let takes = inputs.metric("device_read_latency_us");
+    let is_busy = inputs.device_pct.is_some_and(|pct| pct >= DEVICE_FULL_PCT);
     let mut figures: Vec<String> = waits.map(|us| format!("{} a read", time_us(us))).into_iter().collect();
     let held_back = waits
         .zip(takes)
         .is_some_and(|(waits, takes)| waits >= HELD_BACK_US && waits >= takes * HELD_BACK && !is_busy);
-    figures
-        .extend(seen.device_pct.map(|pct| format!("the device has requests {} % of the time", percent(pct))));
+    figures.extend(
+        inputs.device_pct.map(|pct| format!("the device has requests {} % of the time", percent(pct))),
+    );
     if let Some(takes) = takes.filter(|_| held_back) {
         figures.push(format!(
             "it takes {} for a read, so that reads are held back before it (a limit of a control group, or a queue)",
@@ -216,43 +244,43 @@ pub(super) fn device(seen: &Seen<'_>, part: &Part, clear: bool) -> Named {
     let sentence = format!(
         "limited by the device: {} % of the sessions' time is reads and writes of data{figures}{}",
         percent(part.pct),
-        resting(seen)
+        idle_cpu_words(inputs)
     );
-    let sure = clear && (is_busy || held_back || seen.shares.device_is_timed);
-    let named = Named::of(Component::Device, &part.what, sure, sentence);
-    match seen.device_pct {
+    let sure = clear && (is_busy || held_back || inputs.shares.device_is_timed);
+    let named = BottleneckFinding::of(Component::Device, &part.label, sure, sentence);
+    match inputs.device_pct {
         Some(pct) if !held_back => named.used(pct),
         _ => named,
     }
 }
 
-/// Locks and latches.
-pub(super) fn held(seen: &Seen<'_>, part: &Part, clear: bool) -> Named {
+/// The sentence for waits on locks and latches.
+pub(super) fn locks(inputs: &BottleneckInputs<'_>, part: &SessionTimePart, clear: bool) -> BottleneckFinding {
     let sentence = format!(
         "limited by {}: sessions wait for them {} % of their time{}",
-        part.what,
+        part.label,
         percent(part.pct),
-        resting(seen)
+        idle_cpu_words(inputs)
     );
-    Named::of(part.by, &part.what, clear, sentence)
+    BottleneckFinding::of(part.component, &part.label, clear, sentence)
 }
 
-pub(super) fn one_writer(seen: &Seen<'_>, turn_pct: f64) -> Named {
+pub(super) fn one_writer(inputs: &BottleneckInputs<'_>, turn_pct: f64) -> BottleneckFinding {
     let sentence = format!(
         "limited by one writer at a time: {} % of the sessions' time is neither work nor reads nor syncs, so that they wait for their turn to write{}",
         percent(turn_pct),
-        resting(seen)
+        idle_cpu_words(inputs)
     );
-    Named::of(Component::Locks, "one writer at a time", false, sentence)
+    BottleneckFinding::of(Component::Locks, "one writer at a time", false, sentence)
 }
 
-pub(super) fn round_trips(seen: &Seen<'_>, outside: f64) -> Named {
+pub(super) fn round_trips(inputs: &BottleneckInputs<'_>, outside: f64) -> BottleneckFinding {
     let switches =
-        seen.metric("context_switches_per_s").zip(seen.metric("ops_per_s").filter(|ops| *ops > 0.0));
+        inputs.metric("context_switches_per_s").zip(inputs.metric("ops_per_s").filter(|ops| *ops > 0.0));
     let switches = switches.map_or_else(String::new, |(switches, ops)| {
         format!(", {} context switches an operation", figure(switches / ops))
     });
-    let way = if seen.same_host {
+    let way = if inputs.same_host {
         "on the way between client and database or in waking up"
     } else {
         "on the way to the database and back"
@@ -260,18 +288,18 @@ pub(super) fn round_trips(seen: &Seen<'_>, outside: f64) -> Named {
     let sentence = format!(
         "limited by round trips: {} % of the sessions' time is {way}{}{switches}",
         percent(outside),
-        resting(seen)
+        idle_cpu_words(inputs)
     );
-    Named::of(Component::RoundTrips, Component::RoundTrips.word(), !seen.same_host, sentence)
+    BottleneckFinding::of(Component::RoundTrips, Component::RoundTrips.word(), !inputs.same_host, sentence)
 }
 
-pub(super) fn few_sessions(seen: &Seen<'_>, cpu: f64) -> Named {
+pub(super) fn few_sessions(inputs: &BottleneckInputs<'_>, cpu: f64) -> BottleneckFinding {
     let sentence = format!(
         "limited by {}: {} % of the time is work on a processor, and the {} processors are {} % busy, so that more sessions would bring more",
-        sessions(seen.sessions),
+        sessions(inputs.sessions),
         percent(cpu),
-        fixed(seen.cpus, 0),
-        percent(seen.busy_pct.unwrap_or(0.0))
+        fixed(inputs.cpus, 0),
+        percent(inputs.busy_pct.unwrap_or(0.0))
     );
-    Named::of(Component::Sessions, Component::Sessions.word(), true, sentence)
+    BottleneckFinding::of(Component::Sessions, Component::Sessions.word(), true, sentence)
 }

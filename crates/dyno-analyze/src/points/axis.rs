@@ -3,47 +3,47 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use dyno_plan::keys::Key;
-use dyno_plan::{Blocks, Bytes, Rate, Size, Span, keys};
-use dyno_record::{Kind, RunRecord};
+use dyno_plan::keys::PlanKey;
+use dyno_plan::{BlockCount, BlocksOrBytes, Bytes, Rate, TimeSpan, keys};
+use dyno_record::{RecordKind, RunRecord};
 
 use crate::differ::has_effect;
 
-/// The axis of sessions over all schemas: what a ramp goes along.
+/// The axis of sessions over all schemas, along which a ramp goes.
 pub const SESSIONS: &str = "sessions";
 
 /// The axis of the rate of an open loop.
 pub const RATE: &str = "workload.rate";
 
-/// The key that [`SESSIONS`] stands for.
+/// The plan key behind [`SESSIONS`].
 const SESSIONS_PER_SCHEMA: &str = "run.sessions_per_schema";
 
 /// A setting in which runs differ.
 #[derive(Clone)]
-pub struct Axis {
-    /// The plan's key (`workload.update_pct`), [`SESSIONS`], a fact of the platform (`target.version`, `variant`), or a
-    /// label that came with imported figures (`label.test`).
+pub struct SettingAxis {
+    /// The plan's key (`workload.update_pct`), [`SESSIONS`], a fact of the platform
+    /// (`target.version`, `variant`), or a label of imported figures (`label.test`).
     pub path: String,
     /// The unit of bare numbers: `%`, `blocks`; empty where there is none.
     pub unit: &'static str,
-    value: Value,
+    value: AxisSource,
 }
 
-/// How to tell a record's value on an axis.
+/// How to determine a record's value on an axis.
 #[derive(Clone, Copy)]
-enum Value {
+enum AxisSource {
     Fact(Fact),
     Label,
-    Key(&'static Key),
+    Key(&'static PlanKey),
 }
 
-impl fmt::Debug for Axis {
+impl fmt::Debug for SettingAxis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.path)
     }
 }
 
-impl PartialEq for Axis {
+impl PartialEq for SettingAxis {
     fn eq(&self, other: &Self) -> bool {
         self.path == other.path
     }
@@ -52,20 +52,22 @@ impl PartialEq for Axis {
 /// The labels of imported records, in the paths of their axes.
 const LABEL: &str = "label.";
 
-impl Axis {
-    /// The value of a record; of what nobody knows the text is empty.
+impl SettingAxis {
+    /// The value of a record; the text is empty where it is unknown.
     pub fn of(&self, record: &RunRecord) -> AxisValue {
-        AxisValue::new(self.known(record).unwrap_or_default())
+        AxisValue::new(self.known_value(record).unwrap_or_default())
     }
 
-    /// The value of a record; `None` where nobody knows.
-    fn known(&self, record: &RunRecord) -> Option<String> {
+    /// The value of a record; `None` where it is unknown.
+    fn known_value(&self, record: &RunRecord) -> Option<String> {
         match self.value {
-            Value::Fact(fact) => fact(record),
-            Value::Label => record.imported.as_ref()?.labels.get(self.path.strip_prefix(LABEL)?).cloned(),
+            AxisSource::Fact(fact) => fact(record),
+            AxisSource::Label => {
+                record.imported.as_ref()?.labels.get(self.path.strip_prefix(LABEL)?).cloned()
+            }
             // The engine's own block size, where the plan leaves it to the engine.
-            Value::Key(key) if key.path == "data.block_size" => block_size(record),
-            Value::Key(key) => record.knows(key.path).then(|| key.get(&record.plan).unwrap_or_default()),
+            AxisSource::Key(key) if key.path == "data.block_size" => block_size(record),
+            AxisSource::Key(key) => record.knows(key.path).then(|| key.get(&record.plan).unwrap_or_default()),
         }
     }
 
@@ -78,9 +80,10 @@ impl Axis {
 /// The value of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AxisValue {
-    /// As a plan has it: `20`, `8K`, `5000/s`, `off`; empty where there is none.
+    /// In the form of a plan: `20`, `8K`, `5000/s`, `off`; empty where there is none.
     pub text: String,
-    /// The quantity, where it is one: bytes, blocks, seconds, per second, or a bare number.
+    /// The number, where the value is a quantity: bytes, blocks, seconds, per second, or a bare
+    /// number.
     pub number: Option<f64>,
 }
 
@@ -100,22 +103,23 @@ impl AxisValue {
     }
 }
 
-/// The quantity that a plan's text means.
+/// The quantity that a plan's text denotes.
 fn number(text: &str) -> Option<f64> {
-    // A bare number first: as a size it would be blocks, as bytes it would be bytes, and it is the same number.
+    // A bare number first: as a size it would be blocks, as bytes it would be bytes, with the same
+    // number.
     text.parse::<f64>()
         .ok()
         .filter(|value| value.is_finite())
         .or_else(|| text.parse::<Rate>().ok().map(|rate| rate.0))
-        // `5m` is five minutes and `5M` five megabytes: the reader of bytes ignores case, so spans come first, and
-        // only in the small letters in which plans write them.
+        // `5m` is five minutes and `5M` five megabytes. The parser of bytes ignores case, so
+        // durations come first, and only in the lower-case form that plans use.
         .or_else(|| {
             let small = text.bytes().all(|b| !b.is_ascii_uppercase());
-            text.parse::<Span>().ok().filter(|_| small).map(|span| span.0.as_secs_f64())
+            text.parse::<TimeSpan>().ok().filter(|_| small).map(|span| span.0.as_secs_f64())
         })
-        .or_else(|| match text.parse::<Size>().ok()? {
-            Size::Blocks(Blocks(blocks)) => Some(blocks as f64),
-            Size::Bytes(Bytes(bytes)) => Some(bytes as f64),
+        .or_else(|| match text.parse::<BlocksOrBytes>().ok()? {
+            BlocksOrBytes::Blocks(BlockCount(blocks)) => Some(blocks as f64),
+            BlocksOrBytes::Bytes(Bytes(bytes)) => Some(bytes as f64),
         })
 }
 
@@ -132,29 +136,30 @@ fn products(record: &RunRecord) -> Option<String> {
         .iter()
         .map(|target| format!("{} {}", target.identity.product, target.identity.version))
         .collect();
-    known(&products.join(", "))
+    non_empty(&products.join(", "))
 }
 
-fn known(text: &str) -> Option<String> {
+fn non_empty(text: &str) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
-/// Sessions of a run: the planned ones of its first workload, which a valid run had; of figures from elsewhere, and of one target's part of a
-/// run, those that worked.
+/// Sessions of a run: the planned ones of its main workload. For imported figures, and for one
+/// target's part of a run, the sessions that worked.
 pub(crate) fn sessions(record: &RunRecord) -> u32 {
-    match record.kind == Kind::Import || record.one_target_of.is_some() {
+    match record.kind == RecordKind::Import || record.one_target_of.is_some() {
         true => record.sessions(),
         false => record.plan.leading_sessions(),
     }
 }
 
-/// Labels of imported records that say when, and set no group apart: instances of one cluster share them.
+/// Labels of imported records that are times or snapshots and do not define a group: instances of
+/// one cluster share them.
 const MOMENTS: [&str; 5] = ["begin_snap", "end_snap", "begin_time", "end_time", "startup_time"];
 
-/// What a run says of itself.
+/// A fact that a record states.
 type Fact = fn(&RunRecord) -> Option<String>;
 
-/// What sets platforms apart is an axis, so that runs on two of them are never taken for repeats.
+/// Facts that distinguish platforms are axes, so runs on two of them never count as repeats.
 const FACTS: [(&str, Fact); 7] = [
     ("variant", |record| Some(record.variant.clone().unwrap_or_default())),
     ("side", |record| {
@@ -164,64 +169,67 @@ const FACTS: [(&str, Fact); 7] = [
     ("source", |record| {
         Some(record.imported.as_ref().map_or_else(String::new, |source| source.format.clone()))
     }),
-    // The same folder with other texts is another workload.
+    // The same folder with changed texts is another workload.
     ("workload.version", RunRecord::workload_version),
     ("target.version", products),
-    ("host.name", |record| known(&record.host().name)),
-    ("host.kernel", |record| known(&record.host().kernel)),
+    ("host.name", |record| non_empty(&record.host().name)),
+    ("host.kernel", |record| non_empty(&record.host().kernel)),
 ];
 
-/// Values of one possible axis among the runs so far, of those that know theirs.
+/// Values of one possible axis in the runs so far, where known.
 #[derive(Debug, Clone)]
-enum Seen {
+enum ObservedValues {
     Nothing,
     One(String),
     Several,
 }
 
-/// In which settings runs differ, found out one run after the other.
-pub(crate) struct Settings {
-    /// Every possible axis but labels: facts first, [`SESSIONS`] last.
-    all: Vec<(Axis, Seen)>,
-    /// Values of each label, and whether one came twice.
+/// Finds the settings in which runs differ, one run after the other.
+pub(crate) struct VaryingSettings {
+    /// Every possible axis except labels: facts first, [`SESSIONS`] last.
+    all: Vec<(SettingAxis, ObservedValues)>,
+    /// Values of each label, and whether one occurred twice.
     labels: BTreeMap<String, (BTreeSet<String>, bool)>,
-    /// Schemas by sessions, and whether one number of sessions always has the same.
+    /// Schemas by sessions, and whether each number of sessions always has the same schemas.
     schemas: BTreeMap<u32, u32>,
     schemas_follow: bool,
 }
 
-impl Default for Settings {
+impl Default for VaryingSettings {
     fn default() -> Self {
-        let axis =
-            |(path, unit, value): (&str, _, _)| (Axis { path: path.into(), unit, value }, Seen::Nothing);
-        let facts = FACTS.into_iter().map(|(path, fact)| (path, "", Value::Fact(fact)));
+        let axis = |(path, unit, value): (&str, _, _)| {
+            (SettingAxis { path: path.into(), unit, value }, ObservedValues::Nothing)
+        };
+        let facts = FACTS.into_iter().map(|(path, fact)| (path, "", AxisSource::Fact(fact)));
         let keys = keys::all().filter(|key| has_effect(key.path));
         let keys = keys.filter(|key| key.path != SESSIONS && key.path != SESSIONS_PER_SCHEMA);
-        let keys = keys.map(|key| (key.path, key.unit, Value::Key(key)));
-        let last = (SESSIONS, "", Value::Fact(|record| Some(sessions(record).to_string())));
+        let keys = keys.map(|key| (key.path, key.unit, AxisSource::Key(key)));
+        let last = (SESSIONS, "", AxisSource::Fact(|record| Some(sessions(record).to_string())));
         let all = facts.chain(keys).chain([last]).map(axis).collect();
         Self { all, labels: BTreeMap::new(), schemas: BTreeMap::new(), schemas_follow: true }
     }
 }
 
-impl Settings {
-    /// In which settings all of `records` differ.
+impl VaryingSettings {
+    /// The settings in which all of `records` differ.
     pub(crate) fn of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Self {
         let mut settings = Self::default();
-        records.into_iter().for_each(|record| settings.see(record));
+        records.into_iter().for_each(|record| settings.observe(record));
         settings
     }
 
-    /// The next run.
-    pub(crate) fn see(&mut self, record: &RunRecord) {
+    /// Adds the settings of the next run.
+    pub(crate) fn observe(&mut self, record: &RunRecord) {
         for (axis, seen) in &mut self.all {
             let value = match seen {
-                Seen::Several => continue,
-                _ => axis.known(record),
+                ObservedValues::Several => continue,
+                _ => axis.known_value(record),
             };
             match (&seen, value) {
-                (Seen::Nothing, Some(value)) => *seen = Seen::One(value),
-                (Seen::One(first), Some(value)) if *first != value => *seen = Seen::Several,
+                (ObservedValues::Nothing, Some(value)) => *seen = ObservedValues::One(value),
+                (ObservedValues::One(first), Some(value)) if *first != value => {
+                    *seen = ObservedValues::Several;
+                }
                 _ => {}
             }
         }
@@ -240,37 +248,42 @@ impl Settings {
     }
 
     /// Whether the runs that know their value on an axis differ in it.
-    pub(crate) fn differ_in(&self, axis: &Axis) -> bool {
+    pub(crate) fn differ_in(&self, axis: &SettingAxis) -> bool {
         if let Some(label) = axis.path.strip_prefix(LABEL) {
             return self.labels.get(label).is_some_and(|(values, _)| values.len() > 1);
         }
-        self.all.iter().any(|(other, seen)| other == axis && matches!(seen, Seen::Several))
+        self.all.iter().any(|(other, seen)| other == axis && matches!(seen, ObservedValues::Several))
     }
 
-    /// Whether schemas rise with the sessions: that is how the sessions came about, and no axis of its own.
+    /// Whether schemas rise with the sessions: then they cause the sessions, and are no axis of
+    /// their own.
     pub(crate) fn schemas_follow(&self) -> bool {
         self.schemas_follow
     }
 
-    /// Every possible axis, [`SESSIONS`] last. A label that is different in every run names it, and would make each a curve of
-    /// its own: it is none.
-    pub(crate) fn candidates(&self) -> Vec<Axis> {
-        let mut axes: Vec<Axis> = self.all.iter().map(|(axis, _)| axis.clone()).collect();
+    /// Every possible axis, [`SESSIONS`] last. A label that differs in every run is its name. It
+    /// would make each run a curve of its own, so it is no axis.
+    pub(crate) fn candidates(&self) -> Vec<SettingAxis> {
+        let mut axes: Vec<SettingAxis> = self.all.iter().map(|(axis, _)| axis.clone()).collect();
         let groups = self.labels.iter().filter(|(_, (_, again))| *again);
-        let label = |name: &String| Axis { path: format!("{LABEL}{name}"), unit: "", value: Value::Label };
+        let label = |name: &String| SettingAxis {
+            path: format!("{LABEL}{name}"),
+            unit: "",
+            value: AxisSource::Label,
+        };
         axes.splice(FACTS.len()..FACTS.len(), groups.map(|(name, _)| label(name)));
         axes
     }
 
     /// The axes in which the runs differ.
-    pub(crate) fn axes(&self) -> Vec<Axis> {
+    pub(crate) fn axes(&self) -> Vec<SettingAxis> {
         let mut axes = self.candidates();
         axes.retain(|axis| self.differ_in(axis) && !(self.schemas_follow && axis.path == SCHEMAS));
         axes
     }
 }
 
-/// The axis of schemas.
+/// The plan key of the axis of schemas.
 pub(crate) const SCHEMAS: &str = "data.schemas";
 
 #[cfg(test)]

@@ -1,20 +1,20 @@
-//! Curves: the points along one axis, all else the same.
+//! Curves: the points along one axis, with all other settings equal.
 
-use super::axis::{Axis, AxisValue};
-use super::{Point, Points};
+use super::axis::{AxisValue, SettingAxis};
+use super::{MeasuredPoint, Points};
 use crate::number::ABSENT;
 
 /// The points along one axis, in its order, with all other axes at fixed values.
 #[derive(Debug, Clone)]
-pub struct Curve<'p> {
+pub struct MeasuredCurve<'p> {
     /// The other axes and their values.
-    pub fixed: Vec<(&'p Axis, &'p AxisValue)>,
+    pub fixed: Vec<(&'p SettingAxis, &'p AxisValue)>,
     /// The points in order of the axis.
-    pub points: Vec<&'p Point>,
+    pub points: Vec<&'p MeasuredPoint>,
 }
 
-impl Curve<'_> {
-    /// What sets this curve apart: `update_pct 20, block_size 8K`; empty when it is the only one.
+impl MeasuredCurve<'_> {
+    /// What distinguishes this curve: `update_pct 20, block_size 8K`; empty for a single one.
     pub fn name(&self) -> String {
         let parts: Vec<_> = self
             .fixed
@@ -30,19 +30,19 @@ impl Curve<'_> {
         parts.join(", ")
     }
 
-    /// The variant of the platform that it is of, where there are several.
+    /// The variant of the platform, where there are several.
     pub fn variant(&self) -> Option<String> {
-        let of = self.fixed.iter().find(|(axis, _)| axis.path == "variant");
-        of.map(|(_, value)| value.text.clone()).filter(|name| !name.is_empty())
+        let variant_value = self.fixed.iter().find(|(axis, _)| axis.path == "variant");
+        variant_value.map(|(_, value)| value.text.clone()).filter(|name| !name.is_empty())
     }
 }
 
 impl Points {
-    /// The curves along the axis of this path; in a ramp that is [`SESSIONS`](super::SESSIONS). An axis in which the
-    /// runs do not differ gives curves of one point.
-    pub fn curves(&self, along: &str) -> Vec<Curve<'_>> {
+    /// The curves along the axis of this path; in a ramp that is [`SESSIONS`](super::SESSIONS). An
+    /// axis in which the runs do not differ gives curves of one point.
+    pub fn curves(&self, along: &str) -> Vec<MeasuredCurve<'_>> {
         let place = self.axes.iter().position(|axis| axis.path == along);
-        let mut curves: Vec<Curve<'_>> = Vec::new();
+        let mut curves: Vec<MeasuredCurve<'_>> = Vec::new();
         for point in &self.points {
             let fixed: Vec<_> = self
                 .axes
@@ -54,7 +54,7 @@ impl Points {
                 .collect();
             match curves.iter_mut().find(|curve| curve.fixed == fixed) {
                 Some(curve) => curve.points.push(point),
-                None => curves.push(Curve { fixed, points: vec![point] }),
+                None => curves.push(MeasuredCurve { fixed, points: vec![point] }),
             }
         }
         if let Some(place) = place {
@@ -65,18 +65,19 @@ impl Points {
         curves
     }
 
-    /// The axis that load rises along: [`SESSIONS`](super::SESSIONS), or the rate of an open loop if only that varies.
+    /// The axis along which the load rises: [`SESSIONS`](super::SESSIONS), or the rate of an open
+    /// loop if only that varies.
     pub fn load_axis(&self) -> &'static str {
         let varies = |path: &str| self.axes.iter().any(|axis| axis.path == path);
         if !varies(super::SESSIONS) && varies(super::RATE) { super::RATE } else { super::SESSIONS }
     }
 }
 
-/// Share of the operations from which on scans are all there is, %.
+/// Share of scans in the operations, %, above which a point counts as scans only.
 const SCANS_PCT: f64 = 99.0;
 
-impl Point {
-    /// Whether all it did were scans, whose operations are no lookups and are counted in bytes.
+impl MeasuredPoint {
+    /// Whether it only scanned: such operations are no lookups and are measured in bytes.
     pub fn scans_only(&self) -> bool {
         let figures = self.get("scans_per_s").zip(self.get("ops_per_s")).zip(self.get("scan_mb_per_s"));
         figures.is_some_and(|((scans, all), _)| all > 0.0 && 100.0 * scans / all >= SCANS_PCT)
@@ -84,18 +85,19 @@ impl Point {
 }
 
 impl Points {
-    /// The points of scans alone apart from all others: the others and the scans, or neither where there is none of scans.
+    /// Separates points that only scan from all others: the others and the scans; `None` for both
+    /// where no point only scans.
     pub fn without_scans(&self) -> (Option<Self>, Option<Self>) {
-        if !self.points.iter().any(Point::scans_only) {
+        if !self.points.iter().any(MeasuredPoint::scans_only) {
             return (None, None);
         }
-        let (scans, others) = self.points.iter().cloned().partition(Point::scans_only);
-        let of = |points| Self {
+        let (scans, others) = self.points.iter().cloned().partition(MeasuredPoint::scans_only);
+        let with_points = |points| Self {
             axes: self.axes.clone(),
             points,
             left_out: Vec::new(),
             notes: self.notes.clone(),
         };
-        (Some(of(others)), Some(of(scans)))
+        (Some(with_points(others)), Some(with_points(scans)))
     }
 }

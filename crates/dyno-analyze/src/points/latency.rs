@@ -1,4 +1,4 @@
-//! Latencies of a point: the repeats' histograms added together, never percentiles averaged.
+//! Latencies of a point: the repeats' histograms are merged; percentiles are never averaged.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use dyno_record::{Histogram, Latency, OpStats, RunRecord, Unit};
 
 use super::estimate::Estimate;
 
-/// Which time of an operation.
+/// The time of an operation that is measured.
 #[derive(Debug, Clone, Copy)]
 enum Timed {
     /// From sending it to its end.
     Service,
-    /// From the moment it was due to its end; the same in a closed loop.
+    /// From the moment it was due to its end; in a closed loop equal to service time.
     Response,
 }
 
@@ -32,7 +32,7 @@ impl Timed {
     }
 }
 
-/// A figure of a latency: the end of its name, and how to get it.
+/// A figure of a latency: the suffix of its name, and how to compute it.
 type Figure = (&'static str, fn(&Latency) -> Option<f64>);
 
 /// The figures of a latency.
@@ -59,14 +59,15 @@ pub(crate) fn figure(record: &RunRecord, measure: &str) -> Option<f64> {
 
 /// The latencies of every operation of the runs of one point.
 #[derive(Debug, Default)]
-pub(crate) struct Latencies {
+pub(crate) struct PointLatencies {
     service: Vec<Latency>,
-    /// Those that are not the same: in a closed loop both are, and adding histograms up costs.
+    /// Response times, where they differ from service times. In a closed loop they are equal, and
+    /// merging histograms is expensive.
     response: Option<Vec<Latency>>,
 }
 
-impl Latencies {
-    /// The next run's, if it has any.
+impl PointLatencies {
+    /// Adds the latencies of the next run, if it has any.
     pub(crate) fn add(&mut self, record: &RunRecord) {
         let Some(stats) = record.leading_ops() else { return };
         if stats.service_us != stats.response_us {
@@ -78,12 +79,12 @@ impl Latencies {
         self.service.push(stats.service_us.clone());
     }
 
-    /// How many runs have some.
+    /// Number of runs that have latencies.
     pub(crate) fn runs(&self) -> usize {
         self.service.len()
     }
 
-    /// Puts them into the `estimates` of a point of so many runs, as `service_p99_us` and so on.
+    /// Adds them to the `estimates` of a point with this many runs, as `service_p99_us` and so on.
     pub(crate) fn estimate(&self, runs: usize, estimates: &mut BTreeMap<String, Estimate>) {
         let service = whole(&self.service, runs);
         let response = match &self.response {
@@ -94,21 +95,21 @@ impl Latencies {
         for (timed, each, whole) in [(Timed::Service, &self.service, service), response] {
             let Some(whole) = whole else { continue };
             for (end, figure) in FIGURES {
-                let own: Vec<f64> = each.iter().filter_map(figure).collect();
-                if let Some(value) = figure(&whole).filter(|_| own.len() == runs) {
+                let run_values: Vec<f64> = each.iter().filter_map(figure).collect();
+                if let Some(value) = figure(&whole).filter(|_| run_values.len() == runs) {
                     let name = format!("{}_{end}", timed.name());
-                    estimates.insert(name, Estimate { unit: Unit::Microseconds, value, runs: own });
+                    estimates.insert(name, Estimate { unit: Unit::Microseconds, value, runs: run_values });
                 }
             }
         }
     }
 }
 
-/// The latency over all runs, of which `each` is: of a single one as it stands, of several from their histograms added
-/// together. `None` where a run has none: what is left would not be the whole.
-fn whole(each: &[Latency], runs: usize) -> Option<Latency> {
-    match each {
-        _ if each.len() < runs => None,
+/// The latency over all runs, given each run's own. A single one is used unchanged; several are
+/// computed from the merged histograms. `None` where a run has none: the rest would be incomplete.
+fn whole(latencies: &[Latency], runs: usize) -> Option<Latency> {
+    match latencies {
+        _ if latencies.len() < runs => None,
         [one] => one.mean.map(|_| Latency { histogram: None, ..one.clone() }),
         several => {
             let mut sum = Histogram::new();

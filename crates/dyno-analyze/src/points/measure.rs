@@ -1,7 +1,8 @@
-//! The vocabulary of measures: what a point can be asked for, in which unit, and which direction is better.
+//! The vocabulary of measures: name, unit, and which direction is better.
 //!
-//! Records keep figures under their names; this is where a name gets its words. A record may hold figures that are not
-//! in the vocabulary (another program's, imported): they are kept, with their own unit and no direction.
+//! Records store figures by name; this module maps a name to words. A record may hold figures
+//! outside the vocabulary (imported from another program). They are kept with their own unit and no
+//! direction.
 
 use dyno_record::Unit;
 
@@ -10,24 +11,22 @@ use crate::number::{figure, percent, time_us};
 /// Which direction of a measure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// More is better: throughput.
+    /// Higher is better, as for throughput.
     Higher,
-    /// Less is better: latency.
+    /// Lower is better, as for latency.
     Lower,
     /// Neither: it describes the run (CPU busy, redo written) and decides nothing alone.
     Neither,
 }
 
-/// One thing that points are measured by.
+/// A measure by which points are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure {
     /// The name in records, options and exports: `ops_per_s`.
     pub name: &'static str,
     /// The words in sentences and charts, without the unit: `operations`.
     pub label: &'static str,
-    /// The unit.
     pub unit: Unit,
-    /// Which direction is better.
     pub better: Better,
 }
 
@@ -41,7 +40,7 @@ use Unit::{
     Sessions,
 };
 
-/// Every measure, in the order reports show them: throughput, latency, reads and writes, redo, the host.
+/// Every measure, in the order of reports: throughput, latency, reads and writes, redo, the host.
 pub static MEASURES: [Measure; 62] = [
     measure("ops_per_s", "operations", PerSecond, Higher),
     measure("rows_per_s", "rows", RowsPerSecond, Higher),
@@ -114,14 +113,16 @@ impl Measure {
     }
 }
 
-/// A value of a measure in words, as every sentence says it: `1,234 operations/s`, `16.4 MB/s of physical reads`,
-/// `1.30 ms`, `61.5 %`. A measure that is not in the vocabulary goes by its name.
+/// A value of a measure in words, as in every sentence: `1,234 operations/s`,
+/// `16.4 MB/s of physical reads`, `1.30 ms`, `61.5 %`. A measure outside the vocabulary is shown by
+/// its name.
 pub fn phrase(measure: &str, value: f64) -> String {
     let (shown, unit) = apart(measure, value);
     if unit.is_empty() { shown } else { format!("{shown} {unit}") }
 }
 
-/// The same with the figure apart from the words behind it, which are empty where the figure has its unit.
+/// The same, as the figure and the words behind it; these are empty where the figure includes its
+/// unit.
 pub fn apart(measure: &str, value: f64) -> (String, String) {
     let Some(Measure { label, unit, .. }) = Measure::find(measure) else {
         return (figure(value), measure.to_owned());

@@ -1,8 +1,8 @@
-//! Points: what runs at the same setting say together.
+//! Points: groups runs at the same setting and combines their figures.
 //!
-//! Every curve, fit, comparison and report begins here. [`points()`] groups the runs of a slice by the settings in
-//! which they differ (the axes); runs that differ in none are repeats of one point. Only valid runs and imported ones are points: the
-//! others are listed with their reason, so that nothing is left out unseen.
+//! Every curve, fit, comparison and report starts here. [`points()`] groups the runs of a slice by
+//! the settings in which they differ (the axes). Runs that differ in none are repeats of one point.
+//! Only valid and imported runs become points. The others are listed with the reason.
 //!
 //! ```text
 //! let points = points(&records);
@@ -24,48 +24,47 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use dyno_record::{Kind, Metric, RunId, RunRecord, Status, Unit, WaitTime, Waits};
+use dyno_record::{Metric, RecordKind, RunId, RunRecord, Status, Unit, WaitTime, Waits};
 
 use crate::audit::{page_cache_pct, unverified_reads};
-use crate::doubts::Doubts;
-use crate::limited::{Limited, Limits, limited};
-use crate::whose::{Marked, marked};
-use axis::Settings;
-pub use axis::{Axis, AxisValue, RATE, SESSIONS};
-pub use curve::Curve;
+use crate::doubts::AuditWarnings;
+use crate::limited::{Bottleneck, BottleneckTally, limited};
+use crate::whose::{MetricAttributions, marked_metrics};
+use axis::VaryingSettings;
+pub use axis::{AxisValue, RATE, SESSIONS, SettingAxis};
+pub use curve::MeasuredCurve;
 pub use estimate::{Estimate, median};
-use latency::Latencies;
+use latency::PointLatencies;
 pub use measure::{Better, MEASURES, Measure, apart, phrase};
 
-/// Runs at the same setting: one place on every axis, measured once or more often.
+/// Runs at the same setting: one value on every axis, measured once or several times.
 #[derive(Debug, Clone)]
-pub struct Point {
-    /// Sessions over all schemas.
+pub struct MeasuredPoint {
+    /// Total sessions over all schemas.
     pub sessions: u32,
     /// The value on each axis, in the order of [`Points::axes`].
     pub values: Vec<AxisValue>,
-    /// The runs, in the order in which they ran.
+    /// The runs in chronological order.
     pub runs: Vec<Repeat>,
-    /// What was measured, by name; see [`MEASURES`]. What any of the runs cannot tell is not there.
+    /// The measures by name; see [`MEASURES`]. A measure is absent unless every run has it.
     pub estimates: BTreeMap<String, Estimate>,
     /// Audit warnings of its runs.
-    pub doubts: Doubts,
-    limits: Limits,
+    pub doubts: AuditWarnings,
+    limits: BottleneckTally,
 }
 
-/// What a point keeps of one of its runs, beside the figures.
+/// The facts about one of its runs that a point keeps beside the figures.
 #[derive(Debug, Clone)]
 pub struct Repeat {
-    /// Its name.
     pub id: RunId,
-    /// Operations per second, by its own count; 0 where nobody counted.
+    /// Operations per second by the run's own count; 0 where operations were not counted.
     pub rate_per_s: f64,
-    /// The figures in which others had part.
-    pub marked: Marked,
-    /// What its sessions waited for.
+    /// The figures that include background activity.
+    pub marked: MetricAttributions,
+    /// The wait events of its sessions.
     pub waits: Vec<WaitTime>,
     pub(crate) page_cache_pct: Option<f64>,
-    /// Why nobody can tell whether the page cache answered its reads; absent where that is known.
+    /// Why it is unknown whether the page cache answered its reads; absent where that is known.
     pub(crate) unverified_reads: Option<String>,
 }
 
@@ -74,7 +73,7 @@ impl Repeat {
         Self {
             id: record.id.clone(),
             rate_per_s: record.leading_ops().map_or(0.0, |all| all.rate_per_s),
-            marked: marked(record),
+            marked: marked_metrics(record),
             waits: match &record.waits {
                 Waits::Sampled { events, .. } => events.clone(),
                 Waits::Absent { .. } => Vec::new(),
@@ -85,18 +84,19 @@ impl Repeat {
     }
 }
 
-impl Point {
+impl MeasuredPoint {
     /// The value of a measure, in its unit.
     pub fn get(&self, measure: &str) -> Option<f64> {
         self.estimates.get(measure).map(|estimate| estimate.value)
     }
 
-    /// What limited its runs.
-    pub fn limited(&self) -> Option<Limited> {
-        self.limits.together()
+    /// The limit of its runs; `None` where no run has one.
+    pub fn limited(&self) -> Option<Bottleneck> {
+        self.limits.combine()
     }
 
-    /// Whether others had part in the measure in any of the runs, or that cannot be excluded.
+    /// Whether the measure includes background activity in any of the runs, or that cannot be
+    /// excluded.
     pub fn is_marked(&self, measure: &str) -> bool {
         self.runs.iter().any(|run| run.marked.contains_key(measure))
     }
@@ -105,77 +105,76 @@ impl Point {
 /// A run that is no point, and why.
 #[derive(Debug, Clone)]
 pub struct LeftOut {
-    /// The run.
     pub id: RunId,
-    /// Why it is no point, in a few words.
+    /// The reason in a few words.
     pub reason: String,
 }
 
-/// What a set of runs says, point by point.
+/// A set of runs grouped into points.
 #[derive(Debug, Clone, Default)]
 pub struct Points {
-    /// The settings in which the runs differ, [`SESSIONS`] last; valid or not, every run counts here.
-    pub axes: Vec<Axis>,
-    /// The points, in order of the axes.
-    pub points: Vec<Point>,
-    /// Runs that are no points, in the order in which they ran.
+    /// The settings in which the runs differ, [`SESSIONS`] last. Invalid runs are considered too.
+    pub axes: Vec<SettingAxis>,
+    /// The points, sorted by the axes.
+    pub points: Vec<MeasuredPoint>,
+    /// Runs that are no points, in chronological order.
     pub left_out: Vec<LeftOut>,
-    /// What workloads want to have said wherever a result of theirs is shown, each once.
+    /// Notes that workloads require wherever their results are shown, each once.
     pub notes: Vec<String>,
 }
 
-/// Groups `records` into points.
+/// Groups `records` into points, by the settings in which they differ.
 pub fn points(records: &[RunRecord]) -> Points {
     let mut records: Vec<&RunRecord> = records.iter().collect();
     records.sort_by(|a, b| a.started_at.cmp(&b.started_at).then_with(|| a.id.cmp(&b.id)));
     let mut survey = Survey::default();
-    records.iter().for_each(|record| survey.see(record));
+    records.iter().for_each(|record| survey.observe(record));
     let mut grouping = survey.grouping();
     records.iter().for_each(|record| grouping.add(record));
     grouping.points()
 }
 
-/// A first look at all runs, one after the other: in which settings they differ. With [`Grouping`] it makes points of more
-/// runs than fit into memory together.
+/// A first pass over all runs that finds the settings in which they differ. With [`Grouping`] it
+/// makes points of more runs than fit into memory together.
 #[derive(Default)]
 pub struct Survey {
-    settings: Settings,
+    settings: VaryingSettings,
     ids: HashSet<RunId>,
 }
 
 impl Survey {
-    /// The next run.
-    pub fn see(&mut self, record: &RunRecord) {
-        self.settings.see(record);
+    /// Adds the settings of the next run.
+    pub fn observe(&mut self, record: &RunRecord) {
+        self.settings.observe(record);
         self.ids.insert(record.id.clone());
     }
 
-    /// The names of the runs.
+    /// The ids of the runs.
     pub fn ids(&self) -> &HashSet<RunId> {
         &self.ids
     }
 
-    /// Groups of runs that differ in nothing; still without any.
+    /// Starts the second pass with no group filled yet.
     pub fn grouping(self) -> Grouping {
         let Self { settings, ids } = self;
         Grouping { axes: settings.axes(), ids, ..Grouping::default() }
     }
 }
 
-/// The second look: each run joins its point.
+/// The second pass: each run joins its point.
 #[derive(Default)]
 pub struct Grouping {
-    axes: Vec<Axis>,
+    axes: Vec<SettingAxis>,
     ids: HashSet<RunId>,
     groups: Vec<Group>,
-    /// Where the group of these values is.
+    /// The index of the group with these values.
     places: HashMap<Vec<String>, usize>,
     left_out: Vec<LeftOut>,
     notes: Vec<String>,
 }
 
 impl Grouping {
-    /// The next run; they come in the order in which they ran.
+    /// Adds the next run; runs must come in chronological order.
     pub fn add(&mut self, record: &RunRecord) {
         self.notes.extend(
             record
@@ -197,19 +196,19 @@ impl Grouping {
         self.groups[at].add(record);
     }
 
-    /// The points.
+    /// The points of all runs that were added.
     pub fn points(self) -> Points {
-        let order = |a: &Point, b: &Point| {
+        let order = |a: &MeasuredPoint, b: &MeasuredPoint| {
             let orders = a.values.iter().zip(&b.values).map(|(a, b)| a.order(b));
             orders.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
         };
-        let mut points: Vec<Point> = self.groups.into_iter().map(Group::point).collect();
+        let mut points: Vec<MeasuredPoint> = self.groups.into_iter().map(Group::point).collect();
         points.sort_by(order);
         Points { axes: self.axes, points, left_out: self.left_out, notes: self.notes }
     }
 }
 
-/// What the workloads of these runs want to have said of them, each once.
+/// The notes that the workloads of these runs require, each once.
 pub fn notes_of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Vec<String> {
     let mut all = Vec::new();
     let notes = |record: &'r RunRecord| record.notes().chain(record.durability_caveats());
@@ -221,20 +220,20 @@ pub fn notes_of<'r>(records: impl IntoIterator<Item = &'r RunRecord>) -> Vec<Str
     all
 }
 
-/// The runs of one point, as far as they have come.
+/// The runs of one point that were added so far.
 struct Group {
     sessions: u32,
     values: Vec<AxisValue>,
     runs: Vec<Repeat>,
-    /// Figures that every run has so far.
+    /// Figures that every run so far has.
     figures: BTreeMap<String, (Unit, Vec<f64>)>,
-    latencies: Latencies,
-    doubts: Doubts,
-    limits: Limits,
+    latencies: PointLatencies,
+    doubts: AuditWarnings,
+    limits: BottleneckTally,
 }
 
 impl Group {
-    /// Without any run; `first` will be the first.
+    /// A group without runs; `first` will be its first one.
     fn of(first: &RunRecord, values: Vec<AxisValue>) -> Self {
         let figure = |(name, metric): (&String, &Metric)| match metric {
             Metric::Value { unit, .. } => Some((name.clone(), (*unit, Vec::new()))),
@@ -247,9 +246,9 @@ impl Group {
             values,
             runs: Vec::new(),
             figures,
-            latencies: Latencies::default(),
-            doubts: Doubts::default(),
-            limits: Limits::default(),
+            latencies: PointLatencies::default(),
+            doubts: AuditWarnings::default(),
+            limits: BottleneckTally::default(),
         }
     }
 
@@ -265,7 +264,7 @@ impl Group {
         self.limits.add(limited(record));
     }
 
-    fn point(self) -> Point {
+    fn point(self) -> MeasuredPoint {
         let estimate =
             |(name, (unit, own)): (String, (Unit, Vec<f64>))| Some((name, Estimate::of_median(unit, own)?));
         let mut estimates: BTreeMap<String, Estimate> =
@@ -276,7 +275,7 @@ impl Group {
             estimates.extend(estimate.map(|estimate| (OPS.to_owned(), estimate)));
         }
         self.latencies.estimate(self.runs.len(), &mut estimates);
-        Point {
+        MeasuredPoint {
             sessions: self.sessions,
             values: self.values,
             runs: self.runs,
@@ -287,16 +286,16 @@ impl Group {
     }
 }
 
-/// Operations per second.
+/// The measure of operations per second.
 pub(crate) const OPS: &str = "ops_per_s";
 
-/// Why a run is no point; `None` when it is one. `ids` are the names of all runs given.
+/// Why a run is no point; `None` if it is one. `ids` are the ids of all runs.
 fn why_no_point(record: &RunRecord, ids: &HashSet<RunId>) -> Option<String> {
-    // One target's part of a run beside the whole run would count the same work twice.
+    // A run's total together with one target's part would count the same work twice.
     if let Some(whole) = record.one_target_of.as_ref().filter(|whole| ids.contains(whole.as_str())) {
         return Some(format!("one target's part of {whole}, which is here as a whole"));
     }
-    if record.kind == Kind::Component {
+    if record.kind == RecordKind::Component {
         return Some("raw limits of a machine, and no run".to_owned());
     }
     match (record.status, record.reasons.first()) {
@@ -306,7 +305,7 @@ fn why_no_point(record: &RunRecord, ids: &HashSet<RunId>) -> Option<String> {
     }
 }
 
-/// One run's own figure of a measure, with its unit; absent where the run cannot tell.
+/// One run's own figure of a measure, with its unit; absent where the run lacks it.
 pub fn figure(record: &RunRecord, measure: &str) -> Option<(f64, Unit)> {
     match record.metrics.get(measure) {
         Some(Metric::Value { value, unit }) => return Some((*value, *unit)),

@@ -1,12 +1,12 @@
-//! What the manual says of points, on records that differ where a test wants them to.
+//! Tests the documented behavior of points, on records that differ where a test needs it.
 
 use dyno_plan::Bytes;
-use dyno_record::{Histogram, Imported, Metric, RunRecord, Status, Unit};
+use dyno_record::{Histogram, ImportSource, Metric, RunRecord, Status, Unit};
 
 use super::*;
 use crate::fixture;
 
-/// A run of `sessions` with `update_pct`, as the `n`th.
+/// Run number `n` with `sessions` and `update_pct`.
 fn run(n: u32, sessions: u32, update_pct: u32, ops_per_s: f64) -> RunRecord {
     let mut record = fixture::postgres();
     record.id = format!("20260321-1425{n:02}-0000");
@@ -46,7 +46,7 @@ fn axes_are_what_varies_and_points_go_in_their_order() {
     let values: Vec<_> = points.points.iter().map(|p| (p.values[0].text.as_str(), p.sessions)).collect();
     assert_eq!(values, [("0", 2), ("0", 16), ("20", 2), ("20", 16)]);
     let curves = points.curves(points.load_axis());
-    let names: Vec<_> = curves.iter().map(Curve::name).collect();
+    let names: Vec<_> = curves.iter().map(MeasuredCurve::name).collect();
     assert_eq!(names, ["update_pct 0 %", "update_pct 20 %"]);
     assert_eq!(curves[1].points.iter().map(|p| p.sessions).collect::<Vec<_>>(), [2, 16]);
 }
@@ -124,13 +124,13 @@ fn what_one_repeat_cannot_tell_the_point_cannot_tell() {
     assert!(point.get("response_p99_us").is_some());
 }
 
-/// A record made from a line of a file: of the plan's keys it knows none.
+/// A record made from a line of a file: all its plan keys are unknown.
 fn imported(n: u32, sessions: u32, labels: &[(&str, &str)]) -> RunRecord {
     let mut record = run(n, 1, n, f64::from(n));
     record.gate.sessions = sessions;
     let labels = labels.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-    record.kind = dyno_record::Kind::Import;
-    record.imported = Some(Imported { format: "csv".into(), labels, ..Imported::default() });
+    record.kind = dyno_record::RecordKind::Import;
+    record.imported = Some(ImportSource { format: "csv".into(), labels, ..ImportSource::default() });
     record
 }
 
@@ -146,7 +146,7 @@ fn keys_that_an_import_does_not_know_are_no_axes() {
     let points = points(&records);
     let paths: Vec<_> = points.axes.iter().map(|axis| axis.path.as_str()).collect();
     assert_eq!(paths, ["label.test", SESSIONS], "a label that is different in every line is no axis");
-    let names: Vec<_> = points.curves(SESSIONS).iter().map(Curve::name).collect();
+    let names: Vec<_> = points.curves(SESSIONS).iter().map(MeasuredCurve::name).collect();
     assert_eq!(names, ["test lookup", "test scan"]);
     assert_eq!(points.points[1].sessions, 8);
 }
@@ -157,7 +157,7 @@ fn an_import_is_no_repeat_of_a_run_and_variants_are_apart() {
     let records = [own, other];
     let points_of_both = points(&records);
     assert_eq!(points_of_both.axes[0].path, "source");
-    let names: Vec<_> = points_of_both.curves(SESSIONS).iter().map(Curve::name).collect();
+    let names: Vec<_> = points_of_both.curves(SESSIONS).iter().map(MeasuredCurve::name).collect();
     assert_eq!(names, ["source –", "source csv"]);
     let (mut ext4, mut xfs) = (run(1, 4, 0, 1.0), run(2, 4, 0, 1.0));
     (ext4.variant, xfs.variant) = (Some("ext4".into()), Some("xfs".into()));
@@ -169,10 +169,10 @@ fn parts_of_a_run_do_not_count_beside_the_whole() {
     let (whole, mut part) = (run(1, 4, 0, 1.0), run(2, 4, 0, 0.5));
     part.one_target_of = Some(whole.id.clone());
     let together = [whole, part];
-    let both = points(&together);
-    assert_eq!(both.points[0].estimates["ops_per_s"].runs, [1.0]);
+    let grouped = points(&together);
+    assert_eq!(grouped.points[0].estimates["ops_per_s"].runs, [1.0]);
     assert_eq!(
-        both.left_out[0].reason,
+        grouped.left_out[0].reason,
         "one target's part of 20260321-142501-0000, which is here as a whole"
     );
     assert_eq!(points(&together[1..]).points.len(), 1, "by itself it is a point");

@@ -1,52 +1,53 @@
-//! What a platform's performance costs: its price a month, shared out over what it can do at the knee.
+//! Computes what a platform's performance costs: its monthly price divided by its capacity at the
+//! knee.
 
 mod priced;
 
 use serde::Deserialize;
 
-pub use priced::{Cost, Costs, MEASURES, Priced, costs};
+pub use priced::{Cost, Costs, MEASURES, PricedPlatform, costs};
 
 /// Hours of a mean month: 365.25 days ÷ 12.
 const HOURS_A_MONTH: f64 = 730.5;
 
-/// The file of prices.
+/// The contents of a price file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// The currency, as it is shown: `EUR`.
+    /// The currency as shown: `EUR`.
     pub currency: String,
-    /// Months for which what was bought is used.
+    /// Months over which a purchase is written off.
     pub months: f64,
-    /// The platforms; the others are held against the first.
-    pub platform: Vec<Price>,
+    /// The platforms; the others are compared with the first.
+    pub platform: Vec<PlatformPrice>,
 }
 
-/// What a platform costs.
+/// The prices of one platform.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Price {
-    /// What it is called.
+pub struct PlatformPrice {
     pub name: String,
-    /// Its suites: a suite's name, `last`, `variant:NAME`, or a platform out of a document; empty where the name says it.
+    /// Its suites: a suite's name, `last`, `variant:NAME`, or a platform from a document; empty
+    /// where the name says it.
     pub suite: String,
-    /// What was bought, once.
+    /// Purchase price, paid once; 0 without one.
     pub purchase: f64,
-    /// Rent, space, support, people: each month.
+    /// Rent, space, support and staff, per month.
     pub per_month: f64,
-    /// Processors that are licensed.
+    /// Number of processors that need a license.
     pub cores: f64,
-    /// The licence of a processor, once.
+    /// License of one processor, paid once.
     pub licence_per_core: f64,
-    /// The licence or support of a processor, each month.
+    /// License or support of one processor, per month.
     pub licence_per_core_per_month: f64,
-    /// Power it draws, W, on average.
+    /// Power consumption on average, in watts.
     pub watts: f64,
-    /// What a kilowatt-hour costs, cooling included.
+    /// Price of a kilowatt-hour, cooling included.
     pub kwh: f64,
 }
 
 impl Prices {
-    /// What is wrong in them: nothing, or the key with what would be right.
+    /// The first invalid entry: its key and what is allowed; `None` if all are valid.
     pub fn fault(&self) -> Option<String> {
         if !(self.months.is_finite() && self.months > 0.0) {
             return Some(format!("months = {}: write a number above 0, as 48", self.months));
@@ -64,10 +65,10 @@ impl Prices {
 }
 
 impl Prices {
-    /// The price of the platform that is called one of `names`: of a variant by its own name too, which a price may have as
-    /// `variant:NAME`.
-    pub fn of(&self, names: &[&str]) -> Option<&Price> {
-        let is_of = |price: &&Price| {
+    /// The price of the platform that has one of `names`. A variant also matches by its own name,
+    /// which a price may have as `variant:NAME`.
+    pub fn of(&self, names: &[&str]) -> Option<&PlatformPrice> {
+        let is_of = |price: &&PlatformPrice| {
             names.iter().filter(|name| !name.is_empty()).any(|name| {
                 price.name == *name
                     || price.suite == *name
@@ -78,7 +79,7 @@ impl Prices {
     }
 }
 
-impl Price {
+impl PlatformPrice {
     fn fault(&self) -> Option<String> {
         let all = [
             ("purchase", self.purchase),
@@ -100,11 +101,11 @@ impl Price {
         if (self.watts > 0.0) != (self.kwh > 0.0) {
             return Some("watts: energy needs both watts and kwh".to_owned());
         }
-        (self.a_month(1.0) == 0.0)
+        (self.monthly_cost(1.0) == 0.0)
             .then(|| "purchase: the platform costs nothing: write purchase or per_month".to_owned())
     }
 
-    /// Its parts each month, where what was bought is used for so many months.
+    /// The parts of the monthly price, with purchases written off over this many months.
     pub fn parts(&self, months: f64) -> [(&'static str, f64); 4] {
         let licence = self.licence_per_core / months + self.licence_per_core_per_month;
         [
@@ -115,8 +116,8 @@ impl Price {
         ]
     }
 
-    /// All of it each month.
-    pub fn a_month(&self, months: f64) -> f64 {
+    /// The monthly price: the sum of its parts.
+    pub fn monthly_cost(&self, months: f64) -> f64 {
         self.parts(months).iter().map(|(_, amount)| amount).sum()
     }
 }

@@ -1,20 +1,20 @@
 use super::*;
 use crate::reference::reference;
-use crate::scorecard::Platform;
+use crate::scorecard::ScorecardPlatform;
 
-fn printed(name: &str) -> Platform {
+fn printed(name: &str) -> ScorecardPlatform {
     let suite = reference(name).unwrap().suite();
-    Platform {
+    ScorecardPlatform {
         name: name.to_owned(),
         suites: vec![suite],
         printed: true,
-        asked: Vec::new(),
+        plan_settings: Vec::new(),
         notes: Vec::new(),
     }
 }
 
-fn price() -> Price {
-    Price {
+fn price() -> PlatformPrice {
+    PlatformPrice {
         name: "flash".to_owned(),
         purchase: 48_000.0,
         per_month: 500.0,
@@ -22,7 +22,7 @@ fn price() -> Price {
         licence_per_core: 3_000.0,
         watts: 1_000.0,
         kwh: 0.2,
-        ..Price::default()
+        ..PlatformPrice::default()
     }
 }
 
@@ -33,7 +33,7 @@ fn prices() -> Prices {
 #[test]
 fn a_month_is_the_sum_of_its_parts() {
     // 48,000 / 48 + 500 + 16 x 3,000 / 48 + 1 kW x 730.5 h x 0.2
-    assert!((price().a_month(48.0) - (1_000.0 + 500.0 + 1_000.0 + 146.1)).abs() < 1e-9);
+    assert!((price().monthly_cost(48.0) - (1_000.0 + 500.0 + 1_000.0 + 146.1)).abs() < 1e-9);
 }
 
 #[test]
@@ -48,9 +48,9 @@ fn a_unit_costs_the_month_by_what_the_platform_does_at_the_knee() {
 
 #[test]
 fn one_test_is_taken_for_all_platforms_and_what_one_has_not_is_said() {
-    let both =
+    let priced_platforms =
         [(printed("server-in-memory-oracle"), price()), (printed("random-read-flash-oracle"), price())];
-    let (_, costs) = costs(&prices(), &both);
+    let (_, costs) = costs(&prices(), &priced_platforms);
     let logical = costs.iter().find(|costs| costs.unit.contains("logical")).unwrap();
     assert_eq!(logical.test, "server-scan", "nobody has server-logical-reads");
     assert!(logical.each[0].is_ok());
@@ -67,30 +67,31 @@ fn prices_that_cannot_be_are_told_by_their_key() {
     assert_eq!(with(|_| ()), None);
     assert!(with(|prices| prices.months = 0.0).unwrap().starts_with("months = 0"));
     assert!(with(|prices| prices.platform.clear()).unwrap().contains("[[platform]]"));
-    let of = |change: fn(&mut Price)| {
+    let price_fault = |change: fn(&mut PlatformPrice)| {
         let mut prices = prices();
         change(&mut prices.platform[0]);
         prices.fault().unwrap_or_default()
     };
-    assert!(of(|price| price.purchase = -1.0).starts_with("platform flash: purchase = -1"));
-    assert!(of(|price| price.purchase = f64::NAN).starts_with("platform flash: purchase"));
-    assert!(of(|price| price.name.clear()).starts_with("platform 1: name"));
+    assert!(price_fault(|price| price.purchase = -1.0).starts_with("platform flash: purchase = -1"));
+    assert!(price_fault(|price| price.purchase = f64::NAN).starts_with("platform flash: purchase"));
+    assert!(price_fault(|price| price.name.clear()).starts_with("platform 1: name"));
     assert!(with(|prices| prices.platform.push(price())).unwrap().contains("called so already"));
-    assert!(of(|price| price.cores = 0.0).contains("no cores"));
-    assert!(of(|price| price.kwh = 0.0).contains("both watts and kwh"));
+    assert!(price_fault(|price| price.cores = 0.0).contains("no cores"));
+    assert!(price_fault(|price| price.kwh = 0.0).contains("both watts and kwh"));
     assert!(
-        of(|price| *price = Price { name: "x".to_owned(), ..Price::default() }).contains("costs nothing")
+        price_fault(|price| *price = PlatformPrice { name: "x".to_owned(), ..PlatformPrice::default() })
+            .contains("costs nothing")
     );
 }
 
 #[test]
 fn a_price_is_found_by_its_name_its_suite_and_its_variant() {
     let mut prices = prices();
-    prices.platform.push(Price { name: "disks".into(), suite: "variant:old".into(), ..price() });
-    let of = |name: &str| prices.of(&[name]).map(|price| price.name.as_str());
+    prices.platform.push(PlatformPrice { name: "disks".into(), suite: "variant:old".into(), ..price() });
+    let find_price = |name: &str| prices.of(&[name]).map(|price| price.name.as_str());
     assert_eq!(
-        ["flash", "old", "variant:old", "disks"].map(of),
+        ["flash", "old", "variant:old", "disks"].map(find_price),
         [Some("flash"), Some("disks"), Some("disks"), Some("disks")]
     );
-    assert_eq!((of("none"), of("")), (None, None), "what has no name is no platform");
+    assert_eq!((find_price("none"), find_price("")), (None, None), "what has no name is no platform");
 }

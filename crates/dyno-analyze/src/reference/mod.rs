@@ -1,30 +1,31 @@
-//! Platforms of which somebody has printed the figures: to hold one's own against.
+//! Published platforms, for comparison with one's own.
 //!
-//! They are what a document says, and nothing of them was measured by this program. Source: M. Drozd, Benchware AG, "Oracle
-//! Hochleistungs-Plattformen", tables 1 to 3.
+//! The figures are those of a document; this program measured none of them. Source: M. Drozd,
+//! Benchware AG, "Oracle Hochleistungs-Plattformen", tables 1 to 3.
 
 use std::collections::BTreeMap;
 
-use crate::conclusion::suite::{At, Page, Step, Suite, Tested};
+use crate::conclusion::suite::{SuiteRampPoint, SuiteResult, SuiteTestInfo, SuiteTestResult, SuiteTestStep};
 use crate::knee::{SENSITIVITY, kneedle};
 
-/// A platform out of a document.
+/// A platform from a document.
 #[derive(Debug, Clone, Copy)]
 pub struct Reference {
-    /// Its name: `server-in-memory-oracle`.
+    /// Its name, for example `server-in-memory-oracle`.
     pub name: &'static str,
-    /// What it is, and where its figures are from.
+    /// A description, and the source of its figures.
     pub about: &'static str,
-    /// The table.
+    /// The table of figures as CSV text.
     csv: &'static str,
-    /// Tests of the catalogue that its tests are most like: the name in the table, what a step's key figure is, and the page.
+    /// Its tests, mapped to the most similar tests of the catalog: the name in the table, the key
+    /// figure of a step, and the page.
     tests: &'static [(&'static str, &'static str, PageOf)],
 }
 
-/// The page of a test: id, group, title, unit, operations as units (0 where nobody knows), metric.
+/// The page of a test: id, group, title, unit, units per operation (0 where unknown), metric.
 type PageOf = (&'static str, &'static str, &'static str, &'static str, u64, Option<&'static str>);
 
-/// All of them.
+/// All platforms with published figures.
 pub const REFERENCES: [Reference; 2] = [
     Reference {
         name: "server-in-memory-oracle",
@@ -65,7 +66,7 @@ pub fn reference(name: &str) -> Option<&'static Reference> {
     REFERENCES.iter().find(|reference| reference.name == name)
 }
 
-/// Columns of the tables, the figures of steps that they are, and by how much they are to be multiplied.
+/// Columns of the tables, the corresponding figures of steps, and the conversion factors.
 const COLUMNS: [(&str, &str, f64); 14] = [
     ("cpu_busy", "cpu_busy_pct", 1.0),
     ("cpu_user", "cpu_user_pct", 1.0),
@@ -84,25 +85,25 @@ const COLUMNS: [(&str, &str, f64); 14] = [
 ];
 
 impl Reference {
-    /// Its figures as a suite has them.
-    pub fn suite(&self) -> Suite {
+    /// Its figures as a suite.
+    pub fn suite(&self) -> SuiteResult {
         let mut lines = self.csv.lines().filter(|line| !line.starts_with('#'));
         let heads: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
         let rows: Vec<BTreeMap<&str, &str>> =
             lines.map(|line| heads.iter().copied().zip(line.split(',')).collect()).collect();
         let test = |(name, key, page): &(&str, &str, PageOf)| {
-            let of = |row: &&BTreeMap<&str, &str>| row.get("test").is_none_or(|test| test == name);
-            tested(page, rows.iter().filter(of).map(|row| step(row, key)).collect())
+            let is_of_test = |row: &&BTreeMap<&str, &str>| row.get("test").is_none_or(|test| test == name);
+            tested(page, rows.iter().filter(is_of_test).map(|row| step(row, key)).collect())
         };
-        Suite { depth: "printed".to_owned(), tests: self.tests.iter().map(test).collect() }
+        SuiteResult { depth: "printed".to_owned(), tests: self.tests.iter().map(test).collect() }
     }
 }
 
-fn step(row: &BTreeMap<&str, &str>, key: &str) -> Step {
+fn step(row: &BTreeMap<&str, &str>, key: &str) -> SuiteTestStep {
     let number = |column: &str| row.get(column).and_then(|text| text.parse::<f64>().ok());
     let figure =
         |(column, name, times): &(&str, &str, f64)| Some(((*name).to_owned(), number(column)? * times));
-    Step {
+    SuiteTestStep {
         sessions: number("jobs").unwrap_or_default() as u32,
         runs: Vec::new(),
         key: number(key),
@@ -114,8 +115,8 @@ fn step(row: &BTreeMap<&str, &str>, key: &str) -> Step {
     }
 }
 
-fn tested((id, group, title, unit, units, metric): &PageOf, steps: Vec<Step>) -> Tested {
-    let page = Page {
+fn tested((id, group, title, unit, units, metric): &PageOf, steps: Vec<SuiteTestStep>) -> SuiteTestResult {
+    let page = SuiteTestInfo {
         id: (*id).to_owned(),
         group: (*group).to_owned(),
         title: (*title).to_owned(),
@@ -132,13 +133,14 @@ fn tested((id, group, title, unit, units, metric): &PageOf, steps: Vec<Step>) ->
         why_not: None,
         failed: None,
     };
-    let at =
-        |step: &Step| Some(At { sessions: step.sessions, value: step.key?, spread_pct: None, range: None });
-    let keyed: Vec<At> = steps.iter().filter_map(at).collect();
+    let at = |step: &SuiteTestStep| {
+        Some(SuiteRampPoint { sessions: step.sessions, value: step.key?, spread_pct: None, range: None })
+    };
+    let keyed: Vec<SuiteRampPoint> = steps.iter().filter_map(at).collect();
     let sessions: Vec<f64> = keyed.iter().map(|at| f64::from(at.sessions)).collect();
     let values: Vec<f64> = keyed.iter().map(|at| at.value).collect();
     let single = steps.iter().find(|step| step.sessions == 1);
-    Tested {
+    SuiteTestResult {
         single_us: single.and_then(|step| step.figures.get("service_mean_us").copied()),
         most: keyed.iter().copied().reduce(|best, at| if at.value > best.value { at } else { best }),
         optimum: None,
@@ -159,7 +161,7 @@ fn tested((id, group, title, unit, units, metric): &PageOf, steps: Vec<Step>) ->
 mod tests {
     use super::*;
 
-    fn found<'s>(suite: &'s Suite, id: &str) -> &'s Tested {
+    fn found<'s>(suite: &'s SuiteResult, id: &str) -> &'s SuiteTestResult {
         suite.tests.iter().find(|test| test.page.id == id).unwrap()
     }
 
@@ -168,7 +170,10 @@ mod tests {
         let server = reference("server-in-memory-oracle").unwrap().suite();
         let (scan, lookup) = (found(&server, "server-scan"), found(&server, "server-lookup"));
         assert_eq!((scan.steps.len(), lookup.steps.len()), (6, 6));
-        assert_eq!(scan.most.unwrap(), At { sessions: 32, value: 6.885e7, spread_pct: None, range: None });
+        assert_eq!(
+            scan.most.unwrap(),
+            SuiteRampPoint { sessions: 32, value: 6.885e7, spread_pct: None, range: None }
+        );
         assert_eq!((lookup.single_us, lookup.most.unwrap().value), (Some(40.1), 512_000.0));
         assert_eq!(lookup.steps[0].figures["logical_reads_per_s"], 75_030.0);
         let flash = reference("random-read-flash-oracle").unwrap().suite();

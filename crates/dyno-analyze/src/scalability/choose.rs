@@ -1,9 +1,9 @@
-//! Which law to believe: Akaike's information criterion, corrected for few points.
+//! Chooses the law: Akaike's information criterion, corrected for few points.
 
-use super::law::Law;
+use super::law::ScalabilityLaw;
 
-/// Residuals below this share of the throughput say nothing: no measurement is as exact, and the rounding of numbers
-/// must not choose a law.
+/// Residuals below this share of the throughput have no meaning: no measurement is that exact, and
+/// rounding must not decide the law.
 const RESIDUAL_LEAST: f64 = 1e-6;
 
 /// AICc of a least-squares fit: `m ln(S ÷ m) + 2k + 2k(k+1) ÷ (m−k−1)`, where k counts the law's parameters and the
@@ -11,7 +11,7 @@ const RESIDUAL_LEAST: f64 = 1e-6;
 ///
 /// `squares` is the sum S of squared residuals of all runs, `runs` their number m (more than k + 1), `scale` the sum
 /// of their squared throughputs.
-pub(super) fn aicc(law: Law, squares: f64, runs: f64, scale: f64) -> f64 {
+pub(super) fn aicc(law: ScalabilityLaw, squares: f64, runs: f64, scale: f64) -> f64 {
     let m = runs;
     let k = law.parameters() as f64 + 1.0;
     let squares = squares.max(scale * RESIDUAL_LEAST * RESIDUAL_LEAST).max(f64::MIN_POSITIVE);

@@ -1,36 +1,37 @@
 //! Weighted least squares within bounds: λ ≥ 0, 0 ≤ σ ≤ 1, κ ≥ 0.
 //!
-//! Levenberg–Marquardt (Marquardt, SIAM J. Appl. Math. 11, 1963) with a step cut back to the bounds, from several
-//! starts. It minimises the squared distance in throughput itself: fitting the straightened curve `N ÷ X(N)` instead
-//! would weigh the points of low throughput, which are seldom those one asks about, most of all.
+//! Levenberg–Marquardt (Marquardt, SIAM J. Appl. Math. 11, 1963) with steps limited to the bounds,
+//! from several starts. It minimizes the squared distance in throughput itself. Fitting the
+//! linearized curve `N ÷ X(N)` instead would give most weight to the points of low throughput,
+//! which are seldom of interest.
 
-use super::law::{Coefficients, Law};
-use crate::load::Load;
+use super::law::{Coefficients, ScalabilityLaw};
+use crate::load::LoadPoint;
 
-/// Steps of one search; from a sane start some twenty are enough.
+/// Most steps of one search; from a reasonable start about twenty are enough.
 const STEPS_MAX: usize = 200;
 
-/// A step that lowers the sum of squares by less than this share of it is the last.
+/// A step that lowers the sum of squares by less than this share is the last.
 const GAIN_LEAST: f64 = 1e-15;
 
-/// Damping at the start, and beyond which no step helps any more.
+/// Damping at the start, and the value beyond which no step helps.
 const DAMPING: (f64, f64) = (1e-3, 1e16);
 
-/// Bounds of λ, σ, κ: contention of more than all the work has no meaning, and less than none neither.
+/// Bounds of λ, σ, κ: contention above all the work is meaningless, and so is negative contention.
 const BOUNDS: [(f64, f64); 3] = [(0.0, f64::INFINITY), (0.0, 1.0), (0.0, f64::INFINITY)];
 
-/// Where searches begin, as (σ, κ); 0 stands for what the law does not have.
+/// Starts of the searches, as (σ, κ); 0 for a coefficient that the law does not have.
 const STARTS: [(f64, f64); 6] =
     [(0.01, 1e-6), (0.01, 1e-3), (0.1, 1e-4), (0.3, 1e-2), (0.9, 1e-5), (0.0, 0.0)];
 
 /// The weighted sum of squared residuals.
-pub(super) fn sum_of_squares(loads: &[Load], at: &Coefficients) -> f64 {
+pub(super) fn sum_of_squares(loads: &[LoadPoint], at: &Coefficients) -> f64 {
     loads.iter().map(|load| f64::from(load.repeats) * (load.throughput - at.at(load.sessions)).powi(2)).sum()
 }
 
-/// The coefficients of `law` nearest to `loads`, searched for from everywhere and from `also`, such as the fit of a
-/// simpler law.
-pub(super) fn fit(law: Law, loads: &[Load], also: &[Coefficients]) -> Coefficients {
+/// The coefficients of `law` nearest to `loads`, searched from all starts and from `also`, such as
+/// the fit of a simpler law.
+pub(super) fn fit(law: ScalabilityLaw, loads: &[LoadPoint], also: &[Coefficients]) -> Coefficients {
     STARTS
         .iter()
         .map(|&start| with_best_lambda(law, loads, start))
@@ -41,15 +42,15 @@ pub(super) fn fit(law: Law, loads: &[Load], also: &[Coefficients]) -> Coefficien
         .expect("there is at least one start")
 }
 
-/// [`fit`] of loads that differ little from those that gave `found`.
-pub(super) fn refit(law: Law, loads: &[Load], found: &Coefficients) -> Coefficients {
-    search(law, loads, with_best_lambda(law, loads, (found.sigma, found.kappa))).1
+/// [`fit`] for loads that differ little from those behind `found`.
+pub(super) fn refit(law: ScalabilityLaw, loads: &[LoadPoint], initial: &Coefficients) -> Coefficients {
+    search(law, loads, with_best_lambda(law, loads, (initial.sigma, initial.kappa))).1
 }
 
-/// σ and κ of a start with the λ that fits best: given those two, X is linear in λ.
-fn with_best_lambda(law: Law, loads: &[Load], (sigma, kappa): (f64, f64)) -> Coefficients {
-    let sigma = if law == Law::Linear { 0.0 } else { sigma };
-    let kappa = if law == Law::Usl { kappa } else { 0.0 };
+/// A start with these σ and κ, and the λ that fits best: given both, X is linear in λ.
+fn with_best_lambda(law: ScalabilityLaw, loads: &[LoadPoint], (sigma, kappa): (f64, f64)) -> Coefficients {
+    let sigma = if law == ScalabilityLaw::Linear { 0.0 } else { sigma };
+    let kappa = if law == ScalabilityLaw::Usl { kappa } else { 0.0 };
     let unit = Coefficients { lambda: 1.0, sigma, kappa };
     let sum = |part: fn(f64, f64) -> f64| -> f64 {
         loads.iter().map(|l| f64::from(l.repeats) * part(unit.at(l.sessions), l.throughput)).sum()
@@ -57,15 +58,15 @@ fn with_best_lambda(law: Law, loads: &[Load], (sigma, kappa): (f64, f64)) -> Coe
     Coefficients { lambda: sum(|g, x| g * x) / sum(|g, _| g * g), sigma, kappa }
 }
 
-/// One search; gives the sum of squares and where it is reached.
-fn search(law: Law, loads: &[Load], start: Coefficients) -> (f64, Coefficients) {
+/// One search; returns the sum of squares and the coefficients that reach it.
+fn search(law: ScalabilityLaw, loads: &[LoadPoint], start: Coefficients) -> (f64, Coefficients) {
     let free = law.parameters();
     let (mut best, mut damping) = (start, DAMPING.0);
     let mut squares = sum_of_squares(loads, &best);
     for _ in 0..STEPS_MAX {
         let (normal, gradient) = normal_equations(loads, &best);
         let at = [best.lambda, best.sigma, best.kappa];
-        // A parameter at its bound that wants to go beyond stays where it is.
+        // A parameter at its bound whose step leads outside stays there.
         let held: [bool; 3] = std::array::from_fn(|i| {
             i >= free
                 || (at[i] <= BOUNDS[i].0 && gradient[i] <= 0.0)
@@ -92,7 +93,7 @@ fn search(law: Law, loads: &[Load], start: Coefficients) -> (f64, Coefficients) 
 }
 
 /// `JᵀJ` and `Jᵀr` of the residuals r with the Jacobian J of X in (λ, σ, κ), weighted.
-fn normal_equations(loads: &[Load], at: &Coefficients) -> ([[f64; 3]; 3], [f64; 3]) {
+fn normal_equations(loads: &[LoadPoint], at: &Coefficients) -> ([[f64; 3]; 3], [f64; 3]) {
     let (mut normal, mut gradient) = ([[0.0; 3]; 3], [0.0; 3]);
     for load in loads {
         let (n, weight) = (load.sessions, f64::from(load.repeats));
@@ -108,7 +109,8 @@ fn normal_equations(loads: &[Load], at: &Coefficients) -> ([[f64; 3]; 3], [f64; 
     (normal, gradient)
 }
 
-/// The damped step, by Gaussian elimination with pivoting; 0 for what is held. `None` if there is no single one.
+/// The damped step, by Gaussian elimination with pivoting; 0 for parameters held at a bound. `None`
+/// if there is no unique one.
 fn solve(normal: &[[f64; 3]; 3], gradient: &[f64; 3], held: &[bool; 3], damping: f64) -> Option<[f64; 3]> {
     let mut rows = [[0.0; 4]; 3];
     for i in 0..3 {
@@ -143,8 +145,8 @@ fn solve(normal: &[[f64; 3]; 3], gradient: &[f64; 3], held: &[bool; 3], damping:
     }
     let mut scaled = [0.0; 3];
     for i in (0..3).rev() {
-        let known: f64 = (i + 1..3).map(|j| rows[i][j] * scaled[j]).sum();
-        scaled[i] = (rows[i][3] - known) / rows[i][i];
+        let solved_sum: f64 = (i + 1..3).map(|j| rows[i][j] * scaled[j]).sum();
+        scaled[i] = (rows[i][3] - solved_sum) / rows[i][i];
     }
     let step: [f64; 3] = std::array::from_fn(|i| if held[i] { 0.0 } else { scaled[i] / normal[i][i].sqrt() });
     step.iter().all(|part| part.is_finite()).then_some(step)

@@ -1,4 +1,4 @@
-//! Published fits, the source documents' tables, and laws with known coefficients.
+//! Tests published fits, the tables of source documents, and laws with known coefficients.
 
 use proptest::prelude::*;
 
@@ -18,8 +18,8 @@ const SDM91: [(f64, f64); 7] = [
     (216.0, 1_702.2),
 ];
 
-fn loads(points: &[(f64, f64)]) -> Vec<Load> {
-    points.iter().map(|&(sessions, throughput)| Load::new(sessions, throughput)).collect()
+fn loads(points: &[(f64, f64)]) -> Vec<LoadPoint> {
+    points.iter().map(|&(sessions, throughput)| LoadPoint::new(sessions, throughput)).collect()
 }
 
 fn near(value: f64, expected: f64, share: f64) -> bool {
@@ -28,10 +28,10 @@ fn near(value: f64, expected: f64, share: f64) -> bool {
 
 #[test]
 fn spec_sdm91_is_as_published() {
-    // The read-me of the R package `usl` 3.0: alpha 0.0277285, beta 0.0001044, gamma 89.9952330; its tests: peak at 97,
-    // fitted values 90, 1078, 1541, 1850, 1879, 1822, 1646.
-    let found = scalability(&loads(&SDM91), SEED).unwrap();
-    let fit = found.fit(Law::Usl);
+    // The readme of the R package `usl` 3.0: alpha 0.0277285, beta 0.0001044, gamma 89.9952330; its
+    // tests: peak at 97, fitted values 90, 1078, 1541, 1850, 1879, 1822, 1646.
+    let model = scalability(&loads(&SDM91), SEED).unwrap();
+    let fit = model.fit(ScalabilityLaw::Usl);
     let Coefficients { lambda, sigma, kappa } = fit.coefficients;
     assert!(near(sigma, 0.027_728_5, 1e-4), "σ {sigma}");
     assert!(near(kappa, 0.000_104_4, 1e-3), "κ {kappa}");
@@ -40,30 +40,33 @@ fn spec_sdm91_is_as_published() {
     let fitted: Vec<f64> = SDM91.iter().map(|&(n, _)| fit.coefficients.at(n).round()).collect();
     assert_eq!(fitted, [90.0, 1_078.0, 1_541.0, 1_850.0, 1_879.0, 1_822.0, 1_646.0]);
     assert!(near(fit.r_squared, 0.989_561, 1e-5), "R² {}", fit.r_squared);
-    // Seven single runs do not pay for a third coefficient; the sentence says what the chosen law cannot show.
-    assert_eq!(found.chosen, Law::Amdahl);
-    let sentence = found.sentence("ops_per_s");
+    // Seven single runs do not justify a third coefficient; the sentence says what the chosen law
+    // cannot show.
+    assert_eq!(model.chosen, ScalabilityLaw::Amdahl);
+    let sentence = model.sentence("ops_per_s");
     assert!(sentence.contains("measured throughput fell by 8.1 % from 72 to 216 sessions"), "{sentence}");
 }
 
 #[test]
 fn repeats_pay_for_a_third_coefficient() {
-    let thrice = |load: Load| Load { repeats: 3, scatter: 2.0 * (0.01 * load.throughput).powi(2), ..load };
-    let ramp: Vec<Load> = loads(&SDM91).into_iter().map(thrice).collect();
-    let found = scalability(&ramp, SEED).unwrap();
-    assert_eq!(found.chosen, Law::Usl);
+    let thrice =
+        |load: LoadPoint| LoadPoint { repeats: 3, scatter: 2.0 * (0.01 * load.throughput).powi(2), ..load };
+    let ramp: Vec<LoadPoint> = loads(&SDM91).into_iter().map(thrice).collect();
+    let model = scalability(&ramp, SEED).unwrap();
+    assert_eq!(model.chosen, ScalabilityLaw::Usl);
     assert!(
-        near(found.best().coefficients.sigma, 0.027_728_5, 1e-4),
+        near(model.best().coefficients.sigma, 0.027_728_5, 1e-4),
         "weights that are all the same change nothing"
     );
 }
 
 #[test]
 fn coefficients_that_were_put_in_come_out() {
-    // tests/coef.R of the R package `usl`: throughput computed with 0.02, 0.02 and 1, in four decimals.
+    // tests/coef.R of the R package `usl`: throughput computed with 0.02, 0.02 and 1, in four
+    // decimals.
     let points = [(1.0, 1.0), (2.0, 1.8868), (4.0, 3.0769), (6.0, 3.5294), (8.0, 3.5398), (10.0, 3.3557)];
     let Coefficients { lambda, sigma, kappa } =
-        scalability(&loads(&points), SEED).unwrap().fit(Law::Usl).coefficients;
+        scalability(&loads(&points), SEED).unwrap().fit(ScalabilityLaw::Usl).coefficients;
     assert!(near(sigma, 0.02, 1e-3) && near(kappa, 0.02, 1e-3) && near(lambda, 1.0, 1e-3));
 }
 
@@ -74,12 +77,12 @@ fn a_raytracer_that_only_contends_has_no_peak() {
     let processors = [1.0, 4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 48.0, 64.0];
     let rays = [20.0, 78.0, 130.0, 170.0, 190.0, 200.0, 210.0, 230.0, 260.0, 280.0, 310.0];
     let points: Vec<_> = processors.into_iter().zip(rays).collect();
-    let found = scalability(&loads(&points), SEED).unwrap();
-    let usl = found.fit(Law::Usl).coefficients;
+    let model = scalability(&loads(&points), SEED).unwrap();
+    let usl = model.fit(ScalabilityLaw::Usl).coefficients;
     assert!(near(usl.sigma, 0.057_770_8, 1e-5) && usl.kappa < 1e-12 && near(usl.lambda, 21.848_843, 1e-6));
-    assert_eq!(found.chosen, Law::Amdahl);
-    assert!(near(found.best().coefficients.ceiling().unwrap(), 378.2, 1e-3));
-    assert_eq!(found.best().coefficients.peak(), None);
+    assert_eq!(model.chosen, ScalabilityLaw::Amdahl);
+    assert!(near(model.best().coefficients.ceiling().unwrap(), 378.2, 1e-3));
+    assert_eq!(model.best().coefficients.peak(), None);
 }
 
 #[test]
@@ -105,33 +108,38 @@ fn the_source_documents_ramps_are_fitted() {
     ];
     for (variant, reads, expected) in variants {
         let points: Vec<_> = sessions.into_iter().zip(reads.map(f64::from)).collect();
-        let found = scalability(&loads(&points), SEED).unwrap();
-        let Coefficients { lambda, sigma, kappa } = found.fit(Law::Usl).coefficients;
+        let model = scalability(&loads(&points), SEED).unwrap();
+        let Coefficients { lambda, sigma, kappa } = model.fit(ScalabilityLaw::Usl).coefficients;
         for (value, wanted) in [sigma, kappa, lambda].into_iter().zip(expected) {
             assert!(near(value, wanted, 1e-4), "{variant}: {value} for {wanted}");
         }
-        assert_eq!(found.chosen, Law::Amdahl, "{variant}: seven points do not pay for a third coefficient");
+        assert_eq!(
+            model.chosen,
+            ScalabilityLaw::Amdahl,
+            "{variant}: seven points do not pay for a third coefficient"
+        );
     }
 }
 
 #[test]
 fn flash_and_server_ramps_are_fitted() {
-    // random-read-flash-oracle.csv, read IOPS against jobs: the law has its peak where the document has it, at 64.
+    // random-read-flash-oracle.csv, read IOPS against jobs: the law has its peak where the document
+    // has it, at 64.
     let flash = [32_731, 63_901, 121_679, 230_022, 387_952, 510_868, 533_028, 510_848];
     let points: Vec<_> = (0..8).map(|i| f64::from(1 << i)).zip(flash.map(f64::from)).collect();
-    let found = scalability(&loads(&points), SEED).unwrap();
-    assert_eq!(found.chosen, Law::Usl);
-    let Coefficients { lambda, sigma, kappa } = found.best().coefficients;
+    let model = scalability(&loads(&points), SEED).unwrap();
+    assert_eq!(model.chosen, ScalabilityLaw::Usl);
+    let Coefficients { lambda, sigma, kappa } = model.best().coefficients;
     assert!(
         near(sigma, 0.038_650_7, 1e-4) && near(kappa, 0.000_233_048, 1e-4) && near(lambda, 37_951.98, 1e-4)
     );
-    assert_eq!(found.best().coefficients.peak().unwrap().sessions.round(), 64.0);
+    assert_eq!(model.best().coefficients.peak().unwrap().sessions.round(), 64.0);
     // server-in-memory-oracle.csv, rows per second against jobs: no contention at all, up to all 32 threads.
     let scan = [2.953e6, 6.303e6, 1.282e7, 2.521e7, 4.762e7, 6.885e7];
     let lookup = [2.5e4, 4.959e4, 9.917e4, 2.0e5, 3.871e5, 5.12e5];
     for (rows, kappa) in [(scan, 0.000_543_276), (lookup, 0.000_701_853)] {
         let points: Vec<_> = (0..6).map(|i| f64::from(1 << i)).zip(rows).collect();
-        let usl = scalability(&loads(&points), SEED).unwrap().fit(Law::Usl).coefficients;
+        let usl = scalability(&loads(&points), SEED).unwrap().fit(ScalabilityLaw::Usl).coefficients;
         assert!(usl.sigma < 1e-9 && near(usl.kappa, kappa, 1e-4), "{usl:?}");
     }
 }
@@ -151,40 +159,41 @@ fn too_few_loads_are_refused_in_words() {
 
 #[test]
 fn repeats_weigh() {
-    // An outlier measured once hardly moves a fit whose other points were measured a hundred times.
+    // An outlier measured once hardly changes a fit whose other points were measured a hundred
+    // times.
     let truth = Coefficients { lambda: 100.0, sigma: 0.05, kappa: 0.001 };
-    let mut ramp: Vec<Load> = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
+    let mut ramp: Vec<LoadPoint> = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
         .into_iter()
-        .map(|n| Load { repeats: 100, ..Load::new(n, truth.at(n)) })
+        .map(|n| LoadPoint { repeats: 100, ..LoadPoint::new(n, truth.at(n)) })
         .collect();
     ramp[5].throughput *= 0.7;
-    let equal = scalability(&ramp, SEED).unwrap().fit(Law::Usl).coefficients;
+    let equal = scalability(&ramp, SEED).unwrap().fit(ScalabilityLaw::Usl).coefficients;
     ramp[5].repeats = 1;
-    let weighed = scalability(&ramp, SEED).unwrap().fit(Law::Usl).coefficients;
+    let weighed = scalability(&ramp, SEED).unwrap().fit(ScalabilityLaw::Usl).coefficients;
     let off = |found: Coefficients| (found.at(32.0) / truth.at(32.0) - 1.0).abs();
     assert!(off(weighed) < 0.01 && off(equal) > 0.05, "{} {}", off(weighed), off(equal));
 }
 
 #[test]
 fn intervals_hold_the_fit_and_repeat() {
-    let found = scalability(&loads(&SDM91), SEED).unwrap();
-    let Fit { coefficients, intervals, .. } = found.fit(Law::Usl);
-    let within = |interval: Interval, value: f64| interval.low <= value && value <= interval.high;
+    let model = scalability(&loads(&SDM91), SEED).unwrap();
+    let Fit { coefficients, intervals, .. } = model.fit(ScalabilityLaw::Usl);
+    let within = |interval: ConfidenceInterval, value: f64| interval.low <= value && value <= interval.high;
     assert!(within(intervals.lambda, coefficients.lambda));
     assert!(within(intervals.sigma, coefficients.sigma));
     assert!(within(intervals.kappa, coefficients.kappa));
     // The R package's standard errors are 0.0091 for σ and 0.00002 for κ: a 95 % interval is some four of them wide.
-    let width = |interval: Interval| interval.high - interval.low;
+    let width = |interval: ConfidenceInterval| interval.high - interval.low;
     assert!((0.5..2.0).contains(&(width(intervals.sigma) / (4.0 * 0.009_121_7))), "{intervals:?}");
     assert!((0.5..2.0).contains(&(width(intervals.kappa) / (4.0 * 0.000_019_9))), "{intervals:?}");
-    assert_eq!(found, scalability(&loads(&SDM91), SEED).unwrap());
-    assert_ne!(found, scalability(&loads(&SDM91), SEED + 1).unwrap());
+    assert_eq!(model, scalability(&loads(&SDM91), SEED).unwrap());
+    assert_ne!(model, scalability(&loads(&SDM91), SEED + 1).unwrap());
 }
 
 #[test]
 fn a_fit_speaks_plainly() {
-    let found = scalability(&loads(&SDM91), SEED).unwrap();
-    let sentence = found.words(found.fit(Law::Usl), "ops_per_s");
+    let model = scalability(&loads(&SDM91), SEED).unwrap();
+    let sentence = model.words(model.fit(ScalabilityLaw::Usl), "ops_per_s");
     assert!(
         sentence.starts_with(
             "the Universal Scalability Law, R² 0.990: 90.0 operations/s with one session, contention σ 2.77 % (95 %: "
@@ -193,8 +202,8 @@ fn a_fit_speaks_plainly() {
     );
     assert!(sentence.contains("predicted peak at 97 sessions (95 %: "), "{sentence}");
     assert!(sentence.ends_with("with 1,884 operations/s"), "{sentence}");
-    let short = Scalability { sessions_max: 72.0, ..found };
-    let slow = short.words(found.fit(Law::Usl), "ops_per_s");
+    let short = Scalability { sessions_max: 72.0, ..model };
+    let slow = short.words(model.fit(ScalabilityLaw::Usl), "ops_per_s");
     assert!(slow.ends_with(", beyond the 72 measured: a guess"), "{slow}");
     let linear: Vec<_> = (1..=6).map(|n| (f64::from(n), 50.0 * f64::from(n))).collect();
     let sentence = scalability(&loads(&linear), SEED).unwrap().sentence("ops_per_s");
@@ -207,18 +216,18 @@ fn a_fit_speaks_plainly() {
 proptest! {
     #[test]
     fn every_law_is_found_again(lambda in 1.0..1e6, sigma in 0.01..0.8, kappa in 1e-5..1e-2) {
-        let ramp = |truth: Coefficients| -> Vec<Load> {
-            (0..8).map(|i| f64::from(1 << i)).map(|n| Load::new(n, truth.at(n))).collect()
+        let ramp = |truth: Coefficients| -> Vec<LoadPoint> {
+            (0..8).map(|i| f64::from(1 << i)).map(|n| LoadPoint::new(n, truth.at(n))).collect()
         };
         let laws = [
-            (Law::Usl, Coefficients { lambda, sigma, kappa }),
-            (Law::Amdahl, Coefficients { lambda, sigma, kappa: 0.0 }),
-            (Law::Linear, Coefficients { lambda, sigma: 0.0, kappa: 0.0 }),
+            (ScalabilityLaw::Usl, Coefficients { lambda, sigma, kappa }),
+            (ScalabilityLaw::Amdahl, Coefficients { lambda, sigma, kappa: 0.0 }),
+            (ScalabilityLaw::Linear, Coefficients { lambda, sigma: 0.0, kappa: 0.0 }),
         ];
         for (law, truth) in laws {
-            let found = fitted(&ramp(truth), 128.0, SEED, 1);
-            prop_assert_eq!(found.chosen, law);
-            let best = found.best().coefficients;
+            let model = fitted(&ramp(truth), 128.0, SEED, 1);
+            prop_assert_eq!(model.chosen, law);
+            let best = model.best().coefficients;
             prop_assert!(near(best.lambda, truth.lambda, 1e-5), "{:?} for {:?}", best, truth);
             prop_assert!((best.sigma - truth.sigma).abs() < 1e-5, "{:?} for {:?}", best, truth);
             prop_assert!((best.kappa - truth.kappa).abs() < 1e-6, "{:?} for {:?}", best, truth);
@@ -227,12 +236,12 @@ proptest! {
 
     #[test]
     fn any_ramp_is_fitted_within_bounds(throughputs in prop::collection::vec(1e-3..1e9, 6..12)) {
-        let ramp: Vec<_> = (1..).map(f64::from).zip(throughputs).map(|(n, x)| Load::new(n, x)).collect();
-        let found = fitted(&ramp, 12.0, SEED, 1);
-        let squares = found.fits.map(|fit| sum_of_squares(&ramp, &fit.coefficients));
-        // A law with more coefficients is never further away.
+        let ramp: Vec<_> = (1..).map(f64::from).zip(throughputs).map(|(n, x)| LoadPoint::new(n, x)).collect();
+        let model = fitted(&ramp, 12.0, SEED, 1);
+        let squares = model.fits.map(|fit| sum_of_squares(&ramp, &fit.coefficients));
+        // A law with more coefficients never has a larger error.
         prop_assert!(squares[1] <= squares[0] * (1.0 + 1e-9) && squares[2] <= squares[1] * (1.0 + 1e-9));
-        for fit in found.fits {
+        for fit in model.fits {
             let Coefficients { lambda, sigma, kappa } = fit.coefficients;
             prop_assert!(lambda > 0.0 && (0.0..=1.0).contains(&sigma) && kappa >= 0.0, "{:?}", fit);
             prop_assert!(lambda.is_finite() && kappa.is_finite() && fit.r_squared <= 1.0 && fit.aicc.is_finite());
@@ -242,15 +251,17 @@ proptest! {
 
 #[test]
 fn a_law_that_misses_everything_is_not_told_as_one_that_fits() {
-    // One session is fastest, then it jumps: what a queue of writers behind one lock does.
+    // One session is fastest, then throughput drops: a queue of writers behind one lock behaves
+    // like this.
     let falling =
         [(1.0, 25_700.0), (2.0, 5_100.0), (4.0, 17_200.0), (8.0, 4_300.0), (12.0, 17_700.0), (24.0, 3_300.0)];
-    let found = scalability(&loads(&falling), SEED).unwrap();
-    assert!(!found.best().holds(), "R² {}", found.best().r_squared);
-    let sentence = found.sentence("ops_per_s");
+    let model = scalability(&loads(&falling), SEED).unwrap();
+    assert!(!model.best().holds(), "R² {}", model.best().r_squared);
+    let sentence = model.sentence("ops_per_s");
     assert!(sentence.starts_with("no law fits: the nearest, "), "{sentence}");
-    // A platform that one session saturates has nothing to explain: contention of 100 % is the answer.
+    // A platform that one session saturates has no variance to explain: the result is a contention
+    // of 100 %.
     let flat = [(1.0, 1_000.0), (2.0, 1_010.0), (4.0, 995.0), (8.0, 1_004.0), (12.0, 1_001.0), (24.0, 997.0)];
-    let found = scalability(&loads(&flat), SEED).unwrap();
-    assert!(found.best().r_squared < 0.5 && found.best().holds());
+    let flat_model = scalability(&loads(&flat), SEED).unwrap();
+    assert!(flat_model.best().r_squared < 0.5 && flat_model.best().holds());
 }

@@ -1,21 +1,22 @@
-//! A fit in plain words.
+//! Describes a fit in plain words.
 
-use super::{Fit, Interval, Law, Maximum, Peak, Scalability};
+use super::{ConfidenceInterval, Fit, Maximum, Peak, Scalability, ScalabilityLaw};
 use crate::number::{self, figure, fixed};
 use crate::points::phrase;
 
-/// Falls of measured throughput below this are not worth a word, %: repeats of one run differ as much.
+/// Decrease of measured throughput below which it is not mentioned, %: repeats of one run differ as
+/// much.
 const FALL_LEAST_PCT: f64 = 5.0;
 
 /// A coefficient in percent with its interval: `2.77 % (95 %: 0.815 to 4.90 %)`.
-fn percent(value: f64, interval: Interval) -> String {
+fn percent(value: f64, interval: ConfidenceInterval) -> String {
     let figures = [value, interval.low, interval.high].map(|share| figure(share * 100.0));
     format!("{} % (95 %: {} to {} %)", figures[0], figures[1], figures[2])
 }
 
 impl Scalability {
-    /// One of the fits in one sentence; `throughput` is the name of the measure that was fitted. Of a maximum it says none
-    /// that lies below what was measured.
+    /// One of the fits in one sentence; `throughput` is the name of the fitted measure. It never
+    /// names a maximum below what was measured.
     pub fn words(&self, fit: &Fit, throughput: &str) -> String {
         let at = &fit.coefficients;
         let law = fit.law.name();
@@ -26,9 +27,9 @@ impl Scalability {
         );
         let contention = || format!("contention σ {}", percent(at.sigma, fit.intervals.sigma));
         let tail = match fit.law {
-            Law::Linear => "as much again with each more; no limit in sight".to_owned(),
-            Law::Amdahl => format!("{}; {}", contention(), self.ceiling_words(fit, throughput)),
-            Law::Usl => {
+            ScalabilityLaw::Linear => "as much again with each more; no limit in sight".to_owned(),
+            ScalabilityLaw::Amdahl => format!("{}; {}", contention(), self.ceiling_words(fit, throughput)),
+            ScalabilityLaw::Usl => {
                 let coherency = format!("coherency κ {}", percent(at.kappa, fit.intervals.kappa));
                 format!("{}, {coherency}; {}", contention(), self.peak_words(fit, throughput))
             }
@@ -51,7 +52,7 @@ impl Scalability {
         if !matches!(self.maximum(fit), Maximum::Above(_)) {
             return format!("its peak is {}", self.near_words(throughput));
         }
-        let Interval { low, high } = fit.intervals.peak_sessions;
+        let ConfidenceInterval { low, high } = fit.intervals.peak_sessions;
         let high = if high.is_finite() { fixed(high, 0) } else { "no limit".into() };
         let beyond = match peak.sessions > self.sessions_max {
             true => format!(", beyond the {} measured: a guess", fixed(self.sessions_max, 0)),
@@ -65,7 +66,7 @@ impl Scalability {
         )
     }
 
-    /// The measured maximum, near which a law has its own.
+    /// The measured maximum, where the law's own maximum is near it.
     pub(crate) fn near_words(&self, throughput: &str) -> String {
         let Peak { sessions, throughput: most } = self.measured_peak;
         format!(
@@ -75,7 +76,7 @@ impl Scalability {
         )
     }
 
-    /// The chosen fit in one sentence; `throughput` is the name of the measure that was fitted.
+    /// The chosen fit in one sentence; `throughput` is the name of the fitted measure.
     pub fn sentence(&self, throughput: &str) -> String {
         let best = self.best();
         let miss = |why: String| {

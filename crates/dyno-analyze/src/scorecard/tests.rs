@@ -1,13 +1,19 @@
 use super::*;
 use crate::reference::reference;
 
-fn platform(name: &str, suites: Vec<Suite>) -> Platform {
-    let asked = vec![("data.scale".to_owned(), "8M".to_owned())];
-    Platform { name: name.to_owned(), suites, printed: false, asked, notes: Vec::new() }
+fn platform(name: &str, suites: Vec<SuiteResult>) -> ScorecardPlatform {
+    let settings = vec![("data.scale".to_owned(), "8M".to_owned())];
+    ScorecardPlatform {
+        name: name.to_owned(),
+        suites,
+        printed: false,
+        plan_settings: settings,
+        notes: Vec::new(),
+    }
 }
 
-/// A suite whose figures are those of the documents, so many times.
-fn suite(times: f64, spread: f64) -> Suite {
+/// A suite with the figures of the documents, multiplied by `times`.
+fn suite(times: f64, spread: f64) -> SuiteResult {
     let mut suites =
         ["server-in-memory-oracle", "random-read-flash-oracle"].map(|name| reference(name).unwrap().suite());
     let more = suites[1].tests.split_off(0);
@@ -28,9 +34,9 @@ fn suite(times: f64, spread: f64) -> Suite {
 #[test]
 fn a_ratio_is_better_above_one_whichever_way_the_figure_goes() {
     let (a, b) = (platform("a", vec![suite(1.0, 0.01)]), platform("b", vec![suite(2.0, 0.01)]));
-    for figure in [Figure::Most, Figure::Alone] {
+    for figure in [ScorecardFigure::Most, ScorecardFigure::Alone] {
         let card = scorecard(&[a.clone(), b.clone()], figure);
-        let ratios: Vec<Ratio> = card.lines.iter().filter_map(|line| line.ratios[1]).collect();
+        let ratios: Vec<ScorecardRatio> = card.lines.iter().filter_map(|line| line.ratios[1]).collect();
         assert!(
             !ratios.is_empty() && ratios.iter().all(|ratio| (ratio.times - 2.0).abs() < 1e-9),
             "{card:#?}"
@@ -41,21 +47,22 @@ fn a_ratio_is_better_above_one_whichever_way_the_figure_goes() {
 
 #[test]
 fn a_difference_is_sure_where_repeats_are_many_and_lie_apart() {
-    let verdict = |a: Suite, b: Suite| {
-        let card = scorecard(&[platform("a", vec![a]), platform("b", vec![b])], Figure::Most);
+    let verdict = |a: SuiteResult, b: SuiteResult| {
+        let card = scorecard(&[platform("a", vec![a]), platform("b", vec![b])], ScorecardFigure::Most);
         card.lines[0].ratios[1].unwrap().verdict
     };
-    assert_eq!(verdict(suite(1.0, 0.01), suite(1.1, 0.01)), Verdict::Better);
-    assert_eq!(verdict(suite(1.1, 0.01), suite(1.0, 0.01)), Verdict::Worse);
-    assert_eq!(verdict(suite(1.0, 0.06), suite(1.1, 0.06)), Verdict::Unsure);
-    assert_eq!(verdict(suite(1.0, 0.0), suite(1.1, 0.0)), Verdict::Single);
+    assert_eq!(verdict(suite(1.0, 0.01), suite(1.1, 0.01)), ScorecardVerdict::Better);
+    assert_eq!(verdict(suite(1.1, 0.01), suite(1.0, 0.01)), ScorecardVerdict::Worse);
+    assert_eq!(verdict(suite(1.0, 0.06), suite(1.1, 0.06)), ScorecardVerdict::Unsure);
+    assert_eq!(verdict(suite(1.0, 0.0), suite(1.1, 0.0)), ScorecardVerdict::Single);
     let few = |times| {
         let mut suite = suite(times, 0.01);
         suite.tests.iter_mut().flat_map(|test| &mut test.steps).for_each(|step| step.runs.truncate(2));
         suite
     };
-    assert_eq!(verdict(few(1.0), few(1.1)), Verdict::Few);
-    // Three and three lie apart by accident in one case of ten, four and four in one of thirty-five.
+    assert_eq!(verdict(few(1.0), few(1.1)), ScorecardVerdict::Few);
+    // Three and three have disjoint ranges by chance in one of ten cases, four and four in one of
+    // thirty-five.
     assert!((chance(3, 3) - 0.1).abs() < 1e-12 && (chance(4, 4) - 2.0 / 70.0).abs() < 1e-12);
     assert!(chance(1, 1) >= 1.0);
 }
@@ -82,13 +89,17 @@ fn one_test_of_many_that_lies_apart_is_no_finding_unless_its_repeats_are_many() 
         let most = apart.tests[0].most.as_mut().unwrap();
         most.value *= 1.1;
         most.range = most.range.map(|(low, high)| (1.1 * low, 1.1 * high));
-        let card = scorecard(&[platform("a", vec![lucky(runs)]), platform("b", vec![apart])], Figure::Most);
+        let card =
+            scorecard(&[platform("a", vec![lucky(runs)]), platform("b", vec![apart])], ScorecardFigure::Most);
         let verdict = card.lines[0].ratios[1].unwrap().verdict;
-        let told = card.notes.iter().any(|note| note.starts_with("1 test lies apart"));
-        assert_eq!(told, verdict == Verdict::Few, "{:?}", card.notes);
+        let is_noted = card.notes.iter().any(|note| note.starts_with("1 test lies apart"));
+        assert_eq!(is_noted, verdict == ScorecardVerdict::Few, "{:?}", card.notes);
         verdict
     };
-    assert_eq!([4, 5, 7].map(verdict), [Verdict::Few, Verdict::Few, Verdict::Better]);
+    assert_eq!(
+        [4, 5, 7].map(verdict),
+        [ScorecardVerdict::Few, ScorecardVerdict::Few, ScorecardVerdict::Better]
+    );
 }
 
 #[test]
@@ -102,11 +113,11 @@ fn suites_of_one_platform_are_repeats() {
     };
     let a = platform("a", [0.99, 1.0, 1.01, 1.0].map(times).to_vec());
     let b = platform("b", [0.49, 0.5, 0.51, 0.5].map(times).to_vec());
-    let card = scorecard(&[a, b], Figure::Most);
+    let card = scorecard(&[a, b], ScorecardFigure::Most);
     let value = card.lines[0].values[1].as_ref().unwrap();
     assert_eq!((value.runs, value.range.is_some()), (4, true));
     let ratio = card.lines[0].ratios[1].unwrap();
-    assert_eq!((ratio.verdict, (ratio.times - 0.5).abs() < 1e-9), (Verdict::Worse, true));
+    assert_eq!((ratio.verdict, (ratio.times - 0.5).abs() < 1e-9), (ScorecardVerdict::Worse, true));
     assert!(ratio.range.unwrap().0 < 0.5 && ratio.range.unwrap().1 > 0.5);
 }
 
@@ -119,8 +130,8 @@ fn best_and_worst_component_are_said_and_what_was_asked_differently() {
         most.range = most.range.map(|(low, high)| (3.0 * low, 3.0 * high));
     }
     let mut b = platform("b", vec![other]);
-    b.asked[0].1 = "64G".to_owned();
-    let card = scorecard(&[platform("a", vec![suite(1.0, 0.01)]), b], Figure::Most);
+    b.plan_settings[0].1 = "64G".to_owned();
+    let card = scorecard(&[platform("a", vec![suite(1.0, 0.01)]), b], ScorecardFigure::Most);
     let words = &card.words[0];
     assert!(
         words.contains("best in storage (3.00 ×: storage-random-read), worst in server (1.00 to 1.00 ×"),
@@ -136,21 +147,27 @@ fn tests_that_are_not_the_same_are_not_held_against_each_other() {
     larger.tests[0].page.units = 10;
     let mut cached = suite(1.0, 0.0);
     cached.tests[0].unfit = Some("answered by a cache".to_owned());
-    let card = |b| scorecard(&[platform("a", vec![suite(1.0, 0.0)]), platform("b", vec![b])], Figure::Most);
+    let card =
+        |b| scorecard(&[platform("a", vec![suite(1.0, 0.0)]), platform("b", vec![b])], ScorecardFigure::Most);
     assert_eq!(card(larger.clone()).lines[0].ratios[1], None);
     assert!(card(larger).words[0].ends_with("1 cannot be compared"));
     assert_eq!(card(cached).lines[0].values[1], Err("answered by a cache".to_owned()));
-    // A document's tests are alike.
-    let printed = Platform {
+    // A document's tests are similar, not the same.
+    let printed = ScorecardPlatform {
         printed: true,
         ..platform("doc", vec![reference("server-in-memory-oracle").unwrap().suite()])
     };
-    let both = [printed, platform("a", vec![suite(2.0, 0.0)])];
-    assert!((scorecard(&both, Figure::Most).lines[0].ratios[1].unwrap().times - 2.0).abs() < 1e-9);
+    let platforms = [printed, platform("a", vec![suite(2.0, 0.0)])];
+    assert!(
+        (scorecard(&platforms, ScorecardFigure::Most).lines[0].ratios[1].unwrap().times - 2.0).abs() < 1e-9
+    );
     assert_eq!(
-        scorecard(&both, Figure::Alone).lines[0].ratios[1],
+        scorecard(&platforms, ScorecardFigure::Alone).lines[0].ratios[1],
         None,
         "nobody knows how large its scans were"
     );
-    assert!(scorecard(&both, Figure::Alone).lines[1].ratios[1].is_some(), "a lookup is one lookup");
+    assert!(
+        scorecard(&platforms, ScorecardFigure::Alone).lines[1].ratios[1].is_some(),
+        "a lookup is one lookup"
+    );
 }

@@ -1,18 +1,18 @@
-//! What a scorecard says in words.
+//! The sentences and notes of a scorecard.
 
-use super::{Line, Platform, Ratio, Verdict};
+use super::{ScorecardPlatform, ScorecardRatio, ScorecardRow, ScorecardVerdict};
 use crate::number::figure;
 use crate::points::median;
 
-/// How one component of a platform is held against that of the first.
-struct Component<'l> {
+/// How one component of a platform compares with that of the first.
+struct ComponentResult<'l> {
     group: &'l str,
-    ratios: Vec<(&'l str, Ratio)>,
+    ratios: Vec<(&'l str, ScorecardRatio)>,
     median: f64,
 }
 
-impl Component<'_> {
-    /// `storage (1.20 to 2.31 ×, median 1.80 × over 8 tests)`.
+impl ComponentResult<'_> {
+    /// In words: `storage (1.20 to 2.31 ×, median 1.80 × over 8 tests)`.
     fn words(&self) -> String {
         let times: Vec<f64> = self.ratios.iter().map(|(_, ratio)| ratio.times).collect();
         let (low, high) = times
@@ -31,14 +31,18 @@ impl Component<'_> {
     }
 }
 
-fn components(lines: &[Line], at: usize) -> Vec<Component<'_>> {
-    let mut all: Vec<Component<'_>> = Vec::new();
+fn components(lines: &[ScorecardRow], at: usize) -> Vec<ComponentResult<'_>> {
+    let mut all: Vec<ComponentResult<'_>> = Vec::new();
     for line in lines {
         let Some(ratio) = line.ratios[at] else { continue };
         match all.iter_mut().find(|component| component.group == line.group) {
             Some(component) => component.ratios.push((&line.test, ratio)),
             None => {
-                all.push(Component { group: &line.group, ratios: vec![(&line.test, ratio)], median: 0.0 });
+                all.push(ComponentResult {
+                    group: &line.group,
+                    ratios: vec![(&line.test, ratio)],
+                    median: 0.0,
+                });
             }
         }
     }
@@ -50,23 +54,28 @@ fn components(lines: &[Line], at: usize) -> Vec<Component<'_>> {
     all
 }
 
-/// In which component the platform at `at` is best and worst against the first, and in how many tests that is sure.
-pub(super) fn of(platforms: &[Platform], at: usize, lines: &[Line]) -> String {
+/// The components in which the platform at `at` is best and worst compared with the first, and the
+/// number of significant tests.
+pub(super) fn platform_sentence(
+    platforms: &[ScorecardPlatform],
+    at: usize,
+    lines: &[ScorecardRow],
+) -> String {
     let (first, name) = (&platforms[0].name, &platforms[at].name);
     let components = components(lines, at);
-    let what = match components.as_slice() {
+    let extremes = match components.as_slice() {
         [] => return format!("{name} and {first} have no test in common"),
         [only] => format!("only {} can be compared", only.words()),
         [best, .., worst] => format!("best in {}, worst in {}", best.words(), worst.words()),
     };
-    let ratios: Vec<Ratio> = lines.iter().filter_map(|line| line.ratios[at]).collect();
+    let ratios: Vec<ScorecardRatio> = lines.iter().filter_map(|line| line.ratios[at]).collect();
     let count = |verdict| ratios.iter().filter(|ratio| ratio.verdict == verdict).count();
     let counts = [
-        (count(Verdict::Better), "better"),
-        (count(Verdict::Worse), "worse"),
-        (count(Verdict::Unsure), "not sure"),
-        (count(Verdict::Few), "with too few repeats to be sure"),
-        (count(Verdict::Single), "without repeats"),
+        (count(ScorecardVerdict::Better), "better"),
+        (count(ScorecardVerdict::Worse), "worse"),
+        (count(ScorecardVerdict::Unsure), "not sure"),
+        (count(ScorecardVerdict::Few), "with too few repeats to be sure"),
+        (count(ScorecardVerdict::Single), "without repeats"),
     ];
     let counts: Vec<String> = counts
         .iter()
@@ -76,25 +85,30 @@ pub(super) fn of(platforms: &[Platform], at: usize, lines: &[Line]) -> String {
     let apart = lines.len() - ratios.len();
     let apart = if apart > 0 { format!("; {apart} cannot be compared") } else { String::new() };
     let tests = if ratios.len() == 1 { "test" } else { "tests" };
-    format!("{name} against {first}: {what}; {} {tests}: {}{apart}", ratios.len(), counts.join(", "))
+    format!("{name} against {first}: {extremes}; {} {tests}: {}{apart}", ratios.len(), counts.join(", "))
 }
 
-/// What a reader has to know of the platforms, and in what they were not asked the same.
-pub(super) fn notes(platforms: &[Platform], lines: &[Line]) -> Vec<String> {
+/// What qualifies the figures of the platforms, and the settings in which they differ.
+pub(super) fn notes(platforms: &[ScorecardPlatform], lines: &[ScorecardRow]) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
-    let run: Vec<&Platform> = platforms.iter().filter(|platform| !platform.printed).collect();
+    let run: Vec<&ScorecardPlatform> = platforms.iter().filter(|platform| !platform.printed).collect();
     for platform in run.iter().skip(1) {
         let first = run[0];
-        let other = |name: &str, key: &str, value: &str, of: &Platform| {
-            let theirs =
-                of.asked.iter().find(|(theirs, _)| theirs == key).map_or("nothing", |(_, value)| value);
-            (theirs != value).then(|| format!("{key} is {theirs} for {} and {value} for {name}", of.name))
+        let other = |name: &str, key: &str, value: &str, reference: &ScorecardPlatform| {
+            let theirs = reference
+                .plan_settings
+                .iter()
+                .find(|(theirs, _)| theirs == key)
+                .map_or("nothing", |(_, value)| value);
+            (theirs != value)
+                .then(|| format!("{key} is {theirs} for {} and {value} for {name}", reference.name))
         };
         notes.extend(
-            platform.asked.iter().filter_map(|(key, value)| other(&platform.name, key, value, first)),
+            platform.plan_settings.iter().filter_map(|(key, value)| other(&platform.name, key, value, first)),
         );
     }
-    let is_real = |ratio: &Ratio| matches!(ratio.verdict, Verdict::Better | Verdict::Worse);
+    let is_real =
+        |ratio: &ScorecardRatio| matches!(ratio.verdict, ScorecardVerdict::Better | ScorecardVerdict::Worse);
     if run.iter().any(|platform| platform.suites.len() == 1)
         && lines.iter().any(|line| line.ratios.iter().flatten().any(is_real))
     {
@@ -102,7 +116,7 @@ pub(super) fn notes(platforms: &[Platform], lines: &[Line]) -> Vec<String> {
                      suites of each platform, by turns, tell it apart";
         notes.push(words.to_owned());
     }
-    let few = |ratio: &&Ratio| ratio.verdict == Verdict::Few;
+    let few = |ratio: &&ScorecardRatio| ratio.verdict == ScorecardVerdict::Few;
     match lines.iter().flat_map(|line| line.ratios.iter().flatten()).filter(few).count() {
         0 => {}
         few => {

@@ -1,46 +1,48 @@
-//! What is odd within a level: far from the level's middle, and far from the neighbours too.
+//! Finds outliers within a level: far from the level's median, and far from the neighbors too.
 //!
-//! Both the level and a window that moves along must find it odd. A level alone would flag the ends of a slow drift, a
-//! window alone whatever follows a quiet hour.
+//! Both the level and a moving window must show the outlier. A level alone would flag the ends of a
+//! slow drift, a window alone whatever follows a quiet hour.
 
-use super::Sample;
-use super::levels::Level;
+use super::SeriesSample;
+use super::levels::SeriesLevel;
 use super::usual::usual;
 
-/// Robust standard deviations from the median beyond which a figure is odd (Iglewicz and Hoaglin, "How to Detect and
-/// Handle Outliers", 1993, recommend 3.5 for the modified z-score).
+/// Robust standard deviations from the median beyond which a figure is an outlier (Iglewicz and
+/// Hoaglin, "How to Detect and Handle Outliers", 1993, recommend 3.5 for the modified z-score).
 pub const SCORE_MAX: f64 = 3.5;
 
-/// Figures of a level that it takes to say what is usual in it.
+/// Fewest figures of a level that define what is usual in it.
 pub const USUAL_MIN: usize = 4;
 
-/// Neighbours in the window.
+/// Number of neighbors in the moving window.
 pub const WINDOW: usize = 12;
 
-/// Figures at either end of a level that may be on the way to the next one.
+/// Figures at either end of a level that may belong to the transition to the next one.
 const RAMP_MAX: usize = 2;
 
-/// An odd figure.
+/// An outlier of the series.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Odd {
-    /// Its place in the series.
+pub struct SeriesOutlier {
+    /// Its index in the series.
     pub at: usize,
-    /// What is usual around it.
+    /// The usual value around it.
     pub usual: f64,
-    /// How far it is from what is usual, in robust standard deviations: in its level or in its window, whichever is less.
+    /// Its distance from the usual value in robust standard deviations: in its level or in its
+    /// window, whichever is less.
     pub score: f64,
 }
 
-/// The odd figures of `samples`, whose levels are `levels`. `weight` is the least difference of any weight.
-pub fn odd(samples: &[Sample], levels: &[Level], weight: f64) -> Vec<Odd> {
-    let mut found = Vec::new();
+/// The outliers of `samples`, whose levels are `levels`. `weight` is the smallest relevant
+/// difference.
+pub fn find_outliers(samples: &[SeriesSample], levels: &[SeriesLevel], weight: f64) -> Vec<SeriesOutlier> {
+    let mut outliers = Vec::new();
     for (i, level) in levels.iter().enumerate() {
         let part = &samples[level.from..level.to];
         if part.len() < USUAL_MIN {
             continue;
         }
         let in_level = usual(part, weight);
-        let neighbour = |other: Option<&Level>| other.map(|other| other.median);
+        let neighbour = |other: Option<&SeriesLevel>| other.map(|other| other.median);
         let ramp = ramp(
             part,
             level.median,
@@ -53,19 +55,26 @@ pub fn odd(samples: &[Sample], levels: &[Level], weight: f64) -> Vec<Odd> {
             let scores = [in_level.score(value), in_window.score(value)];
             let least = if scores[0].abs() < scores[1].abs() { scores[0] } else { scores[1] };
             if scores[0] * scores[1] > 0.0 && least.abs() > SCORE_MAX {
-                found.push(Odd { at: level.from + at, usual: in_window.median, score: least });
+                outliers.push(SeriesOutlier { at: level.from + at, usual: in_window.median, score: least });
             }
         }
     }
-    found
+    outliers
 }
 
-/// The places of `part` without those at its ends that are on the way from the level before or to the level after.
-fn ramp(part: &[Sample], own: f64, before: Option<f64>, after: Option<f64>) -> std::ops::Range<usize> {
-    let between = |sample: &Sample, other: f64| {
-        (sample.value > own.min(other) && sample.value < own.max(other)) || sample.value == other
+/// The range of `part` without the transitions at its ends, from the level before or to the level
+/// after.
+fn ramp(
+    part: &[SeriesSample],
+    level_median: f64,
+    before: Option<f64>,
+    after: Option<f64>,
+) -> std::ops::Range<usize> {
+    let between = |sample: &SeriesSample, other: f64| {
+        (sample.value > level_median.min(other) && sample.value < level_median.max(other))
+            || sample.value == other
     };
-    let count = |other: Option<f64>, samples: &mut dyn Iterator<Item = &Sample>| {
+    let count = |other: Option<f64>, samples: &mut dyn Iterator<Item = &SeriesSample>| {
         other.map_or(0, |other| samples.take(RAMP_MAX).take_while(|sample| between(sample, other)).count())
     };
     let first = count(before, &mut part.iter());
@@ -73,8 +82,8 @@ fn ramp(part: &[Sample], own: f64, before: Option<f64>, after: Option<f64>) -> s
     first..part.len() - last.min(part.len() - first)
 }
 
-/// The nearest figures around `at`, without it.
-fn window(part: &[Sample], at: usize) -> Vec<Sample> {
+/// The nearest figures around `at`, excluding it.
+fn window(part: &[SeriesSample], at: usize) -> Vec<SeriesSample> {
     let from = at.saturating_sub(WINDOW / 2).min(part.len().saturating_sub(WINDOW + 1));
     let to = (from + WINDOW + 1).min(part.len());
     (from..to).filter(|place| *place != at).map(|place| part[place]).collect()
@@ -86,8 +95,8 @@ mod tests {
     use super::*;
 
     fn places(values: &[f64], step: f64) -> Vec<usize> {
-        let samples: Vec<Sample> = values.iter().map(|&value| Sample { value, step }).collect();
-        odd(&samples, &levels(&samples), 0.0).iter().map(|odd| odd.at).collect()
+        let samples: Vec<SeriesSample> = values.iter().map(|&value| SeriesSample { value, step }).collect();
+        find_outliers(&samples, &levels(&samples), 0.0).iter().map(|odd| odd.at).collect()
     }
 
     #[test]

@@ -1,20 +1,21 @@
-//! What moves together: Spearman's rank correlation, which neither a straight line nor a normal distribution is needed for.
+//! Finds figures that change together: Spearman's rank correlation, which requires neither
+//! linearity nor a normal distribution.
 
 use crate::compare::rank::two_sided;
 
-/// Pairs below which no correlation is told.
+/// Fewest pairs for a correlation.
 pub const PAIRS_MIN: usize = 8;
 
-/// How two series move together.
+/// How strongly two series change together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Correlation {
     /// Spearman's coefficient: 1 where both always rise together, -1 where one falls when the other rises.
     pub rho: f64,
-    /// Chance of one as far from 0 in series that have nothing to do with each other.
+    /// Probability of a coefficient as far from 0 in independent series.
     pub p: f64,
 }
 
-/// The ranks of `values` from 1; equal ones share the middle of theirs.
+/// The ranks of `values` from 1; equal values share the mean of their ranks.
 pub fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
@@ -28,7 +29,7 @@ pub fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// The rank correlation of pairs; absent with few of them, or where one side never changes.
+/// The rank correlation of pairs; absent with too few of them, or where one side is constant.
 pub fn correlation(x: &[f64], y: &[f64]) -> Option<Correlation> {
     if x.len() != y.len() || x.len() < PAIRS_MIN {
         return None;
@@ -55,9 +56,9 @@ mod tests {
     fn the_coefficient_is_the_textbooks() {
         let iq = [106.0, 100.0, 86.0, 101.0, 99.0, 103.0, 97.0, 113.0, 112.0, 110.0];
         let hours = [7.0, 27.0, 2.0, 50.0, 28.0, 29.0, 20.0, 12.0, 6.0, 17.0];
-        let found = correlation(&iq, &hours).unwrap();
-        assert!((found.rho + 29.0 / 165.0).abs() < 1e-12, "{}", found.rho);
-        assert!((0.6..0.7).contains(&found.p), "{}", found.p);
+        let spearman = correlation(&iq, &hours).unwrap();
+        assert!((spearman.rho + 29.0 / 165.0).abs() < 1e-12, "{}", spearman.rho);
+        assert!((0.6..0.7).contains(&spearman.p), "{}", spearman.p);
     }
 
     #[test]

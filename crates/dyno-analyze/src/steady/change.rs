@@ -1,56 +1,57 @@
-//! What a long run did besides settling: a lasting step (the write cliff of flash is one), or a drift.
+//! Detects a lasting step (the write cliff of flash is one) or a drift in a long run.
 
 use crate::number::{percent, span_s};
 use crate::points::phrase;
 
 use super::line;
 
-/// Rounds that each side of a step needs, and half of what a drift does.
+/// Fewest rounds on each side of a step; a drift needs twice as many.
 const SIDE_MIN: usize = 5;
 
-/// A step below this share of the level before it is not reported, %.
+/// Steps below this share of the level before are not reported, %.
 const STEP_LEAST_PCT: f64 = 10.0;
 
-/// A fall of at least this much at once is called a cliff, %.
+/// A sudden decrease of at least this much is called a cliff, %.
 pub const CLIFF_PCT: f64 = 20.0;
 
-/// How many standard errors apart the levels of a step must be. The place is chosen to make them differ most, so far
-/// more than the usual two: with random rounds it takes more than four once in some thousand series.
+/// Standard errors by which the levels of a step must differ. The position is chosen to maximize
+/// the difference, so this is far more than the usual two. With random rounds it exceeds four once
+/// in some thousand series.
 const STEP_ERRORS: f64 = 5.0;
 
-/// A drift below this over the whole series is not reported, %.
+/// Drifts below this over the whole series are not reported, %.
 const DRIFT_LEAST_PCT: f64 = 5.0;
 
-/// Mann–Kendall's Z beyond which a trend is no chance: 1 % two-sided.
+/// Mann–Kendall's Z beyond which a trend is not due to chance: 1 % two-sided.
 const TREND_Z: f64 = 2.576;
 
-/// What a series of rounds did.
+/// The change in a series of rounds.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Change {
-    /// Too few rounds to tell.
+pub enum SteadyChange {
+    /// There are too few rounds to decide.
     Unknown,
     /// Neither a step nor a drift.
     None,
-    /// From one level to another, and there it stays.
+    /// A step from one level to another that lasts.
     Step {
-        /// The first round of the new level.
+        /// Index of the first round of the new level.
         at: usize,
-        /// Mean before.
+        /// Mean of the rounds before the step.
         before: f64,
-        /// Mean from there on.
+        /// Mean of the rounds after the step.
         after: f64,
     },
     /// A steady rise or fall from the first to the last round.
     Drift {
-        /// Where the straight line begins.
+        /// Value of the straight line at the first round.
         from: f64,
-        /// Where it ends.
+        /// Value of the straight line at the last round.
         to: f64,
     },
 }
 
-/// The best place for a step, and the sum of squares that two levels leave.
+/// The best position for a step, and the sum of squares with two levels.
 fn best_step(rounds: &[f64]) -> (usize, f64) {
     let total: f64 = rounds.iter().sum();
     let squares: f64 = rounds.iter().map(|round| round * round).sum();
@@ -67,7 +68,8 @@ fn best_step(rounds: &[f64]) -> (usize, f64) {
     (best.0, best.1.max(0.0))
 }
 
-/// Z of Mann's test for a trend (Mann, Econometrica 13, 1945; Kendall, Rank Correlation Methods, 1975), ties allowed for.
+/// Z of Mann's test for a trend (Mann, Econometrica 13, 1945; Kendall, Rank Correlation Methods,
+/// 1975), corrected for ties.
 fn mann_kendall(rounds: &[f64]) -> f64 {
     let mut s = 0i64;
     for (i, a) in rounds.iter().enumerate() {
@@ -81,10 +83,10 @@ fn mann_kendall(rounds: &[f64]) -> f64 {
     if variance <= 0.0 { 0.0 } else { (s - s.signum()) as f64 / variance.sqrt() }
 }
 
-/// What `rounds` did, in any unit.
-pub fn change(rounds: &[f64]) -> Change {
+/// The change in `rounds`, in any unit.
+pub fn change(rounds: &[f64]) -> SteadyChange {
     if rounds.len() < 2 * SIDE_MIN {
-        return Change::Unknown;
+        return SteadyChange::Unknown;
     }
     let n = rounds.len() as f64;
     let (mean, slope) = line(rounds);
@@ -100,16 +102,17 @@ pub fn change(rounds: &[f64]) -> Change {
     let apart = (after - before).abs();
     if off_levels < off_line && apart >= STEP_ERRORS * error && apart >= STEP_LEAST_PCT / 100.0 * before.abs()
     {
-        return Change::Step { at, before, after };
+        return SteadyChange::Step { at, before, after };
     }
     if rise.abs() >= DRIFT_LEAST_PCT / 100.0 * from.abs() && mann_kendall(rounds).abs() >= TREND_Z {
-        return Change::Drift { from, to };
+        return SteadyChange::Drift { from, to };
     }
-    Change::None
+    SteadyChange::None
 }
 
-impl Change {
-    /// From the old to the new level, %; negative is a fall. `None` where nothing changed.
+impl SteadyChange {
+    /// The change from the old to the new level, %; negative is a decrease. `None` without a
+    /// change.
     pub fn percent(&self) -> Option<f64> {
         match *self {
             Self::Step { before: from, after: to, .. } | Self::Drift { from, to } => {
@@ -119,12 +122,13 @@ impl Change {
         }
     }
 
-    /// Whether it is a write cliff: a lasting fall, all at once, of [`CLIFF_PCT`] or more.
+    /// Whether it is a write cliff: a sudden, lasting decrease of [`CLIFF_PCT`] or more.
     pub fn is_cliff(&self) -> bool {
         matches!(self, Self::Step { .. }) && self.percent().is_some_and(|percent| percent <= -CLIFF_PCT)
     }
 
-    /// The change in one sentence, of rounds of `round_s` seconds; `measure` is the name of what was measured.
+    /// The change in one sentence, for rounds of `round_s` seconds; `measure` is the name of the
+    /// measure.
     pub fn sentence(&self, round_s: f64, measure: &str) -> String {
         let amount = self.percent().map_or_else(String::new, |by| percent(by.abs()));
         let way = |from: f64, to: f64| if to < from { "falls" } else { "rises" };
@@ -154,20 +158,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::random::Random;
+    use crate::random::ResamplingRandom;
 
     /// Noise of up to ± `share` around `level`.
-    fn noisy(random: &mut Random, level: f64, share: f64) -> f64 {
+    fn noisy(random: &mut ResamplingRandom, level: f64, share: f64) -> f64 {
         level * (1.0 + share * (random.below(2_001) as f64 / 1_000.0 - 1.0))
     }
 
     #[test]
     fn the_write_cliff_is_found_at_its_place() {
-        let mut random = Random::new(1);
+        let mut random = ResamplingRandom::new(1);
         let rounds: Vec<f64> =
             (0..60).map(|i| noisy(&mut random, if i < 23 { 1_000.0 } else { 550.0 }, 0.05)).collect();
         let change = change(&rounds);
-        assert!(matches!(change, Change::Step { at: 23, .. }), "{change:?}");
+        assert!(matches!(change, SteadyChange::Step { at: 23, .. }), "{change:?}");
         assert!(change.is_cliff());
         let sentence = change.sentence(60.0, "ops_per_s");
         assert!(sentence.starts_with("cliff: throughput falls by 45"), "{sentence}");
@@ -176,11 +180,11 @@ mod tests {
 
     #[test]
     fn a_slow_fall_is_a_drift_and_no_step() {
-        let mut random = Random::new(2);
+        let mut random = ResamplingRandom::new(2);
         let rounds: Vec<f64> =
             (0..60).map(|i| noisy(&mut random, 1_000.0 - 5.0 * f64::from(i), 0.03)).collect();
         let change = change(&rounds);
-        assert!(matches!(change, Change::Drift { .. }), "{change:?}");
+        assert!(matches!(change, SteadyChange::Drift { .. }), "{change:?}");
         assert!((change.percent().unwrap() + 29.5).abs() < 4.0, "{change:?}");
         assert!(change.sentence(60.0, "ops_per_s").starts_with("drift: throughput falls steadily by "));
     }
@@ -189,21 +193,21 @@ mod tests {
     fn a_dip_that_recovers_is_neither() {
         let mut rounds = vec![1_000.0; 40];
         rounds[20..23].fill(300.0);
-        assert_eq!(change(&rounds), Change::None);
-        assert_eq!(change(&rounds[..9]), Change::Unknown);
-        assert_eq!(change(&[0.0; 12]), Change::None);
+        assert_eq!(change(&rounds), SteadyChange::None);
+        assert_eq!(change(&rounds[..9]), SteadyChange::Unknown);
+        assert_eq!(change(&[0.0; 12]), SteadyChange::None);
     }
 
     #[test]
     fn noise_alone_is_hardly_ever_a_change() {
-        let mut random = Random::new(3);
-        let found = (0..1_000)
+        let mut random = ResamplingRandom::new(3);
+        let false_positives = (0..1_000)
             .filter(|_| {
                 let rounds: Vec<f64> = (0..30).map(|_| noisy(&mut random, 1_000.0, 0.25)).collect();
-                change(&rounds) != Change::None
+                change(&rounds) != SteadyChange::None
             })
             .count();
-        assert!(found <= 25, "{found} of 1,000");
+        assert!(false_positives <= 25, "{false_positives} of 1,000");
     }
 
     #[test]
@@ -221,7 +225,7 @@ mod tests {
         fn any_series_has_an_answer(rounds in prop::collection::vec(0.0..1e9f64, 0..80)) {
             let change = change(&rounds);
             prop_assert!(!change.sentence(60.0, "ops_per_s").is_empty());
-            if let Change::Step { at, .. } = change {
+            if let SteadyChange::Step { at, .. } = change {
                 prop_assert!(at >= SIDE_MIN && at + SIDE_MIN <= rounds.len());
             }
         }

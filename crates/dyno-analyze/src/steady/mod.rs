@@ -1,13 +1,14 @@
-//! Whether a platform has settled: steady state, and the two ways of never getting there.
+//! Checks whether a platform has settled: steady state, and the two ways of never reaching it.
 //!
-//! Flash runs faster while it has empty blocks, caches run slower until they are warm; a figure from before the steady
-//! state says nothing of tomorrow. The criterion is that of SNIA's Solid State Storage Performance Test Specification
-//! (version 2.0.2, definition of steady state): over five rounds, the range of the rounds is within 20 % of their mean,
-//! and the best straight line through them rises or falls by no more than 10 % of the mean.
+//! Flash is faster while it has empty blocks, and caches are slow until they are warm. A figure
+//! from before the steady state does not predict later ones. The criterion is that of SNIA's Solid
+//! State Storage Performance Test Specification (version 2.0.2, definition of steady state). Over
+//! five rounds, the range of the rounds is within 20 % of their mean. The best straight line
+//! through them rises or falls by no more than 10 % of the mean.
 
 mod change;
 
-pub use change::{CLIFF_PCT, Change, change};
+pub use change::{CLIFF_PCT, SteadyChange, change};
 
 use dyno_record::Series;
 
@@ -23,10 +24,10 @@ pub const RANGE_MAX_PCT: f64 = 20.0;
 /// Largest rise or fall of the straight line through a steady window from its first to its last round, % of its mean.
 pub const SLOPE_MAX_PCT: f64 = 10.0;
 
-/// Five consecutive rounds.
+/// A window of five consecutive rounds.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Window {
-    /// The place of its first round.
+pub struct SteadyWindow {
+    /// Index of its first round.
     pub first: usize,
     /// Mean of the rounds, in their unit.
     pub mean: f64,
@@ -53,7 +54,7 @@ pub(crate) fn line(values: &[f64]) -> (f64, f64) {
 }
 
 /// Every window of five consecutive rounds, in order.
-pub fn windows(rounds: &[f64]) -> Vec<Window> {
+pub fn windows(rounds: &[f64]) -> Vec<SteadyWindow> {
     rounds
         .windows(ROUNDS)
         .enumerate()
@@ -63,27 +64,27 @@ pub fn windows(rounds: &[f64]) -> Vec<Window> {
                 rounds.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &r| (l.min(r), h.max(r)));
             let range_pct = 100.0 * (high - low) / mean;
             let slope_pct = 100.0 * slope * (ROUNDS - 1) as f64 / mean;
-            // Five rounds without any throughput have no mean to be steady about: the comparison is false of NaN.
+            // Five rounds without any throughput have no mean: the comparison is false for NaN.
             let steady = range_pct <= RANGE_MAX_PCT && slope_pct.abs() <= SLOPE_MAX_PCT;
-            Window { first, mean, range_pct, slope_pct, steady }
+            SteadyWindow { first, mean, range_pct, slope_pct, steady }
         })
         .collect()
 }
 
 /// The first steady window; `None` if there is none yet.
-pub fn steady(rounds: &[f64]) -> Option<Window> {
+pub fn steady(rounds: &[f64]) -> Option<SteadyWindow> {
     windows(rounds).into_iter().find(|window| window.steady)
 }
 
-/// Throughput of rounds of `round_s` seconds (above zero), operations per second. An unfinished round at the end is
-/// left out.
+/// Throughput of rounds of `round_s` seconds (above zero), operations per second. An unfinished
+/// round at the end is left out.
 pub fn rounds(series: &Series, round_s: f64) -> Vec<f64> {
     let mut rounds = Vec::new();
     let (mut ops, mut seconds) = (0u64, 0.0);
     for point in &series.points {
         ops += point.ops;
         seconds += point.seconds;
-        // Intervals are as long as timers make them: half of one short of a round is a round.
+        // Interval lengths depend on timers: a round may be short by half an interval.
         if seconds + series.interval_s / 2.0 >= round_s {
             rounds.push(ops as f64 / seconds);
             (ops, seconds) = (0, 0.0);
@@ -92,7 +93,8 @@ pub fn rounds(series: &Series, round_s: f64) -> Vec<f64> {
     rounds
 }
 
-/// In one sentence whether rounds of `round_s` seconds settled; `measure` is the name of what was measured.
+/// Whether rounds of `round_s` seconds settled, in one sentence; `measure` is the name of the
+/// measure.
 pub fn sentence(rounds: &[f64], round_s: f64, measure: &str) -> String {
     let length = span_s(round_s);
     match (steady(rounds), windows(rounds).last()) {
@@ -104,7 +106,8 @@ pub fn sentence(rounds: &[f64], round_s: f64, measure: &str) -> String {
                 percent(window.range_pct),
                 percent(window.slope_pct)
             );
-            // The end of the first window that is not steady any more: what settled may fall later.
+            // The end of the first window that is not steady any more: a settled run may degrade
+            // later.
             let fallen =
                 windows(rounds).into_iter().find(|later| later.first > window.first && !later.steady);
             match fallen {

@@ -1,28 +1,30 @@
-//! Drift: whether runs in order of time rise or fall, and by how much.
+//! Detects a drift: whether runs rise or fall over time, and by how much.
 
 use serde::Serialize;
 
 use crate::compare::rank::two_sided;
 use crate::compare::ratio::median;
 
-/// Runs below which no drift is looked for: the normal approximation of the test needs about ten.
+/// Fewest runs for a drift: the normal approximation of the test needs about ten.
 const RUNS_MIN: usize = 10;
 
-/// Runs above which the oldest are left out: the slope takes every pair.
+/// Most runs; older ones are left out, because the slope compares every pair.
 const RUNS_MAX: usize = 2_000;
 
-/// A drift.
+/// The drift of a measure over runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Drift {
-    /// Runs that were looked at.
+    /// Number of runs that were examined.
     pub runs: usize,
     /// The slope's share of the median, from the first run to the last, %.
     pub total_pct: f64,
-    /// Chance of as many pairs in order in runs of random order (Mann 1945, Kendall; corrected for ties and continuity).
+    /// Probability of as many ordered pairs in runs of random order (Mann 1945, Kendall; corrected
+    /// for ties and continuity).
     pub p: f64,
 }
 
-/// The drift of `values`, the oldest first; absent with fewer than ten runs or around 0.
+/// The drift of `values`, the oldest first; absent with fewer than ten runs, or where the median is
+/// 0.
 pub fn drift(values: &[f64]) -> Option<Drift> {
     let values = &values[values.len().saturating_sub(RUNS_MAX)..];
     let runs = values.len();
@@ -38,7 +40,7 @@ pub fn drift(values: &[f64]) -> Option<Drift> {
         }
     }
     let middle = median(&mut values.to_vec());
-    // The median of all pairs' slopes (Theil 1950, Sen 1968) is not moved by a few odd runs.
+    // The median of all pairs' slopes (Theil 1950, Sen 1968) is robust against a few outliers.
     let slope = median(&mut slopes);
     let total_pct = 100.0 * slope * (runs - 1) as f64 / middle.abs();
     total_pct.is_finite().then(|| Drift { runs, total_pct, p: kendall(values, in_order) })

@@ -1,85 +1,87 @@
-//! E-Divisive: where a series of runs changes, without assuming a distribution (Matteson and James: A nonparametric
-//! approach for multiple change point analysis of multivariate data, JASA 109, 2014; exponent α = 1).
+//! E-Divisive: finds where a series of runs changes, without assuming a distribution (Matteson and
+//! James: A nonparametric approach for multiple change point analysis of multivariate data, JASA
+//! 109, 2014; exponent α = 1).
 //!
-//! Each round takes the split that sets the two sides furthest apart, and keeps it when shuffling the runs within the
-//! parts found so far hardly ever gives one as far.
+//! Each round takes the split with the largest distance between both sides. It keeps the split if
+//! shuffled runs within the parts found so far rarely reach that distance.
 
-use crate::random::Random;
+use crate::random::ResamplingRandom;
 
-/// A change.
+/// A change point between two runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Split {
+pub struct ChangePoint {
     /// The first run after the change, counted from 0.
     pub at: usize,
-    /// How far apart both sides are: the energy distance, scaled by their sizes (the paper's Q̂).
+    /// Distance of both sides: the energy distance, scaled by their sizes (the paper's Q̂).
     pub distance: f64,
-    /// Chance of a split as far apart in runs of this order at random.
+    /// Probability of a split with at least this distance if the runs are in random order.
     pub p: f64,
 }
 
-/// How changes are looked for.
+/// Parameters of the search for changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Search {
+pub struct ChangePointOptions {
     /// Fewest runs on each side of a split.
     pub runs_min: usize,
-    /// Largest chance that is still significant.
+    /// Largest probability that is still significant.
     pub significance: f64,
-    /// How often runs are shuffled to judge one split.
+    /// Number of shuffles that assess one split.
     pub shuffles: usize,
-    /// Seed of the shuffles.
+    /// Seed of the shuffles: equal data gives equal results.
     pub seed: u64,
-    /// Changes after which the search ends.
+    /// Most changes; the search ends there.
     pub splits_max: usize,
 }
 
-impl Default for Search {
+impl Default for ChangePointOptions {
     fn default() -> Self {
         Self { runs_min: 2, significance: 0.02, shuffles: 999, seed: 0x0E_D151, splits_max: SPLITS_MAX }
     }
 }
 
-/// Splits above which a search ends: more is no history but noise.
+/// Most splits of a search: more would be noise.
 const SPLITS_MAX: usize = 50;
 
 /// Every significant change in `series`, in order.
-pub fn changes(series: &[f64], search: &Search) -> Vec<Split> {
-    let mut found: Vec<Split> = Vec::new();
-    let mut random = Random::new(search.seed);
-    while found.len() < search.splits_max {
-        let edges = edges(&found, series.len());
+pub fn changes(series: &[f64], search: &ChangePointOptions) -> Vec<ChangePoint> {
+    let mut splits: Vec<ChangePoint> = Vec::new();
+    let mut random = ResamplingRandom::new(search.seed);
+    while splits.len() < search.splits_max {
+        let edges = edges(&splits, series.len());
         let Some((at, distance)) = furthest(series, &edges, search.runs_min) else { break };
         let mut shuffled = series.to_vec();
         let mut as_far = 0;
         let as_far_max = search.significance * (search.shuffles + 1) as f64 - 1.0;
         for _ in 0..search.shuffles {
-            // Once it cannot become significant any more, the other shuffles would not change that.
+            // Once it cannot become significant any more, further shuffles have no effect.
             if as_far as f64 > as_far_max {
-                return found;
+                return splits;
             }
             edges.windows(2).for_each(|edge| random.shuffle(&mut shuffled[edge[0]..edge[1]]));
             let other = furthest(&shuffled, &edges, search.runs_min);
             as_far += usize::from(other.is_some_and(|(_, other)| other >= distance));
         }
-        // The order that was seen is one of the possible ones, so a chance is never 0 (Phipson and Smyth 2010).
+        // The observed order is one of the possible ones, so the probability is never 0 (Phipson
+        // and Smyth 2010).
         let p = (as_far + 1) as f64 / (search.shuffles + 1) as f64;
         if p > search.significance {
             break;
         }
-        found.push(Split { at, distance, p });
-        found.sort_by_key(|split| split.at);
+        splits.push(ChangePoint { at, distance, p });
+        splits.sort_by_key(|split| split.at);
     }
-    found
+    splits
 }
 
-/// Begin and end of each part, and of the next: `0, split, split, …, end`.
-fn edges(found: &[Split], end: usize) -> Vec<usize> {
+/// Boundaries of the parts: `0, split, split, …, end`.
+fn edges(splits: &[ChangePoint], end: usize) -> Vec<usize> {
     let mut edges = vec![0];
-    edges.extend(found.iter().map(|split| split.at));
+    edges.extend(splits.iter().map(|split| split.at));
     edges.push(end);
     edges
 }
 
-/// The split of any part that sets its sides furthest apart.
+/// The split of any part with the largest distance between its sides.
 fn furthest(series: &[f64], edges: &[usize], runs_min: usize) -> Option<(usize, f64)> {
     let of_part = |edge: &[usize]| {
         let (at, distance) = furthest_in(&series[edge[0]..edge[1]], runs_min)?;
@@ -88,15 +90,16 @@ fn furthest(series: &[f64], edges: &[usize], runs_min: usize) -> Option<(usize, 
     edges.windows(2).filter_map(of_part).reduce(|best, other| if other.1 > best.1 { other } else { best })
 }
 
-/// The split of `part` that sets what is before it and the runs up to some later end furthest apart.
+/// The split of `part` with the largest distance between the runs before it and those up to some
+/// later end.
 ///
-/// Sums of distances are kept running, so all splits and ends of `n` runs take n² steps.
+/// Sums of distances are updated incrementally, so all splits and ends of `n` runs take n² steps.
 fn furthest_in(part: &[f64], runs_min: usize) -> Option<(usize, f64)> {
     let runs_min = runs_min.max(1);
     if part.len() < 2 * runs_min {
         return None;
     }
-    // before[j][t]: distances of run j from the runs before t, summed.
+    // before[j][t]: sum of the distances of run j from the runs before t.
     let stride = part.len() + 1;
     let mut before = vec![0.0; part.len() * stride];
     for (j, &run) in part.iter().enumerate() {
@@ -170,7 +173,8 @@ mod tests {
         203.99,
     ];
 
-    /// The candidate and its Q̂ that `PairDistanceCalculator` of apache-otava 0.8.0 gives (it has no least size of a part).
+    /// The candidate and its Q̂ as given by `PairDistanceCalculator` of apache-otava 0.8.0 (which
+    /// has no least size of a part).
     #[test]
     fn the_furthest_split_is_that_of_otava() {
         for (series, at, distance) in [
@@ -200,24 +204,24 @@ mod tests {
             (&LATE, &[30]),
             (&SMALL, &[24]),
         ] {
-            let found: Vec<usize> =
-                changes(series, &Search::default()).iter().map(|split| split.at).collect();
-            assert_eq!(found, expected, "{series:?}");
+            let positions: Vec<usize> =
+                changes(series, &ChangePointOptions::default()).iter().map(|split| split.at).collect();
+            assert_eq!(positions, expected, "{series:?}");
         }
     }
 
     #[test]
     fn what_is_too_short_or_flat_has_no_change() {
-        assert!(changes(&[], &Search::default()).is_empty());
-        assert!(changes(&[1.0, 9.0, 9.0], &Search::default()).is_empty());
-        assert!(changes(&[5.0; 20], &Search::default()).is_empty());
+        assert!(changes(&[], &ChangePointOptions::default()).is_empty());
+        assert!(changes(&[1.0, 9.0, 9.0], &ChangePointOptions::default()).is_empty());
+        assert!(changes(&[5.0; 20], &ChangePointOptions::default()).is_empty());
     }
 
     /// Runs of one distribution have a change about as often as the significance says.
     #[test]
     fn noise_has_few_changes() {
-        let mut random = Random::new(11);
-        let search = Search { shuffles: 99, significance: 0.05, ..Search::default() };
+        let mut random = ResamplingRandom::new(11);
+        let search = ChangePointOptions { shuffles: 99, significance: 0.05, ..ChangePointOptions::default() };
         let noisy = |_| {
             let series: Vec<f64> = (0..20).map(|_| random.unit()).collect();
             usize::from(!changes(&series, &search).is_empty())

@@ -1,7 +1,7 @@
-//! Trend: what became of one measure over a history of runs of the same plan.
+//! Trend: how one measure developed over a history of runs of the same plan.
 //!
-//! Changes come from E-Divisive ([`edivisive`]); a slow drift, which has no single moment, from Kendall's rank test of the
-//! runs since the last change, with its slope by Theil and Sen.
+//! Changes come from E-Divisive ([`edivisive`]). A slow drift has no single moment; it comes from
+//! Kendall's rank test of the runs since the last change, with its slope by Theil and Sen.
 
 pub mod drift;
 pub mod edivisive;
@@ -15,18 +15,16 @@ use crate::compare::{better, difference_pct};
 use crate::differ::has_effect;
 use crate::number::{count, figure as shown, fixed};
 use crate::points::{Better, figure, notes_of};
-use crate::whose::{Marked, is_marked, legend, marked};
+use crate::whose::{MetricAttributions, is_marked, legend, marked_metrics};
 pub use drift::Drift;
-pub use edivisive::{Search, Split, changes};
+pub use edivisive::{ChangePoint, ChangePointOptions, changes};
 
 /// One run of the history.
 #[derive(Debug, Clone, Serialize)]
 pub struct TrendPoint {
-    /// The run.
     pub run: RunId,
     /// When it started, RFC 3339 in UTC.
     pub started_at: String,
-    /// Its figure.
     pub value: f64,
     /// Whether it may include other load on this host or server.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -35,88 +33,89 @@ pub struct TrendPoint {
 
 /// A change in the history.
 #[derive(Debug, Clone, Serialize)]
-pub struct Change {
-    /// The first run after it: its place in [`Trend::points`].
+pub struct TrendChange {
+    /// The first run after the change: its place in [`Trend::points`].
     pub at: usize,
-    /// The first run after it.
+    /// Id of the first run after the change.
     pub run: RunId,
-    /// When that started.
+    /// Start of that run, RFC 3339 in UTC.
     pub started_at: String,
     /// Median of the runs between the change before and this one.
     pub before: f64,
     /// Median of the runs from this change to the next.
     pub after: f64,
-    /// How much more it is after than before, %; absent where it was nearly zero before.
+    /// Difference of the two medians, %; absent where the first was nearly zero.
     pub difference_pct: Option<f64>,
-    /// Chance of such a change in runs of this order at random.
+    /// Probability of such a change if the runs are in random order.
     pub p: f64,
-    /// Whether it was for the better; absent where the measure has no direction, or other load may be in it.
+    /// Whether it was an improvement; absent where the measure has no direction, or may include
+    /// other load.
     pub improved: Option<bool>,
-    /// Whether others had part in any of the runs before or after it.
+    /// Whether any of the runs before or after it includes background activity.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub marked: bool,
 }
 
-/// What became of a measure.
+/// The development of a measure.
 #[derive(Debug, Clone, Serialize)]
 pub struct Trend {
-    /// The measure: `ops_per_s`.
+    /// The measure, for example `ops_per_s`.
     pub measure: String,
     /// Its unit; absent where no run has the measure.
     pub unit: Option<Unit>,
     /// The runs, the oldest first.
     pub points: Vec<TrendPoint>,
     /// The changes, the oldest first.
-    pub changes: Vec<Change>,
+    pub changes: Vec<TrendChange>,
     /// The drift since the last change; absent with too few runs.
     pub drift: Option<Drift>,
-    /// The largest chance that counted as significant.
+    /// The largest probability that counted as significant.
     pub significance: f64,
-    /// The legend of the mark, where others had part in any of the runs' figures.
+    /// The legend of the mark, where any of the runs' figures includes background activity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
-    /// What the runs' workloads want to have said of themselves.
+    /// The notes that the runs' workloads require.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Runs that are no result or lack the measure, with the reason.
+    /// Runs that have no result or lack the measure, with the reason.
     pub left_out: Vec<(RunId, String)>,
 }
 
 /// The format of records that come from databases' own reports.
 const REPORTS: &str = "awr";
 
-/// Labels of such a record that say whose it is. The others say when it was (snapshots, times) and on what, and a history is there to
-/// show what became of these.
+/// Labels that identify the database of such a record. The other labels are times, snapshots and
+/// the platform; a history shows the development over these.
 const WHO: [&str; 5] = ["report_type", "db_name", "dbid", "instance", "inst_num"];
 
-/// What runs of one history have in common: every key of the plan that shapes a run, target and variant.
+/// What runs of one history have in common: target, variant, and every plan key that affects a run.
 pub fn history_of(record: &RunRecord) -> Vec<(String, String)> {
     let keys = keys::all().filter(|key| has_effect(key.path) && record.knows(key.path));
     let plan = keys.map(|key| (key.path.to_owned(), key.get(&record.plan).unwrap_or_default()));
     let targets = record.targets.iter().map(|target| ("target".to_owned(), target.url.clone()));
-    let own = record.workload_version().map(|version| ("workload.version".to_owned(), version));
+    let version_entry = record.workload_version().map(|version| ("workload.version".to_owned(), version));
     let variant = record.variant.iter().map(|variant| ("variant".to_owned(), variant.clone()));
     let labels = record.imported.iter().flat_map(|from| {
         let labels =
             from.labels.iter().filter(|(name, _)| from.format != REPORTS || WHO.contains(&name.as_str()));
         labels.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>()
     });
-    plan.chain(targets).chain(own).chain(variant).chain(labels).collect()
+    plan.chain(targets).chain(version_entry).chain(variant).chain(labels).collect()
 }
 
-/// What a history is followed by unless somebody says: the first of these that a run tells. Reports of databases count no
+/// Default measures of a history: the first that a run has. Reports of databases do not count
 /// operations.
 const LEADING: [&str; 4] =
     ["ops_per_s", "logical_reads_per_s", "physical_read_requests_per_s", "database_active_sessions"];
 
-/// The measure that `records` are followed by unless somebody says.
+/// The default measure for `records`.
 pub fn leading_measure(records: &[&RunRecord]) -> &'static str {
-    let told = |measure: &&str| records.iter().any(|record| figure(record, measure).is_some());
-    LEADING.into_iter().find(told).unwrap_or(LEADING[0])
+    let is_measured = |measure: &&str| records.iter().any(|record| figure(record, measure).is_some());
+    LEADING.into_iter().find(is_measured).unwrap_or(LEADING[0])
 }
 
-/// Follows `measure` through `records`.
-pub fn trend(records: &[&RunRecord], measure: &str, search: &Search) -> Trend {
+/// The trend of `measure` over `records`, which may be in any order.
+pub fn trend(records: &[&RunRecord], measure: &str, search: &ChangePointOptions) -> Trend {
     let mut sorted: Vec<&RunRecord> = records.to_vec();
     sorted.sort_by(|x, y| x.started_at.cmp(&y.started_at).then_with(|| x.id.cmp(&y.id)));
     let (mut points, mut left_out, mut unit) = (Vec::new(), Vec::new(), None);
@@ -137,11 +136,11 @@ pub fn trend(records: &[&RunRecord], measure: &str, search: &Search) -> Trend {
             (status, _) => left_out.push((record.id.clone(), status.name().to_owned())),
         }
     }
-    let others = legend(&sorted_marks(records), |name| name == measure);
+    let background_legend = legend(&sorted_marks(records), |name| name == measure);
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let splits = changes(&values, search);
     let better = unit.map_or(Better::Neither, |unit| better(measure, unit));
-    let changes: Vec<Change> =
+    let changes: Vec<TrendChange> =
         (0..splits.len()).map(|i| change(&splits, i, &points, unit.unwrap_or(Unit::Count), better)).collect();
     let since = changes.last().map_or(0, |change| change.at);
     let drift = drift::drift(&values[since..]);
@@ -152,24 +151,30 @@ pub fn trend(records: &[&RunRecord], measure: &str, search: &Search) -> Trend {
         changes,
         drift,
         significance: search.significance,
-        others,
+        others: background_legend,
         notes: notes_of(records.iter().copied()),
         left_out,
     }
 }
 
-fn sorted_marks(records: &[&RunRecord]) -> Vec<Marked> {
-    records.iter().map(|record| marked(record)).collect()
+fn sorted_marks(records: &[&RunRecord]) -> Vec<MetricAttributions> {
+    records.iter().map(|record| marked_metrics(record)).collect()
 }
 
-fn change(splits: &[Split], i: usize, points: &[TrendPoint], unit: Unit, better: Better) -> Change {
+fn change(
+    splits: &[ChangePoint],
+    i: usize,
+    points: &[TrendPoint],
+    unit: Unit,
+    better: Better,
+) -> TrendChange {
     let begin = if i == 0 { 0 } else { splits[i - 1].at };
     let at = splits[i].at;
     let end = splits.get(i + 1).map_or(points.len(), |next| next.at);
     let level = |of: &[TrendPoint]| median(&mut of.iter().map(|point| point.value).collect::<Vec<_>>());
     let (before, after) = (level(&points[begin..at]), level(&points[at..end]));
     let marked = points[begin..end].iter().any(|point| point.marked);
-    Change {
+    TrendChange {
         at,
         run: points[at].run.clone(),
         started_at: points[at].started_at.clone(),
@@ -217,16 +222,17 @@ impl Trend {
         words
     }
 
-    fn change_words(&self, change: &Change, unit: &str) -> String {
+    fn change_words(&self, change: &TrendChange, unit: &str) -> String {
         let verdict = match change.improved {
             Some(true) => "better",
             Some(false) => "worse",
             None if change.marked => "changed, with other load in it,",
             None => "changed",
         };
-        let by = change.difference_pct.map_or_else(String::new, |by| format!(", {} %", percent(by)));
+        let difference_text =
+            change.difference_pct.map_or_else(String::new, |by| format!(", {} %", percent(by)));
         format!(
-            "{verdict} from {} on ({}): {} → {} {unit}{by} (p {})",
+            "{verdict} from {} on ({}): {} → {} {unit}{difference_text} (p {})",
             change.run,
             change.started_at.get(..16).unwrap_or(&change.started_at).replace('T', " "),
             shown(change.before),
@@ -235,7 +241,7 @@ impl Trend {
         )
     }
 
-    /// How far the runs lie around their median.
+    /// The spread of the runs around their median.
     fn spread(&self) -> String {
         let mut values: Vec<f64> = self.points.iter().map(|point| point.value).collect();
         let middle = median(&mut values);
@@ -249,7 +255,8 @@ impl Trend {
     }
 }
 
-/// Runs below which no split can be significant at 2 %: of nine in random order, one split in 63 is the best one.
+/// Fewest runs for a split that is significant at 2 %: of nine runs in random order, one in 63
+/// splits is the best one.
 const RUNS_MIN: usize = 9;
 
 /// A difference with its sign: `-3.2`, `+0.4`.
@@ -258,7 +265,7 @@ fn percent(value: f64) -> String {
     format!("{sign}{}", fixed(value, 1))
 }
 
-/// A chance: `0.004`, `< 0.001`.
+/// A probability: `0.004`, `< 0.001`.
 fn chance(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { fixed(p, 3) }
 }
@@ -285,7 +292,7 @@ mod tests {
         let records = history(values);
         // The order of time counts, not the order given.
         let shuffled: Vec<&RunRecord> = records.iter().rev().collect();
-        trend(&shuffled, measure, &Search::default())
+        trend(&shuffled, measure, &ChangePointOptions::default())
     }
 
     const STEP: [f64; 12] =
@@ -311,7 +318,7 @@ mod tests {
         records[3].status = dyno_record::Status::Invalid;
         records[4].metrics.remove("ops_per_s");
         records[4].ops.clear();
-        let trend = trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &Search::default());
+        let trend = trend(&records.iter().collect::<Vec<_>>(), "ops_per_s", &ChangePointOptions::default());
         assert_eq!((trend.points.len(), trend.left_out.len()), (10, 2));
         assert!(trend.left_out[1].1.contains("no ops_per_s"));
     }

@@ -1,53 +1,54 @@
-//! What can make one run slower than another that was asked for the same, and where records tell of it.
+//! Lists what can make one run slower than its repeats, and where records show it.
 
 use dyno_record::RunRecord;
 use serde::{Deserialize, Serialize};
 
 use crate::points::{OPS, figure};
 
-/// Something that differs from run to run though nobody has changed anything.
+/// Something that differs between repeats although nothing was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// Checkpoints in the window.
+    /// Number of checkpoints in the window.
     Checkpoints,
-    /// Pages that the server wrote behind its sessions, per second.
+    /// Pages that the server wrote in the background, per second.
     WrittenBehind,
     /// Work of autovacuum, or of purge.
     Cleaning,
     /// Share of reads that the database's cache answered, %.
     CacheShare,
-    /// Share of what the database read that came from the operating system's page cache, %.
+    /// Share of the database's reads that came from the operating system's page cache, %.
     PageCache,
-    /// Blocks that an operation visited: tables and indexes that have grown are more.
+    /// Blocks that an operation visited: more where tables and indexes have grown.
     BlocksVisited,
     /// Share of the processors that the hypervisor gave to others, %.
     Steal,
-    /// Share of the processors that others on the machine had, %.
+    /// Share of the processors that other programs on the host used, %.
     OthersProcessor,
-    /// Share of the database server's work that was others', %.
+    /// Share of the database server's work that others caused, %.
     OthersOnServer,
     /// Mean latency of a write of the device, µs.
     DeviceWrites,
 }
 
-/// Counters of checkpoints in the window: those of one line are added up; the first line is taken of whose view the record tells.
+/// Counters of checkpoints in the window. Those of one line are added up; the first line whose view
+/// is in the record counts.
 const CHECKPOINTS: [&[&str]; 2] = [
     &["pg_stat_checkpointer.num_timed", "pg_stat_checkpointer.num_requested"],
     &["pg_stat_bgwriter.checkpoints_timed", "pg_stat_bgwriter.checkpoints_req"],
 ];
 
-/// Views of an engine that all of its versions have, one or the other, and that everybody may read; and what its counters begin with.
+/// Engine prefix, and views that all users may read; every version of the engine has one of them.
 const ALWAYS: (&str, [&str; 2]) = ("pg_stat_", ["pg_stat_checkpointer.", "pg_stat_bgwriter."]);
 
-/// Pages that were written behind sessions, likewise.
+/// Counters of pages written in the background, in the same form.
 const WRITTEN_BEHIND: [&[&str]; 3] = [
     &["pg_stat_checkpointer.buffers_written", "pg_stat_bgwriter.buffers_clean"],
     &["pg_stat_bgwriter.buffers_checkpoint", "pg_stat_bgwriter.buffers_clean"],
     &["status.Innodb_buffer_pool_pages_flushed"],
 ];
 
-/// Blocks or rows that were cleaned, likewise.
+/// Counters of cleaned blocks or rows, in the same form.
 const CLEANING: [&[&str]; 2] = [
     &[
         "pg_stat_io.autovacuum_worker.relation.vacuum.hits",
@@ -57,7 +58,7 @@ const CLEANING: [&[&str]; 2] = [
 ];
 
 impl Cause {
-    /// All of them.
+    /// All causes that are examined.
     pub const ALL: [Self; 10] = [
         Self::Checkpoints,
         Self::WrittenBehind,
@@ -71,7 +72,7 @@ impl Cause {
         Self::DeviceWrites,
     ];
 
-    /// How much of it there was in a run, where its record tells.
+    /// The amount in a run; `None` where its record does not show it.
     pub(super) fn of(self, record: &RunRecord) -> Option<f64> {
         let metric = |name: &str| figure(record, name).map(|one| one.0);
         match self {
@@ -80,8 +81,8 @@ impl Cause {
             Self::Cleaning => Some(native(record, &CLEANING)? / seconds(record)?),
             Self::CacheShare => metric("buffer_hit_pct"),
             Self::PageCache => {
-                let asked = metric("physical_read_mb_per_s").filter(|asked| *asked > 0.0)?;
-                Some((100.0 * (1.0 - metric("device_read_mb_per_s")? / asked)).clamp(0.0, 100.0))
+                let requested_mb_per_s = metric("physical_read_mb_per_s").filter(|asked| *asked > 0.0)?;
+                Some((100.0 * (1.0 - metric("device_read_mb_per_s")? / requested_mb_per_s)).clamp(0.0, 100.0))
             }
             Self::BlocksVisited => {
                 Some(metric("logical_reads_per_s")? / metric(OPS).filter(|rate| *rate > 0.0)?)
@@ -89,36 +90,37 @@ impl Cause {
             Self::Steal => metric("cpu_steal_pct"),
             Self::OthersProcessor => metric("others_cpu_pct"),
             Self::OthersOnServer => {
-                let others = ["commits_per_s", "rows_written_per_s", "rows_read_per_s"];
-                let told = others.iter().filter_map(|name| record.whose.get(*name)?.others_pct);
-                told.reduce(f64::max)
+                let rate_names = ["commits_per_s", "rows_written_per_s", "rows_read_per_s"];
+                let known_shares = rate_names.iter().filter_map(|name| record.whose.get(*name)?.others_pct);
+                known_shares.reduce(f64::max)
             }
             Self::DeviceWrites => metric("device_write_latency_us"),
         }
     }
 
-    /// Whether from the least to the most is more than such a figure moves by anyway.
+    /// Whether the range from `least` to `most` exceeds the usual variation of such a figure.
     pub(super) fn is_movement(self, least: f64, most: f64) -> bool {
-        let by = most - least;
+        let spread = most - least;
         match self {
-            Self::Checkpoints => by >= 1.0,
-            Self::CacheShare | Self::Steal => by >= 1.0,
-            Self::PageCache | Self::OthersProcessor | Self::OthersOnServer => by >= 5.0,
-            Self::BlocksVisited => by >= 0.05 * most,
-            Self::WrittenBehind | Self::Cleaning => most >= 1.0 && by >= 0.2 * most,
-            Self::DeviceWrites => by >= 0.2 * most,
+            Self::Checkpoints => spread >= 1.0,
+            Self::CacheShare | Self::Steal => spread >= 1.0,
+            Self::PageCache | Self::OthersProcessor | Self::OthersOnServer => spread >= 5.0,
+            Self::BlocksVisited => spread >= 0.05 * most,
+            Self::WrittenBehind | Self::Cleaning => most >= 1.0 && spread >= 0.2 * most,
+            Self::DeviceWrites => spread >= 0.2 * most,
         }
     }
 
-    /// Whether less of it makes slower, as of a cache.
+    /// Whether a lower value slows a run, as with a cache.
     pub(super) fn slows_by_less(self) -> bool {
         matches!(self, Self::CacheShare | Self::PageCache)
     }
 }
 
-/// The movement in the window of the first line of whose view the record tells. Counters that did not move are left out of a record,
-/// so that one is 0 where others of its view are there. Of a view of which nothing has moved nobody knows whether it was read, but of
-/// those that are always there.
+/// The change in the window, from the first line whose view is in the record. A record omits
+/// counters that did not change, so a missing one is 0 if its view has others. A view without any
+/// changed counter may not have been read. That does not apply to the views that are always
+/// readable.
 fn native(record: &RunRecord, lines: &[&[&str]]) -> Option<f64> {
     let all = &record.counters.native;
     let begins =
@@ -130,7 +132,7 @@ fn native(record: &RunRecord, lines: &[&[&str]]) -> Option<f64> {
     lines.iter().any(|line| views.contains(&view(line[0])) && begins(engine)).then_some(0.0)
 }
 
-/// What a counter's name says of where it was read, with the point: `pg_stat_bgwriter.`
+/// The view in a counter's name, including the dot: `pg_stat_bgwriter.`
 fn view(name: &str) -> &str {
     name.split_inclusive('.').next().unwrap_or_default()
 }

@@ -1,8 +1,9 @@
-//! Why repeats differ: what moved with their throughput.
+//! Explains why repeats differ: which counters changed with their throughput.
 //!
-//! Repeats at one point of one side whose figures are far apart are asked for what the database, its server and the machine did in
-//! each. What was always larger (or smaller) where a run was slower is named with its figures; that is a trail and no proof. Where
-//! nothing of what the records tell moved so, that is said, and what they do not tell.
+//! The module examines repeats at one point of one side whose figures differ much: what database,
+//! server and host did in each. A cause that was always higher (or lower) in slower runs is named
+//! with its figures; that is an indication and no proof. If no recorded cause fits, the result says
+//! so, and lists what the records do not show.
 
 mod cause;
 mod words;
@@ -17,51 +18,52 @@ use crate::points::{OPS, figure};
 use crate::series::rank::ranks;
 pub use cause::Cause;
 
-/// Repeats differ where the largest is further from the least than so many percent of the one in the middle.
+/// Spread above which repeats are examined: (largest − smallest) in percent of the median.
 pub const SPREAD_PCT: f64 = 10.0;
 
-/// Fewer runs than these move together by chance too often.
+/// Fewest runs: fewer agree by chance too often.
 const RUNS_MIN: usize = 4;
 
-/// The least rank correlation that is told: half of the runs with a checkpoint, which are all slower than the others, are at 0.87.
+/// Smallest rank correlation that is reported. If half of the runs have a checkpoint and all of
+/// these are slower than the others, it is 0.87.
 const RHO_MIN: f64 = 0.8;
 
-/// Repeats that differ.
+/// Repeats that differ, with the likely causes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Varied {
+pub struct RepeatVariation {
     /// The name of the side.
     pub side: String,
     /// The value on each axis.
     pub at: Vec<String>,
-    /// The figure that differs.
+    /// The figure in which they differ.
     pub measure: String,
-    /// Runs.
     pub runs: usize,
-    /// By how much: the largest less the least, in percent of the one in the middle.
+    /// Spread: (largest − smallest) in percent of the median.
     pub spread_pct: f64,
-    /// What moved with it, the closest first.
-    pub moved: Vec<Moved>,
-    /// What did not.
+    /// Causes that changed with it, the strongest first.
+    pub moved: Vec<CauseCorrelation>,
+    /// Causes that did not change with it.
     pub still: Vec<Cause>,
-    /// What the records do not tell of.
+    /// Causes that the records do not show.
     pub unknown: Vec<Cause>,
 }
 
-/// Something that moved with the figure.
+/// A cause that changed with the figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Moved {
-    /// What.
+pub struct CauseCorrelation {
     pub cause: Cause,
-    /// Its mean in the slower half of the runs, and in the faster one; of an odd number the one in the middle is in neither.
+    /// Its mean in the slower half of the runs. With an odd number, the median run is in neither
+    /// half.
     pub slower: f64,
-    /// See there.
+    /// Its mean in the faster half of the runs.
     pub faster: f64,
-    /// The rank correlation with the figure, 1 where both always rise together.
+    /// The rank correlation with slowness; 1 where the slowest run has the highest value.
     pub rho: f64,
 }
 
-/// What repeats of `records`, which are at one point of one side, differ by and what moved with that; nothing where they do not differ.
-pub(crate) fn varied(side: &str, at: &[String], records: &[&RunRecord]) -> Option<Varied> {
+/// The spread of `records`, which are repeats at one point of one side, and the causes that changed
+/// with it; `None` where they do not differ.
+pub(crate) fn varied(side: &str, at: &[String], records: &[&RunRecord]) -> Option<RepeatVariation> {
     let measure = ["load_rows_per_s", OPS, "service_mean_us"].into_iter().find(|name| {
         let is_asked = records.iter().any(|record| record.plan.workload.rate.is_some());
         !(is_asked && *name == OPS) && records.iter().all(|record| figure(record, name).is_some())
@@ -74,16 +76,18 @@ pub(crate) fn varied(side: &str, at: &[String], records: &[&RunRecord]) -> Optio
         values.iter().map(|value| if measure == "service_mean_us" { *value } else { -value }).collect();
     let (mut moved, mut still, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for cause in Cause::ALL {
-        let told: Option<Vec<f64>> = records.iter().map(|record| cause.of(record)).collect();
-        match told.map(|told| along(cause, &told, &slowness)) {
+        let amounts: Option<Vec<f64>> = records.iter().map(|record| cause.of(record)).collect();
+        match amounts.map(|told| correlate_cause(cause, &told, &slowness)) {
             None => unknown.push(cause),
             Some(None) => still.push(cause),
-            Some(Some(one)) => moved
-                .push(Moved { rho: if measure == "service_mean_us" { one.rho } else { -one.rho }, ..one }),
+            Some(Some(one)) => moved.push(CauseCorrelation {
+                rho: if measure == "service_mean_us" { one.rho } else { -one.rho },
+                ..one
+            }),
         }
     }
     moved.sort_by(|x, y| y.rho.abs().total_cmp(&x.rho.abs()));
-    Some(Varied {
+    Some(RepeatVariation {
         side: side.to_owned(),
         at: at.to_vec(),
         measure: measure.to_owned(),
@@ -95,7 +99,7 @@ pub(crate) fn varied(side: &str, at: &[String], records: &[&RunRecord]) -> Optio
     })
 }
 
-/// The largest less the least, in percent of the one in the middle.
+/// The spread: (largest − smallest) in percent of the median.
 fn spread_pct(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -104,26 +108,26 @@ fn spread_pct(values: &[f64]) -> Option<f64> {
     (middle > 0.0).then(|| 100.0 * (most - least) / middle)
 }
 
-/// Whether `told` moved with how slow each run was, in the direction in which it slows.
-fn along(cause: Cause, told: &[f64], slowness: &[f64]) -> Option<Moved> {
+/// Whether `told` changed with the slowness of the runs, in the direction that slows a run.
+fn correlate_cause(cause: Cause, amounts: &[f64], slowness: &[f64]) -> Option<CauseCorrelation> {
     let (least, most) =
-        told.iter().fold((f64::MAX, f64::MIN), |(low, high), &one| (low.min(one), high.max(one)));
-    if told.len() < RUNS_MIN || !cause.is_movement(least, most) {
+        amounts.iter().fold((f64::MAX, f64::MIN), |(low, high), &one| (low.min(one), high.max(one)));
+    if amounts.len() < RUNS_MIN || !cause.is_movement(least, most) {
         return None;
     }
-    let rho = rho(told, slowness)?;
+    let rho = rho(amounts, slowness)?;
     if (if cause.slows_by_less() { -rho } else { rho }) < RHO_MIN {
         return None;
     }
-    let mut order: Vec<usize> = (0..told.len()).collect();
+    let mut order: Vec<usize> = (0..amounts.len()).collect();
     order.sort_by(|&x, &y| slowness[y].total_cmp(&slowness[x]));
-    let half = told.len() / 2;
-    let mean = |of: &[usize]| of.iter().map(|&at| told[at]).sum::<f64>() / of.len().max(1) as f64;
-    let (slower, faster) = (mean(&order[..half]), mean(&order[told.len() - half..]));
-    Some(Moved { cause, slower, faster, rho })
+    let half = amounts.len() / 2;
+    let mean = |of: &[usize]| of.iter().map(|&at| amounts[at]).sum::<f64>() / of.len().max(1) as f64;
+    let (slower, faster) = (mean(&order[..half]), mean(&order[amounts.len() - half..]));
+    Some(CauseCorrelation { cause, slower, faster, rho })
 }
 
-/// Spearman's rank correlation, whatever the number of pairs; absent where one side never changes.
+/// Spearman's rank correlation, for any number of pairs; absent where one side is constant.
 fn rho(x: &[f64], y: &[f64]) -> Option<f64> {
     let (x, y) = (ranks(x), ranks(y));
     let mean = (x.len() + 1) as f64 / 2.0;

@@ -1,14 +1,14 @@
-//! Scripted repeats whose reason is known.
+//! Tests synthetic repeats whose cause is known.
 
 use dyno_record::{Metric, RunRecord, Unit};
 
 use super::*;
 use crate::fixture;
 
-/// Repeats with these operations per second, each changed by what goes with it.
+/// Repeats with these operations per second, each modified by `change`.
 fn repeats(rates: &[f64], mut change: impl FnMut(usize, &mut RunRecord)) -> Vec<RunRecord> {
     let model = fixture::postgres();
-    let one = |(place, &rate): (usize, &f64)| {
+    let make_run = |(place, &rate): (usize, &f64)| {
         let mut record = model.clone();
         record.metrics.insert(OPS.into(), Metric::Value { value: rate, unit: Unit::PerSecond });
         let blocks = Metric::Value { value: rate * 10.0, unit: Unit::BlocksPerSecond };
@@ -17,21 +17,21 @@ fn repeats(rates: &[f64], mut change: impl FnMut(usize, &mut RunRecord)) -> Vec<
         change(place, &mut record);
         record
     };
-    rates.iter().enumerate().map(one).collect()
+    rates.iter().enumerate().map(make_run).collect()
 }
 
-fn asked(records: &[RunRecord]) -> Option<Varied> {
+fn asked(records: &[RunRecord]) -> Option<RepeatVariation> {
     varied("a", &[], &records.iter().collect::<Vec<_>>())
 }
 
-fn causes(varied: &Varied) -> Vec<Cause> {
+fn causes(varied: &RepeatVariation) -> Vec<Cause> {
     varied.moved.iter().map(|moved| moved.cause).collect()
 }
 
 #[test]
 fn what_moved_with_the_slower_runs_is_named_with_its_figures() {
     let records = repeats(&[800.0, 1000.0, 810.0, 1010.0], |place, record| {
-        // As records have it: what did not move is left out.
+        // As in real records: unchanged counters are omitted.
         record.counters.native.retain(|name, _| !name.starts_with("pg_stat_bgwriter."));
         if place % 2 == 0 {
             record.counters.native.insert("pg_stat_bgwriter.checkpoints_req".into(), 1.0);
@@ -53,7 +53,7 @@ fn what_moved_with_the_slower_runs_is_named_with_its_figures() {
 fn what_moved_the_other_way_or_too_little_is_not_named() {
     let metric = |value| Metric::Value { value, unit: Unit::Percent };
     let rates = [800.0, 1000.0, 900.0, 1100.0];
-    // More steal in the faster runs explains nothing, and a tenth of a percent neither.
+    // More steal in the faster runs explains nothing, nor does a tenth of a percent.
     for steal in [[0.0, 5.0, 2.0, 9.0], [0.3, 0.1, 0.2, 0.0]] {
         let records = repeats(&rates, |place, record| {
             record.metrics.insert("cpu_steal_pct".into(), metric(steal[place]));
@@ -81,7 +81,7 @@ fn what_a_record_does_not_tell_is_not_known_and_of_few_runs_nothing_is() {
         }
     });
     let varied = asked(&records).unwrap();
-    // Views of checkpoints are always there, that of autovacuum's reads is not.
+    // Views of checkpoints are always readable, that of autovacuum's reads is not.
     assert!(varied.still.contains(&Cause::Checkpoints));
     assert!(varied.unknown.contains(&Cause::Cleaning) && varied.unknown.contains(&Cause::Steal));
     let words = varied.words();

@@ -1,11 +1,11 @@
-//! What is said of repeats that differ.
+//! The words for repeats that differ.
 
-use super::{Cause, Moved, Varied};
+use super::{Cause, CauseCorrelation, RepeatVariation};
 use crate::number::{figure, fixed, percent, time_us};
 use crate::points::Measure;
 
 impl Cause {
-    /// What it is called.
+    /// The name of the cause in sentences.
     pub fn words(self) -> &'static str {
         match self {
             Self::Checkpoints => "checkpoints",
@@ -38,8 +38,8 @@ impl Cause {
     }
 }
 
-impl Moved {
-    /// It in words: `checkpoints: 1.0 in the slower runs, 0.0 in the faster ones`.
+impl CauseCorrelation {
+    /// The change in words: `checkpoints: 1.0 in the slower runs, 0.0 in the faster ones`.
     pub fn words(&self) -> String {
         let Self { cause, slower, faster, .. } = *self;
         let value = |value| cause.value(value);
@@ -52,8 +52,8 @@ impl Moved {
     }
 }
 
-impl Varied {
-    /// All of it in a sentence.
+impl RepeatVariation {
+    /// The whole result in one sentence.
     pub fn words(&self) -> String {
         let Self { side, at, measure, runs, spread_pct, moved, unknown, .. } = self;
         let label = Measure::find(measure).map_or(measure.as_str(), |measure| measure.label);
@@ -68,7 +68,7 @@ impl Varied {
         match moved.as_slice() {
             [] => format!("{head}; why is not known: nothing that the records tell of moved with it{untold}"),
             moved => {
-                let all: Vec<String> = moved.iter().map(Moved::words).collect();
+                let all: Vec<String> = moved.iter().map(CauseCorrelation::words).collect();
                 format!("{head}; with it moved {} (a trail, and no proof){untold}", all.join("; "))
             }
         }

@@ -1,12 +1,12 @@
-//! flashdba's awr-parser, 1.02: 178 columns.
+//! The columns of flashdba's awr-parser 1.02: 178 of them.
 
 use std::borrow::Cow;
 
 use super::Columns;
 use crate::derive;
-use crate::number::Reading;
-use crate::report::{AwrReport, Band, Event, EventHistogram, Kind};
-use crate::row::Value;
+use crate::number::PrintedNumber;
+use crate::report::{AwrHistogramBand, AwrReport, AwrReportKind, AwrWaitEvent, EventHistogram};
+use crate::row::AwrValue;
 
 /// Events that awr-parser has columns for: foreground ones, then background ones.
 const FOREGROUND: [&str; 7] = [
@@ -21,7 +21,7 @@ const FOREGROUND: [&str; 7] = [
 const BACKGROUND: [&str; 3] =
     ["db file parallel write", "log file parallel write", "log file sequential read"];
 
-/// Events that awr-parser has histograms of.
+/// Events for which awr-parser has histograms.
 const HISTOGRAMS: [&str; 2] = ["db file sequential read", "log file parallel write"];
 
 /// Wait classes that awr-parser has columns for, by its names and by Oracle's.
@@ -39,18 +39,18 @@ const CLASSES: [(&str, &str); 9] = [
 
 pub(super) fn parser(report: Option<&AwrReport>) -> Columns {
     let mut columns: Columns = Vec::new();
-    let mut add = |name: Cow<'static, str>, value: &dyn Fn(&AwrReport) -> Value| {
-        columns.push((name, report.map_or(Value::Absent, value)));
+    let mut add = |name: Cow<'static, str>, value: &dyn Fn(&AwrReport) -> AwrValue| {
+        columns.push((name, report.map_or(AwrValue::Absent, value)));
     };
-    let word = |name: &'static str| move |report: &AwrReport| Value::from(report.word(name));
-    let figure = |name: &'static str| move |report: &AwrReport| Value::from(report.reading(name));
-    add("Filename".into(), &|report| Value::Text(report.file.clone()));
+    let word = |name: &'static str| move |report: &AwrReport| AwrValue::from(report.word(name));
+    let figure = |name: &'static str| move |report: &AwrReport| AwrValue::from(report.reading(name));
+    add("Filename".into(), &|report| AwrValue::Text(report.file.clone()));
     add("Database Name".into(), &word("db_name"));
     add("Instance Number".into(), &figure("inst_num"));
     add("Instance Name".into(), &word("instance"));
     add("Database Version".into(), &word("version"));
     add("Cluster".into(), &|report| {
-        Value::from(report.word("rac").map(|rac| if rac == "YES" { "Y" } else { "N" }))
+        AwrValue::from(report.word("rac").map(|rac| if rac == "YES" { "Y" } else { "N" }))
     });
     add("Hostname".into(), &word("host"));
     add("Host OS".into(), &word("platform"));
@@ -69,12 +69,12 @@ pub(super) fn parser(report: Option<&AwrReport>) -> Columns {
     add("Block Changes/sec".into(), &figure("load_profile_per_s.block_changes"));
     add("Read IOPS".into(), &figure("derived.read_iops"));
     add("Write IOPS".into(), &|r| less(r.reading("derived.write_iops"), redo_iops(r)));
-    add("Redo IOPS".into(), &|r| Value::from(redo_iops(r)));
+    add("Redo IOPS".into(), &|r| AwrValue::from(redo_iops(r)));
     add("All Write IOPS".into(), &figure("derived.write_iops"));
     add("Total IOPS".into(), &|r| sum(r, "derived.read_iops", "derived.write_iops"));
     add("Read Throughput (MiB/sec)".into(), &figure("derived.read_mib_per_s"));
     add("Write Throughput (MiB/sec)".into(), &|r| less(r.reading("derived.write_mib_per_s"), redo_mib(r)));
-    add("Redo Throughput (MiB/sec)".into(), &|r| Value::from(redo_mib(r)));
+    add("Redo Throughput (MiB/sec)".into(), &|r| AwrValue::from(redo_mib(r)));
     add("All Write Throughput (MiB/sec)".into(), &figure("derived.write_mib_per_s"));
     add("Total Throughput (MiB/sec)".into(), &|r| {
         sum(r, "derived.read_mib_per_s", "derived.write_mib_per_s")
@@ -116,9 +116,9 @@ pub(super) fn parser(report: Option<&AwrReport>) -> Columns {
     }
     let any_event = |report: &AwrReport, starts: &[&str]| {
         let lists = [&report.foreground_events, &report.background_events];
-        let found =
+        let is_listed =
             lists.into_iter().flatten().any(|event| starts.iter().any(|start| event.name.starts_with(start)));
-        Value::Text(if found { "Y" } else { "N" }.to_owned())
+        AwrValue::Text(if is_listed { "Y" } else { "N" }.to_owned())
     };
     add("Data Guard Flag".into(), &|r| {
         any_event(r, &["LNS ", "LGWR-LNS", "Redo Transport", "ARCH wait on SENDREQ"])
@@ -133,47 +133,50 @@ pub(super) fn parser(report: Option<&AwrReport>) -> Columns {
     columns
 }
 
-/// What takes a column: its name, and how its value is had.
-type Add<'a> = dyn FnMut(Cow<'static, str>, &dyn Fn(&AwrReport) -> Value) + 'a;
+/// Adds a column: its name, and how to compute its value.
+type Add<'a> = dyn FnMut(Cow<'static, str>, &dyn Fn(&AwrReport) -> AwrValue) + 'a;
 
 fn class(add: &mut Add<'_>, name: &str, class: &str) {
-    // Foreground sessions only: the classes of all sessions, which later releases print first, are another figure.
+    // Foreground sessions only: later releases print the classes of all sessions first, which are
+    // another figure.
     let find =
         |report: &AwrReport| report.foreground_wait_classes.iter().find(|event| event.name == class).cloned();
-    four(add, name, &find);
+    add_event_with_share(add, name, &find);
 }
 
-fn event(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<&Event>) {
-    four(add, name, &|report| find(report).cloned());
+fn event(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<&AwrWaitEvent>) {
+    add_event_with_share(add, name, &|report| find(report).cloned());
 }
 
 /// A background event; its share is of the time of background processes, as printed.
 fn background(add: &mut Add<'_>, name: &str) {
     let find = |report: &AwrReport| derive::background_event(report, name).cloned();
-    three(add, name, &find);
-    add(format!("{name} %DBTime").into(), &|r| Value::from(find(r).and_then(|event| event.share_pct)));
+    add_event(add, name, &find);
+    add(format!("{name} %DBTime").into(), &|r| AwrValue::from(find(r).and_then(|event| event.share_pct)));
 }
 
 /// Waits, time, latency and share of an event or a class.
-fn four(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<Event>) {
-    three(add, name, find);
+fn add_event_with_share(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<AwrWaitEvent>) {
+    add_event(add, name, find);
     add(format!("{name} %DBTime").into(), &|r| match find(r) {
-        // STATSPACK prints shares of call time, which is another whole.
-        Some(Event { share_pct: Some(printed), .. }) if r.kind != Kind::Statspack => Value::Number(printed),
+        // STATSPACK prints shares of call time, which is another base.
+        Some(AwrWaitEvent { share_pct: Some(printed), .. }) if r.kind != AwrReportKind::Statspack => {
+            AwrValue::Number(printed)
+        }
         event => share(r, event.and_then(|event| event.time_s)),
     });
 }
 
-fn three(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<Event>) {
-    let of = |report: &AwrReport, part: &dyn Fn(&Event) -> Option<Reading>| {
-        Value::from(find(report).and_then(|event| part(&event)))
+fn add_event(add: &mut Add<'_>, name: &str, find: &dyn Fn(&AwrReport) -> Option<AwrWaitEvent>) {
+    let event_value = |report: &AwrReport, part: &dyn Fn(&AwrWaitEvent) -> Option<PrintedNumber>| {
+        AwrValue::from(find(report).and_then(|event| part(&event)))
     };
-    add(format!("{name} Waits").into(), &|r| of(r, &|event| event.waits));
-    add(format!("{name} Time (s)").into(), &|r| of(r, &|event| event.time_s));
-    add(format!("{name} Latency (ms)").into(), &|r| of(r, &|event| event.mean_s().map(milli)));
+    add(format!("{name} Waits").into(), &|r| event_value(r, &|event| event.waits));
+    add(format!("{name} Time (s)").into(), &|r| event_value(r, &|event| event.time_s));
+    add(format!("{name} Latency (ms)").into(), &|r| event_value(r, &|event| event.mean_s().map(milli)));
 }
 
-/// The bands of awr-parser's histograms: their names, and where they begin and end, µs.
+/// The bands of awr-parser's histograms: names, begin and end, µs.
 const BANDS: [(&str, u64, Option<u64>); 8] = [
     ("<1ms", 0, Some(MS_US)),
     ("<2ms", MS_US, Some(2 * MS_US)),
@@ -192,101 +195,105 @@ fn histogram(add: &mut Add<'_>, event: &str) {
     for (band, from, below) in BANDS {
         add(format!("Histogram {band} {event}").into(), &|report| {
             let of_event = |known: &&EventHistogram| report.is_event(&known.event, event);
-            Value::from(
+            AwrValue::from(
                 report.histograms.iter().find(of_event).and_then(|known| share_between(known, from, below)),
             )
         });
     }
 }
 
-/// The share of waits in a band, %, put together from finer bands; absent where a band of the report reaches beyond its ends. Bands that
-/// the report leaves out have no waits.
-fn share_between(histogram: &EventHistogram, from: u64, below: Option<u64>) -> Option<Reading> {
+/// The share of waits in a band, %, summed over finer bands. Absent where a band of the report
+/// extends beyond its ends. Bands that the report omits have no waits.
+fn share_between(histogram: &EventHistogram, from: u64, below: Option<u64>) -> Option<PrintedNumber> {
     let end = |below: Option<u64>| below.unwrap_or(u64::MAX);
-    let overlaps = |band: &&Band| band.from_us < end(below) && end(band.below_us) > from;
-    let inside = |band: &Band| band.from_us >= from && end(band.below_us) <= end(below);
-    let bands: Vec<&Band> = histogram.bands.iter().filter(overlaps).collect();
-    let sum = |sum: Reading, band: &&Band| Reading {
+    let overlaps = |band: &&AwrHistogramBand| band.from_us < end(below) && end(band.below_us) > from;
+    let inside = |band: &AwrHistogramBand| band.from_us >= from && end(band.below_us) <= end(below);
+    let bands: Vec<&AwrHistogramBand> = histogram.bands.iter().filter(overlaps).collect();
+    let sum = |sum: PrintedNumber, band: &&AwrHistogramBand| PrintedNumber {
         value: sum.value + band.share_pct.value,
         step: sum.step + band.share_pct.step,
     };
-    bands.iter().all(|band| inside(band)).then(|| bands.iter().fold(Reading::exact(0.0), sum))
+    bands.iter().all(|band| inside(band)).then(|| bands.iter().fold(PrintedNumber::exact(0.0), sum))
 }
 
 fn top_events(add: &mut Add<'_>) {
     for rank in 0..5 {
         let name = format!("Top5 Event{}", rank + 1);
-        let of = |report: &AwrReport, part: &dyn Fn(&Event) -> Value| {
-            report.top_events.get(rank).map_or(Value::Absent, part)
+        let ranked_value = |report: &AwrReport, part: &dyn Fn(&AwrWaitEvent) -> AwrValue| {
+            report.top_events.get(rank).map_or(AwrValue::Absent, part)
         };
-        add(format!("{name} Name").into(), &|r| of(r, &|event| Value::Text(event.name.clone())));
-        add(format!("{name} Class").into(), &|r| of(r, &|event| Value::from(event.class.as_deref())));
-        add(format!("{name} Waits").into(), &|r| of(r, &|event| Value::from(event.waits)));
-        add(format!("{name} Time (s)").into(), &|r| of(r, &|event| Value::from(event.time_s)));
-        add(format!("{name} Average Time (ms)").into(), &|r| {
-            of(r, &|event| Value::from(event.mean_s().map(milli)))
+        add(format!("{name} Name").into(), &|r| ranked_value(r, &|event| AwrValue::Text(event.name.clone())));
+        add(format!("{name} Class").into(), &|r| {
+            ranked_value(r, &|event| AwrValue::from(event.class.as_deref()))
         });
-        add(format!("{name} %DBTime").into(), &|r| of(r, &|event| Value::from(event.share_pct)));
+        add(format!("{name} Waits").into(), &|r| ranked_value(r, &|event| AwrValue::from(event.waits)));
+        add(format!("{name} Time (s)").into(), &|r| ranked_value(r, &|event| AwrValue::from(event.time_s)));
+        add(format!("{name} Average Time (ms)").into(), &|r| {
+            ranked_value(r, &|event| AwrValue::from(event.mean_s().map(milli)))
+        });
+        add(format!("{name} %DBTime").into(), &|r| ranked_value(r, &|event| AwrValue::from(event.share_pct)));
     }
 }
 
-fn milli(seconds: Reading) -> Reading {
-    Reading { value: seconds.value * 1e3, step: seconds.step * 1e3 }
+fn milli(seconds: PrintedNumber) -> PrintedNumber {
+    PrintedNumber { value: seconds.value * 1e3, step: seconds.step * 1e3 }
 }
 
-fn block_size(report: &AwrReport) -> Value {
+fn block_size(report: &AwrReport) -> AwrValue {
     let cache = report.reading("cache_bytes_begin.std_block_size").or_else(|| report.reading("block_size"));
-    Value::from(cache)
+    AwrValue::from(cache)
 }
 
 /// Whether more sessions were active than there are CPUs.
-fn busy(report: &AwrReport) -> Value {
+fn busy(report: &AwrReport) -> AwrValue {
     match (report.value("derived.avg_active_sessions"), report.value("cpus")) {
-        (Some(active), Some(cpus)) => Value::Text(if active > cpus { "Y" } else { "N" }.to_owned()),
-        _ => Value::Absent,
+        (Some(active), Some(cpus)) => AwrValue::Text(if active > cpus { "Y" } else { "N" }.to_owned()),
+        _ => AwrValue::Absent,
     }
 }
 
-fn sum(report: &AwrReport, a: &str, b: &str) -> Value {
-    let both = report.reading(a).zip(report.reading(b));
-    Value::from(both.map(|(a, b)| Reading { value: a.value + b.value, step: a.step + b.step }))
+fn sum(report: &AwrReport, a: &str, b: &str) -> AwrValue {
+    let readings = report.reading(a).zip(report.reading(b));
+    AwrValue::from(readings.map(|(a, b)| PrintedNumber { value: a.value + b.value, step: a.step + b.step }))
 }
 
 /// Writes of the log writer, as awr-parser counts them: each is one request to each copy of the log.
-fn redo_iops(report: &AwrReport) -> Option<Reading> {
+fn redo_iops(report: &AwrReport) -> Option<PrintedNumber> {
     report.reading("instance_activity_per_s.redo writes")
 }
 
-/// Redo that was generated, as awr-parser takes it.
-fn redo_mib(report: &AwrReport) -> Option<Reading> {
+/// Redo that was generated, as defined by awr-parser.
+fn redo_mib(report: &AwrReport) -> Option<PrintedNumber> {
     let bytes = report
         .reading("load_profile_per_s.redo_size")
         .or_else(|| report.reading("derived.redo_generated_bytes_per_s"))?;
-    Some(Reading { value: bytes.value / MIB, step: bytes.step / MIB })
+    Some(PrintedNumber { value: bytes.value / MIB, step: bytes.step / MIB })
 }
 
-/// Bytes in a MiB.
+/// Number of bytes in a MiB.
 const MIB: f64 = 1_048_576.0;
 
-fn less(a: Option<Reading>, b: Option<Reading>) -> Value {
-    let both = a.zip(b);
-    Value::from(both.map(|(a, b)| Reading { value: (a.value - b.value).max(0.0), step: a.step + b.step }))
+fn less(a: Option<PrintedNumber>, b: Option<PrintedNumber>) -> AwrValue {
+    let readings = a.zip(b);
+    AwrValue::from(
+        readings.map(|(a, b)| PrintedNumber { value: (a.value - b.value).max(0.0), step: a.step + b.step }),
+    )
 }
 
 /// The share of CPU in DB time as printed; computed where the report has the seconds only.
-fn db_cpu_share(report: &AwrReport) -> Value {
+fn db_cpu_share(report: &AwrReport) -> AwrValue {
     match report.reading("time_model_pct.DB CPU") {
-        Some(printed) => Value::Number(printed),
+        Some(printed) => AwrValue::Number(printed),
         None => share(report, report.reading("time_model_s.DB CPU")),
     }
 }
 
 /// A time as a share of DB time, %.
-fn share(report: &AwrReport, seconds: Option<Reading>) -> Value {
+fn share(report: &AwrReport, seconds: Option<PrintedNumber>) -> AwrValue {
     let db_time =
         report.value("time_model_s.DB time").or_else(|| report.value("db_time_min").map(|min| min * 60.0));
     let share = seconds.zip(db_time.filter(|time| *time > 0.0));
-    Value::from(share.map(|(seconds, all)| Reading {
+    AwrValue::from(share.map(|(seconds, all)| PrintedNumber {
         value: 100.0 * seconds.value / all,
         step: 100.0 * seconds.step / all,
     }))

@@ -1,6 +1,7 @@
-//! The columns of two older readers, so that spreadsheets made for them go on working: flashdba's awr-parser, and SLOB's
-//! awr_info. Both are made anew from what their columns say; where one of them takes a figure from another place than
-//! this program does (redo from `redo size`), the column keeps its own meaning.
+//! The columns of two older tools, for spreadsheets made for them: flashdba's awr-parser and SLOB's
+//! awr_info. Both are reimplemented from the meaning of their columns. Where a tool takes a figure
+//! from another source than this program (redo from `redo size`), the column keeps the tool's
+//! meaning.
 
 mod awr_info;
 mod awr_parser;
@@ -11,21 +12,21 @@ use awr_info::info;
 use awr_parser::parser;
 
 use crate::report::AwrReport;
-use crate::row::Value;
+use crate::row::AwrValue;
 
-/// Whose columns.
+/// The tool whose columns are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// awr-parser: CSV.
+pub enum AwrCompatLayout {
+    /// The columns of awr-parser, as CSV.
     AwrParser,
-    /// awr_info: fields between bars.
+    /// The columns of awr_info, as fields separated by bars.
     AwrInfo,
 }
 
-impl Layout {
+impl AwrCompatLayout {
     /// The names of the columns.
     pub fn names(self) -> Vec<String> {
-        let dummy = |(name, _): (Cow<'static, str>, Value)| name.into_owned();
+        let dummy = |(name, _): (Cow<'static, str>, AwrValue)| name.into_owned();
         match self {
             Self::AwrParser => parser(None).into_iter().map(dummy).collect(),
             Self::AwrInfo => info(None).into_iter().map(dummy).collect(),
@@ -33,8 +34,8 @@ impl Layout {
     }
 
     /// The values of a report's columns.
-    pub fn values(self, report: &AwrReport) -> Vec<Value> {
-        let value = |(_, value): (Cow<'static, str>, Value)| value;
+    pub fn values(self, report: &AwrReport) -> Vec<AwrValue> {
+        let value = |(_, value): (Cow<'static, str>, AwrValue)| value;
         match self {
             Self::AwrParser => parser(Some(report)).into_iter().map(value).collect(),
             Self::AwrInfo => info(Some(report)).into_iter().map(value).collect(),
@@ -42,8 +43,8 @@ impl Layout {
     }
 }
 
-/// Names and values side by side, so that they cannot get out of step.
-type Columns = Vec<(Cow<'static, str>, Value)>;
+/// Names and values side by side, so they always match.
+type Columns = Vec<(Cow<'static, str>, AwrValue)>;
 
 #[cfg(test)]
 mod tests {
@@ -51,7 +52,7 @@ mod tests {
 
     #[test]
     fn columns_are_those_of_the_old_readers() {
-        let names = Layout::AwrParser.names();
+        let names = AwrCompatLayout::AwrParser.names();
         assert_eq!(names.len(), 178);
         assert_eq!(names[..4], ["Filename", "Database Name", "Instance Number", "Instance Name"]);
         assert_eq!(names[47], "Top5 Event1 Name");
@@ -59,6 +60,6 @@ mod tests {
         assert_eq!(names[161], "Wait Class System I/O %DBTime");
         assert_eq!(names[162], "Histogram <1ms db file sequential read");
         assert_eq!(names.last().map(String::as_str), Some("Histogram >1s log file parallel write"));
-        assert_eq!(Layout::AwrInfo.names().len(), 18);
+        assert_eq!(AwrCompatLayout::AwrInfo.names().len(), 18);
     }
 }

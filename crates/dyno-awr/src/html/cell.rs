@@ -1,4 +1,4 @@
-//! The text of one cell or title, put together from the pieces between tags.
+//! Collects the text of one cell or title from the pieces between tags.
 
 use std::borrow::Cow;
 
@@ -6,19 +6,20 @@ use memchr::memchr;
 
 use super::entity::decode;
 
-/// Characters of one cell that are kept; statements are the longest, and Oracle cuts them at 4,000 itself.
+/// Most characters of one cell that are kept. Statements are the longest; Oracle itself truncates
+/// them at 4,000.
 const LENGTH_MAX: usize = 16_384;
 
 /// Text being collected; borrowed as long as it is one piece that needs no change.
 #[derive(Debug, Default)]
 pub(crate) struct CellText<'a> {
     text: Cow<'a, str>,
-    /// Whether a blank stands before whatever follows.
+    /// Whether a blank precedes the next piece.
     blank: bool,
 }
 
 impl<'a> CellText<'a> {
-    /// Adds a piece; a blank beside a tag is one blank.
+    /// Adds a piece; blanks beside a tag count as one blank.
     pub(crate) fn push(&mut self, piece: &'a str) {
         let trimmed = piece.trim_ascii();
         let starts = !piece.is_empty() && piece.as_bytes()[0].is_ascii_whitespace();
@@ -55,14 +56,15 @@ impl<'a> CellText<'a> {
         }
     }
 
-    /// What was collected; nothing is left.
+    /// Returns the collected text, and starts again without text.
     pub(crate) fn take(&mut self) -> Cow<'a, str> {
         self.blank = false;
         std::mem::take(&mut self.text)
     }
 }
 
-/// Whether all characters are printable ASCII. All are looked at, so that the processor looks at many at once.
+/// Whether all characters are printable ASCII. The loop checks all of them without an early exit,
+/// so it can be vectorized.
 fn is_plain(text: &str) -> bool {
     text.bytes().fold(true, |plain, b| plain & (b' '..0x7f).contains(&b))
 }
@@ -71,8 +73,8 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{a0}'
 }
 
-/// Text without blanks at its ends; where lines were wrapped there is one blank. Blanks inside a line stay, since names
-/// of events have some (`enq: IV -  contention`).
+/// Text without blanks at its ends; a wrapped line is joined with one blank. Blanks inside a line
+/// stay, because names of events contain some (`enq: IV -  contention`).
 fn collapse(text: Cow<'_, str>) -> Cow<'_, str> {
     let clean = text.bytes().fold(true, |clean, b| clean & (b >= b' ')) && !text.contains('\u{a0}');
     if clean {

@@ -1,13 +1,13 @@
-//! Character references in HTML text.
+//! Decodes character references in HTML text.
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 
-/// Longest reference that is looked at, `&` and `;` included.
+/// Longest reference that is recognized, `&` and `;` included.
 const LENGTH_MAX: usize = 10;
 
-/// `text` with its references as the characters they are; unknown ones stay as they stand.
+/// `text` with its references decoded; unknown ones stay unchanged.
 pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     let next = |rest: &str| memchr(b'&', rest.as_bytes());
     let Some(first) = next(text) else { return Cow::Borrowed(text) };
@@ -32,7 +32,7 @@ pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The character that the reference at the start of `text` stands for, and the reference's length.
+/// The character of the reference at the start of `text`, and the reference's length.
 fn reference(text: &str) -> Option<(char, usize)> {
     let end = text.bytes().take(LENGTH_MAX).position(|b| b == b';')?;
     let name = &text[1..end];

@@ -1,4 +1,4 @@
-//! HTML reports: tables out of tags.
+//! HTML reports: extracts tables from tags.
 
 mod cell;
 mod entity;

@@ -1,21 +1,23 @@
-//! A text report that somebody put into a page: the text between `<pre>` and `</pre>`, freed of tags.
+//! Extracts a text report that was embedded in a page: the text between `<pre>` and `</pre>`,
+//! without tags.
 
 use super::entity::decode;
-use super::token::{Token, Tokens};
+use super::token::{AwrHtmlToken, Tokens};
 
-/// The text of the page's `<pre>` elements, if there is a report in it, as a title of it tells. Every line keeps its number.
+/// The text of the page's `<pre>` elements, if they contain a report, which its title shows. Line
+/// numbers stay the same.
 pub(crate) fn plain(page: &str, is_title: fn(&str) -> bool) -> Option<String> {
     let mut text = String::with_capacity(page.len());
     let mut inside = false;
     let mut last = 0;
     for (at, token) in Tokens::new(page) {
-        // What was left out between two tokens, and tags themselves, count as lines only.
+        // Text omitted between two tokens, and tags themselves, only count as lines.
         push_lines(&mut text, &page[last..at]);
         last = at;
         match token {
-            Token::Open { name, .. } if name.eq_ignore_ascii_case("pre") => inside = true,
-            Token::Close { name } if name.eq_ignore_ascii_case("pre") => inside = false,
-            Token::Text(piece) => {
+            AwrHtmlToken::Open { name, .. } if name.eq_ignore_ascii_case("pre") => inside = true,
+            AwrHtmlToken::Close { name } if name.eq_ignore_ascii_case("pre") => inside = false,
+            AwrHtmlToken::Text(piece) => {
                 last = at + piece.len();
                 if inside {
                     text.push_str(&decode(piece).replace('\u{a0}', " "));

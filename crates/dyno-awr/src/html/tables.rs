@@ -1,33 +1,35 @@
-//! Tables out of tokens: what each cell holds, and which title stands over it.
+//! Builds tables from tokens: the content of each cell, and the title above each table.
 //!
-//! Titles are headings in some releases and bare text in others, so both are followed: the text between tables that is no
-//! list item and no link is the title of what comes next.
+//! Titles are headings in some releases and bare text in others, so both are followed. Text between
+//! tables that is no list item and no link is the title of what follows.
 
 use std::borrow::Cow;
 
 use super::cell::CellText;
 use super::tag::Tag;
-use super::token::{Token, Tokens, attribute};
+use super::token::{AwrHtmlToken, Tokens, attribute};
 use crate::lines::LineCounter;
-use crate::table::{CELLS_MAX, COLUMNS_MAX, Document, Form, Row, TABLES_MAX, Table, names_report};
+use crate::table::{
+    AwrFormat, AwrTable, AwrTableRow, CELLS_MAX, COLUMNS_MAX, Document, TABLES_MAX, names_report,
+};
 
-/// Tables in tables that are told apart; deeper ones are part of what they stand in.
+/// Depth up to which nested tables are separate; deeper ones are part of the table around them.
 const DEPTH_MAX: usize = 16;
 /// Longest text that can be a title.
 const TITLE_MAX: usize = 200;
 /// Columns that one cell may span.
 const SPAN_MAX: usize = 64;
 
-/// Reads the tables of one report. Of a table that nobody reads, as `is_read` says when its captions and its first row are known, that row is
-/// all that is kept.
-pub(crate) fn read(text: &str, first_line: u32, is_read: fn(&Table<'_>) -> bool) -> Document<'_> {
+/// Reads the tables of one report. `is_read` decides by the captions and the first row whether a
+/// table is needed; of other tables only that row is kept.
+pub(crate) fn read(text: &str, first_line: u32, is_read: fn(&AwrTable<'_>) -> bool) -> Document<'_> {
     let mut builder = Builder::new(text, first_line, is_read);
     let mut tokens = Tokens::new(text);
     while let Some((at, token)) = tokens.next() {
         match token {
-            Token::Open { name, attributes } => builder.open(at, name, attributes),
-            Token::Close { name } => builder.close(name),
-            Token::Text(piece) => builder.text(piece),
+            AwrHtmlToken::Open { name, attributes } => builder.open(at, name, attributes),
+            AwrHtmlToken::Close { name } => builder.close(name),
+            AwrHtmlToken::Text(piece) => builder.text(piece),
         }
         if builder.is_in_unread() {
             tokens.skip_cells();
@@ -38,22 +40,22 @@ pub(crate) fn read(text: &str, first_line: u32, is_read: fn(&Table<'_>) -> bool)
 
 #[derive(Default)]
 struct OpenRow<'a> {
-    row: Row<'a>,
-    /// How many columns each cell spans; empty where all span one.
+    row: AwrTableRow<'a>,
+    /// Number of columns that each cell spans; empty where all span one.
     spans: Vec<usize>,
-    /// Head cells, and other cells with something in them.
+    /// Number of head cells; the next field counts other cells with content.
     heads: usize,
     data: usize,
 }
 
-/// A table whose end was not seen yet.
+/// A table whose end was not reached yet.
 #[derive(Default)]
 struct OpenTable<'a> {
-    table: Table<'a>,
-    heads: Vec<(Row<'a>, Vec<usize>)>,
+    table: AwrTable<'a>,
+    heads: Vec<(AwrTableRow<'a>, Vec<usize>)>,
     row: Option<OpenRow<'a>>,
     cell: Option<Cell<'a>>,
-    /// Whether nobody reads it.
+    /// Whether no reader needs the table.
     unread: bool,
 }
 
@@ -66,7 +68,7 @@ struct Cell<'a> {
 
 struct Builder<'a> {
     document: Document<'a>,
-    is_read: fn(&Table<'_>) -> bool,
+    is_read: fn(&AwrTable<'_>) -> bool,
     lines: LineCounter<'a>,
     open: Vec<OpenTable<'a>>,
     title: Cow<'a, str>,
@@ -77,17 +79,17 @@ struct Builder<'a> {
     in_link: bool,
     in_heading: bool,
     in_preformatted: bool,
-    /// Whether the last heading is of the part about Exadata's storage servers.
+    /// Whether the last heading belongs to the part about Exadata's storage servers.
     exadata: bool,
     cells: usize,
-    /// The attributes of the last cell, and how many columns they say it spans.
+    /// The attributes of the last cell, and the number of columns that it spans by them.
     span_of: (&'a str, usize),
 }
 
 impl<'a> Builder<'a> {
-    fn new(text: &'a str, first_line: u32, is_read: fn(&Table<'_>) -> bool) -> Self {
+    fn new(text: &'a str, first_line: u32, is_read: fn(&AwrTable<'_>) -> bool) -> Self {
         Self {
-            document: Document::new(Form::Html),
+            document: Document::new(AwrFormat::Html),
             is_read,
             lines: LineCounter::new(text, first_line),
             open: Vec::new(),
@@ -143,7 +145,7 @@ impl<'a> Builder<'a> {
             Tag::Heading => {
                 let text = self.loose.take();
                 if self.in_heading && !text.is_empty() {
-                    self.document.see_title(&text);
+                    self.document.observe_title(&text);
                     self.heading = text;
                     self.title = Cow::Borrowed("");
                 }
@@ -163,7 +165,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Whether what comes next is in a table that nobody reads.
+    /// Whether what follows is in a table that no reader needs.
     fn is_in_unread(&self) -> bool {
         !self.in_preformatted && self.open.last().is_some_and(|table| table.unread)
     }
@@ -180,13 +182,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Items and links are often left open; what begins something new ends them.
+    /// Items and links are often not closed; the next element ends them.
     fn leave_aside(&mut self) {
         self.in_item = false;
         self.in_link = false;
     }
 
-    /// The end of a text outside of tables: the title of what comes next, unless it is a note or a link.
+    /// The end of a text outside of tables: the title of what follows, unless it is a note or a
+    /// link.
     fn end_loose(&mut self) {
         let text = self.loose.take();
         if text.is_empty() || self.in_item || self.in_link || text.len() > TITLE_MAX {
@@ -196,7 +199,7 @@ impl<'a> Builder<'a> {
             self.document.ended = true;
             return;
         }
-        self.document.see_title(&text);
+        self.document.observe_title(&text);
         self.title = text;
     }
 
@@ -208,7 +211,7 @@ impl<'a> Builder<'a> {
         let title = if self.title.is_empty() { self.heading.clone() } else { self.title.clone() };
         let line = self.lines.at(at);
         let exadata = self.exadata || is_exadata(attributes);
-        let table = Table { title, summary: summary.take(), exadata, line, ..Table::default() };
+        let table = AwrTable { title, summary: summary.take(), exadata, line, ..AwrTable::default() };
         self.open.push(OpenTable { table, ..OpenTable::default() });
     }
 
@@ -216,16 +219,17 @@ impl<'a> Builder<'a> {
         self.close_row();
         let line = self.lines.at(at);
         if let Some(table) = self.open.last_mut() {
-            // Rows are alike, so that their cells are kept in one piece from the start.
+            // Rows are alike, so their cells are allocated in one piece from the start.
             let width = table.table.rows.last().map_or(0, |row| row.cells.len());
-            let row = Row { cells: Vec::with_capacity(width), line, ..Row::default() };
+            let row = AwrTableRow { cells: Vec::with_capacity(width), line, ..AwrTableRow::default() };
             table.row = Some(OpenRow { row, ..OpenRow::default() });
         }
     }
 
     fn open_cell(&mut self, attributes: &'a str, head: bool) {
         self.close_cell();
-        // The cells of a row have the same attributes, and reading these costs more than all else about a cell.
+        // The cells of a row have the same attributes, and parsing these costs more than all else
+        // about a cell.
         if attributes != self.span_of.0 {
             let span = attribute(attributes, "colspan").and_then(|span| span.trim().parse().ok());
             self.span_of = (attributes, span.unwrap_or(1).clamp(1, SPAN_MAX));
@@ -244,7 +248,7 @@ impl<'a> Builder<'a> {
             return;
         }
         let row = table.row.get_or_insert_with(|| OpenRow {
-            row: Row { line: table.table.line, ..Row::default() },
+            row: AwrTableRow { line: table.table.line, ..AwrTableRow::default() },
             ..OpenRow::default()
         });
         if row.row.cells.len() >= COLUMNS_MAX {
@@ -273,7 +277,8 @@ impl<'a> Builder<'a> {
         if row.row.cells.is_empty() {
             return;
         }
-        // Rows of captions have head cells; the corner over the names is an empty cell of the other kind.
+        // Rows of captions have head cells; the corner above the names is an empty cell of the
+        // other kind.
         if row.heads == 0 || row.data > 0 {
             if table.table.rows.is_empty() {
                 table.table.columns = captions(&table.heads);
@@ -299,7 +304,7 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(mut self) -> Document<'a> {
-        // A row that has no end may lack digits of its last figure.
+        // A row without an end may lack digits of its last figure.
         for table in &mut self.open {
             table.row = None;
             table.cell = None;
@@ -313,14 +318,14 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Whether a heading or a table has the look of the part about Exadata's storage servers, which reports give it by its class. Sites with
-/// many cells have sections there that are named after what was found.
+/// Whether a heading or a table has the class of the part about Exadata's storage servers. Sites
+/// with many cells have sections there that are named after the finding.
 fn is_exadata(attributes: &str) -> bool {
     attribute(attributes, "class").is_some_and(|class| class.starts_with("exa"))
 }
 
 /// A data row with a cell for each column that its cells span.
-fn spread(row: OpenRow<'_>) -> Row<'_> {
+fn spread(row: OpenRow<'_>) -> AwrTableRow<'_> {
     if row.spans.is_empty() {
         return row.row;
     }
@@ -330,11 +335,11 @@ fn spread(row: OpenRow<'_>) -> Row<'_> {
         cells.extend(std::iter::repeat_n(Cow::Borrowed(""), span - 1));
     }
     cells.truncate(COLUMNS_MAX);
-    Row { cells, ..row.row }
+    AwrTableRow { cells, ..row.row }
 }
 
-/// One caption for each column out of the rows of captions, spans respected.
-fn captions(heads: &[(Row<'_>, Vec<usize>)]) -> Vec<String> {
+/// One caption for each column, from the rows of captions with their spans.
+fn captions(heads: &[(AwrTableRow<'_>, Vec<usize>)]) -> Vec<String> {
     let mut captions: Vec<String> = Vec::new();
     for (row, spans) in heads {
         let mut column = 0;
@@ -376,7 +381,7 @@ mod tests {
         assert_eq!(cells(&read), ["inner", "a", "d|e||fg"]);
         assert_eq!(read.tables[1].columns, ["Name"]);
         assert!(read.ended);
-        // What a report that is cut off says of its end.
+        // What a truncated report states about its end.
         let last = |document: &Document<'_>| -> Vec<u32> {
             document.tables.iter().map(|table| table.rows.last().unwrap().line).collect()
         };

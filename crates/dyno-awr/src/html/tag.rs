@@ -1,6 +1,6 @@
-//! The elements of a page that tables and titles are made of.
+//! The HTML elements that form tables and titles.
 
-/// What an element is to a report.
+/// The role of an element in a report.
 #[derive(Clone, Copy)]
 pub(super) enum Tag {
     Table,
@@ -17,7 +17,7 @@ pub(super) enum Tag {
 }
 
 impl Tag {
-    /// What the element of this name is.
+    /// The role of the element of this name.
     pub(super) fn of(name: &str) -> Self {
         // Nearly all tags are these.
         match name {

@@ -1,31 +1,32 @@
-//! A tolerant HTML tokenizer: tags and text, one pass, no tree, nothing allocated.
+//! A tolerant HTML tokenizer: tags and text, one pass, no tree, no allocation.
 //!
-//! Reports come from Oracle's own scripts, from browsers that saved them with unquoted attributes and upper-case tags, from
-//! mail programs and cut off in the middle. So every byte sequence is some sequence of tokens: a `<` that begins no tag is
-//! text, an attribute without its quote ends with the tag, a comment without an end is the rest.
+//! Reports come from Oracle's own scripts, from browsers that saved them with unquoted attributes
+//! and upper-case tags, and from mail programs; some are truncated. So every byte sequence is a
+//! valid sequence of tokens. A `<` that begins no tag is text, an attribute without its closing
+//! quote ends with the tag, and a comment without an end is the rest.
 
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter};
 
-/// One token.
+/// One token of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Token<'a> {
-    /// `<td align=right>`; the attributes as they stand.
+pub(crate) enum AwrHtmlToken<'a> {
+    /// An opening tag such as `<td align=right>`; attributes are not parsed.
     Open { name: &'a str, attributes: &'a str },
-    /// `</td>`.
+    /// A closing tag such as `</td>`.
     Close { name: &'a str },
-    /// Text between tags, references not yet decoded.
+    /// Text between tags, with references not yet decoded.
     Text(&'a str),
 }
 
-/// Elements whose content is no HTML.
+/// Elements whose content is not HTML.
 const RAW: [&str; 2] = ["script", "style"];
 
-/// Tokens of a text, each with where it begins.
+/// Tokens of a text, each with the position of its begin.
 pub(crate) struct Tokens<'a> {
     text: &'a str,
     at: usize,
-    /// The element whose end is searched for before anything else is read.
+    /// The element whose end is searched before anything else is read.
     raw: Option<&'static str>,
 }
 
@@ -52,11 +53,11 @@ impl<'a> Tokens<'a> {
         self.at = bytes.len();
     }
 
-    /// The end of the tag whose name ends before `from`: the position of its `>`, quotes respected.
+    /// The end of the tag whose name ends before `from`: the position of its `>`, outside quotes.
     fn tag_end(&self, from: usize) -> usize {
         let bytes = self.text.as_bytes();
         let mut at = from;
-        // Attributes are short; a quote that never closes must not swallow the rest of the file.
+        // Attributes are short; a quote without an end must not consume the rest of the file.
         const QUOTED_MAX: usize = 4_096;
         while at < bytes.len() {
             match bytes[at] {
@@ -71,8 +72,8 @@ impl<'a> Tokens<'a> {
         bytes.len()
     }
 
-    /// The tag or comment at `self.at`, where a `<` stands; `None` if it begins none.
-    fn tag(&mut self) -> Option<Option<Token<'a>>> {
+    /// The tag or comment at `self.at`, which is a `<`; `None` if it begins none.
+    fn tag(&mut self) -> Option<Option<AwrHtmlToken<'a>>> {
         let bytes = self.text.as_bytes();
         let start = self.at;
         let rest = &bytes[start + 1..];
@@ -91,7 +92,7 @@ impl<'a> Tokens<'a> {
                 let name = self.name(start + 2)?;
                 let end = self.tag_end(start + 2 + name.len());
                 self.at = (end + 1).min(bytes.len());
-                Some(Some(Token::Close { name }))
+                Some(Some(AwrHtmlToken::Close { name }))
             }
             first if first.is_ascii_alphabetic() => {
                 let name = self.name(start + 1)?;
@@ -100,7 +101,7 @@ impl<'a> Tokens<'a> {
                 self.at = (end + 1).min(bytes.len());
                 let attributes = &self.text[from..end];
                 self.raw = RAW.into_iter().find(|raw| raw.eq_ignore_ascii_case(name));
-                Some(Some(Token::Open { name, attributes }))
+                Some(Some(AwrHtmlToken::Open { name, attributes }))
             }
             _ => None,
         }
@@ -112,7 +113,7 @@ impl<'a> Tokens<'a> {
         (length > 0 && rest[0].is_ascii_alphabetic()).then(|| &self.text[from..from + length])
     }
 
-    /// Goes on to the next tag that is neither a cell's nor a link's, and over all text before it.
+    /// Skips to the next tag that is neither a cell's nor a link's, and over all text before it.
     pub(crate) fn skip_cells(&mut self) {
         if self.raw.is_some() {
             return;
@@ -129,13 +130,13 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// Whether a byte can stand in the name of an element.
+/// Whether a byte may be part of an element's name.
 fn is_name(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':')
 }
 
 impl<'a> Iterator for Tokens<'a> {
-    type Item = (usize, Token<'a>);
+    type Item = (usize, AwrHtmlToken<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(name) = self.raw.take() {
@@ -158,12 +159,12 @@ impl<'a> Iterator for Tokens<'a> {
             }
             let end = memchr(b'<', &bytes[from..]).map_or(bytes.len(), |found| from + found);
             self.at = end;
-            return Some((start, Token::Text(&self.text[start..end])));
+            return Some((start, AwrHtmlToken::Text(&self.text[start..end])));
         }
     }
 }
 
-/// The value of an attribute, quotes taken off.
+/// The value of an attribute, without quotes.
 pub(crate) fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<&'a str> {
     let mut rest = attributes.trim_start();
     while !rest.is_empty() {
@@ -193,24 +194,24 @@ mod tests {
 
     use super::*;
 
-    fn tokens(text: &str) -> Vec<Token<'_>> {
+    fn tokens(text: &str) -> Vec<AwrHtmlToken<'_>> {
         Tokens::new(text).map(|(_, token)| token).collect()
     }
 
     #[test]
     fn tags_text_and_comments() {
         let read = tokens("<TABLE class=a summary=\"x > y\"><!-- <td> --><td>1 < 2</td\n></table>");
-        assert_eq!(read[0], Token::Open { name: "TABLE", attributes: " class=a summary=\"x > y\"" });
-        assert_eq!(read[1], Token::Open { name: "td", attributes: "" });
-        assert_eq!(read[2..4], [Token::Text("1 "), Token::Text("< 2")]);
-        assert_eq!(read[4..], [Token::Close { name: "td" }, Token::Close { name: "table" }]);
+        assert_eq!(read[0], AwrHtmlToken::Open { name: "TABLE", attributes: " class=a summary=\"x > y\"" });
+        assert_eq!(read[1], AwrHtmlToken::Open { name: "td", attributes: "" });
+        assert_eq!(read[2..4], [AwrHtmlToken::Text("1 "), AwrHtmlToken::Text("< 2")]);
+        assert_eq!(read[4..], [AwrHtmlToken::Close { name: "td" }, AwrHtmlToken::Close { name: "table" }]);
     }
 
     #[test]
     fn scripts_are_no_text() {
         let read = tokens("<script>if (a</b) x('<td>')</script><p>t");
-        assert_eq!(read.iter().filter(|t| matches!(t, Token::Text(_))).count(), 1);
-        assert_eq!(read.last(), Some(&Token::Text("t")));
+        assert_eq!(read.iter().filter(|t| matches!(t, AwrHtmlToken::Text(_))).count(), 1);
+        assert_eq!(read.last(), Some(&AwrHtmlToken::Text("t")));
     }
 
     #[test]
@@ -230,7 +231,7 @@ mod tests {
             for (at, token) in Tokens::new(&text) {
                 prop_assert!(at >= last && at < text.len());
                 last = at;
-                if let Token::Open { attributes, .. } = token {
+                if let AwrHtmlToken::Open { attributes, .. } = token {
                     let _ = attribute(attributes, "class");
                 }
             }

@@ -1,17 +1,18 @@
-//! From bytes to text: UTF-8, UTF-16 with or without its mark, and for all else Windows' Latin-1, in which every byte is a
-//! character.
+//! Decodes bytes into text: UTF-8, UTF-16 with or without a byte order mark, and otherwise
+//! Windows-1252, in which every byte is a character.
 
 use std::borrow::Cow;
 
 use super::InputError;
 
-/// What bytes 0x80 to 0x9f are in Windows-1252; the rest of the upper half is as in Unicode.
+/// Characters of the bytes 0x80 to 0x9f in Windows-1252; the rest of the upper half is as in
+/// Unicode.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// Bytes at the start of a file that tell how it is encoded.
+/// Bytes at the start of a file from which its encoding is detected.
 const SAMPLE: usize = 4_096;
 
 /// The text of a file.

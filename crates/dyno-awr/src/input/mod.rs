@@ -1,4 +1,4 @@
-//! From a file to the texts of the reports in it: read with a limit, unpacked, decoded, cut apart.
+//! Reads the reports in a file: with a size limit, unpacked, decoded, and separated.
 
 mod decode;
 mod split;
@@ -14,29 +14,30 @@ pub(crate) use decode::decode;
 pub(crate) use split::{ReportText, split};
 pub(crate) use spool::{CutLines, expand_tabs, rejoin};
 
-/// Bytes of a file that are read, unpacked ones of a packed file too. Ten times the longest reports of clusters, and room for a
-/// day of them in one file.
+/// Most bytes of a file that are read, also after unpacking. It is ten times the longest cluster
+/// reports, and enough for a day of them in one file.
 pub const FILE_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Times that a packed file may grow. Reports shrink to a tenth; what grows a thousandfold is made to fill memory.
+/// Factor by which a packed file may grow. Reports shrink to a tenth; a file that grows a
+/// thousandfold is made to fill memory.
 const GROWTH_MAX: u64 = 100;
 
 /// Why a file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    /// The file system says no.
+    /// The file system returned an error.
     #[error("it cannot be read: {0}")]
     Io(#[from] std::io::Error),
     /// It is longer than the limit.
     #[error("it has more than {} MiB; cut it into its reports", FILE_BYTES_MAX / 1024 / 1024)]
     TooLong,
-    /// It unpacks to more than anything that packs reports would.
+    /// It unpacks to more than a packed report would.
     #[error("it unpacks to more than {GROWTH_MAX} times its size; unpack it by hand if it is a report")]
     Bomb,
-    /// It is packed, and broken.
+    /// It is packed, but corrupt.
     #[error("it is packed and cannot be unpacked: {0}")]
     Gzip(std::io::Error),
-    /// It is no text.
+    /// It is binary data and not text.
     #[error("it is no text")]
     Binary,
 }
@@ -44,7 +45,7 @@ pub enum InputError {
 /// The first bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// The bytes of a file, unpacked if they are packed, whatever the file's name says.
+/// The bytes of a file, unpacked if they are packed, regardless of the file's name.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
@@ -52,7 +53,7 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
         return Err(InputError::TooLong);
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-    // What is no regular file has no size to go by.
+    // Only a regular file has a known size.
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Err(InputError::TooLong);
@@ -60,7 +61,7 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, InputError> {
     if bytes.starts_with(&GZIP_MAGIC) { unpack(&bytes) } else { Ok(bytes) }
 }
 
-/// Bytes at a file's start in which its title stands.
+/// Bytes at a file's start that must contain its title.
 const START: u64 = 65_536;
 
 /// The bytes at the start of a file, unpacked if they are packed.
@@ -71,12 +72,12 @@ pub(crate) fn start(path: &Path) -> Result<Vec<u8>, InputError> {
         return Ok(packed);
     }
     let mut bytes = Vec::new();
-    // What is cut off in the middle ends with an error; what came before it is the start.
+    // A truncated file ends with an error; what was read before it is the start.
     let _ = MultiGzDecoder::new(packed.as_slice()).take(START).read_to_end(&mut bytes);
     Ok(bytes)
 }
 
-/// Least limit of unpacked bytes: short files may well shrink a hundredfold.
+/// Lower bound of the limit for unpacked bytes: short files may well shrink a hundredfold.
 const UNPACKED_MIN: u64 = 4 * 1024 * 1024;
 
 fn unpack(packed: &[u8]) -> Result<Vec<u8>, InputError> {

@@ -1,21 +1,22 @@
-//! Files that hold several reports, one after the other.
+//! Splits files that contain several reports, one after the other.
 
 use memchr::memmem::Finder;
 
 use crate::lines::LineCounter;
 
-/// One report's text.
+/// The text of one report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ReportText<'a> {
     pub(crate) text: &'a str,
-    /// The line of the file that it begins on, from 1.
+    /// The line of the file on which it begins, from 1.
     pub(crate) first_line: u32,
 }
 
-/// Reports of one file that are read.
+/// Most reports of one file that are read.
 const REPORTS_MAX: usize = 10_000;
 
-/// The reports in a text. A text without any is one report, so that the reader can say what is wrong with it.
+/// The reports in a text. A text without any counts as one report, so the reader can report what is
+/// wrong with it.
 pub(crate) fn split(text: &str) -> Vec<ReportText<'_>> {
     let starts = starts(text);
     let mut lines = LineCounter::new(text, 1);
@@ -30,7 +31,7 @@ pub(crate) fn split(text: &str) -> Vec<ReportText<'_>> {
     reports
 }
 
-/// Where reports begin. The first begins with the file, whatever stands before its title.
+/// Where reports begin. The first begins with the file, whatever precedes its title.
 fn starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut titles: Vec<usize> = Vec::new();
@@ -56,17 +57,17 @@ fn is_title(bytes: &[u8], at: usize) -> bool {
     matches!(before, None | Some(b'\n' | b'\r' | b'>' | 0xa0 | 0xbf))
 }
 
-/// Where the page of an HTML report begins whose title stands at `title`: at its `<html`, else at the title.
+/// The begin of the page of an HTML report whose title is at `title`: its `<html`, else the title.
 fn begin_of_page(text: &str, from: usize, title: usize) -> usize {
     let between = &text.as_bytes()[from..title];
     let is_tag = |&at: &usize| between.get(at..at + 5).is_some_and(|tag| tag.eq_ignore_ascii_case(b"<html"));
     let tag = memchr::memrchr_iter(b'<', between).find(is_tag);
     match tag {
         Some(tag) => from + tag,
-        // Up to the line's start, the heading's tag included.
+        // Back to the line's start, including the heading's tag.
         None => {
             let start = text[..title].rfind('\n').map_or(title, |end| (end + 1).max(from));
-            // A warning over the title belongs to the report below it.
+            // A warning above the title belongs to the report below it.
             let before = text[from..start].trim_end();
             let line = before.rfind('\n').map_or(0, |end| end + 1);
             if before[line..].trim_start().starts_with("ERROR: ") { from + line } else { start }
@@ -87,8 +88,8 @@ mod tests {
         let text = "STATSPACK report for\nx\nERROR: invalid\nSTATSPACK report for\ny\n";
         assert_eq!(split(text)[1].text, "ERROR: invalid\nSTATSPACK report for\ny\n");
         let page = "<html><h1>WORKLOAD REPOSITORY report for</h1></html>\n";
-        let both = format!("{page}{page}");
-        let reports = split(&both);
+        let two_pages = format!("{page}{page}");
+        let reports = split(&two_pages);
         assert_eq!(reports.len(), 2);
         assert_eq!((reports[1].text, reports[1].first_line), (page, 2));
     }

@@ -1,4 +1,5 @@
-//! Undoes what SQL*Plus does to a report while it spools: blanks written as tabs, and long lines of HTML broken at the line size.
+//! Reverts what SQL*Plus does to a report while it spools: blanks written as tabs, and long lines
+//! of HTML broken at the line size.
 
 use std::borrow::Cow;
 
@@ -8,22 +9,23 @@ const TAB: usize = 8;
 /// Shortest line size at which a page can be broken.
 const WIDTH_MIN: usize = 60;
 
-/// Lines of full width that a broken page has at least.
+/// Fewest lines of full width in a broken page.
 const FULL_LINES_MIN: usize = 4;
 
-/// Letters of an entity's name at most, the semicolon counted (`&thetasym;`).
+/// Most letters of an entity's name, including the semicolon (`&thetasym;`).
 const ENTITY_MAX: usize = 9;
 
-/// A page with truncated lines, whose text between them is lost.
+/// A page with truncated lines, so the text beyond their width is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CutLines {
-    /// Characters of the longest lines.
+    /// Length of the longest lines, in characters.
     pub(crate) width: usize,
-    /// The first line that was cut, counted from 0.
+    /// The first truncated line, counted from 0.
     pub(crate) line: usize,
 }
 
-/// The text with each tab as the blanks up to the next tab stop: a ruler names columns, and a tab is none.
+/// The text with each tab replaced by the blanks up to the next tab stop: a ruler defines columns
+/// by character, and a tab is only one.
 pub(crate) fn expand_tabs(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\t', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -48,11 +50,12 @@ pub(crate) fn expand_tabs(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A page whose lines were broken at one width, with the pieces of each line put together again. Every line keeps its number: the line
-/// ends that were taken out follow behind the line that they broke.
+/// A page whose lines were broken at one width, with the pieces of each line rejoined. Line numbers
+/// stay the same: the removed line ends follow after the rejoined line.
 ///
 /// # Errors
-/// The lines were cut and not broken: a tag is open at the end of a line, and the next line begins another one.
+/// The lines were truncated rather than broken: a tag is open at the end of a line, and the next
+/// line begins another one.
 pub(crate) fn rejoin(page: &str) -> Result<Cow<'_, str>, CutLines> {
     let Some(width) = broken_width(page) else { return Ok(Cow::Borrowed(page)) };
     if let Some(line) = cut_line(page, width) {
@@ -62,7 +65,7 @@ pub(crate) fn rejoin(page: &str) -> Result<Cow<'_, str>, CutLines> {
     let mut held_ends = 0;
     for raw in page.split_inclusive('\n') {
         let line = raw.trim_end_matches(['\n', '\r']);
-        // A blank at the end of a piece is a blank between words, as is the line end itself.
+        // A blank at the end of a piece separates words, as does the line end itself.
         let continues = !line.ends_with(' ') && line.chars().count() == width;
         out.push_str(line);
         if continues && raw.ends_with('\n') {
@@ -75,8 +78,8 @@ pub(crate) fn rejoin(page: &str) -> Result<Cow<'_, str>, CutLines> {
     Ok(Cow::Owned(out))
 }
 
-/// The width at which the lines of a page were broken: that of its longest lines, where there are several and tags or entities
-/// (`&qu|ot;`) go on behind them.
+/// The width at which the lines of a page were broken: that of its longest lines, if there are
+/// several and tags or entities (`&qu|ot;`) continue after them.
 fn broken_width(page: &str) -> Option<usize> {
     let (mut width, mut full, mut broken) = (0, 0, 0);
     let mut is_open = false;

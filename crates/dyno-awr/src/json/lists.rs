@@ -1,20 +1,21 @@
-//! The lists of a report as JSON, and where its figures stood.
+//! Converts the lists of a report to JSON, and the sources of its figures.
 
 use std::collections::BTreeMap;
 
-use super::item::{Entry, Item};
-use super::{Show, event};
+use super::item::{AwrJsonMember, AwrJsonValue};
+use super::{AwrJsonOptions, event};
 use crate::issue::Issue;
-use crate::number::Reading;
+use crate::number::PrintedNumber;
 use crate::report::{
-    AwrReport, Container, DetailRow, Event, EventHistogram, IoRow, Parameter, SegmentList, Source,
-    StatementList,
+    AwrParameter, AwrReport, AwrSource, AwrWaitEvent, Container, DetailRow, EventHistogram, IoRow,
+    SegmentList, StatementList,
 };
 
 /// Adds every list that the report has.
-pub(super) fn add<'r>(entries: &mut Vec<Entry<'r>>, report: &'r AwrReport, show: Show) {
-    let events = |events: &'r [Event]| events.iter().map(event_with_source).collect::<Item<'_>>();
-    let io = |rows: &'r [IoRow], named| rows.iter().map(|row| io(row, named)).collect::<Item<'_>>();
+pub(super) fn add<'r>(entries: &mut Vec<AwrJsonMember<'r>>, report: &'r AwrReport, show: AwrJsonOptions) {
+    let events =
+        |events: &'r [AwrWaitEvent]| events.iter().map(event_with_source).collect::<AwrJsonValue<'_>>();
+    let io = |rows: &'r [IoRow], named| rows.iter().map(|row| io(row, named)).collect::<AwrJsonValue<'_>>();
     let lists = [
         ("wait_classes", events(&report.wait_classes)),
         ("foreground_wait_classes", events(&report.foreground_wait_classes)),
@@ -33,8 +34,9 @@ pub(super) fn add<'r>(entries: &mut Vec<Entry<'r>>, report: &'r AwrReport, show:
         ("parameters", report.parameters.iter().map(parameter).collect()),
         ("issues", report.issues.iter().map(issue).collect()),
     ];
-    entries
-        .extend(lists.into_iter().filter(|(_, list)| !matches!(list, Item::List(items) if items.is_empty())));
+    entries.extend(
+        lists.into_iter().filter(|(_, list)| !matches!(list, AwrJsonValue::List(items) if items.is_empty())),
+    );
     for (list, rows) in &report.details {
         entries.push((*list, rows.iter().map(|row| detail(row, show)).collect()));
     }
@@ -43,66 +45,69 @@ pub(super) fn add<'r>(entries: &mut Vec<Entry<'r>>, report: &'r AwrReport, show:
         entries.push(("part", report.part.into()));
     }
     if !report.plans.is_empty() {
-        let plans =
-            report.plans.iter().map(|(id, plans)| (id.as_str(), plans.iter().map(Item::from).collect()));
-        entries.push(("plans", Item::Object(plans.collect())));
+        let plans = report
+            .plans
+            .iter()
+            .map(|(id, plans)| (id.as_str(), plans.iter().map(AwrJsonValue::from).collect()));
+        entries.push(("plans", AwrJsonValue::Object(plans.collect())));
     }
     entries.push(("sources", sources(report)));
 }
 
-fn event_with_source(of: &Event) -> Item<'_> {
-    let mean_us = of.mean_s().map(|mean| Reading { value: mean.value * 1e6, step: mean.step * 1e6 });
-    let mut entries = event(of);
+fn event_with_source(wait_event: &AwrWaitEvent) -> AwrJsonValue<'_> {
+    let mean_us =
+        wait_event.mean_s().map(|mean| PrintedNumber { value: mean.value * 1e6, step: mean.step * 1e6 });
+    let mut entries = event(wait_event);
     entries.extend([
-        ("line", of.source.line.into()),
+        ("line", wait_event.source.line.into()),
         ("mean_us", mean_us.into()),
-        ("mean_us_step", mean_us.map(|mean| Reading::exact(mean.step)).into()),
-        ("timeouts_pct", of.timeouts_pct.into()),
+        ("mean_us_step", mean_us.map(|mean| PrintedNumber::exact(mean.step)).into()),
+        ("timeouts_pct", wait_event.timeouts_pct.into()),
     ]);
-    Item::object(entries)
+    AwrJsonValue::object(entries)
 }
 
-fn histogram(of: &EventHistogram) -> Item<'_> {
-    let bands = of.bands.iter().map(|band| {
-        Item::Object(vec![
+fn histogram(distribution: &EventHistogram) -> AwrJsonValue<'_> {
+    let bands = distribution.bands.iter().map(|band| {
+        AwrJsonValue::Object(vec![
             ("below_us", band.below_us.into()),
             ("from_us", band.from_us.into()),
             ("share_pct", band.share_pct.into()),
         ])
     });
-    Item::Object(vec![
+    AwrJsonValue::Object(vec![
         ("bands", bands.collect()),
-        ("event", (&of.event).into()),
-        ("line", of.source.line.into()),
-        ("waits", of.waits.into()),
+        ("event", (&distribution.event).into()),
+        ("line", distribution.source.line.into()),
+        ("waits", distribution.waits.into()),
     ])
 }
 
-fn figures<'r>(figures: &BTreeMap<&'static str, Reading>) -> Vec<Entry<'r>> {
+fn figures<'r>(figures: &BTreeMap<&'static str, PrintedNumber>) -> Vec<AwrJsonMember<'r>> {
     figures.iter().map(|(name, reading)| (*name, (*reading).into())).collect()
 }
 
-fn detail(of: &DetailRow, show: Show) -> Item<'_> {
-    let mut entries = figures(&of.figures);
+fn detail(row: &DetailRow, show: AwrJsonOptions) -> AwrJsonValue<'_> {
+    let mut entries = figures(&row.figures);
     if show.object_names {
-        entries.extend(of.object.iter().map(|object| ("object", object.into())));
+        entries.extend(row.object.iter().map(|object| ("object", object.into())));
     }
-    entries.extend([("line", of.line.into()), ("name", (&of.name).into())]);
-    Item::object(entries)
+    entries.extend([("line", row.line.into()), ("name", (&row.name).into())]);
+    AwrJsonValue::object(entries)
 }
 
-fn io(of: &IoRow, named: bool) -> Item<'_> {
-    let mut entries = figures(&of.figures);
-    entries.push(("line", of.line.into()));
-    entries.extend(of.pdb.iter().map(|pdb| ("pdb", pdb.into())));
+fn io(row: &IoRow, named: bool) -> AwrJsonValue<'_> {
+    let mut entries = figures(&row.figures);
+    entries.push(("line", row.line.into()));
+    entries.extend(row.pdb.iter().map(|pdb| ("pdb", pdb.into())));
     if named {
-        entries.push(("name", (&of.name).into()));
-        entries.extend(of.file.iter().map(|file| ("file", file.into())));
+        entries.push(("name", (&row.name).into()));
+        entries.extend(row.file.iter().map(|file| ("file", file.into())));
     }
-    Item::object(entries)
+    AwrJsonValue::object(entries)
 }
 
-fn statements<'r>(list: &'r StatementList, report: &'r AwrReport, show: Show) -> Item<'r> {
+fn statements<'r>(list: &'r StatementList, report: &'r AwrReport, show: AwrJsonOptions) -> AwrJsonValue<'r> {
     let rows = list.statements.iter().map(|statement| {
         let mut entries = figures(&statement.figures);
         entries.push(("id", (&statement.id).into()));
@@ -113,12 +118,12 @@ fn statements<'r>(list: &'r StatementList, report: &'r AwrReport, show: Show) ->
             entries.push(("text", text.into()));
             entries.extend(statement.module.iter().map(|module| ("module", module.into())));
         }
-        Item::object(entries)
+        AwrJsonValue::object(entries)
     });
     of_order(&list.order, &list.source, "statements", rows.collect())
 }
 
-fn segments(list: &SegmentList, show: Show) -> Item<'_> {
+fn segments(list: &SegmentList, show: AwrJsonOptions) -> AwrJsonValue<'_> {
     let rows = list.segments.iter().map(|segment| {
         let mut entries = vec![
             ("line", segment.line.into()),
@@ -135,48 +140,57 @@ fn segments(list: &SegmentList, show: Show) -> Item<'_> {
                 ("tablespace", (&segment.tablespace).into()),
             ]);
         }
-        Item::object(entries)
+        AwrJsonValue::object(entries)
     });
     of_order(&list.order, &list.source, "segments", rows.collect())
 }
 
-/// A list of top ones in one order.
-fn of_order<'r>(order: &'r str, source: &'r Source, name: &'r str, rows: Item<'r>) -> Item<'r> {
-    Item::object(vec![("order", order.into()), ("section", source.section.trim().into()), (name, rows)])
-}
-
-fn container(of: &Container) -> Item<'_> {
-    Item::Object(vec![
-        ("dbid", (&of.dbid).into()),
-        ("name", (&of.name).into()),
-        ("opened", (&of.opened).into()),
+/// A list of top entries in one order.
+fn of_order<'r>(
+    order: &'r str,
+    source: &'r AwrSource,
+    name: &'r str,
+    rows: AwrJsonValue<'r>,
+) -> AwrJsonValue<'r> {
+    AwrJsonValue::object(vec![
+        ("order", order.into()),
+        ("section", source.section.trim().into()),
+        (name, rows),
     ])
 }
 
-fn parameter(of: &Parameter) -> Item<'_> {
+fn container(pdb_container: &Container) -> AwrJsonValue<'_> {
+    AwrJsonValue::Object(vec![
+        ("dbid", (&pdb_container.dbid).into()),
+        ("name", (&pdb_container.name).into()),
+        ("opened", (&pdb_container.opened).into()),
+    ])
+}
+
+fn parameter(setting: &AwrParameter) -> AwrJsonValue<'_> {
     let mut entries = vec![
-        ("end_value", of.end_value.as_ref().into()),
-        ("name", (&of.name).into()),
-        ("value", (&of.value).into()),
+        ("end_value", setting.end_value.as_ref().into()),
+        ("name", (&setting.name).into()),
+        ("value", (&setting.value).into()),
     ];
-    entries.extend(of.pdb.iter().map(|pdb| ("pdb", pdb.into())));
-    entries.extend(of.instance.map(|instance| ("instance", instance.into())));
-    Item::object(entries)
+    entries.extend(setting.pdb.iter().map(|pdb| ("pdb", pdb.into())));
+    entries.extend(setting.instance.map(|instance| ("instance", instance.into())));
+    AwrJsonValue::object(entries)
 }
 
-fn issue(of: &Issue) -> Item<'_> {
-    Item::Object(vec![
-        ("level", if of.is_error() { "error" } else { "warning" }.into()),
-        ("line", of.line.into()),
-        ("message", (&of.message).into()),
-        ("section", (&of.section).into()),
+fn issue(problem: &Issue) -> AwrJsonValue<'_> {
+    AwrJsonValue::Object(vec![
+        ("level", if problem.is_error() { "error" } else { "warning" }.into()),
+        ("line", problem.line.into()),
+        ("message", (&problem.message).into()),
+        ("section", (&problem.section).into()),
     ])
 }
 
-/// Where every figure and word stood.
-fn sources(report: &AwrReport) -> Item<'_> {
-    fn one(source: &Source) -> Item<'_> {
-        Item::Object(vec![
+/// The source of every figure and word.
+fn sources(report: &AwrReport) -> AwrJsonValue<'_> {
+    fn one(source: &AwrSource) -> AwrJsonValue<'_> {
+        AwrJsonValue::Object(vec![
             ("caption", source.caption.as_ref().into()),
             ("line", source.line.into()),
             ("section", source.section.trim().into()),
@@ -184,5 +198,5 @@ fn sources(report: &AwrReport) -> Item<'_> {
     }
     let words = report.words.iter().map(|(name, word)| (*name, one(&word.source)));
     let figures = report.figures.iter().map(|(name, figure)| (name.as_str(), one(&figure.source)));
-    Item::object(words.chain(figures).collect())
+    AwrJsonValue::object(words.chain(figures).collect())
 }

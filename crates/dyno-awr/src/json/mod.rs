@@ -1,17 +1,18 @@
-//! A report as JSON: figures nested by the first part of their names, lists as lists.
+//! Converts a report to JSON: figures are nested by the first part of their names, lists become
+//! arrays.
 
 mod item;
 mod lists;
 
 use std::collections::BTreeMap;
 
-use item::{Entry, Item};
+use item::{AwrJsonMember, AwrJsonValue};
 use serde::Serialize;
 
 use crate::number::TimeReading;
-use crate::report::{AwrReport, Event, Figure, Instance, Kind};
+use crate::report::{AwrFigure, AwrInstance, AwrReport, AwrReportKind, AwrWaitEvent};
 
-/// Figures of the load profile that every report's output has, absent ones as null.
+/// Figures of the load profile that the output always has; absent ones are null.
 const LOAD_PROFILE: [&str; 14] = [
     "redo_size",
     "logical_reads",
@@ -29,9 +30,9 @@ const LOAD_PROFILE: [&str; 14] = [
     "transactions",
 ];
 
-fn average<'r>(average: Option<TimeReading>, raw: &'r str) -> Item<'r> {
+fn average<'r>(average: Option<TimeReading>, raw: &'r str) -> AwrJsonValue<'r> {
     let average = average.map(|average| {
-        Item::Object(vec![
+        AwrJsonValue::Object(vec![
             ("raw", raw.into()),
             ("unit", average.unit.name().into()),
             ("value", average.reading.into()),
@@ -40,7 +41,7 @@ fn average<'r>(average: Option<TimeReading>, raw: &'r str) -> Item<'r> {
     average.into()
 }
 
-fn event(event: &Event) -> Vec<Entry<'_>> {
+fn event(event: &AwrWaitEvent) -> Vec<AwrJsonMember<'_>> {
     vec![
         ("avg_wait", average(event.average, &event.average_raw)),
         ("event", (&event.name).into()),
@@ -52,21 +53,25 @@ fn event(event: &Event) -> Vec<Entry<'_>> {
     ]
 }
 
-fn instance(instance: &Instance) -> Item<'_> {
+fn instance(instance: &AwrInstance) -> AwrJsonValue<'_> {
     let mut entries = figures(&instance.figures, &[]);
     entries.push(("inst_num", instance.number.into()));
     for (name, word) in &instance.words {
         entries.push((if *name == "version" { "release" } else { name }, word.into()));
     }
-    Item::object(entries)
+    AwrJsonValue::object(entries)
 }
 
-/// Figures under their names, one level deeper where a name has two parts. Those of `LOAD_PROFILE` are there in any case.
-fn figures<'r>(figures: &'r BTreeMap<String, Figure>, load_profile: &[&'r str]) -> Vec<Entry<'r>> {
-    let mut groups: BTreeMap<&str, Vec<Entry<'_>>> = BTreeMap::new();
+/// Figures by name, one level deeper where a name has two parts. Those of `LOAD_PROFILE` are always
+/// present.
+fn figures<'r>(figures: &'r BTreeMap<String, AwrFigure>, load_profile: &[&'r str]) -> Vec<AwrJsonMember<'r>> {
+    let mut groups: BTreeMap<&str, Vec<AwrJsonMember<'_>>> = BTreeMap::new();
     let mut entries = Vec::new();
     if !load_profile.is_empty() {
-        groups.insert("load_profile_per_s", load_profile.iter().map(|name| (*name, Item::Null)).collect());
+        groups.insert(
+            "load_profile_per_s",
+            load_profile.iter().map(|name| (*name, AwrJsonValue::Null)).collect(),
+        );
     }
     for (name, figure) in figures {
         match name.split_once('.') {
@@ -74,40 +79,41 @@ fn figures<'r>(figures: &'r BTreeMap<String, Figure>, load_profile: &[&'r str]) 
             None => entries.push((name.as_str(), figure.reading.into())),
         }
     }
-    entries.extend(groups.into_iter().map(|(name, group)| (name, Item::object(group))));
+    entries.extend(groups.into_iter().map(|(name, group)| (name, AwrJsonValue::object(group))));
     entries
 }
 
-/// Words that every report's output has, absent ones as null.
+/// Words that the output always has; absent ones are null.
 const HEAD: [&str; 8] = ["db_name", "instance", "version", "rac", "cdb", "host", "platform", "begin_time"];
 
-/// Counts that every report's output has, absent ones as null.
+/// Counts that the output always has; absent ones are null.
 const COUNTS: [&str; 5] = ["cpus", "begin_snap", "end_snap", "elapsed_min", "db_time_min"];
 
-/// What is shown of names and texts that belong to the application.
+/// Which names and texts of the application are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Show {
+pub struct AwrJsonOptions {
     /// Texts and modules of statements.
     pub sql_text: bool,
-    /// Owners, tables, tablespaces, files.
+    /// Names of owners, tables, tablespaces and files.
     pub object_names: bool,
 }
 
-/// A whole report, to be written as JSON; keys are in the order of the alphabet.
-pub fn to_json(report: &AwrReport, show: Show) -> impl Serialize + '_ {
-    let word = |name: &'static str| (name, Item::from(report.word(name)));
+/// A whole report, to be written as JSON; keys are sorted alphabetically.
+pub fn to_json(report: &AwrReport, show: AwrJsonOptions) -> impl Serialize + '_ {
+    let word = |name: &'static str| (name, AwrJsonValue::from(report.word(name)));
     let mut entries = vec![("file", (&report.file).into()), ("report_type", report.kind.name().into())];
     entries.extend(HEAD.into_iter().chain(["end_time"]).map(word));
     entries.extend(report.words.iter().map(|(name, word)| (*name, (&word.text).into())));
-    entries.extend(COUNTS.map(|name| (name, Item::Null)));
+    entries.extend(COUNTS.map(|name| (name, AwrJsonValue::Null)));
     entries.extend(figures(&report.figures, &LOAD_PROFILE));
     entries.push(("top_events_title", report.top_events_title.as_ref().into()));
-    entries.push(("top_events", report.top_events.iter().map(|of| Item::Object(event(of))).collect()));
-    if report.kind == Kind::AwrRacGlobal {
+    entries
+        .push(("top_events", report.top_events.iter().map(|of| AwrJsonValue::Object(event(of))).collect()));
+    if report.kind == AwrReportKind::AwrRacGlobal {
         // The counts of CPUs are the hosts'; a cluster has none.
-        entries.push(("cpus", Item::Null));
+        entries.push(("cpus", AwrJsonValue::Null));
         entries.push(("instances", report.instances.iter().map(instance).collect()));
     }
     lists::add(&mut entries, report, show);
-    Item::object(entries)
+    AwrJsonValue::object(entries)
 }

@@ -1,15 +1,16 @@
-//! Lists of names with numbers: instance activity, time model, operating system statistics.
+//! Reads lists of names with numbers: instance activity, time model, operating system statistics.
 
 use std::collections::BTreeMap;
 
 use super::context::{Context, Sources};
 use crate::number::Suffix;
-use crate::table::{Form, Table};
+use crate::table::{AwrFormat, AwrTable};
 
-/// Keeps a column of numbers under the names in the first column. Text may cut several names to one; these are `NAME #1`, `NAME #2`.
-fn named(context: &mut Context, table: &Table<'_>, group: &str, column: Option<usize>) {
+/// Stores a column of numbers by the names in the first column. Text may truncate several names to
+/// one; these become `NAME #1`, `NAME #2`.
+fn named(context: &mut Context, table: &AwrTable<'_>, group: &str, column: Option<usize>) {
     let sources = Sources::new(table);
-    let is_cut = context.report.form == Form::Text;
+    let is_cut = context.report.form == AwrFormat::Text;
     let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
     if is_cut {
         table.rows.iter().for_each(|row| *counts.entry(row.cell(0)).or_default() += 1);
@@ -32,8 +33,8 @@ fn named(context: &mut Context, table: &Table<'_>, group: &str, column: Option<u
     }
 }
 
-/// Instance activity: totals over the interval; or, for what is a level and no count, both ends.
-pub(crate) fn instance_activity(context: &mut Context, table: &Table<'_>) {
+/// Instance activity: totals over the interval; for levels instead of counts, both ends.
+pub(crate) fn instance_activity(context: &mut Context, table: &AwrTable<'_>) {
     for (caption, group) in [
         ("total", "instance_activity"),
         ("persecond", "instance_activity_per_s"),
@@ -48,13 +49,13 @@ pub(crate) fn instance_activity(context: &mut Context, table: &Table<'_>) {
 }
 
 /// The time model: seconds, and shares of DB time.
-pub(crate) fn time_model(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn time_model(context: &mut Context, table: &AwrTable<'_>) {
     named(context, table, "time_model_s", table.find(|caption| caption.starts_with("time")));
     named(context, table, "time_model_pct", table.column("%ofdbtime"));
 }
 
-/// Statistics of the operating system: differences for times, both ends for the rest.
-pub(crate) fn os_statistics(context: &mut Context, table: &Table<'_>) {
+/// Statistics of the operating system: differences for times, both ends for the others.
+pub(crate) fn os_statistics(context: &mut Context, table: &AwrTable<'_>) {
     named(context, table, "os_stats", table.find(|caption| matches!(caption, "value" | "total")));
     named(context, table, "os_stats_end", table.column("endvalue"));
 }

@@ -1,12 +1,12 @@
-//! CPU of host and instance.
+//! Reads the CPU use of host and instance.
 
 use super::context::{Context, Sources};
 use super::load;
 use crate::number::Suffix;
-use crate::table::{Table, squash};
+use crate::table::{AwrTable, squash};
 
 /// Load and shares of the host's CPU time.
-pub(crate) fn host(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn host(context: &mut Context, table: &AwrTable<'_>) {
     let sources = Sources::new(table);
     counts_of_title(context, table);
     let Some(row) = table.rows.first() else { return };
@@ -28,23 +28,23 @@ pub(crate) fn host(context: &mut Context, table: &Table<'_>) {
     }
 }
 
-/// Older releases count in the title: `Host CPU (CPUs:    8 Cores:    8 Sockets:    2)`.
-fn counts_of_title(context: &mut Context, table: &Table<'_>) {
+/// Older releases have the counts in the title: `Host CPU (CPUs:    8 Cores:    8 Sockets:    2)`.
+fn counts_of_title(context: &mut Context, table: &AwrTable<'_>) {
     let sources = Sources::new(table);
     let Some(row) = table.rows.first() else { return };
     let Some((_, inside)) = table.title.split_once('(') else { return };
     let inside = inside.trim_end_matches(')');
     for (label, name) in [("CPUs:", "cpus"), ("Cores:", "cores"), ("Sockets:", "sockets")] {
         let value = inside.split_once(label).and_then(|(_, rest)| rest.split_whitespace().next());
-        // A count that is blank is followed by the next label.
+        // A blank count is followed by the next label.
         if let Some(value) = value.filter(|value| !value.ends_with(':')) {
             context.keep_labelled(name, value, Suffix::Decimal, sources.labelled(row, label, ""));
         }
     }
 }
 
-/// What the instance took of the host's CPU.
-pub(crate) fn instance(context: &mut Context, table: &Table<'_>) {
+/// The instance's share of the host's CPU.
+pub(crate) fn instance(context: &mut Context, table: &AwrTable<'_>) {
     if table.columns.iter().filter(|caption| caption.contains('%')).count() >= 2 {
         let sources = Sources::new(table);
         let Some(row) = table.rows.first() else { return };

@@ -1,11 +1,11 @@
-//! Wait events and wait classes, in every release's columns.
+//! Reads wait events and wait classes, with the columns of every release.
 
 use super::context::{Context, Sources};
 use crate::number::{Suffix, TimeUnit};
-use crate::report::Event;
-use crate::table::{Row, Table};
+use crate::report::AwrWaitEvent;
+use crate::table::{AwrTable, AwrTableRow};
 
-/// Which columns a table of events has.
+/// The columns of a table of events.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     name: usize,
@@ -18,7 +18,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(table: &Table<'_>) -> Self {
+    fn of(table: &AwrTable<'_>) -> Self {
         let waits = table.find(|c| c == "waits" || c == "eventwaits" || c == "totalwaits" || c == "waits#");
         let timeouts = table.find(|c| c.contains('%') && c.contains("tim") && c.contains("out"));
         let average = table.find(|c| c.contains("avg") && !c.contains("active") && !c.starts_with("summary"));
@@ -28,20 +28,20 @@ impl Columns {
                 && ["db", "call", "ela", "bg"].iter().any(|of| c.contains(of))
         });
         let class = table.find(|c| c.ends_with("waitclass") || c == "class");
-        let taken = [waits, timeouts, average, share, class];
-        // Squeezed columns break their caption: `Tota Time`.
+        let assigned = [waits, timeouts, average, share, class];
+        // Narrow columns break their caption: `Tota Time`.
         let is_time = |c: &str| {
             c.contains("time") && !c.contains('%') && !c.contains("timeouts") || c.ends_with("totals")
         };
         let time =
-            (0..table.columns.len()).find(|&i| !taken.contains(&Some(i)) && is_time(&table.squashed()[i]));
+            (0..table.columns.len()).find(|&i| !assigned.contains(&Some(i)) && is_time(&table.squashed()[i]));
         let name = table.find(|c| c.ends_with("event") || c == "eventname").unwrap_or(0);
         Self { name, waits, timeouts, time, average, share, class }
     }
 }
 
-/// The events that took most time.
-pub(crate) fn top(context: &mut Context, table: &Table<'_>) {
+/// The events with the longest times.
+pub(crate) fn top(context: &mut Context, table: &AwrTable<'_>) {
     if context.report.top_events.is_empty() {
         context.report.top_events_title = Some(table.title.trim().to_owned());
     }
@@ -49,16 +49,16 @@ pub(crate) fn top(context: &mut Context, table: &Table<'_>) {
     context.report.top_events.extend(read);
 }
 
-/// Wait classes of all sessions; the first of several tables stays.
-pub(crate) fn wait_classes(context: &mut Context, table: &Table<'_>) {
+/// Wait classes of all sessions; the first of several tables is kept.
+pub(crate) fn wait_classes(context: &mut Context, table: &AwrTable<'_>) {
     let read = read(context, table);
     if context.report.wait_classes.is_empty() {
         context.report.wait_classes = read;
     }
 }
 
-/// Wait classes of the users' sessions, which later releases have beside those of all sessions.
-pub(crate) fn foreground_wait_classes(context: &mut Context, table: &Table<'_>) {
+/// Wait classes of user sessions, which later releases have beside those of all sessions.
+pub(crate) fn foreground_wait_classes(context: &mut Context, table: &AwrTable<'_>) {
     let read = read(context, table);
     context.report.foreground_wait_classes.clone_from(&read);
     if context.report.wait_classes.is_empty() {
@@ -66,36 +66,41 @@ pub(crate) fn foreground_wait_classes(context: &mut Context, table: &Table<'_>) 
     }
 }
 
-/// Events of foreground sessions.
-pub(crate) fn foreground(context: &mut Context, table: &Table<'_>) {
+/// Reads the events of foreground sessions.
+pub(crate) fn foreground(context: &mut Context, table: &AwrTable<'_>) {
     let read = read(context, table);
     context.report.foreground_events.extend(read);
 }
 
-/// Events of background processes.
-pub(crate) fn background(context: &mut Context, table: &Table<'_>) {
+/// Reads the events of background processes.
+pub(crate) fn background(context: &mut Context, table: &AwrTable<'_>) {
     let read = read(context, table);
     context.report.background_events.extend(read);
 }
 
-/// Events of both together.
-pub(crate) fn all(context: &mut Context, table: &Table<'_>) {
+/// Reads the events of all sessions together.
+pub(crate) fn all(context: &mut Context, table: &AwrTable<'_>) {
     let read = read(context, table);
     context.report.all_events.extend(read);
 }
 
 /// The events of one table.
-pub(crate) fn read(context: &mut Context, table: &Table<'_>) -> Vec<Event> {
+pub(crate) fn read(context: &mut Context, table: &AwrTable<'_>) -> Vec<AwrWaitEvent> {
     let columns = Columns::of(table);
     let sources = Sources::new(table);
     let rows = table.rows.iter().filter(|row| !row.cell(columns.name).is_empty());
     rows.map(|row| event(context, &sources, row, columns)).collect()
 }
 
-fn event(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>, columns: Columns) -> Event {
+fn event(
+    context: &mut Context,
+    sources: &Sources<'_, '_>,
+    row: &AwrTableRow<'_>,
+    columns: Columns,
+) -> AwrWaitEvent {
     let cell = |column: Option<usize>| column.map_or("", |at| row.cell(at)).trim();
     let time = context.time(sources, row, columns.time, Some(TimeUnit::S));
-    Event {
+    AwrWaitEvent {
         name: row.cell(columns.name).to_owned(),
         waits: context.number(sources, row, columns.waits, Suffix::Decimal),
         time_s: time.map(|time| time.seconds()),

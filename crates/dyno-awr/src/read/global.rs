@@ -1,4 +1,5 @@
-//! The report of a whole cluster: another document, with a line for each instance and sums over them.
+//! Reads the report of a whole cluster: another document, with a line for each instance and sums
+//! over them.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +7,11 @@ use super::context::{Context, Sources};
 use super::events;
 use super::load::name_of;
 use crate::number::Suffix;
-use crate::report::{Figure, Instance};
-use crate::table::{Row, Table, squash};
+use crate::report::{AwrFigure, AwrInstance};
+use crate::table::{AwrTable, AwrTableRow, squash};
 
-/// What the profile's captions are called, per second: `Logical Reads/s`. Redo stands in thousands of bytes, so it has a
-/// name of its own.
+/// Names of the profile's captions, per second: `Logical Reads/s`. Redo is in thousands of bytes,
+/// so it has a name of its own.
 const PROFILE: [(&str, &str); 10] = [
     ("logicalreads", "logical_reads"),
     ("physicalreads", "physical_reads"),
@@ -24,8 +25,8 @@ const PROFILE: [(&str, &str); 10] = [
     ("txns", "transactions"),
 ];
 
-/// Which database, which snapshots, how long.
-pub(crate) fn summary(context: &mut Context, table: &Table<'_>) {
+/// Database, snapshots and length of the interval.
+pub(crate) fn summary(context: &mut Context, table: &AwrTable<'_>) {
     let sources = Sources::new(table);
     let Some(row) = table.rows.first() else { return };
     let column = |caption: &str| table.find(|c| c == caption || c == format!("database{caption}"));
@@ -51,7 +52,7 @@ pub(crate) fn summary(context: &mut Context, table: &Table<'_>) {
 }
 
 /// The instances that the report covers.
-pub(crate) fn instances(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn instances(context: &mut Context, table: &AwrTable<'_>) {
     let sources = Sources::new(table);
     let number = table.column("i#");
     let words = [
@@ -71,7 +72,7 @@ pub(crate) fn instances(context: &mut Context, table: &Table<'_>) {
     for row in &table.rows {
         let Some(number) = context.number(&sources, row, number, Suffix::Decimal) else { continue };
         let text = |column: Option<usize>| column.map(|at| row.cell(at)).filter(|text| !text.is_empty());
-        let mut instance = Instance {
+        let mut instance = AwrInstance {
             number: number.value as u32,
             words: words.iter().filter_map(|(name, at)| Some((*name, text(*at)?.to_owned()))).collect(),
             figures: BTreeMap::new(),
@@ -80,7 +81,7 @@ pub(crate) fn instances(context: &mut Context, table: &Table<'_>) {
             let reading = context.number(&sources, row, column, Suffix::Decimal);
             if let (Some(reading), Some(column)) = (reading, column) {
                 let source = sources.source(row, column);
-                instance.figures.insert(name.to_owned(), Figure { reading, source });
+                instance.figures.insert(name.to_owned(), AwrFigure { reading, source });
             }
         }
         // All instances of a cluster run one release.
@@ -89,18 +90,20 @@ pub(crate) fn instances(context: &mut Context, table: &Table<'_>) {
     }
 }
 
-/// The line for the cluster: that of the sums, or the only instance's.
-fn is_total(table: &Table<'_>, row: &Row<'_>) -> bool {
-    let numbered =
-        |row: &Row<'_>| row.cell(0).trim().bytes().all(|b| b.is_ascii_digit()) && !row.cell(0).is_empty();
-    let is_sum = |row: &Row<'_>| row.cell(0).trim() == "Sum";
+/// Whether the line is for the cluster: that of the sums, or the only instance's.
+fn is_total(table: &AwrTable<'_>, row: &AwrTableRow<'_>) -> bool {
+    let numbered = |row: &AwrTableRow<'_>| {
+        row.cell(0).trim().bytes().all(|b| b.is_ascii_digit()) && !row.cell(0).is_empty()
+    };
+    let is_sum = |row: &AwrTableRow<'_>| row.cell(0).trim() == "Sum";
     let is_alone =
         || !table.rows.iter().any(is_sum) && table.rows.iter().filter(|row| numbered(row)).count() == 1;
     is_sum(row) || (numbered(row) && is_alone())
 }
 
-/// Keeps the columns of a table with a line for each instance, under names made from the captions.
-fn by_instance(context: &mut Context, table: &Table<'_>, name: impl Fn(&str) -> Option<String>) {
+/// Stores the columns of a table with a line for each instance, with names derived from the
+/// captions.
+fn by_instance(context: &mut Context, table: &AwrTable<'_>, name: impl Fn(&str) -> Option<String>) {
     let sources = Sources::new(table);
     let names: Vec<Option<String>> = table.columns.iter().map(|caption| name(caption)).collect();
     for row in &table.rows {
@@ -118,7 +121,7 @@ fn by_instance(context: &mut Context, table: &Table<'_>, name: impl Fn(&str) -> 
             let instance =
                 context.report.instances.iter_mut().find(|instance| Some(instance.number) == number);
             if let Some(instance) = instance {
-                let figure = Figure { reading, source: source.clone() };
+                let figure = AwrFigure { reading, source: source.clone() };
                 instance.figures.entry(name.clone()).or_insert(figure);
             }
             if total {
@@ -129,7 +132,7 @@ fn by_instance(context: &mut Context, table: &Table<'_>, name: impl Fn(&str) -> 
 }
 
 /// The load profile per second.
-pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn load_profile(context: &mut Context, table: &AwrTable<'_>) {
     by_instance(context, table, |caption| {
         let caption = squash(caption);
         let bare = caption.strip_suffix("/s")?;
@@ -142,7 +145,7 @@ pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
 }
 
 /// The time model in seconds, under the names that instances' reports use.
-pub(crate) fn time_model(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn time_model(context: &mut Context, table: &AwrTable<'_>) {
     by_instance(context, table, |caption| {
         let name = match squash(caption).as_str() {
             "dbtimes" => "DB time",
@@ -159,14 +162,14 @@ pub(crate) fn time_model(context: &mut Context, table: &Table<'_>) {
     });
 }
 
-/// CPU and memory of the hosts. Shares of CPU are each host's own; the times are added up.
-pub(crate) fn os_statistics(context: &mut Context, table: &Table<'_>) {
+/// CPU and memory of the hosts. Shares of CPU are per host; the times are added up.
+pub(crate) fn os_statistics(context: &mut Context, table: &AwrTable<'_>) {
     by_instance(context, table, |caption| {
         let caption = squash(caption);
-        // Releases group the columns in other ways; what they are called themselves stays.
+        // Releases group the columns differently; their own captions stay the same.
         let ends = |end: &str| caption.ends_with(end);
         let name = match caption.as_str() {
-            // What changed until the end.
+            // Changes until the end of the interval.
             c if c.starts_with("end") && !c.ends_with("loadend") => return None,
             _ if ends("#cpus") || ends("numcpus") => "cpus",
             _ if ends("#cores") || ends("#core") || ends("numcores") => "cores",
@@ -186,8 +189,8 @@ pub(crate) fn os_statistics(context: &mut Context, table: &Table<'_>) {
     });
 }
 
-/// The lines of instance `*`. Text names the instance in the first of its lines only.
-pub(crate) fn of_all<'t, 'a>(table: &'t Table<'a>) -> impl Iterator<Item = &'t Row<'a>> {
+/// The lines of instance `*`. Text names the instance only in the first of its lines.
+pub(crate) fn of_all<'t, 'a>(table: &'t AwrTable<'a>) -> impl Iterator<Item = &'t AwrTableRow<'a>> {
     let mut inside = false;
     table.rows.iter().filter(move |row| {
         let number = row.cell(0).trim();
@@ -197,22 +200,22 @@ pub(crate) fn of_all<'t, 'a>(table: &'t Table<'a>) -> impl Iterator<Item = &'t R
 }
 
 /// Top events of the cluster: the lines of instance `*`.
-pub(crate) fn top_events(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn top_events(context: &mut Context, table: &AwrTable<'_>) {
     let rows = of_all(table).cloned().collect();
-    let cluster = Table {
+    let cluster = AwrTable {
         title: table.title.clone(),
         columns: table.columns.clone(),
         rows,
         line: table.line,
-        ..Table::default()
+        ..AwrTable::default()
     };
     context.report.top_events_title = Some(format!("{}, instance '*' (cluster-wide)", table.title));
     let read = events::read(context, &cluster);
     context.report.top_events.extend(read);
 }
 
-/// The I/O profile: the columns of an instance's, with other captions.
-pub(crate) fn io_profile(context: &mut Context, table: &Table<'_>) {
+/// The I/O profile: the columns of an instance report, with other captions.
+pub(crate) fn io_profile(context: &mut Context, table: &AwrTable<'_>) {
     let sources = Sources::new(table);
     let groups = [
         ("io_profile_per_s", table.column("read+write/s").or_else(|| table.column("readwrite/s"))),

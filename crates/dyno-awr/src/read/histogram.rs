@@ -1,17 +1,18 @@
-//! Distributions of wait times, put together from all tables that a release prints them in.
+//! Reads distributions of wait times, combined from all tables that a release prints.
 //!
-//! Each release cuts time differently: eight bands from 1 ms to 1 s, up to 11.2 and in STATSPACK; eight from 8 µs to 512 µs
-//! and five tables of details since 12.2. All bounds are powers of two microseconds: a "millisecond" is 1,024 µs, a
-//! "second" 1,024 of those, a "minute" 64 of those. So what the tables say of one event is laid over each other, and of
-//! bands that overlap the finer one stays.
+//! Each release divides time differently: eight bands from 1 ms to 1 s up to 11.2 and in STATSPACK;
+//! eight from 8 µs to 512 µs and five tables of details since 12.2. All bounds are powers of two
+//! microseconds: a "millisecond" is 1,024 µs, a "second" 1,024 of those, a "minute" 64 of those. So
+//! the bands of all tables for one event are combined, and of overlapping bands the finer one is
+//! kept.
 
 use std::collections::BTreeMap;
 
 use super::context::{Context, Sources};
-use crate::issue::Level;
-use crate::number::{Reading, Suffix, is_absent};
-use crate::report::Band;
-use crate::table::{Table, squash};
+use crate::issue::AwrIssueSeverity;
+use crate::number::{PrintedNumber, Suffix, is_absent};
+use crate::report::AwrHistogramBand;
+use crate::table::{AwrTable, squash};
 
 /// A column of shares: waits from `from` to `below` microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ struct Bounds {
 }
 
 /// Reads one table of distributions.
-pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn read(context: &mut Context, table: &AwrTable<'_>) {
     if let Some(bounds) = count_bounds(table) {
         counts(context, table, &bounds);
         return;
@@ -31,7 +32,7 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     let Some(bounds) = bounds(table) else {
         let captions = table.columns.join(" | ");
         let message = format!("its columns are not known: {captions}");
-        context.issue(Level::Warning, &table.title, table.line, message);
+        context.issue(AwrIssueSeverity::Warning, &table.title, table.line, message);
         return;
     };
     let is_main = matches!(squash(&table.title).as_str(), "waiteventhistogram" | "waiteventhistogramglobal");
@@ -40,13 +41,14 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     for row in &table.rows {
         *counts.entry(row.cell(0)).or_default() += 1;
     }
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut occurrences: BTreeMap<&str, usize> = BTreeMap::new();
     for row in &table.rows {
         let event = row.cell(0);
-        let number = *seen.entry(event).and_modify(|number| *number += 1).or_default();
-        // Details of one of several events of a name: nothing tells whose they are.
-        let known = context.histograms.by_name.get(event).map_or(0, Vec::len);
-        let is_unclear = !is_main && known > 1 && known != counts.get(event).copied().unwrap_or(0);
+        let number = *occurrences.entry(event).and_modify(|number| *number += 1).or_default();
+        // Details of one of several events with a name: nothing shows which of them it is.
+        let existing_count = context.histograms.by_name.get(event).map_or(0, Vec::len);
+        let is_unclear =
+            !is_main && existing_count > 1 && existing_count != counts.get(event).copied().unwrap_or(0);
         if event.is_empty() || is_unclear {
             continue;
         }
@@ -55,7 +57,7 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
         let mut bands = Vec::with_capacity(bounds.len());
         for bound in &bounds {
             if let Some(share_pct) = share(context, &sources, row, bound.column) {
-                bands.push(Band { from_us: bound.from, below_us: bound.below, share_pct });
+                bands.push(AwrHistogramBand { from_us: bound.from, below_us: bound.below, share_pct });
             }
         }
         let source = || sources.source(row, waits_column.unwrap_or(0));
@@ -63,8 +65,8 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     }
 }
 
-/// The bands of a table of counts, as STATSPACK 10.1 has it: `0 - 1 ms`, `32+ ms`.
-fn count_bounds(table: &Table<'_>) -> Option<Vec<Bounds>> {
+/// The bands of a table of counts, as in STATSPACK 10.1: `0 - 1 ms`, `32+ ms`.
+fn count_bounds(table: &AwrTable<'_>) -> Option<Vec<Bounds>> {
     let mut bounds: Vec<Bounds> = Vec::new();
     for (column, caption) in table.columns.iter().enumerate().skip(1) {
         let words: Vec<&str> = caption.split([' ', '-']).filter(|word| !word.is_empty()).collect();
@@ -84,7 +86,7 @@ fn count_bounds(table: &Table<'_>) -> Option<Vec<Bounds>> {
 }
 
 /// Distributions from counts of waits. A page may end between an event and its counts.
-fn counts(context: &mut Context, table: &Table<'_>, bounds: &[Bounds]) {
+fn counts(context: &mut Context, table: &AwrTable<'_>, bounds: &[Bounds]) {
     let sources = Sources::new(table);
     let mut event = "";
     let mut row_counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -92,23 +94,25 @@ fn counts(context: &mut Context, table: &Table<'_>, bounds: &[Bounds]) {
         if !row.cell(0).is_empty() {
             event = row.cell(0);
         }
-        let read: Vec<Option<Reading>> = bounds
+        let read: Vec<Option<PrintedNumber>> = bounds
             .iter()
             .map(|bound| context.number(&sources, row, Some(bound.column), Suffix::Decimal))
             .collect();
-        let Some(counts) = read.into_iter().collect::<Option<Vec<Reading>>>() else { continue };
+        let Some(counts) = read.into_iter().collect::<Option<Vec<PrintedNumber>>>() else { continue };
         let waits: f64 = counts.iter().map(|count| count.value).sum();
         if event.is_empty() || waits <= 0.0 {
             continue;
         }
-        let band = |(bound, count): (&Bounds, &Reading)| Band {
+        let band = |(bound, count): (&Bounds, &PrintedNumber)| AwrHistogramBand {
             from_us: bound.from,
             below_us: bound.below,
-            share_pct: Reading::exact(100.0 * count.value / waits),
+            share_pct: PrintedNumber::exact(100.0 * count.value / waits),
         };
         let bands = bounds.iter().zip(&counts).map(band).collect();
         let number = *row_counts.entry(event).and_modify(|number| *number += 1).or_default();
-        context.histograms.add(event, number, Some(Reading::exact(waits)), bands, || sources.source(row, 1));
+        context
+            .histograms
+            .add(event, number, Some(PrintedNumber::exact(waits)), bands, || sources.source(row, 1));
         event = "";
     }
 }
@@ -118,23 +122,24 @@ fn is_cut(text: &str) -> bool {
     text.contains('.') && text.ends_with(|c: char| c.is_ascii_digit()) && !text.contains(['e', 'E'])
 }
 
-/// The share in a cell. A blank one is truly 0; clusters' reports add the count where it rounds to 0: `0.0(2)`.
+/// The share in a cell. A blank one is exactly 0; cluster reports add the count where the share
+/// rounds to 0: `0.0(2)`.
 fn share(
     context: &mut Context,
     sources: &Sources<'_, '_>,
-    row: &crate::table::Row<'_>,
+    row: &crate::table::AwrTableRow<'_>,
     column: usize,
-) -> Option<Reading> {
+) -> Option<PrintedNumber> {
     let text = row.cell(column);
     if is_absent(text) {
-        return Some(Reading::exact(0.0));
+        return Some(PrintedNumber::exact(0.0));
     }
     let bare = text.split('(').next().unwrap_or(text);
     context.number_of(sources, row, column, bare, Suffix::Decimal)
 }
 
-/// The bands that a table's captions name.
-fn bounds(table: &Table<'_>) -> Option<Vec<Bounds>> {
+/// The bands in a table's captions.
+fn bounds(table: &AwrTable<'_>) -> Option<Vec<Bounds>> {
     let limits: Vec<(usize, Limit)> =
         table.columns.iter().enumerate().filter_map(|(i, caption)| Some((i, Limit::of(caption)?))).collect();
     let mut bounds = Vec::with_capacity(limits.len());
@@ -157,7 +162,7 @@ fn bounds(table: &Table<'_>) -> Option<Vec<Bounds>> {
         bounds.push(Bounds { column, from, below });
         from = below?.max(from);
         if i + 2 == limits.len() {
-            // The last band begins where the one before ends, whatever is left of its caption.
+            // The last band begins where the one before ends, whatever remains of its caption.
             bounds.push(Bounds { column: limits[i + 1].0, from, below: None });
             break;
         }
@@ -170,14 +175,14 @@ const S: u64 = 1_024 * MS;
 const MIN: u64 = 64 * S;
 const HOUR: u64 = 64 * MIN;
 
-/// What one caption says.
+/// The limit in one caption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Limit {
-    /// `<8us`, `<=1s`.
+    /// An upper bound: `<8us`, `<=1s`.
     Below(u64),
-    /// `<512`.
+    /// An upper bound that lost its unit: `<512`.
     Unitless(u64),
-    /// `>=512us`, `>1s`, and what is left of it in narrow columns.
+    /// `>=512us`, `>1s`, or what narrow columns leave of it.
     AndLonger,
 }
 
@@ -227,9 +232,9 @@ mod tests {
 
     #[test]
     fn bands_of_all_layouts() {
-        let table = |captions: &str| Table {
+        let table = |captions: &str| AwrTable {
             columns: captions.split('|').map(str::to_owned).collect(),
-            ..Table::default()
+            ..AwrTable::default()
         };
         let read = |captions: &str| {
             let bounds = bounds(&table(captions)).unwrap();
@@ -245,7 +250,8 @@ mod tests {
 
     #[test]
     fn finer_bands_replace_coarser_ones() {
-        let band = |from_us, below_us| Band { from_us, below_us, share_pct: Reading::exact(1.0) };
+        let band =
+            |from_us, below_us| AwrHistogramBand { from_us, below_us, share_pct: PrintedNumber::exact(1.0) };
         let all = vec![
             band(0, Some(8)),
             band(8, Some(16)),

@@ -1,16 +1,17 @@
-//! Who the report is about: database, instance, host, snapshots. These tables have captions and no titles of their own.
+//! Reads what the report is about: database, instance, host, snapshots. These tables have captions
+//! but no titles of their own.
 
 use std::borrow::Cow;
 
 use super::context::{Context, Sources};
-use crate::issue::Level;
+use crate::issue::AwrIssueSeverity;
 use crate::moment::moment;
 use crate::number::{Suffix, is_absent};
-use crate::report::{Container, Kind, Source, Word};
-use crate::table::{Document, Row, Table, squash};
+use crate::report::{AwrReportKind, AwrSource, AwrText, Container};
+use crate::table::{AwrTable, AwrTableRow, Document, squash};
 
-/// What reads the table if it is one of the header's, as its captions tell.
-pub(crate) fn reader(table: &Table<'_>) -> Option<fn(&mut Context, &Table<'_>)> {
+/// The reader of the table, if its captions are those of a header table.
+pub(crate) fn reader(table: &AwrTable<'_>) -> Option<fn(&mut Context, &AwrTable<'_>)> {
     let has = |caption: &str| table.column(caption).is_some();
     Some(if has("snapid") && has("snaptime") {
         snapshots
@@ -27,11 +28,11 @@ pub(crate) fn reader(table: &Table<'_>) -> Option<fn(&mut Context, &Table<'_>)> 
     })
 }
 
-fn database(context: &mut Context, table: &Table<'_>) {
+fn database(context: &mut Context, table: &AwrTable<'_>) {
     let sources = &Sources::new(table);
     let Some(row) = first_row(table) else { return };
     let row = &spread(table, row);
-    // STATSPACK heads the column `Database` and leaves it empty.
+    // STATSPACK captions the column `Database` and leaves it empty.
     let name = table.find(|caption| matches!(caption, "dbname" | "database"));
     context.word("db_name", sources, row, name);
     context.keep("dbid", sources, row, table.column("dbid"), Suffix::Decimal);
@@ -41,27 +42,27 @@ fn database(context: &mut Context, table: &Table<'_>) {
     context.word("version", sources, row, table.column("release"));
     context.word("rac", sources, row, table.find(|caption| matches!(caption, "rac" | "cluster")));
     context.word("cdb", sources, row, table.column("cdb"));
-    // STATSPACK 9i and AWR 10g name the host here and nowhere else.
+    // STATSPACK 9i and AWR 10g name the host only here.
     let host = table.column("host");
     let row = &with_rest(table, row, host);
     context.word("host", sources, row, host);
     instance_of(context, sources, row);
 }
 
-fn instance(context: &mut Context, table: &Table<'_>) {
+fn instance(context: &mut Context, table: &AwrTable<'_>) {
     if let Some(row) = first_row(table) {
         instance_of(context, &Sources::new(table), &spread(table, row));
     }
 }
 
-fn instance_of(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>) {
+fn instance_of(context: &mut Context, sources: &Sources<'_, '_>, row: &AwrTableRow<'_>) {
     context.word("instance", sources, row, sources.table.column("instance"));
     context.keep("inst_num", sources, row, sources.table.column("instnum"), Suffix::Decimal);
     context.word("startup_time", sources, row, sources.table.column("startuptime"));
 }
 
-/// The first line with a value in it. Captions that were wrapped leave a piece of their ruler before it.
-fn first_row<'t, 'a>(table: &'t Table<'a>) -> Option<&'t Row<'a>> {
+/// The first line with a value in it. A piece of the ruler of wrapped captions may precede it.
+fn first_row<'t, 'a>(table: &'t AwrTable<'a>) -> Option<&'t AwrTableRow<'a>> {
     let has_value = |text: &str| text.chars().any(char::is_alphanumeric);
     table
         .rows
@@ -69,8 +70,8 @@ fn first_row<'t, 'a>(table: &'t Table<'a>) -> Option<&'t Row<'a>> {
         .find(|row| row.raw.is_some_and(has_value) || row.cells.iter().any(|cell| has_value(cell)))
 }
 
-/// A row with the end of its last cell, which SQL*Plus broke into the next line where nothing else stands.
-fn with_rest<'a>(table: &Table<'a>, row: &Row<'a>, column: Option<usize>) -> Row<'a> {
+/// A row with the rest of its last cell, which SQL*Plus wrapped to the next line.
+fn with_rest<'a>(table: &AwrTable<'a>, row: &AwrTableRow<'a>, column: Option<usize>) -> AwrTableRow<'a> {
     let mut whole = row.clone();
     let Some(column) = column.filter(|column| column + 1 == table.columns.len()) else { return whole };
     let next = table.rows.iter().find(|next| next.line == row.line + 1);
@@ -83,24 +84,24 @@ fn with_rest<'a>(table: &Table<'a>, row: &Row<'a>, column: Option<usize>) -> Row
     whole
 }
 
-/// A line of the header whose date is wider than its column: the words before the date keep their columns, those after it
-/// are counted from the end, where nothing is blank.
-fn spread<'a>(table: &Table<'a>, row: &Row<'a>) -> Row<'a> {
+/// A line of the header whose date is wider than its column. The words before the date keep their
+/// columns. Those after it are counted from the end, where nothing is blank.
+fn spread<'a>(table: &AwrTable<'a>, row: &AwrTableRow<'a>) -> AwrTableRow<'a> {
     let whole = || row.clone();
     let (true, Some(raw)) = (row.cells.is_empty(), row.raw) else { return whole() };
     let (Some(time), Some(column)) = (time_in(raw), table.column("startuptime")) else { return whole() };
     let Some((before, after)) = raw.split_once(time) else { return whole() };
     let (before, after): (Vec<&str>, Vec<&str>) =
         (before.split_whitespace().collect(), after.split_whitespace().collect());
-    // A STATSPACK report leaves its database without a name.
+    // A STATSPACK report leaves the database name blank.
     let blanks = column.checked_sub(before.len());
     let fits = blanks.is_some_and(|blanks| blanks <= 1) && column + 1 + after.len() == table.columns.len();
     let Some(blanks) = blanks.filter(|_| fits) else { return whole() };
     let cells = std::iter::repeat_n("", blanks).chain(before).chain([time]).chain(after);
-    Row { cells: cells.map(Cow::Borrowed).collect(), ..whole() }
+    AwrTableRow { cells: cells.map(Cow::Borrowed).collect(), ..whole() }
 }
 
-fn host(context: &mut Context, table: &Table<'_>) {
+fn host(context: &mut Context, table: &AwrTable<'_>) {
     let sources = &Sources::new(table);
     let Some(row) = first_row(table) else { return };
     context.word("host", sources, row, table.find(|caption| matches!(caption, "hostname" | "name")));
@@ -117,10 +118,10 @@ fn host(context: &mut Context, table: &Table<'_>) {
     );
 }
 
-fn containers(context: &mut Context, table: &Table<'_>) {
+fn containers(context: &mut Context, table: &AwrTable<'_>) {
     let column = |caption| table.column(caption);
     let (dbid, name, opened) = (column("containerdbid"), column("containername"), column("opentime"));
-    let cell = |row: &Row<'_>, column: Option<usize>| column.map_or("", |at| row.cell(at)).to_owned();
+    let cell = |row: &AwrTableRow<'_>, column: Option<usize>| column.map_or("", |at| row.cell(at)).to_owned();
     for row in &table.rows {
         let container = Container { dbid: cell(row, dbid), name: cell(row, name), opened: cell(row, opened) };
         // Reports over many snapshots list a container once for each time it was opened.
@@ -130,8 +131,8 @@ fn containers(context: &mut Context, table: &Table<'_>) {
     }
 }
 
-/// The two snapshots, and what is printed under them: elapsed and DB time in minutes.
-fn snapshots(context: &mut Context, table: &Table<'_>) {
+/// The two snapshots, and the figures below them: elapsed and DB time in minutes.
+fn snapshots(context: &mut Context, table: &AwrTable<'_>) {
     let sources = &Sources::new(table);
     for row in &table.rows {
         let row = &in_columns(table, row);
@@ -144,9 +145,10 @@ fn snapshots(context: &mut Context, table: &Table<'_>) {
     }
 }
 
-/// A snapshot's line whose date is wider than its column, as months of some languages are, moves what follows it. Its words
-/// tell what they are all the same: a label, a number, a date that ends with a time of day, and numbers.
-fn in_columns<'a>(table: &Table<'a>, row: &Row<'a>) -> Row<'a> {
+/// A snapshot's line whose date is wider than its column, as months of some languages are, so the
+/// rest is shifted. Its words are still identifiable: a label, a number, a date that ends with a
+/// time of day, and numbers.
+fn in_columns<'a>(table: &AwrTable<'a>, row: &AwrTableRow<'a>) -> AwrTableRow<'a> {
     let whole = || row.clone();
     let (true, Some(raw)) = (row.cells.is_empty(), row.raw) else { return whole() };
     let Some((label, rest)) = raw.split_once(':').filter(|(label, _)| squash(label).ends_with("snap")) else {
@@ -168,10 +170,11 @@ fn in_columns<'a>(table: &Table<'a>, row: &Row<'a>) -> Row<'a> {
     set(table.column("sessions"), values.next().unwrap_or(""));
     set(table.find(|caption| caption.starts_with("curs")), values.next().unwrap_or(""));
     set(table.column("instances"), values.next().unwrap_or(""));
-    Row { cells, ..whole() }
+    AwrTableRow { cells, ..whole() }
 }
 
-/// The date and time in a line: the first word with a colon, and the one or two before it that make it a moment.
+/// The date and time in a line: the first word with a colon, and the one or two words before it
+/// that complete it.
 fn time_in(text: &str) -> Option<&str> {
     let offset = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
     let words: Vec<&str> = text.split_whitespace().take(HEADER_WORDS_MAX).collect();
@@ -181,7 +184,7 @@ fn time_in(text: &str) -> Option<&str> {
     starts.filter_map(|start| text.get(start..end)).find(|time| moment(time).is_some())
 }
 
-/// Words of a header's line.
+/// Most words of a header's line that are examined.
 const HEADER_WORDS_MAX: usize = 64;
 
 #[derive(Clone, Copy)]
@@ -190,7 +193,7 @@ enum Edge {
     End,
 }
 
-fn snapshot(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>, edge: Edge) {
+fn snapshot(context: &mut Context, sources: &Sources<'_, '_>, row: &AwrTableRow<'_>, edge: Edge) {
     let table = sources.table;
     let name = |begin: &'static str, end: &'static str| match edge {
         Edge::Begin => begin,
@@ -204,7 +207,7 @@ fn snapshot(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>, edg
         && moment(text).is_none()
     {
         let message = format!("{text:?} is no date that is known; the report stays without a place in time");
-        context.issue(Level::Warning, "Snapshots", row.line, message);
+        context.issue(AwrIssueSeverity::Warning, "Snapshots", row.line, message);
     }
     let sessions = column("sessions");
     context.keep(name("begin_sessions", "end_sessions"), sources, row, sessions, Suffix::Decimal);
@@ -220,7 +223,7 @@ fn snapshot(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>, edg
     );
 }
 
-fn minutes(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>) {
+fn minutes(context: &mut Context, sources: &Sources<'_, '_>, row: &AwrTableRow<'_>) {
     for (label, values) in row.pairs() {
         let name = match squash(&label).as_str() {
             "elapsed" => "elapsed_min",
@@ -235,16 +238,17 @@ fn minutes(context: &mut Context, sources: &Sources<'_, '_>, row: &Row<'_>) {
     }
 }
 
-/// What reads the line that a STATSPACK of Oracle 10g prints: `Host Name: db1  Num CPUs: 8  Phys Memory (MB): 8,000`.
-pub(crate) fn host_line_reader(table: &Table<'_>) -> Option<fn(&mut Context, &Table<'_>)> {
+/// The reader of the line that STATSPACK prints in Oracle 10g:
+/// `Host Name: db1  Num CPUs: 8  Phys Memory (MB): 8,000`.
+pub(crate) fn host_line_reader(table: &AwrTable<'_>) -> Option<fn(&mut Context, &AwrTable<'_>)> {
     (table.columns.is_empty() && parts_of_host_line(table).is_some()).then_some(host_line)
 }
 
-fn parts_of_host_line<'a>(table: &Table<'a>) -> Option<(&'a str, &'a str)> {
+fn parts_of_host_line<'a>(table: &AwrTable<'a>) -> Option<(&'a str, &'a str)> {
     table.rows.first()?.raw?.split_once("Num CPUs:")
 }
 
-fn host_line(context: &mut Context, table: &Table<'_>) {
+fn host_line(context: &mut Context, table: &AwrTable<'_>) {
     let sources = Sources::new(table);
     let (Some(row), Some((before, after))) = (table.rows.first(), parts_of_host_line(table)) else { return };
     let source = |label: &str| sources.labelled(row, label, "");
@@ -264,36 +268,37 @@ fn host_line(context: &mut Context, table: &Table<'_>) {
 
 /// Database and instance from the titles of sections, where the header cannot be read.
 pub(crate) fn owner(context: &mut Context, document: &Document<'_>) {
-    // A cluster's report names the instance that made it, and is of all.
-    let Some((database, instance)) = document.owner.filter(|_| context.report.kind != Kind::AwrRacGlobal)
+    // A cluster's report names the instance that made it, but covers all.
+    let Some((database, instance)) =
+        document.owner.filter(|_| context.report.kind != AwrReportKind::AwrRacGlobal)
     else {
         return;
     };
-    let source = Source { section: "".into(), caption: "DB/Inst".into(), line: 1 };
-    // STATSPACK leaves the name out of its header, and so do its records.
-    if context.report.kind != Kind::Statspack {
+    let source = AwrSource { section: "".into(), caption: "DB/Inst".into(), line: 1 };
+    // STATSPACK omits the name in its header, and so do its records.
+    if context.report.kind != AwrReportKind::Statspack {
         put_word(context, "db_name", database, source.clone());
     }
     put_word(context, "instance", instance, source);
 }
 
-fn put_word(context: &mut Context, name: &'static str, text: &str, source: Source) {
+fn put_word(context: &mut Context, name: &'static str, text: &str, source: AwrSource) {
     if !is_absent(text) && !context.report.words.contains_key(name) {
-        context.report.words.insert(name, Word { text: text.to_owned(), source });
+        context.report.words.insert(name, AwrText { text: text.to_owned(), source });
     }
 }
 
-/// What kind of report a title announces.
-pub(crate) fn kind(title: &str) -> Option<Kind> {
+/// The kind of report with this title.
+pub(crate) fn kind(title: &str) -> Option<AwrReportKind> {
     let title = squash(title);
     if title.starts_with("statspackreport") {
-        Some(Kind::Statspack)
+        Some(AwrReportKind::Statspack)
     } else if title.starts_with("workloadrepositorypdbreport") {
-        Some(Kind::AwrPdb)
+        Some(AwrReportKind::AwrPdb)
     } else if title.starts_with("workloadrepositoryreportrac") {
-        Some(Kind::AwrRacGlobal)
+        Some(AwrReportKind::AwrRacGlobal)
     } else if title.starts_with("workloadrepositoryreport") {
-        Some(Kind::Awr)
+        Some(AwrReportKind::Awr)
     } else {
         None
     }

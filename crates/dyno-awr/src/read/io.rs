@@ -1,13 +1,13 @@
-//! I/O by function, type of file, tablespace and file.
+//! Reads I/O by function, file type, tablespace and file.
 
 use std::collections::BTreeMap;
 
 use super::context::{Context, Sources};
 use super::global::of_all;
-use crate::issue::Level;
-use crate::number::{Reading, Suffix, is_absent};
+use crate::issue::AwrIssueSeverity;
+use crate::number::{PrintedNumber, Suffix, is_absent};
 use crate::report::IoRow;
-use crate::table::{Row, Table, squash};
+use crate::table::{AwrTable, AwrTableRow, squash};
 
 /// The columns of I/O by function, after the name; all releases have them in this order.
 const FUNCTION: [(&str, Suffix); 7] = [
@@ -21,38 +21,38 @@ const FUNCTION: [(&str, Suffix); 7] = [
 ];
 
 /// I/O by function of the database.
-pub(crate) fn functions(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn functions(context: &mut Context, table: &AwrTable<'_>) {
     let read = by_kind(context, table, &FUNCTION, &["wait_ms"]);
     context.report.io_functions.extend(read);
 }
 
 /// I/O by type of file.
-pub(crate) fn filetypes(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn filetypes(context: &mut Context, table: &AwrTable<'_>) {
     let read = by_kind(context, table, &FUNCTION[..6], &["small_read_ms", "large_read_ms"]);
     context.report.io_filetypes.extend(read);
 }
 
 /// I/O by function of the database and type of file.
-pub(crate) fn functions_by_filetype(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn functions_by_filetype(context: &mut Context, table: &AwrTable<'_>) {
     let read = by_kind(context, table, &FUNCTION, &["wait_ms"]);
     context.report.io_function_filetypes.extend(read);
 }
 
 fn by_kind(
     context: &mut Context,
-    table: &Table<'_>,
+    table: &AwrTable<'_>,
     numbers: &[(&'static str, Suffix)],
     times: &[&'static str],
 ) -> Vec<IoRow> {
     let figure_count = numbers.len() + times.len();
-    // Text prints the names of functions and types of file on lines of their own.
+    // Text prints the names of functions and file types on separate lines.
     if table.columns.len() == figure_count {
         return by_kind(context, &with_names(table), numbers, times);
     }
     let sources = Sources::new(table);
     if table.columns.len() != 1 + figure_count {
         let message = format!("its columns are not known: {}", table.columns.join(" | "));
-        context.issue(Level::Warning, &table.title, table.line, message);
+        context.issue(AwrIssueSeverity::Warning, &table.title, table.line, message);
         return Vec::new();
     }
     let mut rows = Vec::new();
@@ -76,11 +76,11 @@ fn by_kind(
     rows
 }
 
-/// The table with the names that stand on lines of their own in its first column.
-fn with_names<'a>(table: &Table<'a>) -> Table<'a> {
+/// The table with the names from separate lines in its first column.
+fn with_names<'a>(table: &AwrTable<'a>) -> AwrTable<'a> {
     let mut columns = vec![String::new()];
     columns.extend(table.columns.iter().cloned());
-    let mut rows: Vec<Row<'a>> = Vec::new();
+    let mut rows: Vec<AwrTableRow<'a>> = Vec::new();
     let mut name: &'a str = "";
     for row in &table.rows {
         let raw = row.raw.unwrap_or_default();
@@ -88,32 +88,33 @@ fn with_names<'a>(table: &Table<'a>) -> Table<'a> {
         match raw.split_whitespace().any(is_figure) {
             true if !row.cells.is_empty() => {
                 let cells = std::iter::once(name.into()).chain(row.cells.iter().cloned()).collect();
-                rows.push(Row { cells, raw: row.raw, line: row.line });
+                rows.push(AwrTableRow { cells, raw: row.raw, line: row.line });
             }
-            // A line of figures that does not stand under the captions is nobody's.
+            // A line of figures that does not match the captions is skipped.
             true => {}
             false => name = raw.trim(),
         }
     }
-    Table { title: table.title.clone(), columns, rows, line: table.line, ..Table::default() }
+    AwrTable { title: table.title.clone(), columns, rows, line: table.line, ..AwrTable::default() }
 }
 
-/// How far the volume over the interval may be from the printed rate to tell which suffix a rate had, beyond what rounding
-/// leaves open.
+/// Share by which the volume over the interval may differ from the printed rate, beyond rounding,
+/// when it determines the suffix of a rate.
 const RATE_TOLERANCE: f64 = 0.2;
 
 /// The powers of 1,024 that data columns are printed in: M, G, T, P.
 const DATA_POWERS: std::ops::RangeInclusive<i32> = 2..=5;
 
-/// A rate of data. Reports cut it to seven characters, and the suffix with it: `513.685` is `513.685M`. Which one it was is told by
-/// the volume in the column before, divided by the interval; suffixes are a factor of 1,024 apart.
+/// A rate of data. Reports truncate it to seven characters, and the suffix with it: `513.685` is
+/// `513.685M`. The volume in the column before, divided by the interval, shows which suffix it was;
+/// suffixes differ by a factor of 1,024.
 fn data_rate(
     context: &mut Context,
     sources: &Sources<'_, '_>,
-    row: &Row<'_>,
+    row: &AwrTableRow<'_>,
     column: usize,
-    figures: &BTreeMap<&'static str, Reading>,
-) -> Option<Reading> {
+    figures: &BTreeMap<&'static str, PrintedNumber>,
+) -> Option<PrintedNumber> {
     let text = row.cell(column).trim();
     let printed = context.number(sources, row, Some(column), Suffix::Binary)?;
     let cut = text.ends_with(|c: char| c.is_ascii_digit()) && printed.value != 0.0;
@@ -129,53 +130,57 @@ fn data_rate(
             row.cell(0),
             sources.table.columns[column]
         );
-        context.issue(Level::Warning, &sources.table.title, row.line, message);
+        context.issue(AwrIssueSeverity::Warning, &sources.table.title, row.line, message);
     }
     found
 }
 
-/// The rate with the smallest suffix that its volume allows, and whether there is a volume at all. A volume of `1M` is anything from
-/// half of that to one and a half.
-fn with_suffix(printed: Reading, volume: Reading, elapsed_s: f64) -> (Option<Reading>, bool) {
+/// The rate with the smallest suffix that its volume allows, and whether there is a volume at all.
+/// A volume of `1M` is anything from half of that to one and a half.
+fn with_suffix(
+    printed: PrintedNumber,
+    volume: PrintedNumber,
+    elapsed_s: f64,
+) -> (Option<PrintedNumber>, bool) {
     let half = volume.step / 2.0;
     let least = (volume.value - half).max(0.0) / elapsed_s * (1.0 - RATE_TOLERANCE);
     let most = (volume.value + half) / elapsed_s * (1.0 + RATE_TOLERANCE);
-    let of = |power: i32| {
+    let scaled = |power: i32| {
         let factor = 1024f64.powi(power);
-        Reading { value: printed.value * factor, step: printed.step * factor }
+        PrintedNumber { value: printed.value * factor, step: printed.step * factor }
     };
-    let fits = |reading: &Reading| (least..=most).contains(&reading.value);
-    (DATA_POWERS.map(of).find(fits), most > 0.0)
+    let fits = |reading: &PrintedNumber| (least..=most).contains(&reading.value);
+    (DATA_POWERS.map(scaled).find(fits), most > 0.0)
 }
 
 /// A mean time in milliseconds.
 fn milliseconds(
     context: &mut Context,
     sources: &Sources<'_, '_>,
-    row: &Row<'_>,
+    row: &AwrTableRow<'_>,
     column: usize,
-) -> Option<Reading> {
+) -> Option<PrintedNumber> {
     if is_absent(row.cell(column)) {
         return None;
     }
-    // Where no unit is printed in cell or caption, the section's note says milliseconds.
+    // Where neither cell nor caption has a unit, the section's note says milliseconds.
     let time = context.time(sources, row, Some(column), Some(crate::number::TimeUnit::Ms))?.seconds();
-    Some(Reading { value: time.value * 1e3, step: time.step * 1e3 })
+    Some(PrintedNumber { value: time.value * 1e3, step: time.step * 1e3 })
 }
 
-/// I/O by tablespace.
-pub(crate) fn tablespaces(context: &mut Context, table: &Table<'_>) {
+/// Reads the I/O by tablespace.
+pub(crate) fn tablespaces(context: &mut Context, table: &AwrTable<'_>) {
     let read = by_file(context, table);
     context.report.tablespaces.extend(read);
 }
 
-/// I/O by file.
-pub(crate) fn files(context: &mut Context, table: &Table<'_>) {
+/// Reads the I/O by file.
+pub(crate) fn files(context: &mut Context, table: &AwrTable<'_>) {
     let read = by_file(context, table);
     context.report.files.extend(read);
 }
 
-fn by_file(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
+fn by_file(context: &mut Context, table: &AwrTable<'_>) -> Vec<IoRow> {
     let sources = Sources::new(table);
     let file = table.column("filename");
     let pdb = table.find(|caption| matches!(caption, "pdbname" | "pdb" | "containername"));
@@ -220,19 +225,19 @@ fn file_column(caption: &str) -> Option<&'static str> {
 }
 
 /// I/O of a cluster by function of the database.
-pub(crate) fn functions_of_cluster(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn functions_of_cluster(context: &mut Context, table: &AwrTable<'_>) {
     let read = of_cluster(context, table);
     context.report.io_functions.extend(read);
 }
 
 /// I/O of a cluster by type of file.
-pub(crate) fn filetypes_of_cluster(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn filetypes_of_cluster(context: &mut Context, table: &AwrTable<'_>) {
     let read = of_cluster(context, table);
     context.report.io_filetypes.extend(read);
 }
 
 /// I/O of a cluster: the lines of instance `*`.
-fn of_cluster(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
+fn of_cluster(context: &mut Context, table: &AwrTable<'_>) -> Vec<IoRow> {
     let sources = Sources::new(table);
     let columns = [
         ("requests", table.column("requeststotal"), 1.0),
@@ -247,8 +252,9 @@ fn of_cluster(context: &mut Context, table: &Table<'_>) -> Vec<IoRow> {
         let mut figures = BTreeMap::new();
         for (name, column, factor) in columns {
             let reading = context.number(&sources, row, column, Suffix::Decimal);
-            figures
-                .extend(reading.map(|r| (name, Reading { value: r.value * factor, step: r.step * factor })));
+            figures.extend(
+                reading.map(|r| (name, PrintedNumber { value: r.value * factor, step: r.step * factor })),
+            );
         }
         rows.push(IoRow { name: row.cell(1).to_owned(), file: None, pdb: None, figures, line: row.line });
     }
@@ -263,13 +269,13 @@ mod tests {
     fn a_rate_that_lost_its_suffix_is_told_by_its_volume() {
         const MIB: f64 = 1_048_576.0;
         let rate = |printed: f64, volume: f64, step: f64, elapsed_s: f64| {
-            let printed = Reading { value: printed, step: 0.0 };
-            let volume = Reading { value: volume * MIB, step: step * MIB };
+            let printed = PrintedNumber { value: printed, step: 0.0 };
+            let volume = PrintedNumber { value: volume * MIB, step: step * MIB };
             with_suffix(printed, volume, elapsed_s).0.map(|rate| rate.value / MIB)
         };
         assert_eq!(rate(4.5, 4_096.0, 1_024.0, 900.0), Some(4.5));
         assert_eq!(rate(1.25, 4_608_000.0, 102_400.0, 3_600.0), Some(1_280.0));
-        // Of an hour, 1M is no more than a hint: 0.6 and 1.4 MiB are printed so, too.
+        // Over an hour, 1M is only a hint: 0.6 and 1.4 MiB are printed like that too.
         assert_eq!(rate(0.000_389, 1.0, 1.0, 3_600.0), Some(0.000_389));
         assert_eq!(rate(0.000_139, 0.0, 1.0, 3_600.0), Some(0.000_139));
         assert_eq!(rate(7.0, 1.0, 1.0, 3_600.0), None);

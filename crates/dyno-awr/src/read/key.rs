@@ -1,18 +1,19 @@
-//! What a value of a parameter belongs to.
+//! Identifies the scope of a parameter's value.
 
-use crate::report::Parameter;
+use crate::report::AwrParameter;
 
-/// What one value belongs to: a container may set a parameter for itself, and instances of a cluster may differ.
+/// The scope of one value: a container may set a parameter for itself, and instances of a cluster
+/// may differ.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key {
+pub(super) struct AwrParameterKey {
     pub(super) name: String,
     pub(super) pdb: Option<String>,
     pub(super) instance: Option<u32>,
 }
 
-impl Key {
-    /// Whether a parameter belongs to it.
-    pub(super) fn is(&self, parameter: &Parameter) -> bool {
+impl AwrParameterKey {
+    /// Whether a parameter has this name and scope.
+    pub(super) fn matches(&self, parameter: &AwrParameter) -> bool {
         parameter.name == self.name && parameter.pdb == self.pdb && parameter.instance == self.instance
     }
 }

@@ -1,12 +1,12 @@
-//! Sections that reports have and that are not read. One that is neither here nor read is worth a warning: it may be a new
-//! name of something that is.
+//! Sections that are known but not read. A section that is neither here nor read causes a warning:
+//! it may be a new name of one that is read.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use crate::table::squash;
 
-/// Their titles, without what stands in brackets.
+/// Their titles, without the text in parentheses.
 const TITLES: &[&str] = &[
     "Active Session History",
     "Activity Over Time",
@@ -177,7 +177,7 @@ const TITLES: &[&str] = &[
     "Wait Statistics",
 ];
 
-/// What the titles of parts of one subject begin with.
+/// First words of the titles of one group of sections.
 const FAMILIES: &[&str] = &[
     "ASM",
     "Columnar Cache",

@@ -1,10 +1,12 @@
-//! The load profile, and the other sections of labelled values: efficiency, caches, CPU, memory.
+//! Reads the load profile, and the other sections of labeled values: efficiency, caches, CPU,
+//! memory.
 
 use super::context::{Context, Sources};
 use crate::number::Suffix;
-use crate::table::{Table, squash};
+use crate::table::{AwrTable, squash};
 
-/// Labels of the load profile without their units, and the names of their figures. Releases change the words.
+/// Labels of the load profile without their units, and the names of their figures. The wording
+/// differs between releases.
 const LOAD: [(&str, &str); 33] = [
     ("dbtime", "db_time_s"),
     ("dbcpu", "db_cpu_s"),
@@ -42,12 +44,13 @@ const LOAD: [(&str, &str); 33] = [
 ];
 
 /// The load profile: per second and per transaction.
-pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn load_profile(context: &mut Context, table: &AwrTable<'_>) {
     let sources = Sources::new(table);
     let per_second = table.find(|caption| caption.ends_with("persecond")).unwrap_or(1);
     let per_transaction = table.find(|caption| caption.ends_with("pertransaction")).unwrap_or(2);
     for row in &table.rows {
-        // A figure wider than its column moves those after it; the first after the label is per second all the same.
+        // A figure wider than its column shifts those after it; the first after the label is still
+        // per second.
         let pairs = if row.cells.is_empty() { row.pairs() } else { Vec::new() };
         let label = pairs.first().map_or(row.cell(0), |(label, _)| label);
         let value = |column: usize| match pairs.first() {
@@ -56,7 +59,8 @@ pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
         };
         let bare = squash(label.split(['(', ':']).next().unwrap_or_default());
         let Some((_, name)) = LOAD.iter().find(|(known, _)| *known == bare) else {
-            // Under the profile of 9i and 10g stand shares; they belong to the efficiency figures.
+            // The profile of 9i and 10g is followed by shares; they belong to the efficiency
+            // figures.
             shares(context, &sources, row);
             continue;
         };
@@ -70,14 +74,14 @@ pub(crate) fn load_profile(context: &mut Context, table: &Table<'_>) {
 }
 
 /// Percentages with their labels, two to a line.
-pub(crate) fn efficiency(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn efficiency(context: &mut Context, table: &AwrTable<'_>) {
     let sources = Sources::new(table);
     for row in &table.rows {
         shares(context, &sources, row);
     }
 }
 
-fn shares(context: &mut Context, sources: &Sources<'_, '_>, row: &crate::table::Row<'_>) {
+fn shares(context: &mut Context, sources: &Sources<'_, '_>, row: &crate::table::AwrTableRow<'_>) {
     for (label, values) in row.pairs() {
         if let (true, [value]) = (label.contains('%'), &values[..]) {
             let source = sources.labelled(row, &label, "");
@@ -92,7 +96,7 @@ fn shares(context: &mut Context, sources: &Sources<'_, '_>, row: &crate::table::
 }
 
 /// Labels with a value at the begin and one at the end: caches and memory.
-pub(crate) fn begin_end(context: &mut Context, table: &Table<'_>, group: &str, suffix: Suffix) {
+pub(crate) fn begin_end(context: &mut Context, table: &AwrTable<'_>, group: &str, suffix: Suffix) {
     let sources = Sources::new(table);
     for row in &table.rows {
         for (label, values) in row.pairs() {
@@ -109,7 +113,7 @@ pub(crate) fn begin_end(context: &mut Context, table: &Table<'_>, group: &str, s
 }
 
 /// Labels with one value: instance CPU of text reports, and the cluster's figures.
-pub(crate) fn labelled(context: &mut Context, table: &Table<'_>, group: &str) {
+pub(crate) fn labelled(context: &mut Context, table: &AwrTable<'_>, group: &str) {
     let sources = Sources::new(table);
     for row in &table.rows {
         for (label, values) in row.pairs() {
@@ -120,8 +124,8 @@ pub(crate) fn labelled(context: &mut Context, table: &Table<'_>, group: &str) {
     }
 }
 
-/// The I/O profile: requests and megabytes per second, both ways and each.
-pub(crate) fn io_profile(context: &mut Context, table: &Table<'_>) {
+/// The I/O profile: requests and megabytes per second, reads, writes and both together.
+pub(crate) fn io_profile(context: &mut Context, table: &AwrTable<'_>) {
     let sources = Sources::new(table);
     let groups = ["io_profile_per_s", "io_profile_read_per_s", "io_profile_write_per_s"];
     for row in &table.rows {
@@ -135,7 +139,7 @@ pub(crate) fn io_profile(context: &mut Context, table: &Table<'_>) {
     }
 }
 
-/// `Avg LMS process busy %:` as `avg_lms_process_busy`: what a label is called in output.
+/// The name of a label in output: `avg_lms_process_busy` for `Avg LMS process busy %:`.
 pub(crate) fn name_of(label: &str) -> String {
     let mut name = String::new();
     for c in label.chars() {

@@ -1,4 +1,4 @@
-//! Section readers: from tables to figures and lists.
+//! Section readers: extract figures and lists from tables.
 
 mod activity;
 mod context;
@@ -21,24 +21,24 @@ mod statements;
 use std::collections::BTreeSet;
 
 use context::Context;
-pub(crate) use details::{Compared, compared, detail_lists};
+pub(crate) use details::{AwrComparisonKind, compared, detail_lists};
 use distributions::Histograms;
 
-use crate::issue::Level;
+use crate::issue::AwrIssueSeverity;
 use crate::number::{Decimal, DecimalEvidence};
-use crate::report::{AwrReport, Kind};
-use crate::table::{Document, Table, squash};
+use crate::report::{AwrReport, AwrReportKind};
+use crate::table::{AwrTable, Document, squash};
 
-/// Rows of one table that are looked at for how the report writes decimals.
+/// Most rows of one table that are examined for the decimal mark.
 const EVIDENCE_ROWS_MAX: usize = 40;
 
-/// What kind of report a document is; `None` where it is none that is known.
-pub(crate) fn kind_of(document: &Document<'_>) -> Option<Kind> {
+/// The kind of report; `None` for an unknown one.
+pub(crate) fn kind_of(document: &Document<'_>) -> Option<AwrReportKind> {
     identity::kind(&document.title)
 }
 
 /// Reads every section of a document.
-pub(crate) fn read(document: &Document<'_>, file: &str, kind: Kind) -> AwrReport {
+pub(crate) fn read(document: &Document<'_>, file: &str, kind: AwrReportKind) -> AwrReport {
     let report = AwrReport::new(file, document.form, kind);
     let mut context = Context {
         report,
@@ -55,45 +55,46 @@ pub(crate) fn read(document: &Document<'_>, file: &str, kind: Kind) -> AwrReport
     context.report
 }
 
-/// What the document as a whole says: whether it is all there.
+/// Checks whether the document is complete.
 fn whole(context: &mut Context, document: &Document<'_>) {
     let last = document.tables.last().map_or(1, |table| table.rows.last().map_or(table.line, |row| row.line));
     if document.cut {
         let message =
             "the report has more tables, rows or cells than are kept; the rest was not read".to_owned();
-        context.issue(Level::Warning, "", last, message);
+        context.issue(AwrIssueSeverity::Warning, "", last, message);
     }
     if !document.ended {
         let message =
             "the report ends without its last line (End of Report); what comes after this line is missing";
-        context.issue(Level::Warning, "", last, message.to_owned());
+        context.issue(AwrIssueSeverity::Warning, "", last, message.to_owned());
     }
     for (name, what) in [("begin_snap", "snapshots"), ("elapsed_min", "elapsed time")] {
         if context.report.value(name).is_none() {
-            context.issue(Level::Warning, "", 1, format!("it does not say its {what}"));
+            context.issue(AwrIssueSeverity::Warning, "", 1, format!("it does not say its {what}"));
         }
     }
 }
 
-/// Whether anything is read of a table, in any kind of report.
-pub(crate) fn is_read(table: &Table<'_>) -> bool {
+/// Whether any kind of report has a reader for the table.
+pub(crate) fn is_read(table: &AwrTable<'_>) -> bool {
     is_summary(table) || sections::is_read(table)
 }
 
-/// Whether it is a table that tells how the report writes decimals.
-fn is_summary(table: &Table<'_>) -> bool {
+/// Whether the table is one that shows the decimal mark.
+fn is_summary(table: &AwrTable<'_>) -> bool {
     let title = squash(&table.title);
     ["loadprofile", "instanceefficiency", "wait", "timemodel", "instanceactivity", "systemstatistics"]
         .iter()
         .any(|start| title.starts_with(start))
 }
 
-/// How the report writes decimals, from the tables of the summary, which are short and all numbers.
+/// The decimal mark of the report, from the tables of the summary, which are short and contain only
+/// numbers.
 fn decimal_of(document: &Document<'_>) -> Decimal {
     let mut evidence = DecimalEvidence::default();
     for table in document.tables.iter().filter(|table| is_summary(table)) {
         for row in table.rows.iter().take(EVIDENCE_ROWS_MAX) {
-            row.cells.iter().skip(1).for_each(|cell| evidence.see(cell));
+            row.cells.iter().skip(1).for_each(|cell| evidence.observe(cell));
         }
     }
     evidence.decide()

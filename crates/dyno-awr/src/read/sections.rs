@@ -1,16 +1,16 @@
-//! Which reader a table goes to: by its title, and where it has none that is known, by HTML's summary.
+//! Selects the reader of a table: by its title, or, without a known title, by the HTML summary.
 
 use super::context::Context;
 use super::{
     activity, cpu, details, events, global, histogram, identity, io, known, load, parameters, segments,
     statements,
 };
-use crate::issue::Level;
+use crate::issue::AwrIssueSeverity;
 use crate::number::Suffix;
-use crate::report::Kind;
-use crate::table::{Table, squash};
+use crate::report::AwrReportKind;
+use crate::table::{AwrTable, squash};
 
-/// What `summary` says of tables whose title was lost, and the title that they had.
+/// The `summary` of tables whose title was lost, and the title that they had.
 const SUMMARIES: [(&str, &str); 12] = [
     ("load profile", "loadprofile"),
     ("instance efficiency", "instanceefficiency"),
@@ -26,36 +26,37 @@ const SUMMARIES: [(&str, &str); 12] = [
     ("Foreground Wait Events", "foregroundwaitevents"),
 ];
 
-/// What takes the figures out of a table.
-type Reader = fn(&mut Context, &Table<'_>);
+/// Extracts the figures from a table.
+type Reader = fn(&mut Context, &AwrTable<'_>);
 
-/// Reads a table, if it is of a section that is read.
-pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
+/// Reads a table, if its section has a reader.
+pub(crate) fn read(context: &mut Context, table: &AwrTable<'_>) {
     let title = squash(&table.title);
     misfits(context, table, &title);
-    let own = match context.report.kind {
-        Kind::AwrRacGlobal => of_cluster(table, &title),
-        Kind::Statspack => of_instance(&title).or_else(|| identity::host_line_reader(table)),
-        Kind::Awr | Kind::AwrPdb => of_instance(&title),
+    let kind_reader = match context.report.kind {
+        AwrReportKind::AwrRacGlobal => of_cluster(table, &title),
+        AwrReportKind::Statspack => of_instance(&title).or_else(|| identity::host_line_reader(table)),
+        AwrReportKind::Awr | AwrReportKind::AwrPdb => of_instance(&title),
     };
-    match own.or_else(|| of_any(table, &title)) {
+    match kind_reader.or_else(|| of_any(table, &title)) {
         Some(read) => read(context, table),
         None if table.exadata || known::is_known(&table.title) => {}
         None => {
             let message = "this section is not known".to_owned();
-            context.issue(Level::Warning, &table.title, table.line, message);
+            context.issue(AwrIssueSeverity::Warning, &table.title, table.line, message);
         }
     }
 }
 
-/// Whether a table is of a section that is read in any kind of report.
-pub(crate) fn is_read(table: &Table<'_>) -> bool {
+/// Whether any kind of report has a reader for the table's section.
+pub(crate) fn is_read(table: &AwrTable<'_>) -> bool {
     let title = squash(&table.title);
     of_instance(&title).or_else(|| of_cluster(table, &title)).or_else(|| of_any(table, &title)).is_some()
 }
 
-/// Tables that all kinds of reports have alike: lists, the header, and those that only their summary tells.
-fn of_any(table: &Table<'_>, title: &str) -> Option<Reader> {
+/// The reader of tables that all kinds of reports share: lists, the header, and those known only by
+/// their summary.
+fn of_any(table: &AwrTable<'_>, title: &str) -> Option<Reader> {
     let by_summary = || SUMMARIES.iter().find(|(words, _)| table.summary.contains(words));
     lists(title)
         .or_else(|| details::reader(title))
@@ -63,7 +64,7 @@ fn of_any(table: &Table<'_>, title: &str) -> Option<Reader> {
         .or_else(|| by_summary().and_then(|(_, title)| of_instance(title)))
 }
 
-/// Sections whose lines are read by the columns they stand under, and by nothing else.
+/// Sections whose lines are read by their column positions only.
 const BY_COLUMN: [&str; 15] = [
     "top5timed",
     "top10foreground",
@@ -82,19 +83,19 @@ const BY_COLUMN: [&str; 15] = [
     "iostatbyfiletypesummary",
 ];
 
-/// A line of text that does not stand under its captions is not read, and that is said.
-fn misfits(context: &mut Context, table: &Table<'_>, title: &str) {
+/// Reports lines of text that do not match their captions as an issue; they are not read.
+fn misfits(context: &mut Context, table: &AwrTable<'_>, title: &str) {
     if table.columns.is_empty() || !BY_COLUMN.iter().any(|start| title.starts_with(start)) {
         return;
     }
     for row in table.rows.iter().filter(|row| row.cells.is_empty()) {
         let Some(raw) = row.raw.filter(|raw| raw.bytes().any(|b| b.is_ascii_digit())) else { continue };
         let message = format!("a line does not stand under the captions and is not read: {:?}", raw.trim());
-        context.issue(Level::Warning, &table.title, row.line, message);
+        context.issue(AwrIssueSeverity::Warning, &table.title, row.line, message);
     }
 }
 
-/// Lists that instances' reports and clusters' have alike.
+/// Lists that instance and cluster reports share.
 fn lists(title: &str) -> Option<Reader> {
     let is_any = |starts: &[&str]| starts.iter().any(|start| title.starts_with(start));
     Some(if is_any(&["sqlorderedby"]) {
@@ -194,8 +195,8 @@ fn is_top_events(title: &str) -> bool {
 }
 
 /// Sections of a cluster's report.
-fn of_cluster(table: &Table<'_>, title: &str) -> Option<Reader> {
-    // The two tables of the head stand close together, and only one of them is underlined in text.
+fn of_cluster(table: &AwrTable<'_>, title: &str) -> Option<Reader> {
+    // The two tables of the head are adjacent, and only one of them is underlined in text.
     if table.column("i#").is_some() && table.column("startup").is_some() {
         return Some(global::instances);
     }

@@ -1,19 +1,20 @@
-//! Top segments.
+//! Reads the lists of top segments.
 
 use super::context::{Context, Sources};
 use super::load::name_of;
 use crate::number::Suffix;
 use crate::report::{Segment, SegmentList};
-use crate::table::{Row, Table};
+use crate::table::{AwrTable, AwrTableRow};
 
-/// Reads one list: what it is ordered by stands in the column before the share.
-pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
+/// Reads one list; the column before the share is the one by which it is sorted.
+pub(crate) fn read(context: &mut Context, table: &AwrTable<'_>) {
     let Some(order) = table.title.trim().strip_prefix("Segments by ").map(name_of) else { return };
     read_rows(context, table, |_| Some(order.clone()));
 }
 
-/// Reads the one list of a cluster's report: each row names what it counts. Text names it in the first of its rows.
-pub(crate) fn of_cluster(context: &mut Context, table: &Table<'_>) {
+/// Reads the only list of a cluster's report: each row names what it counts. Text names it only in
+/// the first of its rows.
+pub(crate) fn of_cluster(context: &mut Context, table: &AwrTable<'_>) {
     let Some(statistic) = table.column("statistic") else { return };
     let mut order = None;
     read_rows(context, table, |row| {
@@ -25,8 +26,12 @@ pub(crate) fn of_cluster(context: &mut Context, table: &Table<'_>) {
     });
 }
 
-/// Reads rows into the lists that `order_of` names.
-fn read_rows(context: &mut Context, table: &Table<'_>, mut order_of: impl FnMut(&Row<'_>) -> Option<String>) {
+/// Reads rows into the lists that `order_of` selects.
+fn read_rows(
+    context: &mut Context,
+    table: &AwrTable<'_>,
+    mut order_of: impl FnMut(&AwrTableRow<'_>) -> Option<String>,
+) {
     let share = table.find(|caption| {
         caption.starts_with("%total") || caption.starts_with("%ofcapture") || caption == "pcttotal"
     });

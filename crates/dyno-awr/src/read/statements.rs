@@ -1,14 +1,14 @@
-//! Top statements: ids and figures of every list; the texts beside them.
+//! Reads top statements: ids and figures of every list, and the statement texts.
 
 use std::collections::BTreeMap;
 
 use super::context::{Context, Sources};
 use super::load::name_of;
 use crate::number::Suffix;
-use crate::report::{Statement, StatementList};
-use crate::table::{Row, Table, squash};
+use crate::report::{AwrStatement, StatementList};
+use crate::table::{AwrTable, AwrTableRow, squash};
 
-/// What a list is ordered by, from its title.
+/// The sort order of a list, from its title.
 fn order(title: &str) -> Option<String> {
     let rest = squash(title).strip_prefix("sqlorderedby")?.to_owned();
     // STATSPACK names the database after one of its lists: `SQL ordered by Elapsed time for DB: …`.
@@ -72,18 +72,18 @@ fn is_id(text: &str) -> bool {
     sql_id || hash
 }
 
-/// Reads one list.
-pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
+/// Reads one list of statements.
+pub(crate) fn read(context: &mut Context, table: &AwrTable<'_>) {
     let Some(order) = order(&table.title) else { return };
     let Some(id) = table.find(|caption| caption == "sqlid" || caption.ends_with("hashvalue")) else { return };
     let sources = Sources::new(table);
     let names: Vec<Option<&'static str>> =
         table.columns.iter().map(|caption| figure(&squash(caption))).collect();
-    let text = |row: &Row<'_>, caption: &str| {
+    let text = |row: &AwrTableRow<'_>, caption: &str| {
         let text = row.cell(table.column(caption)?).trim();
         (!text.is_empty()).then(|| text.to_owned())
     };
-    let mut statements: Vec<Statement> = Vec::new();
+    let mut statements: Vec<AwrStatement> = Vec::new();
     for row in &table.rows {
         if !is_id(row.cell(id)) {
             if let (Some(raw), Some(last)) = (row.raw, statements.last_mut()) {
@@ -98,7 +98,7 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
                 context.number(&sources, row, Some(column), Suffix::Decimal).map(|reading| (name, reading)),
             );
         }
-        statements.push(Statement {
+        statements.push(AwrStatement {
             id: row.cell(id).to_owned(),
             figures,
             module: text(row, "sqlmodule"),
@@ -110,17 +110,18 @@ pub(crate) fn read(context: &mut Context, table: &Table<'_>) {
     let first = table.rows.first().cloned().unwrap_or_default();
     let source = sources.source(&first, id);
     match context.report.statements.iter_mut().find(|list| list.order == order) {
-        // Text reports begin a list anew on each page.
+        // Text reports begin a list again on each page.
         Some(list) => list.statements.extend(statements),
         None => context.report.statements.push(StatementList { order, statements, source }),
     }
 }
 
-/// Characters of a statement's text that are kept.
+/// Most characters of a statement's text that are kept.
 const TEXT_MAX: usize = 8_192;
 
-/// A line under a statement's figures: its module, its container, or a part of its text, cut without regard to words.
-fn text_line(statement: &mut Statement, raw: &str) {
+/// A line below a statement's figures: its module, its container, or a part of its text, which may
+/// break within words.
+fn text_line(statement: &mut AwrStatement, raw: &str) {
     if let Some(module) = raw.strip_prefix("Module: ") {
         statement.module = Some(module.trim().to_owned());
     } else if let Some(pdb) = raw.strip_prefix("PDB: ") {
@@ -133,8 +134,8 @@ fn text_line(statement: &mut Statement, raw: &str) {
     }
 }
 
-/// The list of whole texts.
-pub(crate) fn texts(context: &mut Context, table: &Table<'_>) {
+/// The list of complete texts.
+pub(crate) fn texts(context: &mut Context, table: &AwrTable<'_>) {
     let (Some(id), Some(text)) = (table.column("sqlid"), table.column("sqltext")) else { return };
     for row in &table.rows {
         if is_id(row.cell(id)) && !row.cell(text).is_empty() {
@@ -145,7 +146,7 @@ pub(crate) fn texts(context: &mut Context, table: &Table<'_>) {
 }
 
 /// Plans of statements, from the part about sampled sessions.
-pub(crate) fn plans(context: &mut Context, table: &Table<'_>) {
+pub(crate) fn plans(context: &mut Context, table: &AwrTable<'_>) {
     let (Some(id), Some(plan)) =
         (table.column("sqlid"), table.find(|caption| caption.starts_with("planhash")))
     else {

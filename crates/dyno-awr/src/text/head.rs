@@ -1,11 +1,12 @@
-//! What stands over a table: the title of its section and its captions.
+//! Parses what precedes a table: the title of its section and its captions.
 
-use super::ruler::{Span, slice};
+use super::ruler::{AwrColumnSpan, slice};
 
-/// The title in a line that begins a section of the main report: `Time Model Statistics   DB/Inst: X/x  Snaps: 1-2`.
-/// Long titles run into the names. Sections about the end of the interval name one snapshot: `End Snap: 2`.
+/// The title in a line that begins a section of the main report:
+/// `Time Model Statistics   DB/Inst: X/x  Snaps: 1-2`. Long titles run into the names. Sections
+/// about the end of the interval name one snapshot: `End Snap: 2`.
 pub(crate) fn section_title(line: &str) -> Option<&str> {
-    // Few lines have a colon, and this is asked of every line several times.
+    // Few lines have a colon, and every line is tested several times.
     memchr::memchr(b':', line.as_bytes())?;
     let at = line.find("DB/Inst:").or_else(|| line.find(" DB: ").filter(|_| line.contains("Snap")))?;
     let title = line[..at].trim();
@@ -14,14 +15,14 @@ pub(crate) fn section_title(line: &str) -> Option<&str> {
     (!title.is_empty()).then_some(title)
 }
 
-/// The database and the instance that such a line names.
+/// The database and the instance in such a line.
 pub(crate) fn section_owner(line: &str) -> Option<(&str, &str)> {
     let (_, after) = line.split_once("DB/Inst:")?;
     let (database, instance) = after.split_whitespace().next()?.split_once('/')?;
     (!database.is_empty() && !instance.is_empty() && after.contains("Snaps:")).then_some((database, instance))
 }
 
-/// The title in a line that is underlined, and where it ends; captions may stand to its right.
+/// The title in an underlined line, and its end; captions may follow to its right.
 pub(crate) fn underlined_title(line: &str) -> (&str, usize) {
     let indent = line.len() - line.trim_start().len();
     let text = &line[indent..];
@@ -33,7 +34,7 @@ pub(crate) fn underlined_title(line: &str) -> (&str, usize) {
     (text[..end].trim_end(), indent + end)
 }
 
-/// A line of captions: from `from` on, the rest blank.
+/// A line of captions: from `from` on, with the rest treated as blank.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CaptionLine<'a> {
     pub(crate) text: &'a str,
@@ -41,8 +42,8 @@ pub(crate) struct CaptionLine<'a> {
     pub(crate) from: usize,
 }
 
-/// One caption for each column: the words over it, line by line.
-pub(crate) fn captions(lines: &[CaptionLine<'_>], spans: &[Span]) -> Vec<String> {
+/// One caption for each column: the words above it, line by line.
+pub(crate) fn captions(lines: &[CaptionLine<'_>], spans: &[AwrColumnSpan]) -> Vec<String> {
     let mut captions = vec![String::new(); spans.len()];
     for line in lines {
         for (start, word) in words(line.text) {
@@ -51,7 +52,7 @@ pub(crate) fn captions(lines: &[CaptionLine<'_>], spans: &[Span]) -> Vec<String>
                 continue;
             }
             let end = start + word.chars().count();
-            let overlap = |span: &Span| end.min(span.end).saturating_sub(start.max(span.start));
+            let overlap = |span: &AwrColumnSpan| end.min(span.end).saturating_sub(start.max(span.start));
             let best = (0..spans.len()).max_by_key(|&i| (overlap(&spans[i]), std::cmp::Reverse(i)));
             if let Some(column) = best.filter(|&column| overlap(&spans[column]) > 0) {
                 let caption = &mut captions[column];
@@ -65,16 +66,17 @@ pub(crate) fn captions(lines: &[CaptionLine<'_>], spans: &[Span]) -> Vec<String>
     captions
 }
 
-/// Captions with the names of the groups that they stand under before them.
+/// Captions, each preceded by the name of its group.
 pub(crate) fn under(
-    groups: &[Span],
+    groups: &[AwrColumnSpan],
     names: &[String],
     mut captions: Vec<String>,
-    spans: &[Span],
+    spans: &[AwrColumnSpan],
 ) -> Vec<String> {
     for (caption, span) in captions.iter_mut().zip(spans) {
-        let overlap = |group: &Span| group.end.min(span.end).saturating_sub(group.start.max(span.start));
-        // A group reaches over its columns; one that only touches a column is another's.
+        let overlap =
+            |group: &AwrColumnSpan| group.end.min(span.end).saturating_sub(group.start.max(span.start));
+        // A group covers its columns; one that only touches a column belongs to another.
         let group = groups.iter().zip(names).find(|(group, _)| overlap(group) * 2 > span.end - span.start);
         if let Some((_, name)) = group.filter(|(_, name)| !name.is_empty()) {
             *caption = format!("{name} {caption}");
@@ -83,32 +85,32 @@ pub(crate) fn under(
     captions
 }
 
-/// The words of a line, each with the character it begins at.
+/// The words of a line, each with the index of its first character.
 fn words(line: &str) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
+    let mut tokens = Vec::new();
     let mut start = None;
     for (position, (at, c)) in line.char_indices().chain([(line.len(), ' ')]).enumerate() {
         match (c == ' ', start) {
             (true, Some((from, byte))) => {
-                found.push((from, &line[byte..at]));
+                tokens.push((from, &line[byte..at]));
                 start = None;
             }
             (false, None) => start = Some((position, at)),
             _ => {}
         }
     }
-    found
+    tokens
 }
 
-/// The columns of a table whose first ruler begins further right: the labels stand before it.
-pub(crate) fn with_labels(mut spans: Vec<Span>, line: &str) -> Vec<Span> {
+/// The columns of a table whose first ruler begins further right; the labels stand to its left.
+pub(crate) fn with_labels(mut spans: Vec<AwrColumnSpan>, line: &str) -> Vec<AwrColumnSpan> {
     let Some(first) = spans.first().copied() else { return spans };
-    // Under a title the tildes mark the labels, which reach to the next column.
+    // Under a title, the tildes mark the labels, which extend to the next column.
     let tildes = slice(line, first).starts_with('~');
     if tildes && spans.len() > 1 && spans[1].start > first.end + 1 {
-        spans[0] = Span { start: 0, end: spans[1].start - 1 };
+        spans[0] = AwrColumnSpan { start: 0, end: spans[1].start - 1 };
     } else if first.start >= 4 {
-        spans.insert(0, Span { start: 0, end: first.start - 1 });
+        spans.insert(0, AwrColumnSpan { start: 0, end: first.start - 1 });
     } else {
         spans[0].start = 0;
     }
@@ -151,7 +153,7 @@ mod tests {
     fn labels_stand_before_the_first_column() {
         let line = "~~~~~~~~~~~            ---------------   -----";
         let spans = with_labels(ruler(line).unwrap(), line);
-        assert_eq!(spans[0], Span { start: 0, end: 22 });
+        assert_eq!(spans[0], AwrColumnSpan { start: 0, end: 22 });
         let line = "            --------- -----";
         assert_eq!(with_labels(ruler(line).unwrap(), line).len(), 3);
     }

@@ -1,4 +1,4 @@
-//! Text reports: tables out of lines under rulers of dashes.
+//! Text reports: extracts tables from lines under rulers of dashes.
 
 mod head;
 mod lines;

@@ -1,24 +1,24 @@
-//! A table while it is read: records may take several lines, each with columns of its own.
+//! Collects the rows of a table; records may take several lines, each with columns of its own.
 
 use std::borrow::Cow;
 
-use super::lines::Line;
-use super::ruler::{Span, cells};
-use crate::table::{Row, Table};
+use super::lines::AwrTextLine;
+use super::ruler::{AwrColumnSpan, cells};
+use crate::table::{AwrTable, AwrTableRow};
 
-/// A table being filled.
+/// A table that is being filled.
 pub(super) struct OpenTable<'a> {
-    pub(super) table: Table<'a>,
-    /// The columns of each line of a record; empty where the section has labels and values only.
-    pub(super) levels: Vec<Vec<Span>>,
+    pub(super) table: AwrTable<'a>,
+    /// The columns of each line of a record; empty where the section has only labels and values.
+    pub(super) levels: Vec<Vec<AwrColumnSpan>>,
     /// The level of the next line.
     pub(super) next: usize,
 }
 
 impl<'a> OpenTable<'a> {
-    /// A line of data; `fresh` where a record begins with it at the latest.
-    pub(super) fn push(&mut self, line: Line<'a>, fresh: bool) {
-        let row = |cells: Vec<&'a str>| Row {
+    /// Adds a line of data; `fresh` says that a record begins with it at the latest.
+    pub(super) fn push(&mut self, line: AwrTextLine<'a>, fresh: bool) {
+        let row = |cells: Vec<&'a str>| AwrTableRow {
             cells: cells.into_iter().map(Cow::Borrowed).collect(),
             raw: Some(line.text),
             line: line.number,
@@ -46,7 +46,8 @@ impl<'a> OpenTable<'a> {
         self.next = (self.next + 1) % self.levels.len();
     }
 
-    /// Whether a line has a figure for each column of the second line of a record whose first line is a name.
+    /// Whether a line has a figure for each column of the second line of a record whose first line
+    /// is a name.
     fn is_figures_alone(&self, line: &str) -> bool {
         let [name, figures] = &self.levels[..] else { return false };
         let is_figure = |word: &str| word.bytes().all(|b| b.is_ascii_digit() || matches!(b, b',' | b'.'));
@@ -56,7 +57,7 @@ impl<'a> OpenTable<'a> {
             && line.split_whitespace().all(is_figure)
     }
 
-    /// Gives records that lack their last lines empty cells.
+    /// Adds empty cells to records that lack their last lines.
     pub(super) fn finish(&mut self) {
         if self.levels.len() > 1 {
             let width = self.table.columns.len();

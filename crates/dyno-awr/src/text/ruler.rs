@@ -1,15 +1,17 @@
-//! Rulers: the lines of dashes under the captions, which say where each column begins and ends.
+//! Parses rulers: the lines of dashes under the captions, which define the begin and end of each
+//! column.
 //!
-//! Cells can be blank (cores and sockets on AIX), so words between blanks say nothing about columns; the ruler does.
+//! Cells can be blank (cores and sockets on AIX), so words between blanks do not show the columns;
+//! the ruler does.
 
-/// Where a column stands: characters from the line's start, the end excluded.
+/// Position of a column: characters from the line's start, the end excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct AwrColumnSpan {
     pub(crate) start: usize,
     pub(crate) end: usize,
 }
 
-impl Span {
+impl AwrColumnSpan {
     fn width(self) -> usize {
         self.end - self.start
     }
@@ -20,14 +22,14 @@ impl Span {
     }
 }
 
-/// A table's rulers have at most so many columns.
+/// Most columns in a table's rulers.
 const SPANS_MAX: usize = 64;
 
-/// The least number of dashes that alone make a ruler or an end of table.
+/// Fewest dashes that alone form a ruler or an end of table.
 const LONE_MIN: usize = 20;
 
-/// The columns that a line of dashes (and tildes) marks, or `None` if it is no such line.
-pub(crate) fn ruler(line: &str) -> Option<Vec<Span>> {
+/// The columns that a line of dashes (and tildes) defines, or `None` for any other line.
+pub(crate) fn ruler(line: &str) -> Option<Vec<AwrColumnSpan>> {
     if !is_rule_line(line) {
         return None;
     }
@@ -36,20 +38,20 @@ pub(crate) fn ruler(line: &str) -> Option<Vec<Span>> {
     (line.contains('-') && enough && spans.len() <= SPANS_MAX).then_some(spans)
 }
 
-/// Whether a line is nothing but dashes, tildes and blanks.
+/// Whether a line consists only of dashes, tildes and blanks.
 pub(crate) fn is_rule_line(line: &str) -> bool {
     let first = line.trim_start().as_bytes().first();
     matches!(first, Some(b'-' | b'~')) && line.bytes().all(|b| matches!(b, b'-' | b'~' | b' '))
 }
 
 /// The runs of dashes or tildes in a line.
-pub(crate) fn dashes(line: &str) -> Vec<Span> {
-    let mut spans: Vec<Span> = Vec::new();
+pub(crate) fn dashes(line: &str) -> Vec<AwrColumnSpan> {
+    let mut spans: Vec<AwrColumnSpan> = Vec::new();
     let mut start = None;
     for (at, byte) in line.bytes().chain([b' ']).enumerate() {
         match (byte, start) {
             (b' ', Some(from)) => {
-                spans.push(Span { start: from, end: at });
+                spans.push(AwrColumnSpan { start: from, end: at });
                 start = None;
             }
             (b' ', None) => {}
@@ -60,22 +62,22 @@ pub(crate) fn dashes(line: &str) -> Vec<Span> {
     spans
 }
 
-/// Whether a line ends a table: one long run of dashes, set in.
+/// Whether a line ends a table: one long, indented run of dashes.
 pub(crate) fn is_end(line: &str) -> bool {
     let dashes = line.trim_start();
     let indent = line.len() - dashes.len();
     indent >= 5 && dashes.len() >= 50 && dashes.bytes().all(|b| b == b'-')
 }
 
-/// Whether a line underlines a title with tildes, other captions beside it or not. Tildes further in, and under each column, rule
-/// off sums.
+/// Whether a line underlines a title with tildes, even if other captions stand beside it. Tildes
+/// further to the right, and under each column, separate sums.
 pub(crate) fn is_underline(line: &str) -> bool {
     let rest = line.trim_start_matches('~');
     line.starts_with("~~~") && !rest.contains('~')
 }
 
 /// The text of a line between two character positions.
-pub(crate) fn slice(line: &str, span: Span) -> &str {
+pub(crate) fn slice(line: &str, span: AwrColumnSpan) -> &str {
     if line.is_ascii() {
         return line.get(span.start.min(line.len())..span.end.min(line.len())).unwrap_or("");
     }
@@ -83,12 +85,12 @@ pub(crate) fn slice(line: &str, span: Span) -> &str {
     &line[byte(span.start)..byte(span.end)]
 }
 
-/// A line cut into cells; `None` where its words do not stand under the ruler.
+/// The cells of a line; `None` where its words do not match the ruler.
 ///
-/// A column that has no value was printed with no width at all by some releases, so that all after it moved left. A line
-/// that does not fit is therefore tried with each column of no width; it counts only if exactly one of them makes every
-/// word end where its column ends, as figures do.
-pub(crate) fn cells<'a>(line: &'a str, spans: &[Span]) -> Option<Vec<&'a str>> {
+/// Some releases printed a column without a value with no width, so everything after it is shifted
+/// left. Therefore a line that does not match is tried with each column at width zero. It counts
+/// only if exactly one of them makes every word end where its column ends, as figures do.
+pub(crate) fn cells<'a>(line: &'a str, spans: &[AwrColumnSpan]) -> Option<Vec<&'a str>> {
     if fits(line, spans) {
         return Some(cut(line, spans));
     }
@@ -98,46 +100,47 @@ pub(crate) fn cells<'a>(line: &'a str, spans: &[Span]) -> Option<Vec<&'a str>> {
     fitting.next().is_none().then(|| cut(line, &only))
 }
 
-/// Whether every word ends where its column ends, with one word in each, and nothing stands behind the last.
-fn is_flush(line: &str, spans: &[Span]) -> bool {
-    let ends_at_edge = |span: &Span| {
+/// Whether every word ends where its column ends, with one word in each, and nothing follows the
+/// last.
+fn is_flush(line: &str, spans: &[AwrColumnSpan]) -> bool {
+    let ends_at_edge = |span: &AwrColumnSpan| {
         let cell = slice(line, *span);
         let is_one = !cell.trim().contains("  ");
         cell.trim().is_empty() || (is_one && cell.trim_end().chars().count() == span.width())
     };
     let Some(last) = spans.last() else { return false };
-    let behind = Span { start: last.end, end: usize::MAX };
+    let behind = AwrColumnSpan { start: last.end, end: usize::MAX };
     spans.iter().all(ends_at_edge) && slice(line, behind).trim().is_empty()
 }
 
 /// The spans with one column of no width.
-fn collapse(spans: &[Span], gone: usize) -> Vec<Span> {
+fn collapse(spans: &[AwrColumnSpan], removed_index: usize) -> Vec<AwrColumnSpan> {
     let mut shift = 0;
     let mut moved = Vec::with_capacity(spans.len());
     for (index, span) in spans.iter().enumerate() {
-        let width = if gone == index { 0 } else { span.width() };
+        let width = if removed_index == index { 0 } else { span.width() };
         let start = span.start - shift;
-        moved.push(Span { start, end: start + width });
+        moved.push(AwrColumnSpan { start, end: start + width });
         shift += span.width() - width;
     }
     moved
 }
 
-/// Whether every word of the line stands under one column. The last column may be overrun, and so may the first by what
-/// stands left of it.
-fn fits(line: &str, spans: &[Span]) -> bool {
-    let gap_is_blank = |pair: &[Span]| {
-        let gap = Span { start: pair[0].end, end: pair[1].start };
+/// Whether every word of the line is under one column. The last column may be exceeded, and so may
+/// the first by what stands left of it.
+fn fits(line: &str, spans: &[AwrColumnSpan]) -> bool {
+    let gap_is_blank = |pair: &[AwrColumnSpan]| {
+        let gap = AwrColumnSpan { start: pair[0].end, end: pair[1].start };
         slice(line, gap).trim().is_empty()
     };
     spans.windows(2).all(gap_is_blank)
 }
 
-fn cut<'a>(line: &'a str, spans: &[Span]) -> Vec<&'a str> {
+fn cut<'a>(line: &'a str, spans: &[AwrColumnSpan]) -> Vec<&'a str> {
     let last = spans.len().saturating_sub(1);
-    let cell = |(index, span): (usize, &Span)| {
+    let cell = |(index, span): (usize, &AwrColumnSpan)| {
         let end = if index == last { usize::MAX } else { span.end };
-        slice(line, Span { start: span.start, end }).trim()
+        slice(line, AwrColumnSpan { start: span.start, end }).trim()
     };
     spans.iter().enumerate().map(cell).collect()
 }
@@ -151,7 +154,7 @@ mod tests {
     #[test]
     fn dashes_mark_columns() {
         let spans = ruler("------ ---  ~~~~ ---------------").unwrap();
-        assert_eq!(spans[1], Span { start: 7, end: 10 });
+        assert_eq!(spans[1], AwrColumnSpan { start: 7, end: 10 });
         assert_eq!(spans.len(), 4);
         assert!(ruler("~~~~~~~~~~~~~~~~~~~~").is_none());
         assert!(ruler("-- a comment ------ ----").is_none());

@@ -1,26 +1,27 @@
-//! Tables out of lines: titles, captions and rulers are told from data by what follows them.
+//! Extracts tables from lines: titles, captions and rulers are distinguished from data by what
+//! follows them.
 //!
-//! A table's captions come before its ruler, so a block of lines is captions if a ruler follows in it. Several rulers with
-//! nothing but captions between them mean that one record takes as many lines.
+//! A table's captions come before its ruler, so a block of lines is captions if a ruler follows in
+//! it. Several rulers with only captions between them mean that one record takes as many lines.
 
 use std::borrow::Cow;
 
 use super::head::{
     CaptionLine, captions, section_owner, section_title, under, underlined_title, with_labels,
 };
-use super::lines::{Line, lines};
+use super::lines::{AwrTextLine, lines};
 use super::open::OpenTable;
-use super::ruler::{Span, is_end, is_underline, ruler};
+use super::ruler::{AwrColumnSpan, is_end, is_underline, ruler};
 use super::wrapped;
-use crate::table::{CELLS_MAX, Document, Form, TABLES_MAX, Table, is_report_title, other_report};
+use crate::table::{AwrFormat, AwrTable, CELLS_MAX, Document, TABLES_MAX, is_report_title, other_report};
 
-/// Lines of captions over a ruler; more are data.
+/// Most lines of captions above a ruler; more are data.
 const CAPTION_LINES_MAX: usize = 8;
 
-/// How far the lines are set in that go on with a note.
+/// Largest indent of the lines that continue a note.
 const NOTE_INDENT_MAX: usize = 6;
 
-/// Lines that one note is wrapped into.
+/// Most lines of one wrapped note.
 const NOTE_LINES_MAX: usize = 4;
 
 /// Reads the tables of one report.
@@ -28,7 +29,7 @@ pub(crate) fn read(text: &str, first_line: u32) -> Document<'_> {
     let (lines, cut) = lines(text, first_line);
     let mut reader = Reader::new(&lines);
     reader.document.cut = cut;
-    // Behind the report's last line stands what the session printed next.
+    // After the report's last line comes what the session printed next.
     while reader.at < lines.len() && !reader.document.ended {
         reader.step();
     }
@@ -37,25 +38,26 @@ pub(crate) fn read(text: &str, first_line: u32) -> Document<'_> {
 }
 
 struct Reader<'a, 'l> {
-    lines: &'l [Line<'a>],
+    lines: &'l [AwrTextLine<'a>],
     at: usize,
     document: Document<'a>,
     title: &'a str,
-    /// Bytes of the title's own line that are title.
+    /// Bytes of the title's own line that belong to the title.
     title_end: usize,
     title_line: u32,
     open: Option<OpenTable<'a>>,
-    /// Whether the line before was blank or began something: only there a block of captions begins.
+    /// Whether the line before was blank or began something: only there can a block of captions
+    /// begin.
     fresh: bool,
     cells: usize,
 }
 
 impl<'a, 'l> Reader<'a, 'l> {
-    fn new(lines: &'l [Line<'a>]) -> Self {
+    fn new(lines: &'l [AwrTextLine<'a>]) -> Self {
         Self {
             lines,
             at: 0,
-            document: Document::new(Form::Text),
+            document: Document::new(AwrFormat::Text),
             title: "",
             title_end: 0,
             title_line: 0,
@@ -83,7 +85,7 @@ impl<'a, 'l> Reader<'a, 'l> {
             return;
         }
         if is_report_title(line.text) {
-            if self.document.see_title(line.text.trim()) {
+            if self.document.observe_title(line.text.trim()) {
                 self.open = None;
                 self.begin_section("", line, 0);
             } else if other_report(line.text).is_some() {
@@ -115,7 +117,7 @@ impl<'a, 'l> Reader<'a, 'l> {
         }
         let is_note = line.text.starts_with("->");
         let underlined = self.is_title(self.at);
-        // A title over notes needs no line under it; statements may be followed by anything.
+        // A title above notes needs no underline; statements may be followed by anything.
         let bare_title = self.fresh
             && !is_note
             && self.line(self.at + 1).starts_with("->")
@@ -159,10 +161,10 @@ impl<'a, 'l> Reader<'a, 'l> {
         !text.is_empty() && !text.starts_with("->") && !is_underline(text) && is_underline(below)
     }
 
-    /// Notes begin with an arrow and go on over lines that are set in.
+    /// Skips a note: it begins with an arrow and continues over indented lines.
     fn skip_note(&mut self) {
         self.at += 1;
-        // Captions may follow at once, which are set in further or stand right over a ruler.
+        // Captions may follow at once; they are indented further or stand directly above a ruler.
         let goes_on = |line: &str, next: &str| {
             let indent = line.len() - line.trim_start().len();
             (1..=NOTE_INDENT_MAX).contains(&indent) && ruler(next).is_none()
@@ -173,8 +175,9 @@ impl<'a, 'l> Reader<'a, 'l> {
         self.fresh = true;
     }
 
-    /// Whether the line after a note goes on with it though it is not set in: prose, as far as to the next note or a blank line. It
-    /// would be taken for a title, and all rows below for those of a section that nobody knows.
+    /// Whether the line after a note continues it without an indent: prose up to the next note or a
+    /// blank line. Otherwise it would count as a title, and all rows below as those of an unknown
+    /// section.
     fn is_wrapped_note(&self) -> bool {
         let is_prose = |text: &str| {
             !text.starts_with(' ')
@@ -190,7 +193,7 @@ impl<'a, 'l> Reader<'a, 'l> {
         note.is_some_and(|note| note > self.at && (self.at..note).all(|at| is_prose(self.line(at))))
     }
 
-    fn begin_section(&mut self, title: &'a str, line: Line<'a>, end: usize) {
+    fn begin_section(&mut self, title: &'a str, line: AwrTextLine<'a>, end: usize) {
         self.end_table();
         self.title = title;
         self.title_end = end;
@@ -198,7 +201,7 @@ impl<'a, 'l> Reader<'a, 'l> {
         self.fresh = true;
     }
 
-    /// Captions and ruler from here on, if that is what the block of lines here is.
+    /// Captions and ruler from this line on, if the block of lines is a table head.
     fn head(&mut self) -> bool {
         let block = (self.at..self.at + CAPTION_LINES_MAX).take_while(|&at| {
             let text = self.line(at);
@@ -212,7 +215,7 @@ impl<'a, 'l> Reader<'a, 'l> {
         let Some(rule_at) = block.clone().find(|&at| self.is_rule(at)) else { return false };
         let stacked =
             self.open.as_ref().is_some_and(|open| open.table.rows.is_empty() && !open.levels.is_empty());
-        // A rule over a sum has figures above it.
+        // A rule above a sum has figures above it.
         if stacked && (self.at..rule_at).any(|at| has_grouped_figure(self.line(at))) {
             return false;
         }
@@ -237,10 +240,10 @@ impl<'a, 'l> Reader<'a, 'l> {
         // The processes' memory is printed one column left of its ruler.
         let next = self.line(rule_at + 1).as_bytes();
         let is_left = rule.starts_with(" - -") && matches!(next, [b'A'..=b'Z', b' ', b'A'..=b'Z', ..]);
-        let spans = if is_left { spans.into_iter().map(Span::moved_left).collect() } else { spans };
+        let spans = if is_left { spans.into_iter().map(AwrColumnSpan::moved_left).collect() } else { spans };
         let line = self.lines[self.at].number;
         let open = self.open.get_or_insert_with(|| OpenTable {
-            table: Table { title: Cow::Borrowed(self.title), line, ..Table::default() },
+            table: AwrTable { title: Cow::Borrowed(self.title), line, ..AwrTable::default() },
             levels: Vec::new(),
             next: 0,
         });
@@ -260,8 +263,9 @@ impl<'a, 'l> Reader<'a, 'l> {
         CaptionLine { text: line.text, from: if is_title && !own_column { self.title_end } else { 0 } }
     }
 
-    /// Whether a line of dashes that could end a table rules off a group of columns: captions and the table's own ruler follow at once,
-    /// while after the end of a table there is a blank line or a title.
+    /// Whether a line of dashes that could end a table separates a group of columns. Then captions
+    /// and the table's own ruler follow at once; after the end of a table there is a blank line or
+    /// a title.
     fn is_wide_group_rule(&self, at: usize) -> bool {
         self.is_cluster()
             && ruler(self.line(at + 2)).is_some_and(|spans| spans.len() > 1)
@@ -269,8 +273,9 @@ impl<'a, 'l> Reader<'a, 'l> {
             && section_title(self.line(at + 1)).is_none()
     }
 
-    /// Whether a line is a ruler over groups of columns: captions follow, and the table's own ruler. It is set in, while the first of
-    /// several rulers of one record begins with the line; of clusters' reports only the sections about sampled sessions have such records.
+    /// Whether a line is a ruler above groups of columns: captions follow, and the table's own
+    /// ruler. It is indented, while the first of several rulers of one record begins with the line.
+    /// In cluster reports only the sections about sampled sessions have such records.
     fn is_group_rule(&self, at: usize) -> bool {
         let text = self.line(at);
         let ends = is_end(text) && !self.is_wide_group_rule(at);
@@ -288,7 +293,8 @@ impl<'a, 'l> Reader<'a, 'l> {
         self.document.title.ends_with("(RAC)")
     }
 
-    /// Whether a line is the ruler of a table. In statements anything can stand, dashes too; there it must have captions.
+    /// Whether a line is the ruler of a table. Statements can contain anything, dashes too; there
+    /// it must have captions.
     fn is_rule(&self, at: usize) -> bool {
         let text = self.line(at);
         if ruler(text).is_none() || is_end(text) || self.is_group_rule(at) {
@@ -306,7 +312,7 @@ impl<'a, 'l> Reader<'a, 'l> {
     }
 
     /// A line that is neither title nor captions.
-    fn data(&mut self, line: Line<'a>) {
+    fn data(&mut self, line: AwrTextLine<'a>) {
         if line.text.trim() == "No data exists for this section of the report." {
             return;
         }
@@ -321,7 +327,7 @@ impl<'a, 'l> Reader<'a, 'l> {
             Some(open) => open,
             None if !title.is_empty() && (line.text.contains(':') || line.text.contains("  ")) => {
                 self.open.insert(OpenTable {
-                    table: Table { title: Cow::Borrowed(title), line: line.number, ..Table::default() },
+                    table: AwrTable { title: Cow::Borrowed(title), line: line.number, ..AwrTable::default() },
                     levels: Vec::new(),
                     next: 0,
                 })
@@ -346,7 +352,7 @@ impl<'a, 'l> Reader<'a, 'l> {
     }
 }
 
-/// What the titles of sections about sampled sessions begin with.
+/// First words of the titles of sections about sampled sessions.
 const SAMPLED: [&str; 5] = ["Top SQL ", "Top Event", "Top Sessions", "Top Blocking", "Top PL/SQL"];
 
 /// Whether a line has a number with separated thousands, which no caption has.
@@ -358,7 +364,7 @@ fn has_grouped_figure(line: &str) -> bool {
 }
 
 /// Whether a table is the next page of the one before it: long tables repeat title and captions on every page.
-fn is_next_page(before: &Table<'_>, table: &Table<'_>) -> bool {
+fn is_next_page(before: &AwrTable<'_>, table: &AwrTable<'_>) -> bool {
     !table.title.is_empty()
         && !table.columns.is_empty()
         && before.title == table.title

@@ -1,24 +1,26 @@
-//! STATSPACK's table of the host where lines are too short for it: captions, rulers and values of the last columns stand on
-//! lines of their own, in the order in which SQL*Plus and whoever copied the report broke them.
+//! Reads STATSPACK's table of the host where lines are too short for it. Captions, rulers and
+//! values of the last columns are then on separate lines, in the order in which SQL*Plus or a copy
+//! of the report broke them.
 
 use std::borrow::Cow;
 
 use super::head::{CaptionLine, captions, with_labels};
-use super::lines::Line;
+use super::lines::AwrTextLine;
 use super::ruler::{cells, dashes, is_rule_line};
-use crate::table::{Row, Table};
+use crate::table::{AwrTable, AwrTableRow};
 
-/// Lines that one table of the host takes at most.
+/// Most lines of one table of the host.
 const LINES_MAX: usize = 12;
 
-/// A table read from a block of lines, and how many of them it took.
+/// A table read from a block of lines, and the number of lines it took.
 pub(super) struct Wrapped<'a> {
-    pub(super) table: Table<'a>,
+    pub(super) table: AwrTable<'a>,
     pub(super) lines: usize,
 }
 
-/// The table that the lines begin with, if it is the host's and its captions take more than one line.
-pub(super) fn host<'a>(lines: &[Line<'a>]) -> Option<Wrapped<'a>> {
+/// The table at the begin of the lines, if it is the host's and its captions take more than one
+/// line.
+pub(super) fn host<'a>(lines: &[AwrTextLine<'a>]) -> Option<Wrapped<'a>> {
     let first = lines.first().filter(|line| line.text.trim_start().starts_with("Host Name"))?;
     let end = lines.iter().take(LINES_MAX).position(|line| line.text.is_empty());
     let block = &lines[..end.unwrap_or(lines.len().min(LINES_MAX))];
@@ -31,17 +33,17 @@ pub(super) fn host<'a>(lines: &[Line<'a>]) -> Option<Wrapped<'a>> {
     let values = &block[last_rule + 1..];
     let value_line = values.first()?;
     let mut columns = Vec::new();
-    let mut row = Row { cells: Vec::new(), raw: None, line: value_line.number };
+    let mut row = AwrTableRow { cells: Vec::new(), raw: None, line: value_line.number };
     for (level, &rule_at) in rules.iter().enumerate() {
         let rule = block[rule_at].text;
         let spans = if level == 0 { with_labels(dashes(rule), rule) } else { dashes(rule) };
         let head = heads.get(level).map_or("", |&at| block[at].text);
         columns.extend(captions(&[CaptionLine { text: head, from: 0 }], &spans));
         let value = values.get(level).map_or("", |line| line.text);
-        let found = cells(value, &spans).unwrap_or_else(|| vec![""; spans.len()]);
-        row.cells.extend(found.into_iter().map(Cow::Borrowed));
+        let row_cells = cells(value, &spans).unwrap_or_else(|| vec![""; spans.len()]);
+        row.cells.extend(row_cells.into_iter().map(Cow::Borrowed));
     }
     let title = Cow::Borrowed("Host Name");
-    let table = Table { title, columns, rows: vec![row], line: first.number, ..Table::default() };
+    let table = AwrTable { title, columns, rows: vec![row], line: first.number, ..AwrTable::default() };
     Some(Wrapped { table, lines: block.len() })
 }

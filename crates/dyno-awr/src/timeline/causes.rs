@@ -1,15 +1,18 @@
-//! What brought each change of the load.
+//! Finds the causes of each change of the load.
 
 use std::collections::BTreeMap;
 
-use dyno_analyze::series::Level;
+use dyno_analyze::series::SeriesLevel;
 
-use super::levels::Found;
-use super::moved::{self, Moved};
-use super::{Flag, Point};
+use super::levels::AwrFigureLevels;
+use super::moved::{self, AwrRateDeviation};
+use super::{AwrTimelinePoint, Flag};
 
-/// What brought each change of the load to another level, by the report that the change is flagged at.
-pub(super) fn of_levels(points: &[(Point, Vec<Flag>)], level_map: &Found) -> BTreeMap<usize, Vec<Moved>> {
+/// The causes of each change of the load to another level, by the report that has the flag.
+pub(super) fn of_levels(
+    points: &[(AwrTimelinePoint, Vec<Flag>)],
+    level_map: &AwrFigureLevels,
+) -> BTreeMap<usize, Vec<AwrRateDeviation>> {
     let load = &level_map.0[0];
     let flagged = points.iter().enumerate().filter_map(|(at, (_, flags))| {
         let is_load =
@@ -17,9 +20,9 @@ pub(super) fn of_levels(points: &[(Point, Vec<Flag>)], level_map: &Found) -> BTr
         flags.iter().any(is_load).then_some(at)
     });
     let causes = flagged.filter_map(|at| {
-        let begin = |level: &Level| load.places[level.from];
+        let begin = |level: &SeriesLevel| load.places[level.from];
         let nearest = load.levels.windows(2).min_by_key(|pair| begin(&pair[1]).abs_diff(at))?;
-        let places = |level: &Level| &load.places[level.from..level.to];
+        let places = |level: &SeriesLevel| &load.places[level.from..level.to];
         Some((at, moved::causes(points, places(&nearest[0]), places(&nearest[1]))))
     });
     causes.collect()

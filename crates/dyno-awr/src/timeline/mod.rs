@@ -1,5 +1,5 @@
-//! Reports of one instance in the order of time: what is missing between them, which levels their figures keep, which
-//! reports stand out within a level and what moved with them, and what goes with DB time.
+//! Analyzes reports of one instance over time. It finds gaps between them, the levels of their
+//! figures, outliers within a level with what changed then, and what correlates with DB time.
 
 mod anomaly;
 mod causes;
@@ -17,28 +17,28 @@ use std::collections::BTreeMap;
 
 pub use anomaly::{Anomaly, OddFigure};
 pub use correlate::Correlated;
-pub use levels::{Span, Step};
-pub use moved::Moved;
-pub use point::{Point, Series};
-pub use rates::{Object, Rates, Thing, What};
+pub use levels::{AwrLevelChange, AwrLevelSpan};
+pub use moved::AwrRateDeviation;
+pub use point::{AwrSeriesKey, AwrTimelinePoint};
+pub use rates::{AwrObject, AwrRateKind, AwrRateSubject, Rates};
 
 /// A figure that is followed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measure {
-    /// Its column's name.
+pub struct AwrMeasure {
+    /// The column's name in output.
     pub column: &'static str,
-    /// What it is called.
+    /// The name used in sentences.
     pub name: &'static str,
-    /// The least difference that is of any weight.
+    /// The smallest difference that is relevant, in its unit.
     pub weight: f64,
 }
 
-const fn measure(column: &'static str, name: &'static str, weight: f64) -> Measure {
-    Measure { column, name, weight }
+const fn measure(column: &'static str, name: &'static str, weight: f64) -> AwrMeasure {
+    AwrMeasure { column, name, weight }
 }
 
-/// Figures that are followed. The first one is the load that levels are told by.
-pub const MEASURES: [Measure; 14] = [
+/// Figures that are followed. The first one is the load, by which levels are defined.
+pub const MEASURES: [AwrMeasure; 14] = [
     measure("aas", "active sessions", 0.05),
     measure("cpu_busy_pct", "CPU %", 1.0),
     measure("unaccounted_pct", "DB time unaccounted %", 2.0),
@@ -55,82 +55,81 @@ pub const MEASURES: [Measure; 14] = [
     measure("load_profile_per_s.logons", "logons/s", 0.1),
 ];
 
-/// Reports that it takes to say what is usual.
+/// Fewest reports that define what is usual.
 pub const POINTS_MIN: usize = 8;
 
-/// What is to be said of a point.
+/// A finding about a point.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Flag {
-    /// Between the report before and this one is a time that is in neither.
+    /// Time between the report before and this one is in neither.
     Gap {
-        /// How many snapshots, where their numbers tell.
+        /// Number of missing snapshots, where their ids show it.
         snapshots: Option<u64>,
-        /// How long, where the times tell.
+        /// Length of the gap, where the times show it.
         minutes: Option<f64>,
     },
-    /// This report begins before the one before ends.
+    /// This report begins before the previous one ends.
     Overlap {
-        /// How many snapshots both have, where their numbers tell.
+        /// Number of common snapshots, where their ids show it.
         snapshots: Option<u64>,
-        /// How long, where the times tell.
+        /// Length of the overlap, where the times show it.
         minutes: Option<f64>,
     },
-    /// The numbers of snapshots do not go on from those of the report before, though the time does.
+    /// The snapshot ids do not continue those of the report before, though the time does.
     Renumbered,
-    /// The instance was started anew.
+    /// The instance was restarted before this report.
     Restart,
-    /// Another report of the very same interval was left out.
+    /// Another report of the same interval was left out.
     Twice {
-        /// Its file.
+        /// Name of the report that was left out.
         file: String,
     },
-    /// From here on figures keep another level.
-    Level(Vec<Step>),
-    /// A statement runs by a plan that no report before had, though they know plans of it.
+    /// From this report on, figures have another level.
+    Level(Vec<AwrLevelChange>),
+    /// A statement uses a plan that no report before had, though they list plans of it.
     Plan {
-        /// The statement's id.
         statement: String,
-        /// Plans that are new.
+        /// Plans that were not used before.
         new: Vec<String>,
-        /// Plans before.
+        /// Plans in the reports before.
         before: Vec<String>,
     },
-    /// Figures stand far from what is usual in their level and around them.
+    /// Figures differ much from what is usual in their level and around them.
     Anomaly(Anomaly),
 }
 
-/// The reports of one instance in order, each with what is to be said of it.
+/// The reports of one instance in order, each with its findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// Whose.
-    pub series: Series,
-    /// The reports.
-    pub points: Vec<(Point, Vec<Flag>)>,
+    /// The series to which the reports belong.
+    pub series: AwrSeriesKey,
+    pub points: Vec<(AwrTimelinePoint, Vec<Flag>)>,
     /// The levels of each of [`MEASURES`], in order.
-    pub levels: Vec<Vec<Span>>,
-    /// What brought each change of the load to another level, by the report that it is flagged at.
-    pub causes: BTreeMap<usize, Vec<Moved>>,
-    /// What goes with DB time: times by the share of its rise that they explain, counts by how close they are.
+    pub levels: Vec<Vec<AwrLevelSpan>>,
+    /// The causes of each change of the load to another level, by the report that has the flag.
+    pub causes: BTreeMap<usize, Vec<AwrRateDeviation>>,
+    /// What correlates with DB time: times by their share of its rise, counts by the strength of
+    /// the correlation.
     pub correlated: Vec<Correlated>,
 }
 
-/// Orders reports and looks at each line of time.
-pub fn timelines(points: Vec<Point>) -> Vec<Timeline> {
-    let mut by_series: BTreeMap<Series, Vec<Point>> = BTreeMap::new();
+/// Sorts reports into series, and analyzes each of them.
+pub fn timelines(points: Vec<AwrTimelinePoint>) -> Vec<Timeline> {
+    let mut by_series: BTreeMap<AwrSeriesKey, Vec<AwrTimelinePoint>> = BTreeMap::new();
     for point in points {
         by_series.entry(point.series.clone()).or_default().push(point);
     }
     by_series.into_iter().map(|(series, points)| timeline(series, points)).collect()
 }
 
-fn timeline(series: Series, points: Vec<Point>) -> Timeline {
+fn timeline(series: AwrSeriesKey, points: Vec<AwrTimelinePoint>) -> Timeline {
     let mut flagged = order::ordered(points);
     plans::flag(&mut flagged);
     let enough = flagged.len() >= POINTS_MIN;
-    let found = if enough { levels::find(&flagged) } else { levels::Found::none() };
-    levels::flag(&mut flagged, &found);
-    anomaly::flag(&mut flagged, &found);
-    let correlated = if enough { correlate::correlated(&flagged, &found) } else { Vec::new() };
-    let causes = causes::of_levels(&flagged, &found);
-    Timeline { series, points: flagged, levels: found.spans(), causes, correlated }
+    let level_map = if enough { levels::find(&flagged) } else { levels::AwrFigureLevels::none() };
+    levels::flag(&mut flagged, &level_map);
+    anomaly::flag(&mut flagged, &level_map);
+    let correlated = if enough { correlate::correlated(&flagged, &level_map) } else { Vec::new() };
+    let causes = causes::of_levels(&flagged, &level_map);
+    Timeline { series, points: flagged, levels: level_map.spans(), causes, correlated }
 }

@@ -1,61 +1,61 @@
-//! What moved with an anomaly: statements, wait events, segments and statistics that are not what they are in the usual
-//! reports around it.
+//! Finds what changed with an anomaly: statements, wait events, segments and statistics that differ
+//! from the usual reports around it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dyno_analyze::series::Sample;
+use dyno_analyze::series::SeriesSample;
 use dyno_analyze::series::odd::{SCORE_MAX, USUAL_MIN, WINDOW};
 use dyno_analyze::series::usual;
 
-use super::levels::Found;
+use super::levels::AwrFigureLevels;
 use super::rates::is_well_known;
-use super::{Flag, Point, Thing, What};
+use super::{AwrRateKind, AwrRateSubject, AwrTimelinePoint, Flag};
 
-/// How many of one kind are told.
+/// Most changes of one kind that are reported.
 const TOLD_MAX: usize = 5;
 
-/// Least share of the report's DB time that a statement or an event moves by, to be told.
+/// Smallest change of a statement or an event that is reported, as a share of the report's DB time.
 const SHARE_MIN: f64 = 0.02;
 
-/// Least share of a change of level that is one of its causes.
+/// Smallest share of a change of level that counts as a cause.
 const CAUSE_MIN: f64 = 0.05;
 
-/// How many times what is usual, or what part of it, a count is at least, to be told.
+/// Smallest factor above or below the usual value at which a count is reported.
 const TIMES_MIN: f64 = 1.5;
 
-/// Least difference of a statistic, per second.
+/// Smallest difference of a statistic, per second.
 const COUNTER_WEIGHT: f64 = 0.5;
 
-/// Least share of a segment's count in the largest one of its list.
+/// Smallest share of a segment's count in the largest one of its list.
 const SEGMENT_MIN: f64 = 0.2;
 
-/// Figures that change level together, from which on reports before and after are not held against each other.
+/// Number of figures that change level together at which reports before and after are no longer
+/// compared with each other.
 const STEPS_MIN: usize = 3;
 
-/// Something that moved.
+/// A rate that differs from the usual one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Moved {
-    /// What.
-    pub thing: Thing,
+pub struct AwrRateDeviation {
+    pub subject: AwrRateSubject,
     /// Its rate in this report.
     pub rate: f64,
     /// Its rate in the usual reports around; absent where it is not among the top ones there.
     pub usual: Option<f64>,
-    /// How far that is, in robust standard deviations.
+    /// The difference in robust standard deviations.
     pub score: f64,
     /// The share of this report's DB time, %, where it is a time.
     pub share_pct: Option<f64>,
 }
 
-/// What moved in report `at`, the most first; `odd` are all reports that stand out.
-/// Absent where no other report is there to compare it with.
+/// What changed in report `at`, the largest changes first; `odd` are all reports that stand out.
+/// Absent where there is no other report to compare it with.
 pub(super) fn moved(
-    points: &[(Point, Vec<Flag>)],
+    points: &[(AwrTimelinePoint, Vec<Flag>)],
     at: usize,
     odd: &[usize],
-    found: &Found,
-) -> Option<Vec<Moved>> {
-    let mut around = around(points, at, odd, found);
+    level_map: &AwrFigureLevels,
+) -> Option<Vec<AwrRateDeviation>> {
+    let mut around = neighbors_of(points, at, odd, level_map);
     if around.is_empty() {
         // Alone in its level, it is compared with the nearest reports of any level.
         around = (0..points.len()).filter(|place| *place != at && !odd.contains(place)).collect();
@@ -66,51 +66,59 @@ pub(super) fn moved(
         return None;
     }
     let point = &points[at].0;
-    let others: Vec<&Point> = around.iter().map(|&place| &points[place].0).collect();
-    let things: BTreeSet<&Thing> =
-        others.iter().chain([&point]).flat_map(|point| point.rates.0.keys()).collect();
-    let mut by_kind: BTreeMap<What, Vec<Moved>> = BTreeMap::new();
+    let neighbors: Vec<&AwrTimelinePoint> = around.iter().map(|&place| &points[place].0).collect();
+    let things: BTreeSet<&AwrRateSubject> =
+        neighbors.iter().chain([&point]).flat_map(|point| point.rates.0.keys()).collect();
+    let mut by_kind: BTreeMap<AwrRateKind, Vec<AwrRateDeviation>> = BTreeMap::new();
     for thing in things {
-        if let Some(moved) = one(thing, point, &others) {
-            by_kind.entry(thing.what).or_default().push(moved);
+        if let Some(moved) = compare_rate(thing, point, &neighbors) {
+            by_kind.entry(thing.kind).or_default().push(moved);
         }
     }
-    Some(by_kind.into_iter().flat_map(|(what, moved)| most(what, moved)).collect())
+    Some(by_kind.into_iter().flat_map(|(what, moved)| largest_moves(what, moved)).collect())
 }
 
-/// What a level that begins at report `at` has more or less of than the level before it, the most first: times by their share of the
-/// change of DB time. `before` and `after` are the reports of both.
-pub(super) fn causes(points: &[(Point, Vec<Flag>)], before: &[usize], after: &[usize]) -> Vec<Moved> {
-    let reports = |places: &[usize]| places.iter().map(|&place| &points[place].0).collect::<Vec<&Point>>();
+/// The causes of a change of level: statements and events by their share of the change of DB time,
+/// the largest first. `before` and `after` are the reports of both levels.
+pub(super) fn causes(
+    points: &[(AwrTimelinePoint, Vec<Flag>)],
+    before: &[usize],
+    after: &[usize],
+) -> Vec<AwrRateDeviation> {
+    let reports =
+        |places: &[usize]| places.iter().map(|&place| &points[place].0).collect::<Vec<&AwrTimelinePoint>>();
     let (before, after) = (reports(before), reports(after));
-    let load =
-        |points: &[&Point]| mean(points.iter().map(|point| point.value(0).unwrap_or(0.0)), points.len());
+    let load = |points: &[&AwrTimelinePoint]| {
+        mean(points.iter().map(|point| point.value(0).unwrap_or(0.0)), points.len())
+    };
     let rise = load(&after) - load(&before);
     if rise == 0.0 {
         return Vec::new();
     }
-    let things: BTreeSet<&Thing> =
+    let things: BTreeSet<&AwrRateSubject> =
         before.iter().chain(&after).flat_map(|point| point.rates.0.keys()).collect();
-    let rate = |thing: &Thing, points: &[&Point]| {
+    let rate = |thing: &AwrRateSubject, points: &[&AwrTimelinePoint]| {
         let rates = points.iter().filter_map(|point| point.rates.0.get(thing)).map(|rate| rate.value);
         mean(rates, points.len())
     };
-    let mut by_kind: BTreeMap<What, Vec<Moved>> = BTreeMap::new();
-    for thing in things.into_iter().filter(|thing| matches!(thing.what, What::Statement | What::Event)) {
+    let mut by_kind: BTreeMap<AwrRateKind, Vec<AwrRateDeviation>> = BTreeMap::new();
+    for thing in
+        things.into_iter().filter(|thing| matches!(thing.kind, AwrRateKind::Statement | AwrRateKind::Event))
+    {
         let (was, is) = (rate(thing, &before), rate(thing, &after));
         let share = 100.0 * (is - was) / rise;
         if share >= 100.0 * CAUSE_MIN {
-            let moved = Moved {
-                thing: thing.clone(),
+            let moved = AwrRateDeviation {
+                subject: thing.clone(),
                 rate: is,
                 usual: Some(was),
                 score: 0.0,
                 share_pct: Some(share),
             };
-            by_kind.entry(thing.what).or_default().push(moved);
+            by_kind.entry(thing.kind).or_default().push(moved);
         }
     }
-    by_kind.into_iter().flat_map(|(what, moved)| most(what, moved)).collect()
+    by_kind.into_iter().flat_map(|(what, moved)| largest_moves(what, moved)).collect()
 }
 
 fn mean(values: impl Iterator<Item = f64>, count: usize) -> f64 {
@@ -118,7 +126,12 @@ fn mean(values: impl Iterator<Item = f64>, count: usize) -> f64 {
 }
 
 /// The nearest reports of the same level that do not stand out.
-fn around(points: &[(Point, Vec<Flag>)], at: usize, odd: &[usize], found: &Found) -> Vec<usize> {
+fn neighbors_of(
+    points: &[(AwrTimelinePoint, Vec<Flag>)],
+    at: usize,
+    odd: &[usize],
+    level_map: &AwrFigureLevels,
+) -> Vec<usize> {
     let begins = |place: &usize| {
         let steps = points[*place]
             .1
@@ -130,7 +143,7 @@ fn around(points: &[(Point, Vec<Flag>)], at: usize, odd: &[usize], found: &Found
     let to = (at + 1..points.len()).find(begins).unwrap_or(points.len());
     let in_level = |place: &usize| {
         let level = |place: usize| {
-            let load = &found.0[0];
+            let load = &level_map.0[0];
             let sample = load.places.iter().position(|&of| of == place)?;
             load.levels.iter().position(|level| (level.from..level.to).contains(&sample))
         };
@@ -143,42 +156,48 @@ fn around(points: &[(Point, Vec<Flag>)], at: usize, odd: &[usize], found: &Found
     near
 }
 
-fn one(thing: &Thing, point: &Point, others: &[&Point]) -> Option<Moved> {
-    let rate =
-        |point: &Point| point.rates.0.get(thing).map(|rate| Sample { value: rate.value, step: rate.step });
-    let (here, listed) = (rate(point), others.iter().filter_map(|other| rate(other)).count());
-    let top = thing.what.is_top_list();
-    // What fell out of a list may be right below its end.
+fn compare_rate(
+    thing: &AwrRateSubject,
+    point: &AwrTimelinePoint,
+    neighbors: &[&AwrTimelinePoint],
+) -> Option<AwrRateDeviation> {
+    let rate = |point: &AwrTimelinePoint| {
+        point.rates.0.get(thing).map(|rate| SeriesSample { value: rate.value, step: rate.step })
+    };
+    let (here, listed) = (rate(point), neighbors.iter().filter_map(|other| rate(other)).count());
+    let top = thing.kind.is_top_list();
+    // What is no longer listed may be just below the end of the list.
     if top && here.is_none() {
         return None;
     }
-    let here = here.unwrap_or(Sample::exact(0.0));
-    let samples: Vec<Sample> = others.iter().map(|other| rate(other).unwrap_or(Sample::exact(0.0))).collect();
-    let is_count =
-        thing.what == What::Counter || (thing.what == What::SectionTotal && !is_seconds(&thing.name));
+    let current = here.unwrap_or(SeriesSample::exact(0.0));
+    let samples: Vec<SeriesSample> =
+        neighbors.iter().map(|other| rate(other).unwrap_or(SeriesSample::exact(0.0))).collect();
+    let is_count = thing.kind == AwrRateKind::Counter
+        || (thing.kind == AwrRateKind::SectionTotal && !is_seconds(&thing.name));
     let weight = if is_count { COUNTER_WEIGHT } else { 0.0 };
-    let around = usual(&samples, here.step.max(weight));
+    let around = usual(&samples, current.step.max(weight));
     let score = match around.sigma > 0.0 {
-        true => around.score(here.value),
-        // Never there before.
-        false if here.value > 0.0 => f64::INFINITY,
+        true => around.score(current.value),
+        // It never occurred before.
+        false if current.value > 0.0 => f64::INFINITY,
         false => 0.0,
     };
-    let by = (here.value - around.median).abs();
+    let deviation = (current.value - around.median).abs();
     let load = point.value(0);
-    let times = by >= (1.0 - 1.0 / TIMES_MIN) * here.value.max(around.median);
-    let enough = match thing.what {
-        What::Segment => times && here.value >= SEGMENT_MIN * largest(thing, point),
-        What::Counter | What::SectionLevel => times,
-        What::SectionTotal if !is_seconds(&thing.name) => times,
-        _ => load.is_none_or(|load| by >= SHARE_MIN * load),
+    let times = deviation >= (1.0 - 1.0 / TIMES_MIN) * current.value.max(around.median);
+    let enough = match thing.kind {
+        AwrRateKind::Segment => times && current.value >= SEGMENT_MIN * largest(thing, point),
+        AwrRateKind::Counter | AwrRateKind::SectionLevel => times,
+        AwrRateKind::SectionTotal if !is_seconds(&thing.name) => times,
+        _ => load.is_none_or(|load| deviation >= SHARE_MIN * load),
     };
     let share_pct =
-        load.filter(|load| thing.what.is_time() && *load > 0.0).map(|load| 100.0 * here.value / load);
-    let usual = (!top || 2 * listed > others.len()).then_some(around.median);
-    (enough && score.abs() > SCORE_MAX).then(|| Moved {
-        thing: thing.clone(),
-        rate: here.value,
+        load.filter(|load| thing.kind.is_time() && *load > 0.0).map(|load| 100.0 * current.value / load);
+    let usual = (!top || 2 * listed > neighbors.len()).then_some(around.median);
+    (enough && score.abs() > SCORE_MAX).then(|| AwrRateDeviation {
+        subject: thing.clone(),
+        rate: current.value,
         usual,
         score,
         share_pct,
@@ -190,23 +209,26 @@ fn is_seconds(name: &str) -> bool {
     name.split('.').nth(1).is_some_and(|figure| figure.ends_with("_s"))
 }
 
-/// The largest rate in the list that `thing` stands in.
-fn largest(thing: &Thing, point: &Point) -> f64 {
-    let list = point.rates.0.iter().filter(|(other, _)| other.what == thing.what && other.name == thing.name);
+/// The largest rate in the list that contains `thing`.
+fn largest(thing: &AwrRateSubject, point: &AwrTimelinePoint) -> f64 {
+    let list = point.rates.0.iter().filter(|(other, _)| other.kind == thing.kind && other.name == thing.name);
     list.map(|(_, rate)| rate.value).fold(0.0, f64::max)
 }
 
-/// The most of one kind: times by how much they moved, counts by how far and those that everybody reads first; of a
-/// segment in several lists the one where it moved most.
-fn most(what: What, mut moved: Vec<Moved>) -> Vec<Moved> {
-    let by = |moved: &Moved| match what.is_time() {
+/// The largest changes of one kind. Times are sorted by the size of the change, counts by deviation
+/// with the well-known ones first. For a segment in several lists, only the list with the largest
+/// change counts.
+fn largest_moves(kind: AwrRateKind, mut moved: Vec<AwrRateDeviation>) -> Vec<AwrRateDeviation> {
+    let magnitude = |moved: &AwrRateDeviation| match kind.is_time() {
         true => (moved.rate - moved.usual.unwrap_or(0.0)).abs(),
         false => moved.score.abs(),
     };
-    let first = |moved: &Moved| what != What::Counter || is_well_known(&moved.thing.name);
-    moved.sort_by(|a, b| first(b).cmp(&first(a)).then(by(b).total_cmp(&by(a))));
-    let mut seen = BTreeSet::new();
-    moved.retain(|moved| moved.thing.object.as_ref().is_none_or(|object| seen.insert(object.name.clone())));
+    let first = |moved: &AwrRateDeviation| kind != AwrRateKind::Counter || is_well_known(&moved.subject.name);
+    moved.sort_by(|a, b| first(b).cmp(&first(a)).then(magnitude(b).total_cmp(&magnitude(a))));
+    let mut unique_objects = BTreeSet::new();
+    moved.retain(|moved| {
+        moved.subject.object.as_ref().is_none_or(|object| unique_objects.insert(object.name.clone()))
+    });
     moved.truncate(TOLD_MAX);
     moved
 }

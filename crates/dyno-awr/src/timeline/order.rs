@@ -1,33 +1,35 @@
-//! The order of time, and what lies between two reports.
+//! Sorts reports by time, and finds what lies between two of them.
 //!
-//! Time decides, not the numbers of snapshots: they begin anew when the repository is made anew or the database was
-//! copied. Clocks that are put back an hour are the exception: there close numbers tell the order.
+//! Time decides, not the snapshot ids: they start again when the repository is recreated or the
+//! database was copied. A clock change by an hour is the exception: there, adjacent ids decide the
+//! order.
 
 use std::cmp::Ordering;
 
 use jiff::Unit;
 use jiff::civil::DateTime;
 
-use super::{Flag, Point};
+use super::{AwrTimelinePoint, Flag};
 
-/// Minutes that two reports may lie apart or overlap: snapshots are some seconds late.
+/// Minutes by which two reports may be apart or overlap: snapshots are some seconds late.
 const SLACK_MIN: f64 = 3.0;
 
-/// How far clocks are put forward or back, and a little more, minutes.
+/// Size of a clock change, with some tolerance, minutes.
 const CLOCK_MIN: f64 = 65.0;
 
-/// Snapshots that fit into the hour that comes twice.
+/// Most snapshots within the repeated hour.
 const CLOCK_SNAPS: u64 = 8;
 
-/// The points in order, each with what is to be said of its place; those of an interval that another one has are left out.
-pub(super) fn ordered(mut points: Vec<Point>) -> Vec<(Point, Vec<Flag>)> {
+/// The points in order, each with findings about its position; a second point for the same interval
+/// is left out.
+pub(super) fn ordered(mut points: Vec<AwrTimelinePoint>) -> Vec<(AwrTimelinePoint, Vec<Flag>)> {
     if points.iter().all(|point| point.begin.is_some()) {
         points.sort_by(|a, b| a.begin.cmp(&b.begin).then_with(|| by_number(a, b)));
         put_back(&mut points);
     } else {
         points.sort_by(|a, b| by_number(a, b).then(a.begin.cmp(&b.begin)));
     }
-    let mut ordered: Vec<(Point, Vec<Flag>)> = Vec::with_capacity(points.len());
+    let mut ordered: Vec<(AwrTimelinePoint, Vec<Flag>)> = Vec::with_capacity(points.len());
     for point in points {
         let Some((last, flags)) = ordered.last_mut() else {
             ordered.push((point, Vec::new()));
@@ -43,14 +45,14 @@ pub(super) fn ordered(mut points: Vec<Point>) -> Vec<(Point, Vec<Flag>)> {
     ordered
 }
 
-/// By snapshot; of two reports of one interval the HTML one first.
-fn by_number(a: &Point, b: &Point) -> Ordering {
+/// Sorts by snapshot; of two reports of one interval the HTML one is first.
+fn by_number(a: &AwrTimelinePoint, b: &AwrTimelinePoint) -> Ordering {
     a.snaps.cmp(&b.snaps).then(b.html.cmp(&a.html)).then_with(|| a.file.cmp(&b.file))
 }
 
-/// Puts reports of the hour that comes twice in the order of their snapshots.
-fn put_back(points: &mut [Point]) {
-    let is_earlier = |a: &Point, b: &Point| {
+/// Sorts reports of the repeated hour by their snapshots.
+fn put_back(points: &mut [AwrTimelinePoint]) {
+    let is_earlier = |a: &AwrTimelinePoint, b: &AwrTimelinePoint| {
         let (Some((a_begin, _)), Some((b_begin, _))) = (a.snaps, b.snaps) else { return false };
         let near = minutes(b.begin, a.begin).is_some_and(|apart| apart.abs() <= CLOCK_MIN);
         near && a_begin < b_begin && b_begin - a_begin <= CLOCK_SNAPS
@@ -69,7 +71,7 @@ fn minutes(from: Option<DateTime>, to: Option<DateTime>) -> Option<f64> {
     Some(to?.since((Unit::Second, from?)).ok()?.total(Unit::Second).ok()? / 60.0)
 }
 
-fn between(last: &Point, next: &Point) -> Vec<Flag> {
+fn between(last: &AwrTimelinePoint, next: &AwrTimelinePoint) -> Vec<Flag> {
     let apart = minutes(last.end, next.begin);
     let numbers = last.snaps.zip(next.snaps).map(|((_, end), (begin, _))| (end, begin));
     let mut flags = match (numbers, apart) {
@@ -79,7 +81,7 @@ fn between(last: &Point, next: &Point) -> Vec<Flag> {
         (Some((end, begin)), Some(apart)) => {
             let agree = match begin.cmp(&end) {
                 Ordering::Equal => apart.abs() <= CLOCK_MIN,
-                // Times of the hour that comes twice may say less than the numbers.
+                // In the repeated hour, times are less reliable than the ids.
                 Ordering::Greater => apart > SLACK_MIN || (-CLOCK_MIN..-SLACK_MIN).contains(&apart),
                 Ordering::Less => apart < -SLACK_MIN,
             };
@@ -97,7 +99,7 @@ fn between(last: &Point, next: &Point) -> Vec<Flag> {
     flags
 }
 
-/// What the numbers of snapshots say.
+/// Findings from the snapshot ids.
 fn numbered(end: u64, begin: u64, apart: Option<f64>) -> Vec<Flag> {
     match begin.cmp(&end) {
         Ordering::Greater => {
@@ -111,7 +113,7 @@ fn numbered(end: u64, begin: u64, apart: Option<f64>) -> Vec<Flag> {
     }
 }
 
-/// What times alone say.
+/// Findings from the times alone.
 fn by_time(apart: f64) -> Vec<Flag> {
     match apart {
         apart if apart > SLACK_MIN => vec![Flag::Gap { snapshots: None, minutes: Some(apart) }],

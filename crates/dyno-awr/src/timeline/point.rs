@@ -1,4 +1,4 @@
-//! What a line of time keeps of a report.
+//! The data that a timeline keeps of a report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,78 +6,73 @@ use jiff::civil::DateTime;
 
 use super::{MEASURES, Rates};
 use crate::moment::moment;
-use crate::number::Reading;
-use crate::report::{AwrReport, Kind};
-use crate::row::{Line, Value};
-use crate::table::Form;
+use crate::number::PrintedNumber;
+use crate::report::{AwrReport, AwrReportKind};
+use crate::row::{AwrOutputRow, AwrValue};
+use crate::table::AwrFormat;
 
-/// Whose reports belong to one line of time.
+/// Identifies the reports that belong to one timeline.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Series {
-    /// What kind of reports; those of clusters and of instances are never mixed.
-    pub kind: Kind,
+pub struct AwrSeriesKey {
+    /// The kind of reports; those of clusters and of instances are never mixed.
+    pub kind: AwrReportKind,
     /// The database: its DBID, or its name where there is none.
     pub database: String,
     /// The instance; a star for clusters.
     pub instance: String,
 }
 
-/// One report on the line.
+/// One report of a timeline.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Point {
-    /// Whose it is.
-    pub series: Series,
-    /// The database's name.
+pub struct AwrTimelinePoint {
+    pub series: AwrSeriesKey,
     pub db_name: Option<String>,
-    /// Its file.
     pub file: String,
-    /// Whether it came as HTML, which has more digits and whole names.
+    /// Whether it is an HTML report, which has more digits and complete names.
     pub html: bool,
-    /// First and last snapshot.
+    /// Ids of the first and last snapshot.
     pub snaps: Option<(u64, u64)>,
-    /// When it begins.
     pub begin: Option<DateTime>,
-    /// When it ends.
     pub end: Option<DateTime>,
-    /// Its length.
     pub minutes: Option<f64>,
     /// When the instance was started, as printed.
     pub startup: Option<String>,
-    /// Values of [`MEASURES`].
-    pub values: Vec<Option<Reading>>,
-    /// What took most time.
+    /// Values of [`MEASURES`], in the same order.
+    pub values: Vec<Option<PrintedNumber>>,
+    /// The event with the longest time.
     pub top_event: Option<String>,
-    /// What else it tells per second: events, statements, segments, counters.
+    /// Its other rates per second: events, statements, segments, counters.
     pub rates: Rates,
-    /// Seconds that foreground sessions waited per second, by wait class as printed; where only classes of all sessions are printed, of all.
+    /// Seconds that foreground sessions waited per second, by wait class as printed. Where only
+    /// classes of all sessions are printed, those are used.
     pub classes: BTreeMap<String, f64>,
-    /// Plans of statements by their ids.
+    /// Plans of statements by id.
     pub plans: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl Point {
-    /// What a line of time needs of a report.
+impl AwrTimelinePoint {
+    /// Extracts from a report what a timeline needs.
     pub fn of(report: &AwrReport) -> Self {
-        let line = Line { report, instance: None };
+        let line = AwrOutputRow { report, instance: None };
         let text = |name: &str| match line.value(name) {
-            Value::Text(text) => Some(text),
-            Value::Number(reading) => Some(format!("{:.0}", reading.value)),
-            Value::Absent => None,
+            AwrValue::Text(text) => Some(text),
+            AwrValue::Number(reading) => Some(format!("{:.0}", reading.value)),
+            AwrValue::Absent => None,
         };
         let value = |name: &str| match line.value(name) {
-            Value::Number(reading) => Some(reading),
+            AwrValue::Number(reading) => Some(reading),
             _ => None,
         };
         let snap = |name: &str| report.value(name).map(|id| id as u64);
         Self {
-            series: Series {
+            series: AwrSeriesKey {
                 kind: report.kind,
                 database: text("dbid").or_else(|| text("db_name")).unwrap_or_default(),
                 instance: text("instance").unwrap_or_default(),
             },
             db_name: text("db_name"),
             file: report.file.clone(),
-            html: report.form == Form::Html,
+            html: report.form == AwrFormat::Html,
             snaps: snap("begin_snap").zip(snap("end_snap")),
             begin: at(report, "begin_time"),
             end: at(report, "end_time"),
@@ -91,13 +86,14 @@ impl Point {
         }
     }
 
-    /// The value of a measure, by its place in [`MEASURES`].
+    /// The value of a measure, by its index in [`MEASURES`].
     pub fn value(&self, measure: usize) -> Option<f64> {
         self.values.get(measure).copied().flatten().map(|reading| reading.value)
     }
 }
 
-/// Time waited by class, from the events that are not idle; none where the report does not class its events.
+/// Time waited by class, from the events that are not idle; empty where the report does not class
+/// its events.
 fn classes(report: &AwrReport) -> BTreeMap<String, f64> {
     let mut classes = BTreeMap::new();
     let seconds = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0);

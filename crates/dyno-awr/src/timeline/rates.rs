@@ -1,14 +1,15 @@
-//! Everything that a report tells per second of its interval, by name, so that reports can be held against each other.
+//! Converts everything in a report to rates per second of its interval, by name, for comparison
+//! with other reports.
 
 use std::collections::BTreeMap;
 
-use crate::number::Reading;
+use crate::number::PrintedNumber;
 use crate::report::AwrReport;
 use crate::section_figures::section_figures;
 
-/// What kind of thing a rate is of.
+/// The kind of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum What {
+pub enum AwrRateKind {
     /// A statement: seconds of elapsed time per second.
     Statement,
     /// A wait event of foreground sessions: seconds waited per second.
@@ -25,8 +26,8 @@ pub enum What {
     SectionLevel,
 }
 
-impl What {
-    /// All kinds.
+impl AwrRateKind {
+    /// All kinds, in the order of output.
     pub const ALL: [Self; 7] = [
         Self::Statement,
         Self::Event,
@@ -37,7 +38,7 @@ impl What {
         Self::SectionLevel,
     ];
 
-    /// What several of them are called.
+    /// The plural of the kind in sentences.
     pub fn plural(self) -> &'static str {
         match self {
             Self::Statement => "statements",
@@ -50,67 +51,69 @@ impl What {
         }
     }
 
-    /// Whether rates are seconds per second, which are parts of DB time or lie beside it.
+    /// Whether rates are seconds per second, which are parts of DB time or beside it.
     pub fn is_time(self) -> bool {
         matches!(self, Self::Statement | Self::Event | Self::Time)
     }
 
-    /// Whether reports list the top ones only, so that one that is not listed may be anything below the last one.
+    /// Whether reports list only the top ones: an unlisted one may be anything below the last.
     pub fn is_top_list(self) -> bool {
         matches!(self, Self::Statement | Self::Segment)
     }
 }
 
-/// A database object.
+/// A database object that a rate belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Object {
-    /// Owner, name and partition, behind the pluggable database where the report names it: `SALES:SHOP.ORDERS.P1`.
+pub struct AwrObject {
+    /// Owner, name and partition, preceded by the pluggable database where the report names it:
+    /// `SALES:SHOP.ORDERS.P1`.
     pub name: String,
-    /// `TABLE`, `INDEX`.
+    /// The object type as printed: `TABLE`, `INDEX`.
     pub kind: String,
 }
 
-/// What a rate is of.
+/// The subject that a rate describes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Thing {
-    /// What kind.
-    pub what: What,
-    /// The statement's id, the event, the statistic, the section's figure and row; for a segment what is counted: `logical_reads`.
+pub struct AwrRateSubject {
+    pub kind: AwrRateKind,
+    /// The statement's id, the event, the statistic, the section's figure and row; for a segment
+    /// what is counted: `logical_reads`.
     pub name: String,
     /// The segment or the tablespace.
-    pub object: Option<Object>,
+    pub object: Option<AwrObject>,
 }
 
-/// Rates by what they are of.
+/// Rates by what they describe.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rates(pub BTreeMap<Thing, Reading>);
+pub struct Rates(pub BTreeMap<AwrRateSubject, PrintedNumber>);
 
 /// Counters and parts of the time model that are DB time itself.
 const DB_TIME: [&str; 3] = ["DB time", "total CPU time", "sql execute elapsed time"];
 
 impl Rates {
-    /// All rates of a report; none where its interval has no length.
+    /// All rates of a report; empty where its interval has no length.
     pub fn of(report: &AwrReport) -> Self {
         let mut rates = BTreeMap::new();
         let Some(seconds) = report.value("elapsed_min").map(|min| min * 60.0).filter(|s| *s > 0.0) else {
             return Self(rates);
         };
-        let per_s = |of: Reading| Reading { value: of.value / seconds, step: of.step / seconds };
-        let named = |what, name: &str| Thing { what, name: name.to_owned(), object: None };
+        let per_s = |of: PrintedNumber| PrintedNumber { value: of.value / seconds, step: of.step / seconds };
+        let named = |what, name: &str| AwrRateSubject { kind: what, name: name.to_owned(), object: None };
         for (name, figure) in &report.figures {
             let Some((group, name)) = name.split_once('.').filter(|(_, name)| !DB_TIME.contains(name)) else {
                 continue;
             };
             match group {
                 "instance_activity_per_s" => {
-                    rates.insert(named(What::Counter, name), figure.reading);
+                    rates.insert(named(AwrRateKind::Counter, name), figure.reading);
                 }
-                // The printed rate comes later in the order of names, and has its place if there is one.
+                // The printed rate comes later in the order of names, and takes precedence if there
+                // is one.
                 "instance_activity" => {
-                    rates.insert(named(What::Counter, name), per_s(figure.reading));
+                    rates.insert(named(AwrRateKind::Counter, name), per_s(figure.reading));
                 }
                 "time_model_s" => {
-                    rates.insert(named(What::Time, name), per_s(figure.reading));
+                    rates.insert(named(AwrRateKind::Time, name), per_s(figure.reading));
                 }
                 _ => {}
             }
@@ -125,23 +128,24 @@ impl Rates {
             let finer =
                 report.top_events.iter().find(|top| top.name == event.name).and_then(|top| top.time_s);
             let time = finer.filter(|finer| finer.step < time.step).unwrap_or(time);
-            rates.insert(named(What::Event, &event.name), per_s(time));
+            rates.insert(named(AwrRateKind::Event, &event.name), per_s(time));
         }
         for statement in report.statements.iter().flat_map(|list| &list.statements) {
             if let Some(elapsed) = statement.figures.get("elapsed_s") {
-                rates.insert(named(What::Statement, &statement.id), per_s(*elapsed));
+                rates.insert(named(AwrRateKind::Statement, &statement.id), per_s(*elapsed));
             }
         }
         for of in section_figures(report) {
-            let kind = if of.per_s { What::SectionTotal } else { What::SectionLevel };
+            let kind = if of.per_s { AwrRateKind::SectionTotal } else { AwrRateKind::SectionLevel };
             rates.insert(named(kind, &format!("{}.{}.{}", of.section, of.figure, of.row)), of.reading);
         }
         for tablespace in &report.tablespaces {
             let pdb = tablespace.pdb.as_ref().map_or_else(String::new, |pdb| format!("{pdb}:"));
-            let object = Object { name: pdb + &tablespace.name, kind: "TABLESPACE".to_owned() };
+            let object = AwrObject { name: pdb + &tablespace.name, kind: "TABLESPACE".to_owned() };
             for (figure, list) in [("reads", "tablespace_reads"), ("writes", "tablespace_writes")] {
                 let Some(count) = tablespace.figures.get(figure) else { continue };
-                let thing = Thing { object: Some(object.clone()), ..named(What::Segment, list) };
+                let thing =
+                    AwrRateSubject { object: Some(object.clone()), ..named(AwrRateKind::Segment, list) };
                 rates.insert(thing, per_s(*count));
             }
         }
@@ -152,9 +156,9 @@ impl Rates {
                 let parts: Vec<&str> =
                     parts.into_iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
                 let pdb = segment.pdb.as_ref().map_or_else(String::new, |pdb| format!("{pdb}:"));
-                let object = Object { name: pdb + &parts.join("."), kind: segment.kind.clone() };
+                let object = AwrObject { name: pdb + &parts.join("."), kind: segment.kind.clone() };
                 rates.insert(
-                    Thing { object: Some(object), ..named(What::Segment, &list.order) },
+                    AwrRateSubject { object: Some(object), ..named(AwrRateKind::Segment, &list.order) },
                     per_s(value),
                 );
             }
@@ -163,7 +167,7 @@ impl Rates {
     }
 }
 
-/// Statistics that people look at first.
+/// Statistics that are commonly examined first.
 const WELL_KNOWN: [&str; 48] = [
     "CPU used by this session",
     "DBWR checkpoints",
@@ -215,7 +219,7 @@ const WELL_KNOWN: [&str; 48] = [
     "user rollbacks",
 ];
 
-/// Whether a statistic is one that people look at first.
+/// Whether a statistic is one of the commonly examined.
 pub(super) fn is_well_known(name: &str) -> bool {
     WELL_KNOWN.contains(&name)
 }

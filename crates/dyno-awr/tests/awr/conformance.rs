@@ -1,35 +1,41 @@
-//! Real reports, where they are at hand: every key of `NAME.expected.json` must be in what is read from `NAME`, and equal.
+//! Tests real reports, where available: every key of `NAME.expected.json` must be in what is read
+//! from `NAME`, and equal.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-/// What of `expected` is not in `read`, each with its place.
-fn differences(place: &str, expected: &Value, read: &Value, found: &mut Vec<String>) {
+/// The parts of `expected` that are missing in `read`, each with its place.
+fn differences(place: &str, expected: &Value, read: &Value, mismatches: &mut Vec<String>) {
     match (expected, read) {
         (Value::Object(expected), Value::Object(read)) => {
             for (key, value) in expected {
-                differences(&format!("{place}.{key}"), value, read.get(key).unwrap_or(&Value::Null), found);
+                differences(
+                    &format!("{place}.{key}"),
+                    value,
+                    read.get(key).unwrap_or(&Value::Null),
+                    mismatches,
+                );
             }
         }
         (Value::Array(expected), Value::Array(read)) => {
             if expected.len() != read.len() {
-                found.push(format!("{place}: {} expected, {} read", expected.len(), read.len()));
+                mismatches.push(format!("{place}: {} expected, {} read", expected.len(), read.len()));
             }
             for (i, (expected, read)) in expected.iter().zip(read).enumerate() {
-                differences(&format!("{place}[{i}]"), expected, read, found);
+                differences(&format!("{place}[{i}]"), expected, read, mismatches);
             }
         }
         (Value::Number(expected), Value::Number(read)) if expected.as_f64() == read.as_f64() => {}
         (expected, read) if expected == read => {}
-        (expected, read) => found.push(format!("{place}: expected {expected}, read {read}")),
+        (expected, read) => mismatches.push(format!("{place}: expected {expected}, read {read}")),
     }
 }
 
 #[test]
 fn every_expected_key_is_read() {
     let Some(folder) = crate::real::folder("what is expected of real reports") else { return };
-    let mut found = Vec::new();
+    let mut mismatches = Vec::new();
     let mut count = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
@@ -37,25 +43,31 @@ fn every_expected_key_is_read() {
         let Some(stem) = name.strip_suffix(".expected.json") else { continue };
         let mut expected: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         let object = expected.as_object_mut().unwrap();
-        // Words of whoever wrote the file, not of the report.
+        // Remarks by the author of the file, not part of the report.
         object.remove("note");
         object.remove("load_profile_source");
         let file = object["file"].as_str().unwrap().to_owned();
         let text = String::from_utf8_lossy(&std::fs::read(folder.join(&file)).unwrap()).into_owned();
         let report = dyno_awr::read_report(&text, &file, 1).unwrap_or_else(|error| panic!("{file}: {error}"));
-        let read = serde_json::to_value(dyno_awr::to_json(&report, dyno_awr::Show::default())).unwrap();
-        differences(stem, &expected, &read, &mut found);
+        let read =
+            serde_json::to_value(dyno_awr::to_json(&report, dyno_awr::AwrJsonOptions::default())).unwrap();
+        differences(stem, &expected, &read, &mut mismatches);
         for issue in report.issues.iter().filter(|issue| issue.is_error()) {
-            found.push(issue.line_of(&file));
+            mismatches.push(issue.line_of(&file));
         }
         count += 1;
     }
     assert!(count > 0, "{} holds no expected files", folder.display());
-    assert!(found.is_empty(), "{} differences in {count} reports:\n{}", found.len(), found.join("\n"));
+    assert!(
+        mismatches.is_empty(),
+        "{} differences in {count} reports:\n{}",
+        mismatches.len(),
+        mismatches.join("\n")
+    );
 }
 
 /// All reports of the folder.
-fn reports(folder: &Path) -> Vec<dyno_awr::AwrReport> {
+fn read_reports(folder: &Path) -> Vec<dyno_awr::AwrReport> {
     let mut reports = Vec::new();
     let pairs = std::fs::read_dir(folder.join("pairs")).into_iter().flatten();
     for entry in std::fs::read_dir(folder).unwrap().chain(pairs) {
@@ -69,34 +81,41 @@ fn reports(folder: &Path) -> Vec<dyno_awr::AwrReport> {
     reports
 }
 
-/// Nothing that is only unusual is told as a fault: what remains are figures that the reports themselves lost.
+/// Unusual content alone causes no warning: what remains are figures that the reports themselves
+/// lost.
 #[test]
 fn real_reports_are_read_without_false_warnings() {
     let Some(folder) = crate::real::folder("warnings of real reports") else { return };
     let is_lost = |issue: &dyno_awr::Issue| {
         issue.message.contains("its column was too narrow") || issue.message.contains("names a unit")
     };
-    let mut found = Vec::new();
-    for report in reports(&folder) {
-        let others = report.issues.iter().filter(|issue| issue.is_error() || !is_lost(issue));
-        found.extend(others.map(|issue| issue.line_of(&report.file)));
+    let mut false_warnings = Vec::new();
+    for report in read_reports(&folder) {
+        let unexpected = report.issues.iter().filter(|issue| issue.is_error() || !is_lost(issue));
+        false_warnings.extend(unexpected.map(|issue| issue.line_of(&report.file)));
     }
-    assert!(found.is_empty(), "{} false warnings:\n{}", found.len(), found.join("\n"));
+    assert!(
+        false_warnings.is_empty(),
+        "{} false warnings:\n{}",
+        false_warnings.len(),
+        false_warnings.join("\n")
+    );
 }
 
-/// A text report and an HTML report of one interval of one instance say the same, as far as their digits go.
+/// A text report and an HTML report of one interval of one instance agree, as far as their digits
+/// go.
 #[test]
 fn text_and_html_of_one_interval_agree() {
     let Some(folder) = crate::real::folder("text and HTML of one interval") else { return };
-    let reports = reports(&folder);
+    let reports = read_reports(&folder);
     let key = |report: &dyno_awr::AwrReport| {
         let value = |name| report.value(name).map(|value| value as u64);
         (report.kind, value("dbid"), value("inst_num"), value("begin_snap"), value("end_snap"))
     };
-    let mut found = Vec::new();
+    let mut mismatches = Vec::new();
     let mut pairs = 0;
-    for text in reports.iter().filter(|report| report.form == dyno_awr::Form::Text) {
-        for html in reports.iter().filter(|report| report.form == dyno_awr::Form::Html) {
+    for text in reports.iter().filter(|report| report.form == dyno_awr::AwrFormat::Text) {
+        for html in reports.iter().filter(|report| report.form == dyno_awr::AwrFormat::Html) {
             if key(text) != key(html) {
                 continue;
             }
@@ -106,7 +125,7 @@ fn text_and_html_of_one_interval_agree() {
                 // Both are rounded, and rounding of halves differs.
                 let room = (a.reading.step + b.reading.step) * 0.51 + 1e-9 * a.reading.value.abs();
                 if (a.reading.value - b.reading.value).abs() > room {
-                    found.push(format!("{}: {name}: {:?} and {:?}", text.file, a.reading, b.reading));
+                    mismatches.push(format!("{}: {name}: {:?} and {:?}", text.file, a.reading, b.reading));
                 }
             }
             let lists = |report: &dyno_awr::AwrReport| {
@@ -116,7 +135,7 @@ fn text_and_html_of_one_interval_agree() {
             for (a, b) in lists(text).iter().zip(lists(html)) {
                 let waits = [a.waits, b.waits].map(|waits| waits.map(|waits| waits.value));
                 if !b.name.starts_with(&a.name) || waits[0] != waits[1] {
-                    found.push(format!("{}: {} {waits:?} {}", text.file, a.name, b.name));
+                    mismatches.push(format!("{}: {} {waits:?} {}", text.file, a.name, b.name));
                 }
             }
             let shape = |report: &dyno_awr::AwrReport| {
@@ -143,5 +162,10 @@ fn text_and_html_of_one_interval_agree() {
             );
         }
     }
-    assert!(found.is_empty(), "{} differences in {pairs} pairs:\n{}", found.len(), found.join("\n"));
+    assert!(
+        mismatches.is_empty(),
+        "{} differences in {pairs} pairs:\n{}",
+        mismatches.len(),
+        mismatches.join("\n")
+    );
 }

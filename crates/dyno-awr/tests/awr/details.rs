@@ -1,14 +1,16 @@
-//! Sections of rows with figures, as each release prints them.
+//! Tests sections of rows with figures, as each release prints them.
 
-use dyno_awr::timeline::{Rates, What};
-use dyno_awr::{AwrReport, DetailRow, Line, Show, Value, read_report, section_figures, to_json};
+use dyno_awr::timeline::{AwrRateKind, Rates};
+use dyno_awr::{
+    AwrJsonOptions, AwrOutputRow, AwrReport, AwrValue, DetailRow, read_report, section_figures, to_json,
+};
 
 const TEXT: &str = include_str!("../reports/awr_12.2_rac.txt");
 const HTML: &str = include_str!("../reports/awr_12.2_rac.html");
 const GLOBAL: &str = include_str!("../reports/awr_19_global.txt");
 const STATSPACK: &str = include_str!("../reports/statspack_9.2.txt");
 
-/// A report with a piece put before its end.
+/// A report with a piece inserted before its end.
 fn with(report: &str, piece: &str) -> AwrReport {
     let text = report.replace("End of Report", &format!("{piece}\nEnd of Report"));
     read_report(&text, "report", 1).unwrap()
@@ -209,7 +211,7 @@ fn microseconds_and_milliseconds_become_milliseconds() {
             [cr_ms, current_ms]
         );
     }
-    // The unit of pings stands in a note that is another one under another title.
+    // The unit of pings is in a note that differs under another title.
     let ping = |title: &str| {
         table(title, &["Target Instance|500B Ping Count|Avg Latency 500B msg|Stddev 500B msg", "2|30|350|.5"])
     };
@@ -256,7 +258,8 @@ fn users_and_programs_of_sessions_are_shown_to_who_asks() {
         [1.10, 2.0]
     );
     let json = |object_names| {
-        serde_json::to_string(&to_json(&report, Show { object_names, ..Show::default() })).unwrap()
+        serde_json::to_string(&to_json(&report, AwrJsonOptions { object_names, ..AwrJsonOptions::default() }))
+            .unwrap()
     };
     assert!(!json(false).contains("PAYROLL") && json(true).contains("PAYROLL"));
 }
@@ -272,8 +275,9 @@ fn containers_of_tablespaces_are_kept() {
     assert_eq!(pdbs, [Some("SALES"), Some("STOCK")]);
     let rates = Rates::of(&report);
     let named = |name: &str| {
-        let object =
-            |thing: &dyno_awr::timeline::Thing| thing.object.as_ref().is_some_and(|of| of.name == name);
+        let object = |thing: &dyno_awr::timeline::AwrRateSubject| {
+            thing.object.as_ref().is_some_and(|of| of.name == name)
+        };
         rates.0.iter().filter(|(thing, _)| thing.name == "tablespace_reads" && object(thing)).count()
     };
     assert_eq!((named("SALES:USERS"), named("STOCK:USERS")), (1, 1));
@@ -389,10 +393,11 @@ fn totals_are_compared_per_second_and_shares_as_printed() {
     assert!(shown.contains(&("buffer_pools.hit_pct.D".into(), 98.0, false)), "{shown:?}");
     assert!(!shown.iter().any(|(name, ..)| name.contains("db_cpu_s")), "what is 0 is left out");
     let rates = Rates::of(&report);
-    let rate =
-        |what: What, name: &str| rates.0.iter().any(|(thing, _)| thing.what == what && thing.name == name);
-    assert!(rate(What::SectionTotal, "services.db_time_s.shop"));
-    assert!(rate(What::SectionLevel, "buffer_pools.hit_pct.D"));
+    let rate = |what: AwrRateKind, name: &str| {
+        rates.0.iter().any(|(thing, _)| thing.kind == what && thing.name == name)
+    };
+    assert!(rate(AwrRateKind::SectionTotal, "services.db_time_s.shop"));
+    assert!(rate(AwrRateKind::SectionLevel, "buffer_pools.hit_pct.D"));
 }
 
 const DETAILS: &str = "\
@@ -440,9 +445,9 @@ End of Report
 #[test]
 fn details_are_read_where_all_captions_are_known() {
     let report = read_report(DETAILS, "report", 1).unwrap();
-    let line = Line { report: &report, instance: None };
+    let line = AwrOutputRow { report: &report, instance: None };
     let value = |column: &str| match line.value(column) {
-        Value::Number(reading) => Some(reading.value),
+        AwrValue::Number(reading) => Some(reading.value),
         _ => None,
     };
     assert_eq!(value("enqueues.wait_s.TX-Transaction (row lock contention)"), Some(2.0));

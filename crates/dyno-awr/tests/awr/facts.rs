@@ -1,36 +1,37 @@
-//! Everything that was read of a report, as names and values without places, so that two readings can be compared.
+//! Converts everything that was read from a report to names and values without places, to compare
+//! two readings.
 
 use std::collections::BTreeMap;
 
-use dyno_awr::{AwrReport, Event, IoRow, Reading};
+use dyno_awr::{AwrReport, AwrWaitEvent, IoRow, PrintedNumber};
 
-/// Names and values.
+/// Values of a report by name.
 pub(crate) type Facts = BTreeMap<String, String>;
 
-fn number(reading: Option<Reading>) -> String {
+fn number(reading: Option<PrintedNumber>) -> String {
     reading.map_or_else(|| "absent".into(), |r| format!("{:e}~{:.2e}", r.value, r.step))
 }
 
-fn event(of: &Event) -> String {
-    let average = of.average.map(|average| (average.reading, average.unit));
+fn event_text(timed_event: &AwrWaitEvent) -> String {
+    let average = timed_event.average.map(|average| (average.reading, average.unit));
     format!(
         "{} {} {} {:?} {average:?} {} {} {:?}",
-        of.name,
-        number(of.waits),
-        number(of.time_s),
-        of.time_raw,
-        number(of.share_pct),
-        number(of.timeouts_pct),
-        of.class
+        timed_event.name,
+        number(timed_event.waits),
+        number(timed_event.time_s),
+        timed_event.time_raw,
+        number(timed_event.share_pct),
+        number(timed_event.timeouts_pct),
+        timed_event.class
     )
 }
 
-fn io(of: &IoRow) -> String {
-    let figures = of.figures.iter().map(|(name, reading)| format!("{name}={}", number(Some(*reading))));
-    format!("{} {:?} {:?} {}", of.name, of.file, of.pdb, figures.collect::<Vec<_>>().join(" "))
+fn io_text(row: &IoRow) -> String {
+    let figures = row.figures.iter().map(|(name, reading)| format!("{name}={}", number(Some(*reading))));
+    format!("{} {:?} {:?} {}", row.name, row.file, row.pdb, figures.collect::<Vec<_>>().join(" "))
 }
 
-/// All facts of a report but those that follow from others.
+/// All facts of a report except derived ones.
 pub(crate) fn facts(report: &AwrReport) -> Facts {
     let mut facts = Facts::new();
     facts.insert("kind".into(), report.kind.name().into());
@@ -55,7 +56,7 @@ pub(crate) fn facts(report: &AwrReport) -> Facts {
         ("foreground class", &report.foreground_wait_classes),
     ] {
         for (i, of) in events.iter().enumerate() {
-            facts.insert(format!("{list} {i}"), event(of));
+            facts.insert(format!("{list} {i}"), event_text(of));
         }
     }
     for (i, of) in report.histograms.iter().enumerate() {
@@ -73,7 +74,7 @@ pub(crate) fn facts(report: &AwrReport) -> Facts {
         ("files", &report.files),
     ] {
         for (i, of) in rows.iter().enumerate() {
-            facts.insert(format!("{list} {i}"), io(of));
+            facts.insert(format!("{list} {i}"), io_text(of));
         }
     }
     for list in &report.statements {
@@ -125,19 +126,20 @@ pub(crate) fn facts(report: &AwrReport) -> Facts {
 
 /// What differs between two readings, at most twelve of them.
 pub(crate) fn differences(place: &str, expected: &Facts, read: &Facts) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut mismatches = Vec::new();
     for name in expected.keys().chain(read.keys().filter(|name| !expected.contains_key(*name))) {
         let (a, b) = (expected.get(name), read.get(name));
-        if a != b && found.len() < 12 {
-            found.push(format!("{place}: {name}: {a:?} became {b:?}"));
+        if a != b && mismatches.len() < 12 {
+            mismatches.push(format!("{place}: {name}: {a:?} became {b:?}"));
         }
     }
-    found
+    mismatches
 }
 
-/// What of `read` is not in `expected`: a report that lost its end may say less, and nothing else.
-pub(crate) fn inventions(place: &str, expected: &Facts, read: &Facts) -> Vec<String> {
-    // Of a text there may be a part, and of a statement's lines the first.
+/// The parts of `read` that are not in `expected`: a report that lost its end may have fewer, but
+/// no others.
+pub(crate) fn invented_facts(place: &str, expected: &Facts, read: &Facts) -> Vec<String> {
+    // A text may be partial, and a statement's lines may be only the first.
     let is_part = |name: &str, value: &str| {
         if name.ends_with(" words") && value == "None None" {
             return true;

@@ -1,11 +1,11 @@
-//! One small report in each layout, made for these tests, and what is done to reports on their way.
+//! Tests one small report in each layout, and what can happen to report files in transfer.
 
 use std::io::Write as _;
 use std::path::Path;
 
-use dyno_awr::compat::Layout;
-use dyno_awr::row::Value;
-use dyno_awr::{AwrError, AwrReport, Kind, Show, read_file, read_report, to_json};
+use dyno_awr::compat::AwrCompatLayout;
+use dyno_awr::row::AwrValue;
+use dyno_awr::{AwrError, AwrJsonOptions, AwrReport, AwrReportKind, read_file, read_report, to_json};
 
 const TEXT: &str = include_str!("../reports/awr_12.2_rac.txt");
 const HTML: &str = include_str!("../reports/awr_12.2_rac.html");
@@ -16,7 +16,7 @@ fn read(text: &str) -> AwrReport {
     read_report(text, "report", 1).unwrap()
 }
 
-fn clean(text: &str) -> AwrReport {
+fn read_clean(text: &str) -> AwrReport {
     let report = read(text);
     assert_eq!(report.issues, [], "{:#?}", report.issues);
     report
@@ -30,8 +30,8 @@ fn values(report: &AwrReport, expected: &[(&str, f64)]) {
 
 #[test]
 fn awr_in_text() {
-    let report = clean(TEXT);
-    assert_eq!(report.kind, Kind::Awr);
+    let report = read_clean(TEXT);
+    assert_eq!(report.kind, AwrReportKind::Awr);
     assert_eq!(report.word("instance"), Some("shop2"));
     values(
         &report,
@@ -68,7 +68,7 @@ fn awr_in_text() {
 
 #[test]
 fn lists_of_a_text_report() {
-    let report = clean(TEXT);
+    let report = read_clean(TEXT);
     let bands =
         |i: usize| report.histograms[i].bands.iter().map(|b| (b.from_us, b.below_us)).collect::<Vec<_>>();
     assert_eq!(bands(0).len(), 14, "the table of details takes the place of the last band: {:?}", bands(0));
@@ -79,7 +79,7 @@ fn lists_of_a_text_report() {
     let statements = &report.statements[0].statements;
     assert_eq!((statements.len(), statements[0].figures["elapsed_s"].value), (1, 1_500.5));
     let cache = &report.io_functions[0].figures;
-    assert_eq!(cache["read_bytes_per_s"].value, 24.9742 * 1_048_576.0, "the suffix is told by the volume");
+    assert_eq!(cache["read_bytes_per_s"].value, 24.9742 * 1_048_576.0, "the volume determines the suffix");
     let segment = &report.segments[0].segments[0];
     assert_eq!((segment.owner.as_str(), segment.name.as_str()), ("SHOPOWNER", "ORDERS"));
     assert_eq!(segment.value.map(|value| value.value), Some(50_000_000.0));
@@ -88,10 +88,10 @@ fn lists_of_a_text_report() {
 
 #[test]
 fn statspack_in_text() {
-    let report = clean(STATSPACK);
+    let report = read_clean(STATSPACK);
     assert_eq!(
         (report.kind, report.word("db_name"), report.word("instance")),
-        (Kind::Statspack, None, Some("till"))
+        (AwrReportKind::Statspack, None, Some("till"))
     );
     values(
         &report,
@@ -113,7 +113,7 @@ fn statspack_in_text() {
 
 #[test]
 fn awr_in_html_says_the_same_as_in_text() {
-    let (text, html) = (clean(TEXT), clean(HTML));
+    let (text, html) = (read_clean(TEXT), read_clean(HTML));
     for (name, figure) in &html.figures {
         if name.starts_with("derived.") {
             continue;
@@ -128,32 +128,33 @@ fn awr_in_html_says_the_same_as_in_text() {
 
 #[test]
 fn awr_of_a_cluster() {
-    let report = clean(GLOBAL);
-    assert_eq!((report.kind, report.word("version")), (Kind::AwrRacGlobal, Some("19.0.0.0.0")));
+    let report = read_clean(GLOBAL);
+    assert_eq!((report.kind, report.word("version")), (AwrReportKind::AwrRacGlobal, Some("19.0.0.0.0")));
     values(&report, &[("load_profile_per_s.logical_reads", 3_000.75), ("redo_size_kb_per_s", 30.75)]);
     assert_eq!(report.value("load_profile_per_s.redo_size"), None);
     assert_eq!(report.top_events.len(), 1);
     assert_eq!(report.instances[1].figures["load_profile_per_s.logical_reads"].reading.value, 2_000.25);
     let lines: Vec<_> = dyno_awr::row::lines(&report).map(|line| line.value("instance")).collect();
-    let text = |name: &str| dyno_awr::Value::Text(name.into());
+    let text = |name: &str| dyno_awr::AwrValue::Text(name.into());
     assert_eq!(lines, [text("*"), text("shop1"), text("shop2")]);
 }
 
 #[test]
 fn statements_and_names_are_hidden_unless_asked_for() {
-    let report = clean(TEXT);
-    let hidden = serde_json::to_string(&to_json(&report, Show::default())).unwrap();
+    let report = read_clean(TEXT);
+    let hidden = serde_json::to_string(&to_json(&report, AwrJsonOptions::default())).unwrap();
     for secret in ["secret_table", "shop.exe", "SHOPOWNER", "ORDERS"] {
         assert!(!hidden.contains(secret), "{secret}");
     }
     let shown =
-        serde_json::to_string(&to_json(&report, Show { sql_text: true, object_names: true })).unwrap();
+        serde_json::to_string(&to_json(&report, AwrJsonOptions { sql_text: true, object_names: true }))
+            .unwrap();
     assert!(shown.contains("secret_table") && shown.contains("SHOPOWNER"));
 }
 
 #[test]
 fn every_figure_has_a_source() {
-    let report = clean(TEXT);
+    let report = read_clean(TEXT);
     let source = &report.figures["load_profile_per_s.redo_size"].source;
     assert_eq!(
         (source.section.as_ref(), source.caption.as_ref()),
@@ -163,7 +164,7 @@ fn every_figure_has_a_source() {
     assert_eq!(source.line as usize, line);
 }
 
-/// What a report reads as, whatever was done to its file.
+/// What is read from a report, independent of changes to its file.
 fn essence(report: &AwrReport) -> (Vec<(String, String)>, usize) {
     let figures = report.figures.iter().map(|(name, figure)| (name.clone(), format!("{:?}", figure.reading)));
     (figures.collect(), report.top_events.len())
@@ -183,7 +184,7 @@ fn line_ends_encodings_and_packing_make_no_difference() {
         ("latin.txt", TEXT.bytes().map(|b| if b == b'@' { 0xe9 } else { b }).collect()),
         ("feeds.txt", TEXT.replace("\nTime Model", "\n\u{c}Time Model").into_bytes()),
     ];
-    let plain = essence(&clean(TEXT));
+    let plain = essence(&read_clean(TEXT));
     for (name, bytes) in files {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
@@ -203,7 +204,7 @@ fn spooled_page_headings_make_no_difference() {
         spooled.push_str(line);
         spooled.push('\n');
     }
-    assert_eq!(essence(&clean(&spooled)), essence(&clean(TEXT)));
+    assert_eq!(essence(&read_clean(&spooled)), essence(&read_clean(TEXT)));
 }
 
 #[test]
@@ -216,8 +217,8 @@ fn html_as_browsers_save_it_makes_no_difference() {
         saved = saved.replace(&format!("</{tag}>"), &format!("</{}>", upper(tag)));
     }
     let saved = saved.replace("<TR>", "<TBODY><TR>\r\n").replace("sequential read", "sequential\r\n  read");
-    let report = clean(&saved);
-    assert_eq!(essence(&report), essence(&clean(HTML)));
+    let report = read_clean(&saved);
+    assert_eq!(essence(&report), essence(&read_clean(HTML)));
     assert_eq!(report.top_events[0].name, "db file sequential read");
 }
 
@@ -228,7 +229,7 @@ fn several_reports_in_one_file() {
     std::fs::write(&path, format!("{TEXT}{STATSPACK}{TEXT}")).unwrap();
     let reports: Vec<AwrReport> = read_file(&path).unwrap().into_iter().map(Result::unwrap).collect();
     assert_eq!(reports.iter().map(|report| report.part).collect::<Vec<_>>(), [1, 2, 3]);
-    assert_eq!(reports[1].kind, Kind::Statspack);
+    assert_eq!(reports[1].kind, AwrReportKind::Statspack);
     assert_eq!(essence(&reports[2]), essence(&reports[0]));
     let line = |report: &AwrReport| report.figures["dbid"].source.line as usize;
     assert_eq!(line(&reports[2]), line(&reports[0]) + TEXT.lines().count() + STATSPACK.lines().count());
@@ -242,7 +243,7 @@ fn a_cut_report_is_read_as_far_as_it_goes() {
     assert!(report.issues[0].message.contains("End of Report") && !report.has_errors());
     let report = read(&HTML[..HTML.find("log file sync").unwrap()]);
     assert_eq!(report.top_events.len(), 2, "{:?}", report.top_events);
-    // A figure that is cut in the middle is no figure: `540,000` is not 54.
+    // A truncated figure is no figure: `540,000` is not 54.
     for report in [
         read(&TEXT[..TEXT.find("000        540").unwrap()]),
         read(&HTML[..HTML.find("000</td><td>540<").unwrap()]),
@@ -258,7 +259,7 @@ fn a_cut_report_is_read_as_far_as_it_goes() {
 #[test]
 fn other_languages() {
     let german = TEXT.replace("-Mar-24", "-Mrz-24");
-    let report = clean(&german);
+    let report = read_clean(&german);
     assert_eq!(
         dyno_awr::moment(report.word("begin_time").unwrap()).unwrap().to_string(),
         "2024-03-05T10:00:00"
@@ -273,7 +274,7 @@ fn decimal_commas() {
     let swapped: String = TEXT
         .lines()
         .map(|line| {
-            // Only figures are written in another way, not releases.
+            // Only figures are written differently, not releases.
             let figures = !line.contains("12.2.0.1.0") && line.chars().any(|c| c.is_ascii_digit());
             let swap = |c| match c {
                 ',' => '.',
@@ -284,7 +285,7 @@ fn decimal_commas() {
             line + "\n"
         })
         .collect();
-    let (report, plain) = (read(&swapped), clean(TEXT));
+    let (report, plain) = (read(&swapped), read_clean(TEXT));
     for name in [
         "load_profile_per_s.redo_size",
         "load_profile_per_s.logical_reads",
@@ -293,9 +294,9 @@ fn decimal_commas() {
     ] {
         assert_eq!(report.value(name), plain.value(name), "{name}");
     }
-    // One column in the session's own way, as `to_char` without a format prints it.
-    let one = TEXT.replace("   37.4\n", "   37,4\n");
-    assert_eq!(clean(&one).top_events[1].share_pct.map(|share| share.value), Some(37.4));
+    // One column in the session's own format, as printed by `to_char` without a format.
+    let mixed_decimals = TEXT.replace("   37.4\n", "   37,4\n");
+    assert_eq!(read_clean(&mixed_decimals).top_events[1].share_pct.map(|share| share.value), Some(37.4));
 }
 
 #[test]
@@ -459,7 +460,7 @@ End of Report
 
 #[test]
 fn statspack_10_1_counts_waits_in_bands_and_ticks_of_cpu() {
-    let report = clean(STATSPACK_10_1);
+    let report = read_clean(STATSPACK_10_1);
     assert_eq!(report.word("host"), Some("db1.somewhere.example"));
     values(&report, &[("derived.cpu_busy_pct", 25.0), ("elapsed_min", 20.0)]);
     let shares = |event: &str| {
@@ -476,9 +477,9 @@ fn statspack_10_1_counts_waits_in_bands_and_ticks_of_cpu() {
 fn awr_parser_columns_take_the_printed_share_of_db_time() {
     let report = read(TEXT);
     let printed = report.event("db file sequential read").unwrap().share_pct.unwrap();
-    let names = Layout::AwrParser.names();
+    let names = AwrCompatLayout::AwrParser.names();
     let at = names.iter().position(|name| name == "db file sequential read %DBTime").unwrap();
-    assert_eq!(Layout::AwrParser.values(&report)[at], Value::Number(printed));
+    assert_eq!(AwrCompatLayout::AwrParser.values(&report)[at], AwrValue::Number(printed));
 }
 
 #[test]
@@ -502,7 +503,7 @@ fn diff_keeps_pdbs_apart_and_cut_parameters_together() {
     assert_eq!(segments[0].object.name, "NORTH:SHOP.ORDERS");
     let mut text = read(&page(3_600, 36_000, &long[..33]));
     assert_eq!(dyno_awr::diff::diff(&text, &b).parameters.len(), 1, "whole values that differ");
-    text.form = dyno_awr::Form::Text;
+    text.form = dyno_awr::AwrFormat::Text;
     assert_eq!(dyno_awr::diff::diff(&text, &b).parameters, []);
     text.parameters[0].value = long.replace("/current", " /current");
     assert_eq!(dyno_awr::diff::diff(&text, &b).parameters, [], "text breaks lists at other places");

@@ -1,4 +1,4 @@
-//! Reports of every release and layout, made and real, as they come.
+//! Tests reports of every release and layout, synthetic and real ones.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod conformance;

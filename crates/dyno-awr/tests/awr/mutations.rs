@@ -1,28 +1,29 @@
-//! Real reports, where they are at hand, with all that happens to reports on their way: they must read as before.
+//! Tests real reports, where available, after everything that can happen to files in transfer: they
+//! must read as before.
 
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::facts::{differences, facts, inventions};
-use dyno_awr::{AwrReport, Form, read_file, read_report};
+use crate::facts::{differences, facts, invented_facts};
+use dyno_awr::{AwrFormat, AwrReport, read_file, read_report};
 
-/// One real report: its name, its text and what is read of it.
-struct Real {
+/// One real report: its name, its text and what is read from it.
+struct RealReport {
     name: String,
     text: String,
     report: AwrReport,
 }
 
-/// The text of a file as the reader sees it.
+/// The text of a file as the reader gets it.
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| error.into_bytes().iter().map(|&b| char::from(b)).collect())
 }
 
-/// Looks at every real report, two at a time, and gathers what is wrong.
-fn each(look: impl Fn(&Real, &mut Vec<String>) + Sync) {
+/// Checks every real report, two at a time, and collects what is wrong.
+fn for_each_report(look: impl Fn(&RealReport, &mut Vec<String>) + Sync) {
     let Some(folder) = crate::real::folder("real reports, and all that happens to them") else { return };
     let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
     let is_report = |path: &PathBuf| path.extension().is_some_and(|e| e == "txt" || e == "html");
@@ -37,9 +38,9 @@ fn each(look: impl Fn(&Real, &mut Vec<String>) + Sync) {
                     let text = text_of(std::fs::read(path).unwrap());
                     let name = path.file_name().unwrap().to_string_lossy().into_owned();
                     let report = read_report(&text, &name, 1).unwrap();
-                    let mut found = Vec::new();
-                    look(&Real { name, text, report }, &mut found);
-                    all.lock().unwrap().append(&mut found);
+                    let mut mismatches = Vec::new();
+                    look(&RealReport { name, text, report }, &mut mismatches);
+                    all.lock().unwrap().append(&mut mismatches);
                 }
             });
         }
@@ -48,26 +49,28 @@ fn each(look: impl Fn(&Real, &mut Vec<String>) + Sync) {
     assert!(all.is_empty(), "{} differences:\n{}", all.len(), all.join("\n"));
 }
 
-/// Compares what is read of a changed text with what is read of the real one; no new issues may come.
-fn same(real: &Real, what: &str, text: &str, found: &mut Vec<String>) {
-    let place = format!("{} {what}", real.name);
+/// Compares what is read from a changed text with what is read from the real one; new issues are
+/// not allowed.
+fn assert_same_facts(real: &RealReport, change: &str, text: &str, mismatches: &mut Vec<String>) {
+    let place = format!("{} {change}", real.name);
     match read_report(text, &real.name, 1) {
         Ok(report) => {
-            found.extend(differences(&place, &facts(&real.report), &facts(&report)));
+            mismatches.extend(differences(&place, &facts(&real.report), &facts(&report)));
             if report.issues.len() > real.report.issues.len() {
-                let known: Vec<_> = real.report.issues.iter().map(|issue| &issue.message).collect();
-                let new = report.issues.iter().find(|issue| !known.contains(&&issue.message));
-                found.push(format!("{place}: {:?}", new));
+                let original_messages: Vec<_> =
+                    real.report.issues.iter().map(|issue| &issue.message).collect();
+                let new = report.issues.iter().find(|issue| !original_messages.contains(&&issue.message));
+                mismatches.push(format!("{place}: {:?}", new));
             }
         }
-        Err(error) => found.push(format!("{place}: {error}")),
+        Err(error) => mismatches.push(format!("{place}: {error}")),
     }
 }
 
 #[test]
 fn bytes_of_all_kinds_read_the_same() {
     let temporary = tempfile::tempdir().unwrap();
-    each(|real, found| {
+    for_each_report(|real, found| {
         let unix = real.text.replace("\r\n", "\n");
         let crlf = unix.replace('\n', "\r\n");
         let utf16 = |order: fn(u16) -> [u8; 2], mark: &[u8]| {
@@ -100,16 +103,21 @@ fn bytes_of_all_kinds_read_the_same() {
 
 #[test]
 fn form_feeds_may_be_lost_or_stand_alone() {
-    each(|real, found| {
-        if real.report.form == Form::Text {
-            same(real, "without form feeds", &real.text.replace('\u{c}', ""), found);
-            same(real, "with form feeds on their own lines", &real.text.replace('\u{c}', "\u{c}\n"), found);
+    for_each_report(|real, found| {
+        if real.report.form == AwrFormat::Text {
+            assert_same_facts(real, "without form feeds", &real.text.replace('\u{c}', ""), found);
+            assert_same_facts(
+                real,
+                "with form feeds on their own lines",
+                &real.text.replace('\u{c}', "\u{c}\n"),
+                found,
+            );
         }
     });
 }
 
-/// A report as SQL*Plus spools it with headings on: every page begins with a blank line, the heading and, where lines
-/// under headings are on, dashes.
+/// A report as SQL*Plus spools it with headings on: every page begins with a blank line, the
+/// heading and, where lines under headings are on, dashes.
 fn spooled(text: &str, first: usize, lines: usize, dashes: usize) -> String {
     let mut out = String::new();
     for (i, line) in text.replace('\u{c}', "").lines().enumerate() {
@@ -128,18 +136,23 @@ fn spooled(text: &str, first: usize, lines: usize, dashes: usize) -> String {
 
 #[test]
 fn spooled_headings_anywhere_make_no_difference() {
-    each(|real, found| {
-        if real.report.form == Form::Text {
+    for_each_report(|real, found| {
+        if real.report.form == AwrFormat::Text {
             for first in 0..14 {
-                same(real, &format!("OUTPUT from {first}"), &spooled(&real.text, first, 14, 0), found);
-                same(
+                assert_same_facts(
+                    real,
+                    &format!("OUTPUT from {first}"),
+                    &spooled(&real.text, first, 14, 0),
+                    found,
+                );
+                assert_same_facts(
                     real,
                     &format!("OUTPUT and dashes from {first}"),
                     &spooled(&real.text, first, 14, 80),
                     found,
                 );
             }
-            same(real, "OUTPUT on pages of 50 lines", &spooled(&real.text, 7, 50, 80), found);
+            assert_same_facts(real, "OUTPUT on pages of 50 lines", &spooled(&real.text, 7, 50, 80), found);
         }
     });
 }
@@ -147,26 +160,26 @@ fn spooled_headings_anywhere_make_no_difference() {
 /// Lines with blanks at their ends, as SQL*Plus writes them without `set trimspool on`.
 #[test]
 fn lines_filled_with_blanks_make_no_difference() {
-    each(|real, found| {
-        if real.report.form == Form::Text {
+    for_each_report(|real, found| {
+        if real.report.form == AwrFormat::Text {
             let filled: String =
                 real.text.lines().map(|line| format!("{:<132}\n", line.trim_end())).collect();
-            same(real, "filled", &filled, found);
+            assert_same_facts(real, "filled", &filled, found);
         }
     });
 }
 
 #[test]
 fn a_text_report_in_a_page_reads_the_same() {
-    each(|real, found| {
-        if real.report.form == Form::Text {
+    for_each_report(|real, found| {
+        if real.report.form == AwrFormat::Text {
             let escaped = real.text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             let page = format!(
                 "<html><head><title>AWR</title></head><body>\n<pre>\n{escaped}</pre>\n</body></html>\n"
             );
-            same(real, "in <pre>", &page, found);
+            assert_same_facts(real, "in <pre>", &page, found);
             let bold = page.replace("<pre>", "<PRE class=x><font face=\"Courier\">");
-            same(real, "in <PRE> with a font", &bold.replace("</pre>", "</font></PRE>"), found);
+            assert_same_facts(real, "in <PRE> with a font", &bold.replace("</pre>", "</font></PRE>"), found);
         }
     });
 }
@@ -210,25 +223,27 @@ fn saved(html: &str) -> String {
 
 #[test]
 fn pages_saved_by_browsers_read_the_same() {
-    each(|real, found| {
-        if real.report.form == Form::Html {
+    for_each_report(|real, found| {
+        if real.report.form == AwrFormat::Html {
             let mut saved_differs = Vec::new();
-            same(real, "saved", &saved(&real.text), &mut saved_differs);
+            assert_same_facts(real, "saved", &saved(&real.text), &mut saved_differs);
             let unclosed = real.text.replace("</td>", "").replace("</th>", "").replace("</tr>", "");
             let unclosed = unclosed.replace("</TD>", "").replace("</TH>", "").replace("</TR>", "");
-            same(real, "without ends of cells", &unclosed, &mut saved_differs);
-            // Lines that SQL*Plus broke within a word are put together only while they have the width at which it broke them.
+            assert_same_facts(real, "without ends of cells", &unclosed, &mut saved_differs);
+            // Lines that SQL*Plus broke within a word are rejoined only while they have the width
+            // at which it broke them.
             let is_broken = real.text.lines().any(|line| line.ends_with("&q"));
             found.extend(saved_differs.into_iter().filter(|line| !is_broken || !line.contains("whole text")));
             let one_line = real.text.replace("\r\n", " ").replace('\n', " ");
             let mut longer = Vec::new();
-            same(real, "on one line", &one_line, &mut longer);
-            // Blanks at the ends of lines count to the length at which a statement is cut.
+            assert_same_facts(real, "on one line", &one_line, &mut longer);
+            // Blanks at the ends of lines count towards the length at which a statement is
+            // truncated.
             found.extend(longer.into_iter().filter(|line| !line.contains("whole text")));
             let padded = real
                 .text
                 .replace("<td align=\"right\" class='awrc'>", "<td align=\"right\" class='awrc'>&#160;");
-            same(real, "padded", &padded, found);
+            assert_same_facts(real, "padded", &padded, found);
         }
     });
 }
@@ -269,7 +284,7 @@ fn months_in_other_languages_are_the_same_moments() {
             report.instances.iter().flat_map(|i| i.words.values().map(|w| dyno_awr::moment(w)));
         (words, of_instances.collect::<Vec<_>>())
     };
-    each(|real, found| {
+    for_each_report(|real, found| {
         let plain = times(&real.report);
         if real.report.instances.is_empty() && plain.0[0].is_none() {
             found.push(format!("{}: no begin time", real.name));
@@ -284,10 +299,10 @@ fn months_in_other_languages_are_the_same_moments() {
     });
 }
 
-/// Commas for points and the other way round, as sessions with another NLS_NUMERIC_CHARACTERS print them.
+/// Swaps commas and points, as sessions with another NLS_NUMERIC_CHARACTERS print them.
 #[test]
 fn decimal_commas_are_told_by_the_report_itself() {
-    each(|real, found| {
+    for_each_report(|real, found| {
         let digits = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
         let chars: Vec<char> = real.text.chars().collect();
         let swap = |(i, c): (usize, &char)| match c {
@@ -311,7 +326,7 @@ fn decimal_commas_are_told_by_the_report_itself() {
     });
 }
 
-/// Whether the mark at `i` stands in a release or an address: a word with more than two points.
+/// Whether the mark at `i` is in a release or an address: a word with more than two points.
 fn is_release(chars: &[char], i: usize) -> bool {
     let is_word = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     let start = (0..i).rev().find(|&j| !is_word(&chars[j])).map_or(0, |j| j + 1);
@@ -322,7 +337,7 @@ fn is_release(chars: &[char], i: usize) -> bool {
 #[test]
 fn reports_after_each_other_in_one_file_are_told_apart() {
     let temporary = tempfile::tempdir().unwrap();
-    each(|real, found| {
+    for_each_report(|real, found| {
         let path = temporary.path().join(&real.name);
         std::fs::write(&path, format!("{}\n{}", real.text, real.text)).unwrap();
         let reports = read_file(&path).unwrap();
@@ -337,15 +352,15 @@ fn reports_after_each_other_in_one_file_are_told_apart() {
     });
 }
 
-/// Cut off anywhere, a report says less and nothing else, and says that it is cut.
+/// A report truncated anywhere has fewer values and no others, and is reported as truncated.
 #[test]
 fn cut_reports_say_nothing_new() {
     let thorough = std::env::var_os("DYNO_AWR_THOROUGH").is_some();
     let step = if thorough { 1 } else { 9 };
-    each(|real, found| {
+    for_each_report(|real, found| {
         let plain = facts(&real.report);
         for percent in (step..100).step_by(step) {
-            // Not always at the same place of a line.
+            // Varies the position within a line.
             let wanted = real.text.len() * percent / 100 + percent;
             let Some(end) = (wanted..real.text.len()).find(|&at| real.text.is_char_boundary(at)) else {
                 continue;
@@ -354,10 +369,11 @@ fn cut_reports_say_nothing_new() {
             match read_report(&real.text[..end], &real.name, 1) {
                 Ok(report) => {
                     let read = facts(&report).into_iter().filter(|(name, _)| !name.starts_with("bands"));
-                    found.extend(inventions(&place, &plain, &read.collect()));
-                    let ended = report.issues.iter().any(|issue| issue.message.contains("End of Report"));
-                    if !ended && end < real.text.len() - 4_096 {
-                        found.push(format!("{place}: not said to be cut"));
+                    found.extend(invented_facts(&place, &plain, &read.collect()));
+                    let is_cut_reported =
+                        report.issues.iter().any(|issue| issue.message.contains("End of Report"));
+                    if !is_cut_reported && end < real.text.len() - 4_096 {
+                        found.push(format!("{place}: not reported as truncated"));
                     }
                     for (name, figure) in
                         report.figures.iter().filter(|(name, _)| name.starts_with("derived."))

@@ -1,35 +1,36 @@
-//! The layouts of the releases from 9i on, each in a small report made by the rules of Oracle's own scripts.
+//! Tests the layouts of the releases from 9i on, each in a small report made by the rules of
+//! Oracle's own scripts.
 
-use dyno_awr::{AwrReport, Event, Kind, read_report};
+use dyno_awr::{AwrReport, AwrReportKind, AwrWaitEvent, read_report};
 
-fn clean(text: &str) -> AwrReport {
+fn read_clean(text: &str) -> AwrReport {
     let report = read_report(text, "report", 1).unwrap();
     assert_eq!(report.issues, [], "{:#?}", report.issues);
     report
 }
 
-fn words(report: &AwrReport, expected: &[(&str, Option<&str>)]) {
+fn assert_words(report: &AwrReport, expected: &[(&str, Option<&str>)]) {
     for (name, word) in expected {
         assert_eq!(report.word(name), *word, "{name}");
     }
 }
 
-fn values(report: &AwrReport, expected: &[(&str, f64)]) {
+fn assert_values(report: &AwrReport, expected: &[(&str, f64)]) {
     for (name, value) in expected {
         assert_eq!(report.value(name), Some(*value), "{name}");
     }
 }
 
-fn absent(report: &AwrReport, names: &[&str]) {
+fn assert_absent(report: &AwrReport, names: &[&str]) {
     for name in names {
         assert_eq!(report.value(name), None, "{name}");
     }
 }
 
 /// Name, waits, seconds, printed mean and its unit, share, class.
-type Shown<'e> = (&'e str, Option<f64>, f64, Option<(f64, &'static str)>, Option<f64>, Option<&'e str>);
+type EventRow<'e> = (&'e str, Option<f64>, f64, Option<(f64, &'static str)>, Option<f64>, Option<&'e str>);
 
-fn shown(event: &Event) -> Shown<'_> {
+fn event_row(event: &AwrWaitEvent) -> EventRow<'_> {
     (
         &event.name,
         event.waits.map(|waits| waits.value),
@@ -40,15 +41,15 @@ fn shown(event: &Event) -> Shown<'_> {
     )
 }
 
-fn events(events: &[Event]) -> Vec<Shown<'_>> {
-    events.iter().map(shown).collect()
+fn event_rows(events: &[AwrWaitEvent]) -> Vec<EventRow<'_>> {
+    events.iter().map(event_row).collect()
 }
 
 #[test]
 fn statspack_of_9i() {
-    let report = clean(include_str!("../reports/statspack_9.2.txt"));
-    assert_eq!(report.kind, Kind::Statspack);
-    words(
+    let report = read_clean(include_str!("../reports/statspack_9.2.txt"));
+    assert_eq!(report.kind, AwrReportKind::Statspack);
+    assert_words(
         &report,
         &[
             ("db_name", Some("KIOSK")),
@@ -62,7 +63,7 @@ fn statspack_of_9i() {
             ("end_time", Some("03-May-06 10:00:00")),
         ],
     );
-    values(
+    assert_values(
         &report,
         &[
             ("dbid", 900_800_700.0),
@@ -82,10 +83,13 @@ fn statspack_of_9i() {
             ("instance_activity.user commits", 17_900.0),
         ],
     );
-    absent(&report, &["cpus", "db_time_min", "load_profile_per_txn.transactions", "derived.read_iops"]);
+    assert_absent(
+        &report,
+        &["cpus", "db_time_min", "load_profile_per_txn.transactions", "derived.read_iops"],
+    );
     assert_eq!(report.top_events_title.as_deref(), Some("Top 5 Timed Events"));
     assert_eq!(
-        events(&report.top_events),
+        event_rows(&report.top_events),
         [
             ("db file sequential read", Some(1_082_700.0), 5_413.0, None, Some(60.25), None),
             ("CPU time", None, 2_700.0, None, Some(30.05), None),
@@ -97,7 +101,7 @@ fn statspack_of_9i() {
     // Two pages of one table; timeouts are counted in a column that is no time.
     assert_eq!(report.all_events.len(), 5);
     assert_eq!(
-        shown(&report.all_events[2]),
+        event_row(&report.all_events[2]),
         ("latch free", Some(2_500.0), 25.0, Some((10.0, "ms")), None, None)
     );
     assert_eq!(report.background_events[0].time_s.unwrap().value, 105.0);
@@ -111,8 +115,8 @@ fn statspack_of_9i() {
 
 #[test]
 fn statspack_of_10g() {
-    let report = clean(include_str!("../reports/statspack_10.2.txt"));
-    words(
+    let report = read_clean(include_str!("../reports/statspack_10.2.txt"));
+    assert_words(
         &report,
         &[
             ("db_name", None),
@@ -124,7 +128,7 @@ fn statspack_of_10g() {
             ("startup_time", Some("01-May-08 07:30")),
         ],
     );
-    values(
+    assert_values(
         &report,
         &[
             ("dbid", 700_600_500.0),
@@ -144,7 +148,7 @@ fn statspack_of_10g() {
         ],
     );
     assert_eq!(
-        shown(&report.top_events[4]),
+        event_row(&report.top_events[4]),
         ("enq: TX - row lock contention", Some(9.0), 9.0, Some((1_001.0, "ms")), Some(0.3), None)
     );
     assert_eq!(report.all_events[1].timeouts_pct.unwrap().value, 0.0);
@@ -155,11 +159,11 @@ fn statspack_of_10g() {
 
 #[test]
 fn awr_of_10g() {
-    let text = clean(include_str!("../reports/awr_10.2.txt"));
-    let html = clean(include_str!("../reports/awr_10.2.html"));
+    let text = read_clean(include_str!("../reports/awr_10.2.txt"));
+    let html = read_clean(include_str!("../reports/awr_10.2.html"));
     for report in [&text, &html] {
-        assert_eq!(report.kind, Kind::Awr);
-        words(
+        assert_eq!(report.kind, AwrReportKind::Awr);
+        assert_words(
             report,
             &[
                 ("db_name", Some("DEPOT")),
@@ -171,7 +175,7 @@ fn awr_of_10g() {
                 ("end_time", Some("16-Feb-13 06:00:16")),
             ],
         );
-        values(
+        assert_values(
             report,
             &[
                 ("begin_snap", 3_726.0),
@@ -183,17 +187,17 @@ fn awr_of_10g() {
                 ("efficiency_pct.recursive_call", 42.33),
             ],
         );
-        absent(report, &["cpus", "load_profile_per_s.read_io_requests"]);
+        assert_absent(report, &["cpus", "load_profile_per_s.read_io_requests"]);
         assert_eq!(report.top_events_title.as_deref(), Some("Top 5 Timed Events"));
-        assert_eq!(events(&report.top_events).len(), 5);
-        assert_eq!(shown(&report.top_events[0]), ("CPU time", None, 1_405.0, None, Some(92.9), None));
-        let (name, waits, time, average, share, _) = shown(&report.top_events[1]);
+        assert_eq!(event_rows(&report.top_events).len(), 5);
+        assert_eq!(event_row(&report.top_events[0]), ("CPU time", None, 1_405.0, None, Some(92.9), None));
+        let (name, waits, time, average, share, _) = event_row(&report.top_events[1]);
         assert_eq!(
             (name, waits, time, average, share),
             ("db file sequential read", Some(40_533.0), 181.0, Some((4.0, "ms")), Some(12.0))
         );
     }
-    values(
+    assert_values(
         &text,
         &[
             ("rac_load_per_s.estd_interconnect_traffic_kb", 28.34),
@@ -209,27 +213,30 @@ fn awr_of_10g() {
 
 #[test]
 fn statspack_of_12c_wraps_the_host_and_lets_idle_events_in() {
-    let report = clean(include_str!("../reports/statspack_12.1.txt"));
-    words(&report, &[("host", Some("till-host")), ("platform", Some("Linux x86 64-bit")), ("db_name", None)]);
-    values(&report, &[("cpus", 4.0), ("cores", 2.0), ("sockets", 1.0), ("db_time_min", 15.0)]);
+    let report = read_clean(include_str!("../reports/statspack_12.1.txt"));
+    assert_words(
+        &report,
+        &[("host", Some("till-host")), ("platform", Some("Linux x86 64-bit")), ("db_name", None)],
+    );
+    assert_values(&report, &[("cpus", 4.0), ("cores", 2.0), ("sockets", 1.0), ("db_time_min", 15.0)]);
     assert_eq!(report.top_events[0].name, "LGWR worker group idle");
-    assert_eq!(shown(&report.top_events[4]), ("CPU time", None, 360.0, None, Some(4.9), None));
-    // Where only the last caption was too long, its end stands on a line of its own.
+    assert_eq!(event_row(&report.top_events[4]), ("CPU time", None, 360.0, None, Some(4.9), None));
+    // Where only the last caption was too long, its end is on a line of its own.
     let text = include_str!("../reports/statspack_11.2.txt");
     for end in
         ["\n)\n~~~~ ---", "\n                                                                 )\n~~~~ ---"]
     {
-        let report = clean(&text.replace("(G)\n~~~~ ---", &format!("(G{end}")));
-        words(&report, &[("host", Some("till-host")), ("platform", Some("Linux x86 64-bit"))]);
-        values(&report, &[("cpus", 4.0)]);
+        let report = read_clean(&text.replace("(G)\n~~~~ ---", &format!("(G{end}")));
+        assert_words(&report, &[("host", Some("till-host")), ("platform", Some("Linux x86 64-bit"))]);
+        assert_values(&report, &[("cpus", 4.0)]);
     }
 }
 
 #[test]
 fn cluster_in_text() {
-    let report = clean(include_str!("../reports/awr_19_global.txt"));
-    assert_eq!(report.kind, Kind::AwrRacGlobal);
-    words(
+    let report = read_clean(include_str!("../reports/awr_19_global.txt"));
+    assert_eq!(report.kind, AwrReportKind::AwrRacGlobal);
+    assert_words(
         &report,
         &[
             ("db_name", Some("SHOP")),
@@ -240,7 +247,7 @@ fn cluster_in_text() {
             ("host", None),
         ],
     );
-    values(
+    assert_values(
         &report,
         &[
             ("begin_snap", 70.0),
@@ -258,7 +265,7 @@ fn cluster_in_text() {
     let title = "Top Timed Foreground Events, instance '*' (cluster-wide)";
     assert_eq!(report.top_events_title.as_deref(), Some(title));
     assert_eq!(
-        events(&report.top_events),
+        event_rows(&report.top_events),
         [
             (
                 "db file sequential read",
@@ -283,13 +290,13 @@ fn cluster_in_text() {
 fn pluggable_database_in_text() {
     let text = include_str!("../reports/awr_19_pdb.txt");
     for title in ["(PDB snapshots)", "(root snapshots)"] {
-        let report = clean(&text.replace("(PDB snapshots)", title));
-        assert_eq!(report.kind, Kind::AwrPdb);
-        values(
+        let report = read_clean(&text.replace("(PDB snapshots)", title));
+        assert_eq!(report.kind, AwrReportKind::AwrPdb);
+        assert_values(
             &report,
             &[("begin_snap", 37.0), ("end_sessions", 0.0), ("load_profile_per_s.redo_size", 2.4)],
         );
-        absent(&report, &["io_profile_per_s.redo_requests", "derived.redo_iops"]);
+        assert_absent(&report, &["io_profile_per_s.redo_requests", "derived.redo_iops"]);
         assert_eq!(report.containers[0].name, "SHOPPDB");
         assert_eq!(report.top_events[0].average.unwrap().seconds().value, 52.86);
     }
@@ -297,8 +304,8 @@ fn pluggable_database_in_text() {
 
 #[test]
 fn awr_of_23ai() {
-    let report = clean(include_str!("../reports/awr_23_cdb.html"));
-    words(
+    let report = read_clean(include_str!("../reports/awr_23_cdb.html"));
+    assert_words(
         &report,
         &[
             ("db_name", Some("SHOP")),
@@ -309,7 +316,7 @@ fn awr_of_23ai() {
             ("platform", Some("Linux x86 64-bit")),
         ],
     );
-    values(
+    assert_values(
         &report,
         &[
             ("begin_snap", 700.0),
@@ -321,7 +328,7 @@ fn awr_of_23ai() {
     );
     assert_eq!(report.containers.len(), 2);
     assert_eq!(
-        shown(&report.top_events[0]),
+        event_row(&report.top_events[0]),
         (
             "db file sequential read",
             Some(5_400_000.0),
@@ -342,7 +349,7 @@ fn spooled_with_headings() {
         include_str!("../reports/awr_19_global.txt"),
         include_str!("../reports/statspack_10.2.txt"),
     ] {
-        let plain = crate::facts::facts(&clean(text));
+        let plain = crate::facts::facts(&read_clean(text));
         for (first, dashes) in (0..14).flat_map(|first| [(first, 0), (first, 80)]) {
             let mut spooled = String::new();
             for (i, line) in text.replace('\u{c}', "").lines().enumerate() {
@@ -355,9 +362,13 @@ fn spooled_with_headings() {
                 spooled.push('\n');
             }
             let report = read_report(&spooled, "report", 1).unwrap();
-            let found =
+            let mismatches =
                 crate::facts::differences(&format!("from {first}"), &plain, &crate::facts::facts(&report));
-            assert!(found.is_empty() && report.issues.is_empty(), "{found:#?} {:#?}", report.issues);
+            assert!(
+                mismatches.is_empty() && report.issues.is_empty(),
+                "{mismatches:#?} {:#?}",
+                report.issues
+            );
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Sections as real reports have them and made ones seldom do: on several pages, with notes that wrap, with columns that are too
-//! narrow, with rows of containers and instances.
+//! Tests sections as they occur in real reports and seldom in synthetic ones: on several pages,
+//! with notes that wrap, with columns that are too narrow, with rows of containers and instances.
 
-use dyno_awr::compat::Layout;
-use dyno_awr::{AwrError, AwrReport, Value, read_report};
+use dyno_awr::compat::AwrCompatLayout;
+use dyno_awr::{AwrError, AwrReport, AwrValue, read_report};
 
 const GLOBAL: &str = include_str!("../reports/awr_19_global.txt");
 const TEXT: &str = include_str!("../reports/awr_12.2_rac.txt");
@@ -12,21 +12,21 @@ fn read(text: &str) -> AwrReport {
     read_report(text, "report", 1).unwrap()
 }
 
-fn clean(text: &str) -> AwrReport {
+fn read_clean(text: &str) -> AwrReport {
     let report = read(text);
     assert_eq!(report.issues, [], "{:#?}", report.issues);
     report
 }
 
-/// A report with a piece put before its end.
-fn with(report: &str, piece: &str) -> String {
+/// A report with a piece inserted before its end.
+fn with_section(report: &str, piece: &str) -> String {
     report.replace("End of Report", &format!("{piece}\nEnd of Report"))
 }
 
 const END: &str =
     "                          ----------------------------------------------------------------------\n";
 
-/// One page of a cluster's wait events, with the rows given.
+/// One page of a cluster's wait events, with these rows.
 fn events_page(title: &str, rows: &str) -> String {
     format!(
         "{title:<40} DB/Inst: SHOP/shop1  Snaps: 70-71
@@ -42,16 +42,17 @@ Class      Event                                             Waits %Timeouts    
 
 #[test]
 fn all_pages_of_a_clusters_wait_events_are_read() {
-    let first = "System I/O log file parallel write                          2,000       0.0            8.00   4.00ms     0.40
+    let first_page = "System I/O log file parallel write                          2,000       0.0            8.00   4.00ms     0.40
 Other      latch free                                        1,000       0.0            1.50   1.50ms     0.10
 ";
-    let second = "Concurrenc library cache: mutex X                                1       0.0            0.00  20.00us     0.00
+    let second_page = "Concurrenc library cache: mutex X                                1       0.0            0.00  20.00us     0.00
 ";
-    let third = "Idle       rdbms ipc message                                    10       0.0       50,000.00 5000.00   100.00
+    let third_page = "Idle       rdbms ipc message                                    10       0.0       50,000.00 5000.00   100.00
 ";
     for title in ["Background Wait Events (Global)", "Foreground Wait Events (Global)"] {
-        let pages: String = [first, second, third].map(|rows| events_page(title, rows)).concat();
-        let report = read(&with(GLOBAL, &format!("{pages}{END}")));
+        let pages: String =
+            [first_page, second_page, third_page].map(|rows| events_page(title, rows)).concat();
+        let report = read(&with_section(GLOBAL, &format!("{pages}{END}")));
         let events = match title.starts_with("Back") {
             true => &report.background_events,
             false => &report.foreground_events,
@@ -61,7 +62,8 @@ Other      latch free                                        1,000       0.0    
             names,
             ["log file parallel write", "latch free", "library cache: mutex X", "rdbms ipc message"]
         );
-        // The unit fell off a narrow column: a warning, and the mean comes from time and waits.
+        // A narrow column lost the unit: this gives a warning, and the mean comes from time and
+        // waits.
         assert!(!report.has_errors(), "{:#?}", report.issues);
         assert_eq!(report.issues.len(), 1, "{:#?}", report.issues);
         assert_eq!((events[3].average, events[3].mean_s().unwrap().value), (None, 5_000.0));
@@ -105,7 +107,7 @@ fn a_wide_ruler_over_a_group_ends_no_table() {
     let pages = [
         histogram_page(&row("latch free", "200", ["", "", "50.0", "50.0", "", "", ""])),
         histogram_page(&row("log file sync", "14.7K", ["", "0.0(2)", "", "100.0", "", "", ""])),
-        // Text cuts both names to the same.
+        // Text truncates both names to the same.
         histogram_page(
             &[["100.0", ""], ["", "100.0"]]
                 .map(|[a, b]| row("latch: shared context lat", "7", [a, b, "", "", "", "", ""]))
@@ -113,7 +115,7 @@ fn a_wide_ruler_over_a_group_ends_no_table() {
         ),
         histogram_page(""),
     ];
-    let report = clean(&with(GLOBAL, &format!("{}{END}", pages.concat())));
+    let report = read_clean(&with_section(GLOBAL, &format!("{}{END}", pages.concat())));
     let events: Vec<_> = report.histograms.iter().map(|of| (of.event.as_str(), of.bands.len())).collect();
     assert_eq!(
         events,
@@ -144,9 +146,9 @@ parallel_max_servers          64                                32
                           ------------------------------------------------------
 
 ";
-    let report = clean(&with(TEXT, section));
-    let of = report.parameter("parallel_max_servers").unwrap();
-    assert_eq!((of.value.as_str(), of.end_value.as_deref()), ("64", Some("32")));
+    let report = read_clean(&with_section(TEXT, section));
+    let parallel_servers = report.parameter("parallel_max_servers").unwrap();
+    assert_eq!((parallel_servers.value.as_str(), parallel_servers.end_value.as_deref()), ("64", Some("32")));
 }
 
 /// A table of parameters as HTML.
@@ -170,7 +172,7 @@ fn a_container_sets_a_parameter_for_itself() {
             &["spare_links", "1", "&#160;", "&#160;"],
         ],
     );
-    let report = clean(&with(HTML, &table));
+    let report = read_clean(&with_section(HTML, &table));
     let named: Vec<_> = report.parameters.iter().map(|of| (of.full_name(), of.value.as_str())).collect();
     for expected in [("open_links", "4"), ("open_links (SALES)", "9"), ("cpu_count (STOCK)", "8")] {
         assert!(named.contains(&(expected.0.to_owned(), expected.1)), "{expected:?}: {named:?}");
@@ -192,14 +194,14 @@ thread                          1 1
 undo_tablespace                 1 UNDOTBS1
                                 2 UNDOTBS2
 ";
-    let report = clean(&with(GLOBAL, &format!("{section}{END}")));
+    let report = read_clean(&with_section(GLOBAL, &format!("{section}{END}")));
     let lines: Vec<_> = dyno_awr::row::lines(&report)
         .map(|line| ["parameter.thread", "parameter.audit_trail"].map(|column| line.value(column)))
         .collect();
-    let text = |text: &str| Value::Text(text.to_owned());
+    let text = |text: &str| AwrValue::Text(text.to_owned());
     assert_eq!(
         lines,
-        [[Value::Absent, text("DB")], [text("1"), text("DB")], [text("2"), text("DB")]],
+        [[AwrValue::Absent, text("DB")], [text("1"), text("DB")], [text("2"), text("DB")]],
         "{:#?}",
         report.parameters
     );
@@ -210,12 +212,12 @@ fn sections_about_exadata_are_known_by_their_looks() {
     let section = "<h3 class=\"exa\">Outliers</h3>\n<p>Zebra cells by colour</p>\n<table class=\"exa\">\
         <tr><th>Cell</th></tr><tr><td>1</td></tr></table>\n<p>Zebra disks by colour</p>\n<table>\
         <tr><th>Disk</th></tr><tr><td>1</td></tr></table>";
-    clean(&with(HTML, section));
+    read_clean(&with_section(HTML, section));
     let elsewhere = section.replace("\"exa\"", "\"awr\"");
-    assert_eq!(read(&with(HTML, &elsewhere)).issues.len(), 2);
+    assert_eq!(read(&with_section(HTML, &elsewhere)).issues.len(), 2);
 }
 
-/// STATSPACK's host where the lines of SQL*Plus are shorter than the table.
+/// STATSPACK's host table where the lines of SQL*Plus are shorter than the table.
 #[test]
 fn a_host_that_takes_several_lines() {
     let whole = include_str!("../reports/statspack_12.1.txt");
@@ -237,7 +239,7 @@ fn a_host_that_takes_several_lines() {
         &whole[start..end],
     ];
     for shape in shapes {
-        let report = clean(&format!("{}{shape}{}", &whole[..start], &whole[end..]));
+        let report = read_clean(&format!("{}{shape}{}", &whole[..start], &whole[end..]));
         assert_eq!(report.word("host"), Some("till-host"), "{shape}");
         assert_eq!(report.word("platform"), Some("Linux x86 64-bit"), "{shape}");
         for (name, value) in [("cpus", 4.0), ("cores", 2.0), ("sockets", 1.0), ("memory_gb", 15.5)] {
@@ -284,14 +286,14 @@ fn reports_of_other_kinds_are_refused_by_name() {
     }
 }
 
-fn column(report: &AwrReport, name: &str) -> Value {
-    let at = Layout::AwrParser.names().iter().position(|known| known == name).unwrap();
-    Layout::AwrParser.values(report)[at].clone()
+fn column(report: &AwrReport, name: &str) -> AwrValue {
+    let at = AwrCompatLayout::AwrParser.names().iter().position(|known| known == name).unwrap();
+    AwrCompatLayout::AwrParser.values(report)[at].clone()
 }
 
 fn number(report: &AwrReport, name: &str) -> f64 {
     match column(report, name) {
-        Value::Number(reading) => reading.value,
+        AwrValue::Number(reading) => reading.value,
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -312,7 +314,7 @@ fn columns_of_awr_parser_keep_their_meaning() {
          <td>physical write total IO requests</td><td>1,440,000</td><td>800.00</td><td>1</td></tr></table>"
             .to_owned(),
     ];
-    let report = clean(&with(HTML, &added.concat()));
+    let report = read_clean(&with_section(HTML, &added.concat()));
     assert_eq!(number(&report, "Wait Class Commit Waits"), 10_000.0);
     assert_eq!(report.wait_classes[0].waits.map(|waits| waits.value), Some(20_000.0));
     assert_eq!(number(&report, "Redo IOPS"), 250.0);
@@ -325,10 +327,10 @@ fn columns_of_awr_parser_keep_their_meaning() {
 
 #[test]
 fn histograms_of_awr_parser_come_from_finer_bands_too() {
-    let report = clean(TEXT);
-    let known = report.histograms.iter().find(|of| of.event.starts_with("db file seq")).unwrap();
+    let report = read_clean(TEXT);
+    let histogram = report.histograms.iter().find(|of| of.event.starts_with("db file seq")).unwrap();
     let below = |limit: u64| {
-        let inside = known.bands.iter().filter(|band| band.below_us.is_some_and(|us| us <= limit));
+        let inside = histogram.bands.iter().filter(|band| band.below_us.is_some_and(|us| us <= limit));
         inside.map(|band| band.share_pct.value).sum::<f64>()
     };
     let first = number(&report, "Histogram <1ms db file sequential read");
@@ -336,12 +338,13 @@ fn histograms_of_awr_parser_come_from_finer_bands_too() {
     let all: f64 = ["<1ms", "<2ms", "<4ms", "<8ms", "<16ms", "<32ms", "<1s", ">1s"]
         .iter()
         .filter_map(|band| match column(&report, &format!("Histogram {band} db file sequential read")) {
-            Value::Number(reading) => Some(reading.value),
+            AwrValue::Number(reading) => Some(reading.value),
             _ => None,
         })
         .sum();
     assert!((all - 100.0).abs() < 0.5, "{all}");
-    // The last band of the finest table may hide what the table of details shows: then it is not known where its waits lie.
+    // The last band of the finest table may include what the table of details shows: then it is not
+    // known where its waits lie.
     let coarse = read(include_str!("../reports/statspack_11.2.txt"));
-    assert_eq!(column(&coarse, "Histogram <1ms log file parallel write"), Value::Absent);
+    assert_eq!(column(&coarse, "Histogram <1ms log file parallel write"), AwrValue::Absent);
 }

@@ -1,38 +1,43 @@
-//! Dropping exactly what was made.
+//! Drops exactly the tables that Dyno created for a workload.
 
 use dyno_engine::{DropItem, ObjectKind, Target, TargetError, TargetErrorKind};
-use dyno_workload::own::Own;
+use dyno_workload::own::CustomWorkload;
 
-use super::book::{self, BOOK, Entry, State};
-use crate::lead::Lead;
+use super::book::{self, STATE_TABLES, TableLoadEntry, TableLoadStage};
+use crate::lead::CampaignContext;
 use crate::own_data;
 
-/// What [`take_down`] removes.
-pub(crate) fn inventory(target: &dyn Target, own: &Own) -> Result<Vec<DropItem>, TargetError> {
-    let Some(entry) = book::read(target, own)? else { return Ok(Vec::new()) };
-    let mut all = if has_set_up(&entry) { own_data::statements(own, target) } else { Vec::new() };
-    all.extend(tables(target, &entry)?);
-    if entry.others == 0 {
-        all.extend(target.find(ObjectKind::Table, &BOOK)?);
+/// Lists the objects that [`tear_down`] removes.
+pub(crate) fn inventory(
+    target: &dyn Target,
+    workload: &CustomWorkload,
+) -> Result<Vec<DropItem>, TargetError> {
+    let Some(entry) = book::read_entry(target, workload)? else { return Ok(Vec::new()) };
+    let mut all =
+        if needs_teardown(&entry) { own_data::teardown_items(workload, target) } else { Vec::new() };
+    all.extend(existing_tables_of(target, &entry)?);
+    if entry.other_workloads == 0 {
+        all.extend(target.find(ObjectKind::Table, &STATE_TABLES)?);
     }
     Ok(all)
 }
 
-/// Whether the SQL of `[setup]` was done, and that of `[drop]` was not.
-fn has_set_up(entry: &Entry) -> bool {
-    matches!(entry.state, State::Setup | State::Loaded)
+/// Whether the SQL of `[setup]` was started, and that of `[drop]` was not completed.
+fn needs_teardown(entry: &TableLoadEntry) -> bool {
+    matches!(entry.state, TableLoadStage::Setup | TableLoadStage::Loaded)
 }
 
-/// Tables that were made and are there, the last one first.
-fn tables(target: &dyn Target, entry: &Entry) -> Result<Vec<DropItem>, TargetError> {
+/// Returns the created tables that still exist, in reverse order of creation.
+fn existing_tables_of(target: &dyn Target, entry: &TableLoadEntry) -> Result<Vec<DropItem>, TargetError> {
     let names: Vec<&str> = entry.tables.iter().rev().map(String::as_str).collect();
     target.find(ObjectKind::Table, &names)
 }
 
-/// Does the SQL of `[drop]` where nobody knows how much of `[setup]` was done: what is not there cannot be dropped.
-fn take_down_what_is_there(target: &dyn Target, own: &Own) -> Result<(), TargetError> {
-    for statement in own.teardown(target.engine()).as_ref().map_err(own_data::misfit)? {
-        match book::does(target, std::slice::from_ref(&statement.sql)) {
+/// Executes the SQL of `[drop]` after an interrupted `[setup]`. Errors are ignored, because some objects may
+/// not exist.
+fn tear_down_partial_setup(target: &dyn Target, workload: &CustomWorkload) -> Result<(), TargetError> {
+    for statement in workload.teardown(target.engine()).as_ref().map_err(own_data::unsupported_engine)? {
+        match book::execute_all(target, std::slice::from_ref(&statement.sql)) {
             Err(error) if !matches!(error.kind, TargetErrorKind::Database | TargetErrorKind::Data) => {
                 return Err(error);
             }
@@ -42,27 +47,32 @@ fn take_down_what_is_there(target: &dyn Target, own: &Own) -> Result<(), TargetE
     Ok(())
 }
 
-/// Does the SQL of `[drop]`, and drops the tables that were made; then the book where it tells of nothing else.
-pub(crate) fn take_down(lead: &Lead<'_>, target: &dyn Target, own: &Own) -> Result<(), TargetError> {
-    let Some(entry) = book::read(target, own)? else { return Ok(()) };
+/// Executes the SQL of `[drop]` and drops the created tables. Drops the state tables, too, if they hold no
+/// other workload.
+pub(crate) fn tear_down(
+    lead: &CampaignContext<'_>,
+    target: &dyn Target,
+    workload: &CustomWorkload,
+) -> Result<(), TargetError> {
+    let Some(entry) = book::read_entry(target, workload)? else { return Ok(()) };
     match entry.state {
-        State::Loaded => drop(own_data::take_down(lead, target, own)?),
-        State::Setup => take_down_what_is_there(target, own)?,
-        State::Rows | State::Drop => {}
+        TableLoadStage::Loaded => drop(own_data::tear_down_workload(lead, target, workload)?),
+        TableLoadStage::Setup => tear_down_partial_setup(target, workload)?,
+        TableLoadStage::Rows | TableLoadStage::Drop => {}
     }
-    if has_set_up(&entry) {
-        book::turn_to(target, own, State::Drop)?;
+    if needs_teardown(&entry) {
+        book::set_stage(target, workload, TableLoadStage::Drop)?;
     }
-    for table in tables(target, &entry)? {
-        book::does(target, &[target.table_words().drop_table(&table.name)])?;
+    for table in existing_tables_of(target, &entry)? {
+        book::execute_all(target, &[target.table_words().drop_table(&table.name)])?;
     }
     for table in &entry.tables {
-        book::does(target, &book::forget_table(own, table))?;
+        book::execute_all(target, &book::delete_table_sql(workload, table))?;
     }
-    book::does(target, &[book::forget(own)])?;
-    if entry.others == 0 {
-        for table in target.find(ObjectKind::Table, &BOOK)? {
-            book::does(target, &[target.table_words().drop_table(&table.name)])?;
+    book::execute_all(target, &[book::delete_workload_sql(workload)])?;
+    if entry.other_workloads == 0 {
+        for table in target.find(ObjectKind::Table, &STATE_TABLES)? {
+            book::execute_all(target, &[target.table_words().drop_table(&table.name)])?;
         }
     }
     Ok(())

@@ -1,111 +1,122 @@
-//! Making and filling what is described, from where it stands.
+//! Creates and fills the described tables, and continues an interrupted load.
 
 use std::time::Instant;
 
 use dyno_engine::{ObjectKind, Target, TargetError, TargetErrorKind};
-use dyno_workload::own::Own;
+use dyno_workload::own::CustomWorkload;
 
-use super::book::{self, Entry, State};
+use super::book::{self, TableLoadEntry, TableLoadStage};
 use super::create::create;
 use super::{drop, fill, finish};
-use crate::event::{Event, LoadEvent, SetUp};
-use crate::lead::Lead;
+use crate::event::{CampaignEvent, LoadEvent, WorkloadSetup};
+use crate::lead::CampaignContext;
 use crate::own_data;
 
-/// What may be dropped to make room.
+/// Which existing tables may be dropped to make room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Replace {
-    /// Nothing.
+    /// No existing tables are dropped.
     Nothing,
-    /// What was made from another description, or with another scale.
+    /// Tables from another description, or with another scale.
     Others,
-    /// Whatever was made for this workload.
+    /// All tables that were created for this workload.
     All,
 }
 
-/// Makes and fills the tables of `own` on `target` on so many connections, as far as they are not there, and does its setup.
+/// Creates and fills the missing tables of `workload` on `target` over `parallel` connections, and executes its
+/// setup SQL.
 ///
 /// # Errors
-/// Something else is there; the database refuses something; or it was stopped.
+/// Other tables are in the way, the database refuses a statement, or the user cancelled.
 pub(crate) fn load(
-    lead: &Lead<'_>,
+    lead: &CampaignContext<'_>,
     target: &dyn Target,
-    own: &Own,
+    workload: &CustomWorkload,
     parallel: u32,
     replace: Replace,
-) -> Result<SetUp, TargetError> {
+) -> Result<WorkloadSetup, TargetError> {
     let began = Instant::now();
-    let mut found = book::read(target, own)?;
-    if let Some(entry) = &found {
-        let is_good = entry.is_of(own) && matches!(entry.state, State::Rows | State::Loaded);
+    let mut stored_entry = book::read_entry(target, workload)?;
+    if let Some(entry) = &stored_entry {
+        let is_good = entry.matches_workload(workload)
+            && matches!(entry.state, TableLoadStage::Rows | TableLoadStage::Loaded);
         if replace == Replace::All || (replace == Replace::Others && !is_good) {
-            drop::take_down(lead, target, own)?;
-            found = None;
+            drop::tear_down(lead, target, workload)?;
+            stored_entry = None;
         } else if !is_good {
-            return Err(refused(entry, own));
+            return Err(refusal(entry, workload));
         }
     }
-    let tables = own.loaded_tables().map(|table| (table.name().to_owned(), table.rows())).collect();
-    let mut done = SetUp { name: own.name().to_owned(), tables, ..SetUp::default() };
-    if let Some(entry) = &found
-        && entry.state == State::Loaded
+    let tables = workload.loaded_tables().map(|table| (table.name().to_owned(), table.rows())).collect();
+    let mut report = WorkloadSetup { name: workload.name().to_owned(), tables, ..WorkloadSetup::default() };
+    if let Some(entry) = &stored_entry
+        && entry.state == TableLoadStage::Loaded
     {
-        super::require::all_there(target, own)?;
-        done.already = true;
+        super::require::require_tables_exist(target, workload)?;
+        report.already = true;
     } else {
-        make(target, own, found.as_ref())?;
-        let filled = fill::fill(lead, target, own, parallel);
-        lead.tell(Event::Load(LoadEvent::Over));
-        done.rows_written = filled?;
-        let finished = finish::finish(lead, target, own, parallel);
-        lead.tell(Event::Load(LoadEvent::Over));
+        create_tables(target, workload, stored_entry.as_ref())?;
+        let filled = fill::fill(lead, target, workload, parallel);
+        lead.emit(CampaignEvent::Load(LoadEvent::Over));
+        report.rows_written = filled?;
+        let finished = finish::index_and_verify(lead, target, workload, parallel);
+        lead.emit(CampaignEvent::Load(LoadEvent::Over));
         finished?;
-        book::turn_to(target, own, State::Setup)?;
-        done.statements = own_data::set_up(lead, target, own)?;
-        book::turn_to(target, own, State::Loaded)?;
+        book::set_stage(target, workload, TableLoadStage::Setup)?;
+        report.statements = own_data::set_up(lead, target, workload)?;
+        book::set_stage(target, workload, TableLoadStage::Loaded)?;
     }
-    done.seconds = began.elapsed().as_secs_f64();
-    Ok(done)
+    report.seconds = began.elapsed().as_secs_f64();
+    Ok(report)
 }
 
-/// Why what is there is none to go on with.
-fn refused(entry: &Entry, own: &Own) -> TargetError {
-    let name = own.name();
+/// Says why an existing load cannot be continued.
+fn refusal(entry: &TableLoadEntry, workload: &CustomWorkload) -> TargetError {
+    let name = workload.name();
     let way_out = "load with --replace to drop it first";
     let error = |message: String, hint: String| TargetError::new(TargetErrorKind::Data, message).hint(hint);
     match entry.state {
-        State::Drop => error(format!("a drop of {name} did not end"), "`dyno drop` ends it".to_owned()),
-        State::Setup if entry.is_of(own) => error(
+        TableLoadStage::Drop => {
+            error(format!("a drop of {name} did not end"), "`dyno drop` ends it".to_owned())
+        }
+        TableLoadStage::Setup if entry.matches_workload(workload) => error(
             format!("a load of {name} that began at {} was broken off in the SQL of [setup]", entry.since),
             format!("nobody knows which of it is done: {way_out}"),
         ),
-        _ => error(super::require::difference(entry, own), format!("{way_out}, or ask for what is there")),
+        _ => {
+            error(super::require::difference(entry, workload), format!("{way_out}, or ask for what is there"))
+        }
     }
 }
 
-/// Makes the tables that are not there yet, each behind its line in the book.
-fn make(target: &dyn Target, own: &Own, found: Option<&Entry>) -> Result<(), TargetError> {
-    let tables = own.tables();
+/// Creates missing tables; each is recorded in the state tables first.
+fn create_tables(
+    target: &dyn Target,
+    workload: &CustomWorkload,
+    stored_entry: Option<&TableLoadEntry>,
+) -> Result<(), TargetError> {
+    let tables = workload.tables();
     let names: Vec<&str> = tables.iter().map(|table| table.name()).collect();
-    let there = target.find(ObjectKind::Table, &names)?;
-    let is_there = |name: &str| there.iter().any(|item| item.name == name);
-    let is_noted = |name: &str| found.is_some_and(|entry| entry.tables.iter().any(|noted| noted == name));
+    let existing = target.find(ObjectKind::Table, &names)?;
+    let is_there = |name: &str| existing.iter().any(|item| item.name == name);
+    let is_noted =
+        |name: &str| stored_entry.is_some_and(|entry| entry.tables.iter().any(|noted| noted == name));
     if let Some(table) = tables.iter().find(|table| is_there(table.name()) && !is_noted(table.name())) {
-        let problem = format!("there is a table {} that was not made for {}", table.name(), own.name());
+        let problem = format!("there is a table {} that was not made for {}", table.name(), workload.name());
         let hint = "drop or rename that table, or give the one that is described another name";
         let fault = table.fault(problem, "");
         return Err(TargetError::new(TargetErrorKind::Data, fault.to_string()).hint(hint));
     }
-    if found.is_none() {
-        book::begin(target, own)?;
+    if stored_entry.is_none() {
+        book::insert_entry(target, workload)?;
     }
     for (place, table) in tables.iter().enumerate() {
         if !is_noted(table.name()) {
-            book::add_table(target, own, table.name(), place)?;
+            book::add_table(target, workload, table.name(), place)?;
         }
-        // What a run fills is made before each.
+        // Tables that runs fill are created before each run.
         if !is_there(table.name()) && !table.is_filled_by_runs() {
-            book::does(target, &[book::forget_parts(own, table.name())])?;
+            book::execute_all(target, &[book::delete_parts_sql(workload, table.name())])?;
             create(target, table)?;
         }
     }

@@ -1,7 +1,8 @@
-//! Tables that a workload describes, on a target: made, filled, looked at and dropped.
+//! Creates, fills, checks and drops the tables that a workload describes.
 //!
-//! A book in the database says what was made and how far it came. Every part of a table is written in one transaction with its
-//! line in the book, so that a load which is killed goes on behind its last whole part, and nothing is there twice.
+//! State tables in the database record what was created, and how far a load got. Every part of a table is
+//! written in one transaction with its entry there. So a killed load continues after its last complete part,
+//! and no row is written twice.
 
 mod book;
 mod bulk;
@@ -12,7 +13,7 @@ mod finish;
 mod load;
 mod require;
 
-pub(crate) use bulk::{loaded, make_empty};
-pub(crate) use drop::{inventory, take_down};
+pub(crate) use bulk::{complete_bulk_load, make_empty};
+pub(crate) use drop::{inventory, tear_down};
 pub(crate) use load::{Replace, load};
 pub(crate) use require::{holds, require};

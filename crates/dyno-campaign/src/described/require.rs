@@ -1,78 +1,88 @@
-//! Whether what is there is what is described.
+//! Checks whether the tables on a target match their description.
 
 use dyno_engine::{ObjectKind, Target, TargetError, TargetErrorKind};
-use dyno_workload::own::Own;
+use dyno_workload::own::CustomWorkload;
 
-use super::book::{self, Entry, State, words};
+use super::book::{self, TableLoadEntry, TableLoadStage, describe_tables};
 
-/// Whether the tables of `own` are there, and by which scale others are where they are not.
-pub(crate) fn holds(target: &dyn Target, own: &Own) -> Result<Result<(), Option<u64>>, TargetError> {
-    Ok(match book::read(target, own)? {
-        Some(entry) if entry.is_of(own) && entry.state == State::Loaded => Ok(()),
+/// Whether the tables of `workload` exist; otherwise the scale of existing other tables, if there are any.
+pub(crate) fn holds(
+    target: &dyn Target,
+    workload: &CustomWorkload,
+) -> Result<Result<(), Option<u64>>, TargetError> {
+    Ok(match book::read_entry(target, workload)? {
+        Some(entry) if entry.matches_workload(workload) && entry.state == TableLoadStage::Loaded => Ok(()),
         Some(entry) => Err(Some(entry.scale)),
         None => Err(None),
     })
 }
 
-/// Fails unless the tables of `own` are there as they are described.
+/// Fails unless the tables of `custom_workload` exist as described.
 ///
 /// # Errors
-/// They are not; says what is there instead, and the way out.
-pub(crate) fn require(target: &dyn Target, own: &Own) -> Result<(), TargetError> {
-    if own.tables().is_empty() {
+/// They do not; the error says what exists instead, with a hint.
+pub(crate) fn require(target: &dyn Target, custom_workload: &CustomWorkload) -> Result<(), TargetError> {
+    if custom_workload.tables().is_empty() {
         return Ok(());
     }
-    let name = own.name();
+    let name = custom_workload.name();
     let wrong =
         |message: String, hint: &str| Err(TargetError::new(TargetErrorKind::Data, message).hint(hint));
-    match book::read(target, own)? {
+    match book::read_entry(target, custom_workload)? {
         None => wrong(format!("the tables of {name} are not there"), "`dyno load` makes and fills them"),
-        Some(entry) if !entry.is_of(own) => wrong(
-            difference(&entry, own),
-            "set workload.scale to what is there, or load anew with `dyno load --replace`",
+        Some(entry) if !entry.matches_workload(custom_workload) => wrong(
+            difference(&entry, custom_workload),
+            "set workload.scale to that of the existing data, or load again with `dyno load --replace`",
         ),
         Some(entry) => match entry.state {
-            State::Loaded => all_there(target, own),
-            State::Drop => wrong(format!("a drop of {name} did not end"), "`dyno drop` ends it"),
-            State::Rows => wrong(
+            TableLoadStage::Loaded => require_tables_exist(target, custom_workload),
+            TableLoadStage::Drop => wrong(format!("a drop of {name} did not end"), "`dyno drop` ends it"),
+            TableLoadStage::Rows => wrong(
                 format!("a load of {name} that began at {} did not end", entry.since),
                 "`dyno load` resumes it, `dyno drop` removes it",
             ),
-            State::Setup => wrong(
+            TableLoadStage::Setup => wrong(
                 format!(
                     "a load of {name} that began at {} was broken off in the SQL of [setup]",
                     entry.since
                 ),
-                "`dyno load --replace` loads it anew",
+                "`dyno load --replace` loads it again",
             ),
         },
     }
 }
 
-/// Fails where a table is gone.
-pub(super) fn all_there(target: &dyn Target, own: &Own) -> Result<(), TargetError> {
-    let names: Vec<&str> = own.loaded_tables().map(|table| table.name()).collect();
-    let there = target.find(ObjectKind::Table, &names)?;
-    match names.iter().find(|name| !there.iter().any(|item| item.name == **name)) {
+/// Fails if a table does not exist any more.
+pub(super) fn require_tables_exist(
+    target: &dyn Target,
+    workload: &CustomWorkload,
+) -> Result<(), TargetError> {
+    let names: Vec<&str> = workload.loaded_tables().map(|table| table.name()).collect();
+    let existing = target.find(ObjectKind::Table, &names)?;
+    match names.iter().find(|name| !existing.iter().any(|item| item.name == **name)) {
         None => Ok(()),
         Some(gone) => {
-            let message = format!("the table {gone} of {} is not there any more", own.name());
-            Err(TargetError::new(TargetErrorKind::Data, message).hint("`dyno load --replace` loads it anew"))
+            let message = format!("the table {gone} of {} is not there any more", workload.name());
+            Err(TargetError::new(TargetErrorKind::Data, message).hint("`dyno load --replace` loads it again"))
         }
     }
 }
 
-/// What is there, and what is described.
-pub(super) fn difference(entry: &Entry, own: &Own) -> String {
-    let name = own.name();
-    match entry.scale == own.scale() {
+/// Describes the difference between existing tables and the description.
+pub(super) fn difference(entry: &TableLoadEntry, workload: &CustomWorkload) -> String {
+    let name = workload.name();
+    match entry.scale == workload.scale() {
         true => format!(
             "{name} was loaded from another description or seed of its tables: {} are there, and {} are described",
             entry.seed_and_tables,
-            words(own)
+            describe_tables(workload)
         ),
         false => {
-            format!("{name} was loaded with scale {}, and scale {} is asked for", entry.scale, own.scale())
+            format!(
+                "{name} was loaded with scale {}, and scale {} is asked for",
+                entry.scale,
+                workload.scale()
+            )
         }
     }
 }

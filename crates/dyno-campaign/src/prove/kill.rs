@@ -1,60 +1,60 @@
-//! Killing the server in the middle of a run, and waiting until it is back.
+//! Kills the server during a run, and waits until it is back.
 
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use dyno_drive::Watch;
-use dyno_drive::prove::Book;
+use dyno_drive::RunListener;
+use dyno_drive::prove::AckLedger;
 use dyno_engine::{ServerLife, Target, TargetError, TargetErrorKind};
 
 use crate::error::Error;
-use crate::event::{Event, ProofEvent};
-use crate::lead::Lead;
+use crate::event::{CampaignEvent, ProofEvent};
+use crate::lead::CampaignContext;
 
-/// The longest wait for a command, and for sessions to notice that the server has gone.
+/// Longest wait for a command, and for sessions to notice that the server is gone.
 pub(super) const KILL_WITHIN: Duration = Duration::from_secs(120);
-/// How often a waiting loop looks.
+/// How often a waiting loop checks its condition.
 const LOOK: Duration = Duration::from_millis(50);
-/// How often a server that is not back yet is asked again.
+/// How often Dyno tries to connect to a server that is not back yet.
 const ASK: Duration = Duration::from_millis(250);
 
-/// Where a command of the user's may write, each time it is asked.
-pub type Output<'a> = &'a (dyn Fn() -> std::io::Result<Stdio> + Sync);
+/// Returns where a command of the user writes its output; called once per command.
+pub type CommandOutputSink<'a> = &'a (dyn Fn() -> std::io::Result<Stdio> + Sync);
 
-/// How the server is killed and comes back.
+/// How the server is killed and restarted.
 #[derive(Clone, Copy)]
-pub struct Kill<'a> {
-    /// Kills it the hard way; run through `sh -c`.
+pub struct KillSettings<'a> {
+    /// The command that kills the server, run through `sh -c`.
     pub command: &'a str,
-    /// How long updates run before.
+    /// How long updates run before the kill.
     pub after: Duration,
-    /// Starts it again; nothing where it comes back by itself.
+    /// The command that starts the server; absent if it restarts by itself.
     pub restart: Option<&'a str>,
-    /// The longest wait for it to come back.
+    /// Longest wait until the server is back.
     pub wait: Duration,
-    /// Where both commands may write.
-    pub output: Output<'a>,
+    /// Where both commands write their output.
+    pub output: CommandOutputSink<'a>,
 }
 
-/// What the run tells the killer.
+/// A signal from the run to the killing thread.
 pub(super) enum Signal {
-    /// Sessions are at work, and the window has begun.
+    /// The window has begun, and sessions execute updates.
     Window,
-    /// The run is over.
+    /// The run has ended for any reason.
     Over,
 }
 
-/// Passes a run's events on, and tells the killer when the window begins.
-pub(super) struct Tell<'a> {
-    pub(super) inner: &'a dyn Watch,
+/// Forwards a run's events, and signals the killing thread when the window begins.
+pub(super) struct WindowNotifier<'a> {
+    pub(super) inner: &'a dyn RunListener,
     pub(super) killer: Sender<Signal>,
 }
 
-impl Watch for Tell<'_> {
-    fn event(&self, event: &dyno_drive::Event) {
-        if matches!(event, dyno_drive::Event::Window { .. }) {
-            // A killer that has gone needs no telling.
+impl RunListener for WindowNotifier<'_> {
+    fn event(&self, event: &dyno_drive::RunEvent) {
+        if matches!(event, dyno_drive::RunEvent::Window { .. }) {
+            // If the killing thread has ended, it needs no signal.
             let _ = self.killer.send(Signal::Window);
         }
         self.inner.event(event);
@@ -69,52 +69,51 @@ impl Watch for Tell<'_> {
     }
 }
 
-/// What became of the kill.
+/// The outcome of the kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Killed {
-    /// The run was over before its turn.
+pub(super) enum KillOutcome {
+    /// The run ended before the kill.
     Never,
-    /// The command has run, and sessions lost their connections or the run broke off.
+    /// The command ran, and sessions lost their connections or the run was aborted.
     Gone,
-    /// The command has run, and no session noticed anything.
+    /// The command ran, but no session lost its connection.
     Unnoticed,
 }
 
-/// Who kills.
 pub(super) struct Killer<'a> {
-    pub(super) lead: &'a Lead<'a>,
-    pub(super) kill: &'a Kill<'a>,
-    pub(super) book: &'a Book,
+    pub(super) lead: &'a CampaignContext<'a>,
+    pub(super) kill: &'a KillSettings<'a>,
+    pub(super) book: &'a AckLedger,
 }
 
 impl Killer<'_> {
-    /// Waits for the window and then `after`, runs the command, and ends the run when sessions have noticed.
-    pub(super) fn run(&self, signals: &Receiver<Signal>) -> Result<Killed, Error> {
+    /// Waits for the window and then `after`, runs the command, and ends the run once sessions have noticed.
+    pub(super) fn run(&self, signals: &Receiver<Signal>) -> Result<KillOutcome, Error> {
         match signals.recv() {
             Ok(Signal::Window) => {}
-            Ok(Signal::Over) | Err(_) => return Ok(Killed::Never),
+            Ok(Signal::Over) | Err(_) => return Ok(KillOutcome::Never),
         }
         if !matches!(signals.recv_timeout(self.kill.after), Err(RecvTimeoutError::Timeout)) {
-            return Ok(Killed::Never);
+            return Ok(KillOutcome::Never);
         }
         let lost_before = self.book.lost_connections();
-        self.lead.tell(Event::Proof(ProofEvent::Killing));
-        let outcome = shell(self.lead, self.kill.command, self.kill.output);
+        self.lead.emit(CampaignEvent::Proof(ProofEvent::Killing));
+        let outcome = run_shell_command(self.lead, self.kill.command, self.kill.output);
         match &outcome {
             Ok(status) if !status.success() => {
-                let ended = ProofEvent::CommandEnded("kill", status.to_string());
-                self.lead.tell(Event::Proof(ended));
+                let event = ProofEvent::CommandEnded("kill", status.to_string());
+                self.lead.emit(CampaignEvent::Proof(event));
             }
             _ => {}
         }
-        let noticed = outcome.is_ok() && self.wait_noticed(signals, lost_before);
-        // Whatever came of it: without a server, or with one that was not killed, there is nothing more to do.
+        let noticed = outcome.is_ok() && self.wait_for_lost_connections(signals, lost_before);
+        // In any case: without a server, or if it was not killed, the run has no further purpose.
         self.lead.cancel.cancel();
         outcome.map_err(|error| Error::because("the kill command could not be run", error))?;
-        Ok(if noticed { Killed::Gone } else { Killed::Unnoticed })
+        Ok(if noticed { KillOutcome::Gone } else { KillOutcome::Unnoticed })
     }
 
-    fn wait_noticed(&self, signals: &Receiver<Signal>, lost_before: u64) -> bool {
+    fn wait_for_lost_connections(&self, signals: &Receiver<Signal>, lost_before: u64) -> bool {
         let until = Instant::now() + KILL_WITHIN;
         while Instant::now() < until {
             if self.book.lost_connections() > lost_before {
@@ -122,7 +121,7 @@ impl Killer<'_> {
             }
             match signals.recv_timeout(LOOK) {
                 Err(RecvTimeoutError::Timeout) | Ok(Signal::Window) => {}
-                // The run broke off by itself: its observer lost the server, or the user stopped it.
+                // The run was aborted: its observer lost the server, or the user cancelled.
                 Ok(Signal::Over) | Err(RecvTimeoutError::Disconnected) => return true,
             }
         }
@@ -130,9 +129,13 @@ impl Killer<'_> {
     }
 }
 
-/// Runs a command of the user's, whose `output` goes where that says. It may take [`KILL_WITHIN`] at most.
-pub(super) fn shell(lead: &Lead<'_>, command: &str, output: Output<'_>) -> Result<ExitStatus, Error> {
-    lead.tell(Event::Proof(ProofEvent::Command(command.to_owned())));
+/// Runs a command of the user with this output, for at most [`KILL_WITHIN`].
+pub(super) fn run_shell_command(
+    lead: &CampaignContext<'_>,
+    command: &str,
+    output: CommandOutputSink<'_>,
+) -> Result<ExitStatus, Error> {
+    lead.emit(CampaignEvent::Proof(ProofEvent::Command(command.to_owned())));
     let failed = |error: std::io::Error| Error::because("sh could not be run", error);
     let mut child = Command::new("sh")
         .args(["-c", command])
@@ -149,20 +152,20 @@ pub(super) fn shell(lead: &Lead<'_>, command: &str, output: Output<'_>) -> Resul
         if Instant::now() >= until {
             child.kill().and_then(|()| child.wait()).map_err(failed)?;
             let limit_s = KILL_WITHIN.as_secs();
-            let what = format!("the command did not end within {limit_s} s: {command}");
-            return Err(Error::Other { what, source: None });
+            let problem = format!("the command did not end within {limit_s} s: {command}");
+            return Err(Error::Other { what: problem, source: None });
         }
         std::thread::sleep(LOOK);
     }
 }
 
-/// Waits up to `patience` until the server answers, and says which of its lives that is.
-pub(super) fn wait_back(
-    lead: &Lead<'_>,
+/// Waits up to `patience` until the server answers, and returns which start of the server it is.
+pub(super) fn wait_for_server(
+    lead: &CampaignContext<'_>,
     target: &dyn Target,
     patience: Duration,
 ) -> Result<Option<ServerLife>, TargetError> {
-    lead.tell(Event::Proof(ProofEvent::Waiting));
+    lead.emit(CampaignEvent::Proof(ProofEvent::Waiting));
     let until = Instant::now() + patience;
     loop {
         let error = match target.life() {

@@ -1,4 +1,4 @@
-//! Proofs: one file each, and the plan that they drive.
+//! Proofs of updates and of durability, and the plan that both run.
 
 mod durability;
 mod kill;
@@ -7,18 +7,19 @@ mod updates;
 use dyno_plan::Plan;
 
 use crate::error::Error;
-use crate::event::{Event, ProofEvent};
-use crate::lead::Lead;
+use crate::event::{CampaignEvent, ProofEvent};
+use crate::lead::CampaignContext;
 
-pub use durability::{Durability, Verdict, durability};
-pub use kill::{Kill, Output};
-pub use updates::{Proof, Updates, updates};
+pub use durability::{Durability, DurabilityVerdict, durability};
+pub use kill::{CommandOutputSink, KillSettings};
+pub use updates::{UpdateProof, Updates, updates};
 
-/// `plan` with updates: its own share of them, or nothing else where it has none.
+/// Returns `plan` with updates only: with its own share of updates, or with nothing but updates if it has
+/// none.
 ///
 /// # Errors
-/// It is about transactions of the user's own, of whose rows nobody keeps an account.
-fn with_updates(lead: &Lead<'_>, mut plan: Plan) -> Result<Plan, Error> {
+/// The plan uses custom transactions, whose rows cannot be verified.
+fn with_updates(lead: &CampaignContext<'_>, mut plan: Plan) -> Result<Plan, Error> {
     if let Some(folder) = &plan.workload.folder {
         return Err(Error::usage(
             format!("what is proved is the classic method, and the plan runs the transactions of {folder}"),
@@ -26,7 +27,7 @@ fn with_updates(lead: &Lead<'_>, mut plan: Plan) -> Result<Plan, Error> {
         ));
     }
     if plan.workload.update_pct == 0 {
-        lead.tell(Event::Proof(ProofEvent::OnlyUpdates));
+        lead.emit(CampaignEvent::Proof(ProofEvent::OnlyUpdates));
         plan.workload.update_pct = 100;
     }
     Ok(plan)

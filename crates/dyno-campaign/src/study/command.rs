@@ -1,4 +1,4 @@
-//! One command of a study, in a process group whose number is on disk before the command begins.
+//! Runs a command of a study, in a process group whose number is on disk before the command starts.
 
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -8,48 +8,48 @@ use dyno_engine::Cancel;
 use dyno_plan::Plan;
 use dyno_plan::study::PIECES;
 
-use super::order::Order;
+use super::order::StudyDefinition;
 use crate::error::Error;
-use crate::event::{Event, StudyEvent};
-use crate::lead::Lead;
-use crate::shell::{Ended, Outcome, Shell};
+use crate::event::{CampaignEvent, StudyEvent};
+use crate::lead::CampaignContext;
+use crate::shell::{Shell, ShellExit, ShellOutcome};
 
-/// The variable by which processes of a study are known.
+/// The environment variable that marks processes of a study.
 pub(super) const MARK: &str = "DYNO_STUDY";
 
-/// The file with the number of the process group that runs, in the study's folder.
+/// The file in the study's folder that contains the number of the running process group.
 pub(super) const RUNNING: &str = "running";
 
-/// The folder of the shell pieces, in the study's.
+/// The subfolder of the study's folder that contains the shell pieces.
 const PIECES_FOLDER: &str = "pieces";
 
-/// Notes its own number, then is the command.
+/// A shell script that stores its own process id, then replaces itself by the command.
 const WRAPPED: &str = r#"echo $$ > "$1" && exec sh -c "$2""#;
 
-/// Runs commands of a study.
-pub(super) struct Commands<'a> {
-    pub(super) lead: &'a Lead<'a>,
-    pub(super) order: &'a Order,
+/// Runs the commands of a study.
+pub(super) struct StudyCommandRunner<'a> {
+    pub(super) lead: &'a CampaignContext<'a>,
+    pub(super) order: &'a StudyDefinition,
     pub(super) id: &'a str,
 }
 
-/// Where a command stands: the variant, and the plan that a server has to answer to.
+/// The context of a command: the variant, and the plan that the server must satisfy.
 #[derive(Clone, Copy)]
-pub(super) struct At<'a> {
+pub(super) struct StudyCommandContext<'a> {
     pub(super) variant: &'a str,
     pub(super) plan: &'a Plan,
 }
 
-impl Commands<'_> {
-    /// Runs `command`, at the moment called `when`; returns what it said.
+impl StudyCommandRunner<'_> {
+    /// Runs `command` in the phase `when`; returns its output.
     pub(super) fn run(
         &self,
         when: &'static str,
         command: &str,
-        at: At<'_>,
+        at: StudyCommandContext<'_>,
         cancel: &Cancel,
     ) -> Result<String, Error> {
-        self.lead.tell(Event::Study(StudyEvent::Command(when, command.to_owned())));
+        self.lead.emit(CampaignEvent::Study(StudyEvent::Command(when, command.to_owned())));
         let running = self.order.folder.join(RUNNING);
         let arguments =
             ["-c", WRAPPED, "sh", &running.to_string_lossy(), command].map(str::to_owned).to_vec();
@@ -58,24 +58,25 @@ impl Commands<'_> {
         let of_engines = self.lead.engines.specs.0.iter().flat_map(|engine| engine.passwords.variables);
         let passwords = of_engines.copied().chain(at.plan.target.password_env.as_deref());
         let outcome = shell.run(passwords, cancel);
-        let failed =
-            |how: String, said: &str| Error::because(format!("{when}: {command}"), format!("it {how}{said}"));
-        let Outcome { ended, said } =
+        let failed = |how: String, output: &str| {
+            Error::because(format!("{when}: {command}"), format!("it {how}{output}"))
+        };
+        let ShellOutcome { exit: shell_exit, said: tail } =
             outcome.map_err(|error| failed(format!("could not be started ({error})"), ""))?;
-        match ended {
-            Ended::By(status) if status.success() => Ok(said),
-            Ended::By(status) => Err(failed(format!("ended with {status}"), &said)),
-            Ended::Late => {
+        match shell_exit {
+            ShellExit::By(status) if status.success() => Ok(tail),
+            ShellExit::By(status) => Err(failed(format!("ended with {status}"), &tail)),
+            ShellExit::Late => {
                 let seconds = self.order.study.timeout_s;
-                Err(failed(format!("did not end within {seconds} s ([study] timeout)"), &said))
+                Err(failed(format!("did not end within {seconds} s ([study] timeout)"), &tail))
             }
-            Ended::Stopped => Err(failed("was stopped".to_owned(), &said)),
-            Ended::Lost(error) => Err(failed(format!("could not be waited for ({error})"), &said)),
+            ShellExit::Stopped => Err(failed("was stopped".to_owned(), &tail)),
+            ShellExit::Lost(error) => Err(failed(format!("could not be waited for ({error})"), &tail)),
         }
     }
 
-    fn environment(&self, at: At<'_>) -> Vec<(String, String)> {
-        let Order { folder, here, study, erase, .. } = self.order;
+    fn environment(&self, at: StudyCommandContext<'_>) -> Vec<(String, String)> {
+        let StudyDefinition { folder, here, study, erase, .. } = self.order;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/sbin:/usr/bin:/sbin:/bin".to_owned());
         let mut all: Vec<(String, String)> =
@@ -94,8 +95,8 @@ impl Commands<'_> {
     }
 }
 
-/// Writes the shell pieces into the study's folder, as this program has them. The folder stands first among those in which commands
-/// are looked for: nothing else may be in it.
+/// Writes the shell pieces of this program into the study's folder. That folder comes first in `PATH`, so
+/// nothing else may be in it.
 pub(super) fn write_pieces(folder: &Path) -> Result<(), Error> {
     let pieces = folder.join(PIECES_FOLDER);
     let failed =

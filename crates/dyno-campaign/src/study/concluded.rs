@@ -1,32 +1,34 @@
-//! What a study comes to, from its journal and its records.
+//! Concludes a study from its journal and its records.
 
 use std::collections::BTreeMap;
 
 use dyno_analyze::Conclusion;
-use dyno_analyze::conclusion::study::{self, Measured, Study as Figures, StudyVariant, Turn};
+use dyno_analyze::conclusion::study::{
+    self, StudyMeasurements, StudyResult as Figures, StudyVariant, StudyVariantRound,
+};
 use dyno_record::{Repository, RepositoryError, RunRecord};
 
-use super::order::Order;
-use super::progress::Progress;
+use super::order::StudyDefinition;
+use super::progress::StudyProgress;
 use crate::error::Error;
 
-/// The conclusion of the study `id` as it is stored.
+/// Returns the stored conclusion of the study `id`.
 ///
 /// # Errors
-/// It has none by now, or it cannot be read.
+/// There is no conclusion yet, or it cannot be read.
 pub fn conclusion(repository: &Repository, id: &str) -> Result<Conclusion, Error> {
     let value = repository.conclusion(id)?.ok_or_else(|| {
-        Error::usage(format!("{id} has measured nothing by now"), "`dyno study resume` goes on with it")
+        Error::usage(format!("{id} has measured nothing by now"), "`dyno study resume` continues it")
     })?;
     Ok(serde_json::from_value(value)?)
 }
 
-/// What the study comes to by now; nothing where nothing was measured.
-pub(super) fn of(
+/// Concludes from what was measured so far; `None` if nothing was measured.
+pub(super) fn conclude_so_far(
     repository: &Repository,
     id: &str,
-    order: &Order,
-    progress: &Progress,
+    order: &StudyDefinition,
+    progress: &StudyProgress,
     is_done: bool,
 ) -> Result<Option<Conclusion>, Error> {
     if progress.measured.is_empty() {
@@ -43,7 +45,8 @@ pub(super) fn of(
     let (variants, tasks) = (&order.study.variants, &order.study.tasks);
     let mut runs: Vec<Vec<Vec<&RunRecord>>> = vec![vec![Vec::new(); tasks.len()]; variants.len()];
     let mut loads_s: Vec<Vec<Vec<f64>>> = vec![vec![Vec::new(); tasks.len()]; variants.len()];
-    // Of a leg that failed half way nothing counts: each variant has as many figures of each task.
+    // A leg that failed halfway does not count, so that each variant has the same number of results for each
+    // task.
     let counts = |leg: usize| {
         progress.done.contains(&leg)
             && !progress.failed.contains_key(&leg)
@@ -54,7 +57,7 @@ pub(super) fn of(
         runs[variant][measured.task].extend(measured.run.as_ref().and_then(|run| records.get(run)));
         loads_s[variant][measured.task].extend(measured.load_s);
     }
-    let measured = Measured {
+    let measured = StudyMeasurements {
         study: figures(order, progress),
         tasks: tasks.iter().map(|task| task.name.clone()).collect(),
         metrics: order.study.metrics.clone(),
@@ -66,8 +69,8 @@ pub(super) fn of(
     Ok(Some(study::conclusion(id, stopped, measured)))
 }
 
-/// What is said where no command shows that the base is in force.
-fn unverified(order: &Order) -> Option<String> {
+/// A note if no command verifies the base variant.
+fn unverified(order: &StudyDefinition) -> Option<String> {
     let study = &order.study;
     let base = &study.variants[study.base];
     let has_commands =
@@ -82,12 +85,12 @@ fn unverified(order: &Order) -> Option<String> {
     })
 }
 
-/// What is known without the records.
-fn figures(order: &Order, progress: &Progress) -> Figures {
+/// The facts that are known without the records.
+fn figures(order: &StudyDefinition, progress: &StudyProgress) -> Figures {
     let legs = order.legs();
     let variants = order.study.variants.iter().enumerate().map(|(at, variant)| {
-        let of = |leg: &usize| legs[*leg].variant == at;
-        let failed = progress.failed.iter().filter(|(leg, _)| of(leg));
+        let is_of_variant = |leg: &usize| legs[*leg].variant == at;
+        let failed = progress.failed.iter().filter(|(leg, _)| is_of_variant(leg));
         StudyVariant {
             name: variant.name.clone(),
             what: variant.words(),
@@ -97,7 +100,7 @@ fn figures(order: &Order, progress: &Progress) -> Figures {
             verified: progress
                 .verified
                 .iter()
-                .find(|(leg, _)| of(leg))
+                .find(|(leg, _)| is_of_variant(leg))
                 .map(|(_, said)| said.clone())
                 .unwrap_or_default(),
             background: Vec::new(),
@@ -106,7 +109,7 @@ fn figures(order: &Order, progress: &Progress) -> Figures {
         }
     });
     let last = |at: usize, leg: usize| !progress.begun[at + 1..].iter().any(|(_, other)| *other == leg);
-    let turn = |(at, (moment, leg)): (usize, &(String, usize))| Turn {
+    let turn = |(at, (moment, leg)): (usize, &(String, usize))| StudyVariantRound {
         at: moment.clone(),
         variant: order.study.variants[legs[*leg].variant].name.clone(),
         repeat: legs[*leg].repeat,

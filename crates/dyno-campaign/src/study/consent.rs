@@ -1,14 +1,14 @@
-//! A study's commands are shown and agreed to before the first of them runs.
+//! Shows the commands of a study, and asks for consent before the first one runs.
 
-use super::order::Order;
-use crate::consent::{knows, remember, remembered};
+use super::order::StudyDefinition;
+use crate::consent::{consent_file, contains_mark, store_mark};
 use crate::error::Error;
-use crate::event::{Event, Warning};
-use crate::lead::Lead;
+use crate::event::{CampaignEvent, Warning};
+use crate::lead::CampaignContext;
 
-/// Makes sure that the study's commands are wanted. Who has agreed to them once, with these parameters and from this folder, is not
-/// asked again.
-pub(super) fn require(lead: &Lead<'_>, order: &Order) -> Result<(), Error> {
+/// Asks for consent to the study's commands. Consent that was given once, with the same parameters and
+/// folder, stays valid.
+pub(super) fn require(lead: &CampaignContext<'_>, order: &StudyDefinition) -> Result<(), Error> {
     let commands = order.study.commands();
     if commands.is_empty() {
         return Ok(());
@@ -18,8 +18,8 @@ pub(super) fn require(lead: &Lead<'_>, order: &Order) -> Result<(), Error> {
         "pieces": dyno_plan::study::PIECES, "erase": order.erase,
     })
     .to_string();
-    let file = remembered("allowed-studies");
-    if file.as_deref().is_some_and(|file| knows(file, &mark)) {
+    let file = consent_file("allowed-studies");
+    if file.as_deref().is_some_and(|file| contains_mark(file, &mark)) {
         return Ok(());
     }
     if !lead.consent.all && !lead.listener.allows(&commands)? {
@@ -32,9 +32,9 @@ pub(super) fn require(lead: &Lead<'_>, order: &Order) -> Result<(), Error> {
         ));
     }
     if let Some(file) = file
-        && let Err(error) = remember(&file, &mark)
+        && let Err(error) = store_mark(&file, &mark)
     {
-        lead.tell(Event::Warning(Warning::ConsentNotKept(error.to_string(), file)));
+        lead.emit(CampaignEvent::Warning(Warning::ConsentNotKept(error.to_string(), file)));
     }
     Ok(())
 }

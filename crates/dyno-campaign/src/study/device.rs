@@ -1,4 +1,4 @@
-//! What may be formatted: a device that is blank, or that was named for it, and that nothing uses.
+//! Decides which devices may be formatted: unused ones that are blank, or that the user named for erasing.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -8,15 +8,16 @@ use std::path::{Path, PathBuf};
 
 use dyno_plan::study::expanded;
 
-use super::order::Order;
+use super::order::StudyDefinition;
 use crate::error::Error;
 
-/// What is looked at of a device: its beginning, its end, and as many places between them, bytes.
+/// Amount of data examined at the beginning and at the end of a device, bytes. Between them, smaller samples
+/// are examined.
 const LOOKED_AT: u64 = 1 << 20;
 const PLACES: u64 = 64;
 const PLACE: u64 = 4 << 10;
 
-/// Names of what stands at known places of a device: place and bytes.
+/// Signatures at fixed positions of a device: description, position and bytes.
 const SIGNATURES: [(&str, u64, &[u8]); 10] = [
     ("a file system of ext2, ext3 or ext4", 0x438, &[0x53, 0xef]),
     ("an XFS file system", 0, b"XFSB"),
@@ -30,10 +31,10 @@ const SIGNATURES: [(&str, u64, &[u8]); 10] = [
     ("a table of partitions or a boot sector", 0x1fe, &[0x55, 0xaa]),
 ];
 
-/// Refuses the devices of `order` that its commands must not format. What the study itself has put there, it takes away again: a
-/// device is blank before each leg.
-pub(super) fn check(order: &Order) -> Result<(), Error> {
-    are_known(order)?;
+/// Refuses devices of `order` that its commands must not format. The study removes its own data, so a device
+/// is blank before each leg.
+pub(super) fn check_devices(order: &StudyDefinition) -> Result<(), Error> {
+    require_same_disks(order)?;
     for device in named(order) {
         let path = Path::new(&device);
         let is_device = std::fs::metadata(path).is_ok_and(|facts| facts.file_type().is_block_device());
@@ -49,10 +50,10 @@ pub(super) fn check(order: &Order) -> Result<(), Error> {
                 "name another device; one that is in use is never formatted",
             ));
         }
-        let may_go = order.erase.iter().any(|erase| same(Path::new(erase), path));
-        let found = File::open(path).and_then(|mut file| holds(&mut file));
-        let found = found.map_err(|error| Error::because(format!("{device} cannot be read"), error))?;
-        if let (Some(what), false) = (found, may_go) {
+        let may_go = order.erase.iter().any(|erase| is_same_device(Path::new(erase), path));
+        let probe = File::open(path).and_then(|mut file| detect_content(&mut file));
+        let content = probe.map_err(|error| Error::because(format!("{device} cannot be read"), error))?;
+        if let (Some(what), false) = (content, may_go) {
             return Err(Error::usage(
                 format!("{device} holds {what}"),
                 format!("name another device, or give --erase {device} to lose all that is on it"),
@@ -62,19 +63,19 @@ pub(super) fn check(order: &Order) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses devices that are other disks than when the study of `order` began.
-pub(super) fn are_known(order: &Order) -> Result<(), Error> {
+/// Refuses devices that are not the same disks as at the start of the study.
+pub(super) fn require_same_disks(order: &StudyDefinition) -> Result<(), Error> {
     let other = order.disks.iter().find(|(device, known)| **known != identity(Path::new(device)));
     other.map_or(Ok(()), |(device, _)| {
         Err(Error::usage(
             format!("{device} is another disk than when the study began"),
-            "names of disks may change with each start: begin anew with one of /dev/disk/by-id",
+            "disk names may change at each start: begin a new study with a name from /dev/disk/by-id",
         ))
     })
 }
 
-/// What each device of `order` is told by.
-pub(super) fn disks(order: &Order) -> BTreeMap<String, String> {
+/// Returns the identity of each device of `order`.
+pub(super) fn disks(order: &StudyDefinition) -> BTreeMap<String, String> {
     let pair = |device: String| {
         let identity = identity(Path::new(&device));
         (device, identity)
@@ -82,7 +83,7 @@ pub(super) fn disks(order: &Order) -> BTreeMap<String, String> {
     named(order).map(pair).collect()
 }
 
-fn named(order: &Order) -> impl Iterator<Item = String> {
+fn named(order: &StudyDefinition) -> impl Iterator<Item = String> {
     let folder = order.folder.to_string_lossy();
     let devices = order.study.devices.iter();
     devices
@@ -90,35 +91,35 @@ fn named(order: &Order) -> impl Iterator<Item = String> {
         .filter(|device| !device.is_empty())
 }
 
-/// What tells a device from another one that has its name after the next start: its size, and its maker's numbers.
+/// The identity of a device, to recognize it after a restart: its size and the vendor's numbers.
 fn identity(path: &Path) -> String {
-    let Some(folder) = place(path) else { return String::new() };
+    let Some(folder) = sysfs_folder(path) else { return String::new() };
     let disk = match folder.join("partition").exists() {
         true => folder.parent().unwrap_or(&folder),
         false => &folder,
     };
-    let own = ["size", "partition"].map(|name| folder.join(name));
+    let device_files = ["size", "partition"].map(|name| folder.join(name));
     let of_disk = ["serial", "wwid", "device/serial", "device/wwid"].map(|name| disk.join(name));
-    let texts = own.iter().chain(&of_disk).filter_map(|file| std::fs::read_to_string(file).ok());
+    let texts = device_files.iter().chain(&of_disk).filter_map(|file| std::fs::read_to_string(file).ok());
     texts.map(|text| text.trim().to_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The folder in which the kernel tells of a device.
-fn place(path: &Path) -> Option<PathBuf> {
+/// The device's folder in sysfs.
+fn sysfs_folder(path: &Path) -> Option<PathBuf> {
     let number = std::fs::metadata(path).ok()?.rdev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     std::fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()
 }
 
-fn same(a: &Path, b: &Path) -> bool {
+fn is_same_device(a: &Path, b: &Path) -> bool {
     let number = |path: &Path| std::fs::metadata(path).map(|facts| facts.rdev()).ok();
     number(a).is_some() && number(a) == number(b)
 }
 
-/// Who uses a device, or a part of it: a mount, swap, or a device on top of it.
+/// Returns what uses a device or a part of it: a mount, swap, or another device on top of it.
 fn used_by(path: &Path) -> Option<String> {
-    let folder = place(path)?;
-    // A disk with its partitions, which are folders in its own.
+    let folder = sysfs_folder(path)?;
+    // A disk and its partitions, which are subfolders of its own folder.
     let mut all = vec![folder.clone()];
     let inside = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
     all.extend(inside.map(|entry| entry.path()).filter(|path| path.join("partition").exists()));
@@ -134,7 +135,8 @@ fn used_by(path: &Path) -> Option<String> {
             return Some(format!("it is mounted at {place}"));
         }
     }
-    // Some file systems (btrfs) have numbers of their own: those are known by the name of the device.
+    // Some file systems (btrfs) have device numbers of their own, so they are found by the name of the
+    // device.
     let names: Vec<String> =
         all.iter().filter_map(|one| Some(format!("/dev/{}", one.file_name()?.to_str()?))).collect();
     if let Some(name) = names.iter().find(|name| mounts.split_whitespace().any(|word| word == name.as_str()))
@@ -149,15 +151,15 @@ fn used_by(path: &Path) -> Option<String> {
     holder.map(|holder| format!("{} lies on it", holder.file_name().to_string_lossy()))
 }
 
-/// What a device holds, as far as a look at some of it tells; nothing of one that is blank.
-fn holds(device: &mut (impl Read + Seek)) -> std::io::Result<Option<&'static str>> {
+/// Returns what a device contains, judged by samples; `None` if it is blank.
+fn detect_content(device: &mut (impl Read + Seek)) -> std::io::Result<Option<&'static str>> {
     let size = device.seek(SeekFrom::End(0))?;
     for (what, at, bytes) in SIGNATURES {
-        let mut there = vec![0; bytes.len()];
+        let mut actual_bytes = vec![0; bytes.len()];
         let is_there = at + bytes.len() as u64 <= size && {
             device.seek(SeekFrom::Start(at))?;
-            device.read_exact(&mut there)?;
-            there == bytes
+            device.read_exact(&mut actual_bytes)?;
+            actual_bytes == bytes
         };
         if is_there {
             return Ok(Some(what));
@@ -188,7 +190,7 @@ mod tests {
     fn of(size: usize, at: usize, bytes: &[u8]) -> Option<&'static str> {
         let mut all = vec![0; size];
         all[at..at + bytes.len()].copy_from_slice(bytes);
-        holds(&mut Cursor::new(all)).unwrap()
+        detect_content(&mut Cursor::new(all)).unwrap()
     }
 
     #[test]

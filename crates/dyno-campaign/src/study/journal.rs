@@ -1,4 +1,4 @@
-//! What a study has done, on disk: a line of JSON for each event, written through before whatever follows it.
+//! The journal of a study: one line of JSON for each event, written to disk before the next action.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -9,76 +9,78 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// The journal's name in the study's folder.
+/// File name of the journal in the study's folder.
 const NAME: &str = "journal";
 
-/// What has to be undone.
+/// A part of a study that must be reverted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Open {
-    /// What is set up for the whole study.
+pub(super) enum StudyUndoScope {
+    /// The setup of the whole study.
     Setup,
-    /// The leg of this place in the order.
+    /// The leg with this position in the order.
     Leg(usize),
 }
 
-/// One event.
+/// An event of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum What {
-    /// A process begins or goes on, on a machine that was started with this mark.
+pub(super) enum StudyJournalEvent {
+    /// A process starts or resumes the study; `boot` identifies the start of the machine.
     Process { boot: String },
-    /// From now on this has to be undone.
-    Opened(Open),
-    /// It is undone.
-    Closed(Open),
-    /// From now on there may be data of the study's on a target.
+    /// From now on this part must be reverted.
+    Opened(StudyUndoScope),
+    /// This part was reverted without errors.
+    Closed(StudyUndoScope),
+    /// From now on a target may contain data of the study.
     Loading,
-    /// The data of the study is gone.
+    /// The data of the study was dropped.
     Unloaded,
-    /// It was shown that a variant is in force, by these words.
+    /// The verify commands showed that the variant is in force, with this output.
     Verified { leg: usize, said: Vec<String> },
-    /// A task was measured.
+    /// A task of a leg was measured.
     Measured { leg: usize, task: usize, run: Option<String>, load_s: Option<f64>, rows: Option<u64> },
-    /// A leg has been measured as a whole.
+    /// All tasks of a leg were measured.
     Done { leg: usize },
-    /// A leg failed.
+    /// A leg failed, for this reason.
     Failed { leg: usize, why: String },
-    /// A leg of a variant that has failed before was not begun.
+    /// A leg was left out, because its variant failed before.
     LeftOut { leg: usize },
-    /// The machine has to be started anew; it was started with this mark.
+    /// The machine must be restarted; `boot` identifies its current start.
     Reboot { leg: usize, boot: String },
-    /// It was, and the leg goes on; cut off now, it is begun anew, as the start that it had asked for is gone.
+    /// The machine was restarted, and the leg continues. If interrupted now, the leg starts again, because it
+    /// would need another restart.
     Rebooted { leg: usize },
 }
 
-/// An event with its moment.
+/// An event with its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct StudyJournalEntry {
     pub(super) at: String,
-    pub(super) what: What,
+    pub(super) what: StudyJournalEvent,
 }
 
-/// The journal, which this process alone writes.
+/// The journal file, locked by this process.
 #[derive(Debug)]
 pub(super) struct Journal {
     file: File,
 }
 
 impl Journal {
-    /// Opens the journal in `folder`, made if it is not there; returns what it says.
-    pub(super) fn open(folder: &Path) -> Result<(Self, Vec<Entry>), Error> {
+    /// Opens the journal in `folder`, and creates it if it is missing; returns its entries.
+    pub(super) fn open(folder: &Path) -> Result<(Self, Vec<StudyJournalEntry>), Error> {
         let path = folder.join(NAME);
         let failed =
             |error: std::io::Error| Error::because(format!("the journal {} failed", path.display()), error);
         let nofollow = rustix::fs::OFlags::NOFOLLOW.bits() as i32;
         let mut open = OpenOptions::new();
         open.read(true).append(true).create(true).mode(0o600).custom_flags(nofollow);
-        // Commands that undo a change are in it: one that somebody else put there would run them as this user.
+        // The journal contains revert commands. If other users could write it, those commands would run as
+        // this user.
         dyno_record::private_file::check_folder(folder).map_err(failed)?;
         let mut file = open.open(&path).map_err(failed)?;
         dyno_record::private_file::check_own(&file).map_err(failed)?;
-        // The lock goes with the process, whatever ends it.
+        // The operating system releases the lock when the process ends in any way.
         if let Err(error) = file.try_lock() {
             return Err(match error {
                 std::fs::TryLockError::WouldBlock => Error::usage(
@@ -96,18 +98,18 @@ impl Journal {
                 "undo by hand what its last lines say (`dyno study plan` shows the commands)",
             )
         })?;
-        // A line that was cut off says nothing, and nothing was begun after it.
+        // An incomplete line is removed; nothing was started after it.
         if !bytes.is_empty() && !bytes.ends_with(b"\n") {
             file.write_all(b"\n").map_err(failed)?;
         }
-        // The folder's entry for the file is to last as well.
+        // The folder's entry for the file must be durable, too.
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
         Ok((Self { file }, entries))
     }
 
-    /// Notes `what`, on disk before this returns.
-    pub(super) fn note(&mut self, what: What) -> Result<Entry, Error> {
-        let entry = Entry { at: dyno_record::rfc3339(jiff::Timestamp::now()), what };
+    /// Appends an event; it is on disk when this returns.
+    pub(super) fn note(&mut self, event: StudyJournalEvent) -> Result<StudyJournalEntry, Error> {
+        let entry = StudyJournalEntry { at: dyno_record::rfc3339(jiff::Timestamp::now()), what: event };
         let mut line = serde_json::to_vec(&entry)?;
         line.push(b'\n');
         let written = self.file.write_all(&line).and_then(|()| self.file.sync_data());
@@ -116,17 +118,17 @@ impl Journal {
     }
 }
 
-/// The entries of a journal, or the number of the line that is none. Lines that a crash has cut off are left out: each stands where a
-/// process ended.
-fn read(bytes: &[u8]) -> Result<Vec<Entry>, usize> {
+/// Parses the journal; an error is the number of an invalid line. Lines that a crash interrupted are left
+/// out; each of them is the last line of a process.
+fn read(bytes: &[u8]) -> Result<Vec<StudyJournalEntry>, usize> {
     let mut entries = Vec::new();
     let mut cut = None;
     for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.is_empty()) {
-        match serde_json::from_slice::<Entry>(line) {
+        match serde_json::from_slice::<StudyJournalEntry>(line) {
             Ok(entry) => {
-                // What follows a cut line is the beginning of another process.
+                // After an incomplete line, another process must have started.
                 if let Some(line) = cut.take()
-                    && !matches!(entry.what, What::Process { .. })
+                    && !matches!(entry.what, StudyJournalEvent::Process { .. })
                 {
                     return Err(line);
                 }
@@ -145,8 +147,8 @@ mod tests {
 
     use super::*;
 
-    fn process() -> What {
-        What::Process { boot: "b".to_owned() }
+    fn process() -> StudyJournalEvent {
+        StudyJournalEvent::Process { boot: "b".to_owned() }
     }
 
     #[test]
@@ -156,15 +158,17 @@ mod tests {
         assert!(entries.is_empty());
         let noted = [
             process(),
-            What::Opened(Open::Leg(3)),
-            What::Measured { leg: 3, task: 0, run: None, load_s: Some(1.5), rows: Some(7) },
+            StudyJournalEvent::Opened(StudyUndoScope::Leg(3)),
+            StudyJournalEvent::Measured { leg: 3, task: 0, run: None, load_s: Some(1.5), rows: Some(7) },
         ];
-        let noted: Vec<Entry> = noted.into_iter().map(|what| journal.note(what).unwrap()).collect();
+        let noted: Vec<StudyJournalEntry> =
+            noted.into_iter().map(|what| journal.note(what).unwrap()).collect();
         assert!(Journal::open(folder.path()).unwrap_err().to_string().contains("another process"));
         drop(journal);
         let path = folder.path().join(NAME);
         let whole = std::fs::read(&path).unwrap();
-        // Whatever the length at which a crash has cut it, what was whole is known, and it goes on.
+        // Whatever the length at which a crash ends the file, all complete entries are read, and the journal
+        // can be continued.
         for length in 0..=whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
             let (mut journal, entries) = Journal::open(folder.path()).unwrap();

@@ -1,6 +1,6 @@
-//! What an earlier process of a study has left running: the command that was under way when it was killed.
+//! Kills what an earlier process of a study left running: its command at the time when it was killed.
 //!
-//! A server that a command has started in a group of its own is not meant: the command that undoes it ends it.
+//! A server that a command started in another process group is not affected; the revert command stops it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -9,35 +9,36 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::command::{MARK, RUNNING};
 
-/// How long processes that were ended may take to be gone.
+/// How long killed processes may take to disappear.
 const GONE_WITHIN: Duration = Duration::from_secs(10);
-/// How often they are looked for.
+/// How often the processes are counted.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Ends what the study `id` has left running in `folder`; returns how many processes that were.
-pub(super) fn end(folder: &Path, id: &str) -> usize {
+/// Kills what the study `id` has left running in `folder`; returns the number of processes.
+pub(super) fn kill_leftover_processes(folder: &Path, id: &str) -> usize {
     let text = std::fs::read_to_string(folder.join(RUNNING)).unwrap_or_default();
     let Some(group) = text.trim().parse().ok().and_then(Pid::from_raw) else { return 0 };
-    let left = members(group, id);
+    let left = count_group_processes(group, id);
     if left == 0 {
         return 0;
     }
-    // It may have ended by itself just now.
+    // The process group may just have ended by itself.
     let _ = kill_process_group(group, Signal::KILL);
     let until = Instant::now() + GONE_WITHIN;
-    while members(group, id) > 0 && Instant::now() < until {
+    while count_group_processes(group, id) > 0 && Instant::now() < until {
         std::thread::sleep(LOOK);
     }
     left
 }
 
-/// Processes of a group that bear the mark of the study: a number that was given to others since is none of ours.
-fn members(group: Pid, id: &str) -> usize {
+/// Counts the processes of a group that carry the study's mark. The group number may have been reused by
+/// other processes.
+fn count_group_processes(group: Pid, id: &str) -> usize {
     let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
     let mark = format!("{MARK}={id}");
     let is_member = |pid: i32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // Behind the name, which may hold anything: state, parent, group (proc(5)).
+        // The fields after the name, which may contain any character: state, parent, group (proc(5)).
         let behind = stat.rsplit_once(')').map_or("", |(_, behind)| behind);
         let mut fields = behind.split_whitespace();
         let (state, own) = (fields.next(), fields.nth(1));

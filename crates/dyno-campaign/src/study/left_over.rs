@@ -1,35 +1,40 @@
-//! What an earlier leg of a study has left in force: settings of the database and facts of the host that are still those of
-//! another variant.
+//! Detects settings that an earlier leg of a study left in force: database settings and host facts that still
+//! have the value of another variant.
 //!
-//! Commands that end well prove nothing: `revert` may have done nothing. So before each measurement of a variant the settings and
-//! facts are compared with those of its first leg. A value that has changed since, and is the one of another variant's leg, was
-//! left behind by that.
+//! A `revert` command may succeed without any effect. So before each measurement of a variant, settings and
+//! facts are compared with those of its first leg. A value that has changed since then, and equals that of
+//! another variant's leg, was left over.
 
 use std::collections::BTreeMap;
 
 use dyno_record::{Host, Identity, RunRecord};
 
-/// Beginnings of the names of facts of a host that commands of a study change. Others, such as free memory, change by themselves.
+/// Prefixes of the host facts that study commands may change. Other facts, such as free memory, change
+/// without a command.
 const FACTS: [&str; 7] =
     ["cgroup.", "clocksource", "cpu.", "huge_pages.total", "kernel.", "sysctl.", "transparent_huge_pages."];
 
-/// Settings and facts by name.
-pub(super) type Platform = BTreeMap<String, String>;
+/// Settings and host facts by name.
+pub(super) type PlatformSettings = BTreeMap<String, String>;
 
-/// Settings of a database and facts of the host that drives.
-pub(super) fn platform(identity: &Identity, host: &Host) -> Platform {
+/// Returns the settings of the database and the facts of the driver host.
+pub(super) fn platform_settings(identity: &Identity, host: &Host) -> PlatformSettings {
     let facts = host.facts.iter().filter(|(name, _)| FACTS.iter().any(|begin| name.starts_with(begin)));
     let facts = facts.map(|(name, value)| (name.clone(), value.clone()));
     identity.settings.iter().map(|(name, value)| (name.clone(), value.clone())).chain(facts).collect()
 }
 
-/// Settings and facts of a record.
-pub(super) fn of_record(record: &RunRecord) -> Option<Platform> {
-    Some(platform(&record.targets.first()?.identity, record.driver()))
+/// Returns settings and facts of a record; absent if it has no target.
+pub(super) fn record_settings(record: &RunRecord) -> Option<PlatformSettings> {
+    Some(platform_settings(&record.targets.first()?.identity, record.driver()))
 }
 
-/// Settings of other `variants`, each with its name, that are still in force in a platform that was `first` and is `now`.
-pub(super) fn left_over(first: &Platform, now: &Platform, variants: &[(&str, Platform)]) -> Vec<String> {
+/// Describes the settings of other `variants` that are still in force: they differ between `first` and `now`.
+pub(super) fn leftover_settings(
+    first: &PlatformSettings,
+    now: &PlatformSettings,
+    variants: &[(&str, PlatformSettings)],
+) -> Vec<String> {
     let differs = now.iter().filter(|(name, value)| first.get(*name).is_some_and(|first| first != *value));
     differs
         .filter_map(|(name, value)| {
@@ -44,7 +49,7 @@ pub(super) fn left_over(first: &Platform, now: &Platform, variants: &[(&str, Pla
 mod tests {
     use super::*;
 
-    fn platform_of(values: &[(&str, &str)]) -> Platform {
+    fn platform_of(values: &[(&str, &str)]) -> PlatformSettings {
         values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
@@ -53,11 +58,12 @@ mod tests {
         let first = platform_of(&[("fsync", "on"), ("data_directory", "/a"), ("sysctl.vm.swappiness", "60")]);
         let two = platform_of(&[("fsync", "off"), ("data_directory", "/b"), ("sysctl.vm.swappiness", "60")]);
         let now = platform_of(&[("fsync", "off"), ("data_directory", "/c"), ("sysctl.vm.swappiness", "60")]);
-        let found_left = left_over(&first, &now, &[("two", two.clone())]);
+        let found_left = leftover_settings(&first, &now, &[("two", two.clone())]);
         assert_eq!(found_left, ["fsync is \"off\", as under two, and was \"on\" in the first leg"]);
-        // What no variant has set changes with each server of its own.
+        // A setting that no variant has set may differ from leg to leg, because each leg starts a server of
+        // its own.
         let back = platform_of(&[("fsync", "on"), ("data_directory", "/c"), ("sysctl.vm.swappiness", "60")]);
-        assert!(left_over(&first, &back, &[("two", two)]).is_empty());
+        assert!(leftover_settings(&first, &back, &[("two", two)]).is_empty());
     }
 
     #[test]
@@ -67,7 +73,7 @@ mod tests {
             facts: facts.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             ..Host::default()
         };
-        let platform = platform(&Identity::default(), &host);
+        let platform = platform_settings(&Identity::default(), &host);
         assert_eq!(platform.keys().collect::<Vec<_>>(), ["sysctl.vm.swappiness"]);
     }
 }

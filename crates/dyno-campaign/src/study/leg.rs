@@ -1,95 +1,98 @@
-//! One leg: a variant is applied and shown to be in force; for each task the data is brought to its state, and it is measured.
+//! Executes one leg: applies a variant, verifies it, then resets the data and measures for each task.
 
 use std::sync::Arc;
 
-use dyno_engine::Work;
+use dyno_engine::LockPurpose;
 use dyno_plan::Plan;
-use dyno_plan::study::{DataReset, Leg, Need, Variant};
-use dyno_record::{Identity, PartOf, RepositoryError, RunRecord, Setting, SweepKind};
+use dyno_plan::study::{DataReset, Need, StudyLeg, Variant};
+use dyno_record::{Identity, PartOf, PointSetting, RepositoryError, RunRecord, SweepKind};
 
-use super::command::At;
+use super::command::StudyCommandContext;
 use super::device;
-use super::journal::{Open, What};
+use super::journal::{StudyJournalEvent, StudyUndoScope};
 use super::left_over;
-use super::walk::Walk;
+use super::walk::StudyRunner;
 use crate::drop::drop_data;
 use crate::error::Error;
-use crate::event::{Event, StudyEvent};
-use crate::load::{Done, load};
-use crate::ready::Ready;
-use crate::room::Loading;
+use crate::event::{CampaignEvent, StudyEvent};
+use crate::load::{LoadOutcome, load};
+use crate::ready::PreparedCampaign;
+use crate::room::DataLoadPolicy;
 
-/// How a leg went on, short of an error.
-pub(super) enum Went {
-    /// It was measured.
+/// The outcome of a leg without an error.
+pub(super) enum LegOutcome {
+    /// All tasks of the leg were measured.
     Measured,
-    /// The machine has to be started anew before it can be.
+    /// The machine must be restarted before the leg can continue.
     NeedsReboot,
 }
 
-impl Walk<'_> {
-    /// Applies, verifies and measures the leg of this place; what it opens is undone by whoever calls.
-    pub(super) fn leg(&mut self, at: usize, is_rebooted: bool) -> Result<Went, Error> {
-        let Leg { variant, .. } = self.legs[at];
-        let of = self.order.study.variants[variant].clone();
+impl StudyRunner<'_> {
+    /// Applies, verifies and measures the leg at this position; the caller reverts it.
+    pub(super) fn measure_leg(&mut self, at: usize, is_rebooted: bool) -> Result<LegOutcome, Error> {
+        let StudyLeg { variant, .. } = self.legs[at];
+        let variant_spec = self.order.study.variants[variant].clone();
         if !is_rebooted {
-            device::check(self.order)?;
-            self.note(What::Opened(Open::Leg(at)))?;
-            for part in &of.parts {
+            device::check_devices(self.order)?;
+            self.note(StudyJournalEvent::Opened(StudyUndoScope::Leg(at)))?;
+            for part in &variant_spec.parts {
                 self.commands("apply", &part.apply, variant)?;
             }
-            if of.needs(Need::Reboot) {
-                self.note(What::Reboot { leg: at, boot: super::walk::boot() })?;
-                return Ok(Went::NeedsReboot);
+            if variant_spec.needs(Need::Reboot) {
+                self.note(StudyJournalEvent::Reboot { leg: at, boot: super::walk::boot_id() })?;
+                return Ok(LegOutcome::NeedsReboot);
             }
         }
         let serve = self.order.study.serve.clone();
         self.commands("serve", &serve.apply, variant)?;
-        if of.needs(Need::RestartDatabase) {
+        if variant_spec.needs(Need::RestartDatabase) {
             let restart = self.order.study.restart.clone();
             self.commands("restart", &restart, variant)?;
         }
-        let mut said = self.commands("verify", &serve.verify, variant)?;
-        for part in &of.parts {
-            said.extend(self.commands("verify", &part.verify, variant)?);
+        let mut output_lines = self.commands("verify", &serve.verify, variant)?;
+        for part in &variant_spec.parts {
+            output_lines.extend(self.commands("verify", &part.verify, variant)?);
         }
-        self.note(What::Verified { leg: at, said })?;
+        self.note(StudyJournalEvent::Verified { leg: at, said: output_lines })?;
         for task in 0..self.order.study.tasks.len() {
-            self.task(at, &of, task)?;
+            self.measure_task(at, &variant_spec, task)?;
         }
-        Ok(Went::Measured)
+        Ok(LegOutcome::Measured)
     }
 
-    /// Runs commands in their order; returns the lines that they said.
+    /// Runs commands in their order; returns the lines of their output.
     pub(super) fn commands(
         &self,
         when: &'static str,
         commands: &[String],
         variant: usize,
     ) -> Result<Vec<String>, Error> {
-        let at = self.at(variant);
-        let mut said = Vec::new();
+        let at = self.command_context(variant);
+        let mut output_lines = Vec::new();
         for command in commands {
             let output = self.runner.run(when, command, at, &self.lead.cancel)?;
             let lines = output.lines().map(|line| line.trim_start_matches(['|', ' ']).to_owned());
-            said.extend(lines.filter(|line| !line.is_empty()));
+            output_lines.extend(lines.filter(|line| !line.is_empty()));
             if !output.is_empty() {
-                self.lead.tell(Event::Study(StudyEvent::Said(output)));
+                self.lead.emit(CampaignEvent::Study(StudyEvent::Said(output)));
             }
         }
-        Ok(said)
+        Ok(output_lines)
     }
 
-    pub(super) fn at(&self, variant: usize) -> At<'_> {
-        At { variant: &self.order.study.variants[variant].name, plan: &self.order.plans[variant][0] }
+    pub(super) fn command_context(&self, variant: usize) -> StudyCommandContext<'_> {
+        StudyCommandContext {
+            variant: &self.order.study.variants[variant].name,
+            plan: &self.order.plans[variant][0],
+        }
     }
 
-    /// Brings the data of a task to its state, and measures it.
-    fn task(&mut self, at: usize, of: &Variant, task: usize) -> Result<(), Error> {
-        let Leg { variant, .. } = self.legs[at];
+    /// Resets the data of a task, and measures the task.
+    fn measure_task(&mut self, at: usize, variant_spec: &Variant, task: usize) -> Result<(), Error> {
+        let StudyLeg { variant, .. } = self.legs[at];
         let name = self.order.study.tasks[task].name.clone();
         let plan = self.order.plans[variant][task].clone();
-        self.lead.tell(Event::Study(StudyEvent::Resetting(name.clone())));
+        self.lead.emit(CampaignEvent::Study(StudyEvent::Resetting(name.clone())));
         let (load_s, rows) = match self.order.study.state {
             DataReset::Reload => {
                 let (load_s, rows) = self.reload(&plan)?;
@@ -102,18 +105,18 @@ impl Walk<'_> {
             }
         };
         let record = match self.order.study.tasks[task].run {
-            true => Some(self.measure(at, of, task, plan)?),
+            true => Some(self.measure(at, variant_spec, task, plan)?),
             false => None,
         };
         let run = record.as_ref().map(|record| record.id.clone());
-        self.note(What::Measured { leg: at, task, run, load_s, rows })?;
-        self.lead.tell(Event::Study(StudyEvent::Measured(name, load_s, record)));
+        self.note(StudyJournalEvent::Measured { leg: at, task, run, load_s, rows })?;
+        self.lead.emit(CampaignEvent::Study(StudyEvent::Measured(name, load_s, record)));
         Ok(())
     }
 
-    /// Drops the data of `plan` and loads it anew; returns seconds and rows.
+    /// Drops the data of `plan` and loads it again; returns the duration in seconds and the number of rows.
     fn reload(&mut self, plan: &Plan) -> Result<(f64, u64), Error> {
-        let lead = self.part_lead(self.lead.cancel.clone());
+        let lead = self.context_with_cancel(self.lead.cancel.clone());
         let (lead, is_ours) = (lead.lead(), self.progress.loaded || self.order.replace);
         let dropped = drop_data(&lead, plan, |_| Ok(is_ours))?;
         if dropped.is_none() {
@@ -122,41 +125,53 @@ impl Walk<'_> {
                 "`dyno drop` removes it, and so does --replace, before each measurement",
             ));
         }
-        self.note(What::Loading)?;
+        self.note(StudyJournalEvent::Loading)?;
         let loaded = load(&lead, plan, false)?;
-        let of = |done: &Done| match done {
-            Done::Data(report) => (report.seconds, report.rows_written),
-            Done::SetUp(set_up) => (set_up.seconds, set_up.rows_written),
+        let load_figures = |done: &LoadOutcome| match done {
+            LoadOutcome::Data(report) => (report.seconds, report.rows_written),
+            LoadOutcome::SetUp(set_up) => (set_up.seconds, set_up.rows_written),
         };
-        let each = loaded.iter().map(|loaded| of(&loaded.done));
-        Ok(each.fold((0.0, 0), |(seconds, rows), (more_s, more)| (seconds + more_s, rows + more)))
+        let figures = loaded.iter().map(|loaded| load_figures(&loaded.done));
+        Ok(figures.fold((0.0, 0), |(seconds, rows), (more_s, more)| (seconds + more_s, rows + more)))
     }
 
-    fn measure(&self, at: usize, of: &Variant, task: usize, plan: Plan) -> Result<Arc<RunRecord>, Error> {
-        let Leg { variant, repeat } = self.legs[at];
-        let lead = self.part_lead(self.lead.cancel.clone());
+    fn measure(
+        &self,
+        at: usize,
+        variant_spec: &Variant,
+        task: usize,
+        plan: Plan,
+    ) -> Result<Arc<RunRecord>, Error> {
+        let StudyLeg { variant, repeat } = self.legs[at];
+        let lead = self.context_with_cancel(self.lead.cancel.clone());
         let lead = lead.lead();
-        let mut ready = Ready::new(&lead, plan, Work::Run, Loading::Never, |_| Ok(()))?;
-        for (name, wanted) in &of.settings {
-            let there = ready.targets.first().identity.settings.get(name);
-            if there.is_none_or(|there| !alike(there, wanted)) {
-                let there = there.map_or_else(|| "not told".to_owned(), |there| format!("{there:?}"));
-                let what =
-                    format!("{}: the database's setting {name} is {there}, and not {wanted:?}", of.name);
-                return Err(Error::because(what, "the variant is not in force"));
+        let mut ready =
+            PreparedCampaign::new(&lead, plan, LockPurpose::Run, DataLoadPolicy::Never, |_| Ok(()))?;
+        for (name, wanted) in &variant_spec.settings {
+            let actual = ready.targets.first().identity.settings.get(name);
+            if actual.is_none_or(|there| !is_same_setting(there, wanted)) {
+                let shown = actual.map_or_else(|| "not told".to_owned(), |there| format!("{there:?}"));
+                let problem = format!(
+                    "{}: the database's setting {name} is {shown}, and not {wanted:?}",
+                    variant_spec.name
+                );
+                return Err(Error::because(problem, "the variant is not in force"));
             }
         }
         self.check_left_over(variant, task, &ready.targets.first().identity)?;
         ready.marks = self.order.marks.clone();
-        ready.marks.variant = Some(of.name.clone());
-        let setting = |key: &str, value: &str| Setting { key: key.to_owned(), value: value.to_owned() };
+        ready.marks.variant = Some(variant_spec.name.clone());
+        let setting = |key: &str, value: &str| PointSetting { key: key.to_owned(), value: value.to_owned() };
         let part = PartOf {
             id: self.id.clone(),
             kind: SweepKind::Study,
             point: self.order.point(variant, task),
             repeat,
             side: None,
-            settings: vec![setting("variant", &of.name), setting("task", &self.order.study.tasks[task].name)],
+            settings: vec![
+                setting("variant", &variant_spec.name),
+                setting("task", &self.order.study.tasks[task].name),
+            ],
         };
         let record = ready.measure(Some(&part))?;
         if record.status == dyno_record::Status::Interrupted {
@@ -166,18 +181,18 @@ impl Walk<'_> {
     }
 }
 
-impl Walk<'_> {
-    /// Whether nothing of another variant is in force in a leg of this one, by its own first leg.
+impl StudyRunner<'_> {
+    /// Checks that no setting of another variant is in force, by comparison with this variant's first leg.
     fn check_left_over(&self, variant: usize, task: usize, identity: &Identity) -> Result<(), Error> {
         let variants = &self.order.study.variants;
-        // The base a second time is the base.
+        // A repeated base counts as the base.
         let group = |at: usize| if variants[at].again { self.order.study.base } else { at };
         let (mut first, mut others) = (None, Vec::new());
         for measured in self.progress.measured.iter().filter(|measured| measured.task == task) {
             let Some(run) = &measured.run else { continue };
             let platform = match self.repository.load(run) {
                 Err(RepositoryError::NoRecord { .. }) => None,
-                loaded => left_over::of_record(&loaded?),
+                loaded => left_over::record_settings(&loaded?),
             };
             let (Some(platform), of) = (platform, self.legs[measured.leg].variant) else { continue };
             match (group(of) == group(variant), &first) {
@@ -187,8 +202,8 @@ impl Walk<'_> {
             }
         }
         let Some(first) = first else { return Ok(()) };
-        let now = left_over::platform(identity, &dyno_host::facts(&[]));
-        let left = left_over::left_over(&first, &now, &others);
+        let now = left_over::platform_settings(identity, &dyno_host::facts(&[]));
+        let left = left_over::leftover_settings(&first, &now, &others);
         match left.is_empty() {
             true => Ok(()),
             false => {
@@ -198,19 +213,23 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a setting is the one that is wanted: by its letters, or as a size.
-fn alike(there: &str, wanted: &str) -> bool {
+/// Whether a setting has the expected value: equal text, ignoring case, or an equal size.
+fn is_same_setting(actual: &str, wanted: &str) -> bool {
     let size = |text: &str| text.parse::<dyno_plan::Bytes>().ok().map(|bytes| bytes.to_string());
-    there.eq_ignore_ascii_case(wanted) || (size(there).is_some() && size(there) == size(wanted))
+    actual.eq_ignore_ascii_case(wanted) || (size(actual).is_some() && size(actual) == size(wanted))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::alike;
+    use super::is_same_setting;
 
     #[test]
     fn settings_are_alike_by_letters_or_by_size() {
-        assert!(alike("on", "ON") && alike("128MB", "128MB") && !alike("128MB", "64MB"));
-        assert!(alike("1024M", "1G"));
+        assert!(
+            is_same_setting("on", "ON")
+                && is_same_setting("128MB", "128MB")
+                && !is_same_setting("128MB", "64MB")
+        );
+        assert!(is_same_setting("1024M", "1G"));
     }
 }

@@ -1,19 +1,19 @@
-//! Variants of the platform by turns: each is applied, shown to be in force, measured, and reverted.
+//! Runs a study: variants of the platform, interleaved; each is applied, verified, measured and reverted.
 //!
-//! Everything that is changed is noted in a journal on disk before it is changed, and again once it is back. Whoever reads the
-//! journal knows what has to be undone: `resume` does that first, whatever ended the process before it.
+//! A journal on disk records every change before it is made, and again once it is reverted. So the journal
+//! always shows what must be reverted. `resume` does that first, no matter how the earlier process ended.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `order` | what a study is to do: its file with all plans |
-//! | `steps` | every command in its order, for who agrees to them |
-//! | `journal`, `progress` | what was done, on disk, and what that means |
-//! | `command`, `left` | one command; what an earlier process has left running |
-//! | `device` | what may be formatted |
-//! | `walk` | a study under way |
-//! | `leg`, `restore` | one leg: apply, verify, bring the data to its state, measure; and all of it back |
-//! | `course` | from one leg to the next |
-//! | `concluded` | the conclusion of what was measured |
+//! | `order` | the definition of a study: its file with all plans |
+//! | `steps` | lists every command in order, so that the user can consent |
+//! | `journal`, `progress` | what was done, on disk, and the state that follows from it |
+//! | `command`, `left` | runs one command; kills what an earlier process left running |
+//! | `device` | decides which devices may be formatted |
+//! | `walk` | the state of a study in progress |
+//! | `leg`, `restore` | one leg: apply, verify, reset the data, measure; and revert |
+//! | `course` | executes the legs one after the other |
+//! | `concluded` | the conclusion from what was measured |
 
 mod command;
 mod concluded;
@@ -33,7 +33,7 @@ mod steps;
 mod walk;
 
 pub use concluded::conclusion;
-pub use course::{After, Walked, resume, run};
-pub use order::{Order, home};
+pub use course::{StudyEnd, StudyOutcome, resume, run};
+pub use order::{StudyDefinition, home};
 pub use resumed::{find, latest};
 pub use steps::steps;

@@ -1,54 +1,54 @@
-//! What a study is to do: its file, the plan of each task under each variant, and where it works.
+//! The definition of a study: its file, the plan of each task under each variant, and its folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use dyno_plan::study::{Leg, Need, Study, StudyFile, expanded, legs};
-use dyno_plan::{Hooks, Plan, PlanSource, Sweep, read};
+use dyno_plan::study::{Need, StudyFile, StudyLeg, StudyPlan, expanded, legs};
+use dyno_plan::{HookSettings, Plan, PlanSource, SweepSettings, read};
 use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::lead::Marks;
+use crate::lead::RunLabels;
 
-/// The key whose value no variant may share with an option.
+/// The plan key that variants must not set if the user gives it as an option.
 const TARGET: &str = "target.url";
 
-/// A study as it is run, and noted for those who go on with it.
+/// A study as it is executed, and as it is stored for a resume.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Order {
-    /// What it is to do.
-    pub study: Study,
+pub struct StudyDefinition {
+    pub study: StudyPlan,
     /// The plan of each task under each variant.
     pub plans: Vec<Vec<Plan>>,
-    /// The folder of its own: journal, shell pieces, loop files.
+    /// The study's working folder: journal, shell pieces, loop files.
     pub folder: PathBuf,
-    /// The folder of its file.
+    /// The folder of the study file.
     pub here: PathBuf,
-    /// What its runs are marked with.
-    pub marks: Marks,
-    /// Devices that may be formatted although they hold something.
+    /// The labels of the study's runs.
+    pub marks: RunLabels,
+    /// Devices that may be formatted although they contain data.
     pub erase: Vec<String>,
-    /// What its devices were told by when it began: their names may be of other disks after the next start.
+    /// Identities of the devices when the study began: after a restart their names may belong to other disks.
     #[serde(default)]
     pub disks: BTreeMap<String, String>,
-    /// Whether data of Dyno's that is there before may be dropped.
+    /// Whether existing data of Dyno may be dropped.
     pub replace: bool,
 }
 
-impl Order {
-    /// The study of `file`, in `folder`; `options` has what stands over its plan.
+impl StudyDefinition {
+    /// Creates the study of `file` in `folder`; `options` override its plan.
     ///
     /// # Errors
-    /// The file or a plan that comes of it is wrong.
+    /// The file or a resulting plan is invalid.
     pub fn new(
         file: &StudyFile,
         folder: PathBuf,
         here: PathBuf,
         options: &PlanSource,
     ) -> Result<Self, Error> {
-        let known: Vec<&str> = dyno_analyze::points::MEASURES.iter().map(|measure| measure.name).collect();
-        let study = file.study(&known)?;
+        let measure_names: Vec<&str> =
+            dyno_analyze::points::MEASURES.iter().map(|measure| measure.name).collect();
+        let study = file.study(&measure_names)?;
         let place = folder.to_str().ok_or_else(|| {
             Error::usage(format!("the folder {} is no text", folder.display()), "give another one with --dir")
         })?;
@@ -75,12 +75,11 @@ impl Order {
         Ok(Self { study, plans, folder, here, marks, erase, disks, replace })
     }
 
-    /// All legs, in order.
-    pub fn legs(&self) -> Vec<Leg> {
+    pub fn legs(&self) -> Vec<StudyLeg> {
         legs(&self.study)
     }
 
-    /// Refuses what cannot be done here.
+    /// Refuses what is impossible on this machine.
     pub(super) fn refuse(&self) -> Result<(), Error> {
         let needs_root = self.study.variants.iter().find(|variant| variant.needs(Need::Root));
         match needs_root {
@@ -92,23 +91,23 @@ impl Order {
         }
     }
 
-    /// A variant with its task, by its number among all of them, from 1.
+    /// The number of a variant and task among all combinations, from 1.
     pub(super) fn point(&self, variant: usize, task: usize) -> u32 {
         (variant * self.study.tasks.len() + task) as u32 + 1
     }
 }
 
-/// A plan of a study: without a sweep, and without commands of its own.
+/// Reads a plan of a study: without a sweep and without hooks.
 fn plan(source: &PlanSource) -> Result<Plan, Error> {
     let plan = read(source)?;
     let timeout = plan.hooks.timeout;
-    if plan.hooks != (Hooks { timeout, ..Hooks::default() }) {
+    if plan.hooks != (HookSettings { timeout, ..HookSettings::default() }) {
         return Err(Error::usage(
             "a study's plan has no hooks",
             "use setup, serve, apply and revert of the study",
         ));
     }
-    Ok(Plan { sweep: Sweep::default(), ..plan })
+    Ok(Plan { sweep: SweepSettings::default(), ..plan })
 }
 
 fn named(variant: &str, task: &str, error: Error) -> Error {
@@ -119,13 +118,14 @@ fn named(variant: &str, task: &str, error: Error) -> Error {
     }
 }
 
-/// Where studies work unless they are told: in the user's state directory; root's is where other users' servers can reach it.
+/// Default folder for studies: in the user's state directory. For root it is in `/var/lib`, where servers of
+/// other users can reach it.
 pub fn home() -> Option<PathBuf> {
-    let of = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let named = of("XDG_STATE_HOME").map(|state| state.join("dyno/studies"));
-    let own = || match geteuid().is_root() {
+    let env_path = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let named = env_path("XDG_STATE_HOME").map(|state| state.join("dyno/studies"));
+    let default_home = || match geteuid().is_root() {
         true => Some(Path::new("/var/lib/dyno/studies").to_path_buf()),
-        false => of("HOME").map(|home| home.join(".local/state/dyno/studies")),
+        false => env_path("HOME").map(|home| home.join(".local/state/dyno/studies")),
     };
-    named.or_else(own)
+    named.or_else(default_home)
 }

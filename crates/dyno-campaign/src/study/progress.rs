@@ -1,106 +1,106 @@
-//! What the journal means: what has to be undone, what is done, and what was measured.
+//! The state that follows from the journal: what must be reverted, what is done, and what was measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::journal::{Entry, Open, What};
+use super::journal::{StudyJournalEntry, StudyJournalEvent, StudyUndoScope};
 
-/// A task that was measured.
+/// A measured task of a leg.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Measured {
+pub(super) struct StudyMeasurement {
     pub(super) leg: usize,
     pub(super) task: usize,
     pub(super) run: Option<String>,
     pub(super) load_s: Option<f64>,
 }
 
-/// How far a study is.
+/// The state of a study.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Progress {
-    /// What has to be undone, the last one first.
-    pub(super) open: Vec<Open>,
-    /// Legs that need not be run again.
+pub(super) struct StudyProgress {
+    /// What must be reverted, in the order in which it was opened.
+    pub(super) open: Vec<StudyUndoScope>,
+    /// Legs that need not run again.
     pub(super) done: BTreeSet<usize>,
-    /// Legs that were not begun, since their variant had failed before.
+    /// Legs that were left out, because their variant failed before.
     pub(super) left_out: BTreeSet<usize>,
-    /// Why legs failed.
+    /// Why legs failed, by leg.
     pub(super) failed: BTreeMap<usize, String>,
-    /// Whether there may be data of the study's on a target.
+    /// Whether a target may contain data of the study.
     pub(super) loaded: bool,
-    /// What was measured, of legs that were measured as a whole or may still be.
-    pub(super) measured: Vec<Measured>,
-    /// What showed that variants were in force, by leg.
+    /// Measured tasks of legs that are complete or may still be completed.
+    pub(super) measured: Vec<StudyMeasurement>,
+    /// Output of the verify commands, by leg.
     pub(super) verified: BTreeMap<usize, Vec<String>>,
-    /// The leg that waits for the machine to be started anew, and how it was started.
+    /// The leg that waits for a restart of the machine, and the boot id before it.
     pub(super) reboot: Option<(usize, String)>,
-    /// Legs in the order in which they were begun, with the moments.
+    /// Legs in the order in which they started, with the times.
     pub(super) begun: Vec<(String, usize)>,
 }
 
-impl Progress {
-    /// What `entries` come to.
-    pub(super) fn of(entries: &[Entry]) -> Self {
+impl StudyProgress {
+    /// Computes the state from journal entries.
+    pub(super) fn of(entries: &[StudyJournalEntry]) -> Self {
         let mut progress = Self::default();
         entries.iter().for_each(|entry| progress.add(entry));
         progress
     }
 
-    /// Goes on by an entry.
-    pub(super) fn add(&mut self, entry: &Entry) {
+    /// Updates the state from one entry.
+    pub(super) fn add(&mut self, entry: &StudyJournalEntry) {
         match &entry.what {
-            What::Process { .. } => {}
-            What::Opened(open) => {
+            StudyJournalEvent::Process { .. } => {}
+            StudyJournalEvent::Opened(open) => {
                 self.open.push(*open);
-                if let Open::Leg(leg) = open {
+                if let StudyUndoScope::Leg(leg) = open {
                     self.begun.push((entry.at.clone(), *leg));
-                    // A leg that is begun anew is measured anew.
+                    // A leg that starts again is measured again.
                     self.measured.retain(|measured| measured.leg != *leg);
                     self.failed.remove(leg);
                 }
             }
-            What::Closed(open) => {
+            StudyJournalEvent::Closed(open) => {
                 self.open.retain(|other| other != open);
-                if let (Open::Leg(leg), Some((waiting, _))) = (open, &self.reboot)
+                if let (StudyUndoScope::Leg(leg), Some((waiting, _))) = (open, &self.reboot)
                     && leg == waiting
                 {
                     self.reboot = None;
                 }
             }
-            What::Loading => self.loaded = true,
-            What::Unloaded => self.loaded = false,
-            What::Verified { leg, said } => {
+            StudyJournalEvent::Loading => self.loaded = true,
+            StudyJournalEvent::Unloaded => self.loaded = false,
+            StudyJournalEvent::Verified { leg, said } => {
                 self.verified.insert(*leg, said.clone());
             }
-            What::Measured { leg, task, run, load_s, .. } => {
-                let measured = Measured { leg: *leg, task: *task, run: run.clone(), load_s: *load_s };
+            StudyJournalEvent::Measured { leg, task, run, load_s, .. } => {
+                let measured = StudyMeasurement { leg: *leg, task: *task, run: run.clone(), load_s: *load_s };
                 self.measured.push(measured);
             }
-            What::Done { leg } => {
+            StudyJournalEvent::Done { leg } => {
                 self.done.insert(*leg);
                 self.reboot = None;
             }
-            What::Failed { leg, why } => {
+            StudyJournalEvent::Failed { leg, why } => {
                 self.done.insert(*leg);
                 self.failed.insert(*leg, why.clone());
                 self.reboot = None;
             }
-            What::LeftOut { leg } => {
+            StudyJournalEvent::LeftOut { leg } => {
                 self.done.insert(*leg);
                 self.left_out.insert(*leg);
             }
-            What::Reboot { leg, boot } => self.reboot = Some((*leg, boot.clone())),
-            What::Rebooted { .. } => self.reboot = None,
+            StudyJournalEvent::Reboot { leg, boot } => self.reboot = Some((*leg, boot.clone())),
+            StudyJournalEvent::Rebooted { .. } => self.reboot = None,
         }
     }
 
-    /// The next leg of `count`, in order.
+    /// Returns the next leg of `count`, in order.
     pub(super) fn next(&self, count: usize) -> Option<usize> {
         (0..count).find(|leg| !self.done.contains(leg))
     }
 
-    /// Failures in a row at the end of what was done.
+    /// Number of consecutive failures at the end of the executed legs.
     pub(super) fn failures_in_row(&self) -> usize {
-        let begun = self.done.iter().rev().filter(|leg| !self.left_out.contains(leg));
-        begun.take_while(|leg| self.failed.contains_key(leg)).count()
+        let attempted = self.done.iter().rev().filter(|leg| !self.left_out.contains(leg));
+        attempted.take_while(|leg| self.failed.contains_key(leg)).count()
     }
 }
 
@@ -108,51 +108,59 @@ impl Progress {
 mod tests {
     use super::*;
 
-    fn of(whats: Vec<What>) -> Progress {
-        let entry = |what| Entry { at: "t".to_owned(), what };
-        Progress::of(&whats.into_iter().map(entry).collect::<Vec<_>>())
+    fn of(whats: Vec<StudyJournalEvent>) -> StudyProgress {
+        let entry = |what| StudyJournalEntry { at: "t".to_owned(), what };
+        StudyProgress::of(&whats.into_iter().map(entry).collect::<Vec<_>>())
     }
 
-    fn measured(leg: usize, load_s: f64) -> What {
-        What::Measured { leg, task: 0, run: None, load_s: Some(load_s), rows: None }
+    fn measured(leg: usize, load_s: f64) -> StudyJournalEvent {
+        StudyJournalEvent::Measured { leg, task: 0, run: None, load_s: Some(load_s), rows: None }
     }
 
     #[test]
     fn what_was_opened_and_not_closed_is_undone_in_reverse_order() {
-        let opened = |leg| What::Opened(Open::Leg(leg));
+        let opened = |leg| StudyJournalEvent::Opened(StudyUndoScope::Leg(leg));
         let progress = of(vec![
-            What::Opened(Open::Setup),
+            StudyJournalEvent::Opened(StudyUndoScope::Setup),
             opened(0),
-            What::Done { leg: 0 },
-            What::Closed(Open::Leg(0)),
+            StudyJournalEvent::Done { leg: 0 },
+            StudyJournalEvent::Closed(StudyUndoScope::Leg(0)),
             opened(1),
         ]);
-        assert_eq!(progress.open, [Open::Setup, Open::Leg(1)]);
-        assert_eq!(progress.next(3), Some(1), "a leg that was cut off is run again");
+        assert_eq!(progress.open, [StudyUndoScope::Setup, StudyUndoScope::Leg(1)]);
+        assert_eq!(progress.next(3), Some(1), "an interrupted leg is run again");
         assert_eq!(progress.next(1), None);
     }
 
     #[test]
     fn a_leg_that_is_begun_anew_forgets_what_was_measured_of_it() {
-        let opened = || What::Opened(Open::Leg(0));
-        let progress =
-            of(vec![opened(), measured(0, 1.0), What::Closed(Open::Leg(0)), opened(), measured(0, 2.0)]);
+        let opened = || StudyJournalEvent::Opened(StudyUndoScope::Leg(0));
+        let progress = of(vec![
+            opened(),
+            measured(0, 1.0),
+            StudyJournalEvent::Closed(StudyUndoScope::Leg(0)),
+            opened(),
+            measured(0, 2.0),
+        ]);
         assert_eq!(progress.measured.iter().map(|m| m.load_s).collect::<Vec<_>>(), [Some(2.0)]);
     }
 
     #[test]
     fn failures_count_until_something_succeeds() {
-        let failed = |leg| What::Failed { leg, why: "x".to_owned() };
-        assert_eq!(of(vec![failed(0), What::Done { leg: 1 }, failed(2), failed(3)]).failures_in_row(), 2);
-        assert_eq!(of(vec![What::Done { leg: 0 }]).failures_in_row(), 0);
+        let failed = |leg| StudyJournalEvent::Failed { leg, why: "x".to_owned() };
+        assert_eq!(
+            of(vec![failed(0), StudyJournalEvent::Done { leg: 1 }, failed(2), failed(3)]).failures_in_row(),
+            2
+        );
+        assert_eq!(of(vec![StudyJournalEvent::Done { leg: 0 }]).failures_in_row(), 0);
     }
 
     #[test]
     fn a_leg_waits_for_a_reboot_until_it_is_closed() {
-        let reboot = || What::Reboot { leg: 2, boot: "b".to_owned() };
+        let reboot = || StudyJournalEvent::Reboot { leg: 2, boot: "b".to_owned() };
         assert_eq!(of(vec![reboot()]).reboot, Some((2, "b".to_owned())));
-        assert_eq!(of(vec![reboot(), What::Closed(Open::Leg(2))]).reboot, None);
-        assert_eq!(of(vec![reboot(), What::Done { leg: 2 }]).reboot, None);
-        assert_eq!(of(vec![reboot(), What::Rebooted { leg: 2 }]).reboot, None);
+        assert_eq!(of(vec![reboot(), StudyJournalEvent::Closed(StudyUndoScope::Leg(2))]).reboot, None);
+        assert_eq!(of(vec![reboot(), StudyJournalEvent::Done { leg: 2 }]).reboot, None);
+        assert_eq!(of(vec![reboot(), StudyJournalEvent::Rebooted { leg: 2 }]).reboot, None);
     }
 }

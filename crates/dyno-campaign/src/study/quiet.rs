@@ -1,19 +1,19 @@
-//! What a study passes on of what its loads and runs tell: all but what is told once of a whole campaign, or again and again.
+//! Filters the events of a study's loads and runs: drops those that would be repeated for each leg.
 
 use dyno_engine::Secret;
 use dyno_plan::TargetUrl;
 
 use crate::error::Error;
-use crate::event::{Event, Listener, LoadEvent};
+use crate::event::{CampaignEvent, Listener, LoadEvent};
 
-/// Passes events on to the listener of the study.
-pub(super) struct Quiet<'a>(pub(super) &'a dyn Listener);
+/// Forwards the remaining events to the listener of the study.
+pub(super) struct QuietListener<'a>(pub(super) &'a dyn Listener);
 
-impl Listener for Quiet<'_> {
-    fn event(&self, event: Event) {
+impl Listener for QuietListener<'_> {
+    fn event(&self, event: CampaignEvent) {
         match event {
-            Event::Reached | Event::Dropped(_) | Event::Locked(_) => {}
-            Event::Load(LoadEvent::Done(_) | LoadEvent::SetUp(_)) => {}
+            CampaignEvent::Reached | CampaignEvent::Dropped(_) | CampaignEvent::Locked(_) => {}
+            CampaignEvent::Load(LoadEvent::Done(_) | LoadEvent::SetUp(_)) => {}
             event => self.0.event(event),
         }
     }

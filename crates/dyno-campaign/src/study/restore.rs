@@ -1,88 +1,89 @@
-//! Putting everything back: the last thing first, each command whatever of the others was done.
+//! Reverts what a study has changed: in reverse order, and even if some of the commands fail.
 //!
-//! A stop that was asked for does not reach these commands: what was changed is put back also then.
+//! A cancellation does not stop these commands, so changes are reverted in any case.
 
 use dyno_engine::Cancel;
 use dyno_plan::study::{DataReset, Need};
 
-use super::journal::{Open, What};
-use super::walk::Walk;
+use super::journal::{StudyJournalEvent, StudyUndoScope};
+use super::walk::StudyRunner;
 use crate::drop::drop_data;
 use crate::error::Error;
-use crate::event::{Event, StudyEvent};
+use crate::event::{CampaignEvent, StudyEvent};
 
-/// Why something is put back.
+/// Reasons for reverting, as events report them.
 pub(super) const MEASURED: &str = "it is measured";
 pub(super) const FAILED: &str = "it failed";
 pub(super) const STOPPED: &str = "the study is to stop";
 pub(super) const CUT_OFF: &str = "an earlier process of the study did not come to it";
 pub(super) const ENDED: &str = "the study is over";
 
-impl Walk<'_> {
-    /// Undoes `open`, and notes that; where a command fails the others are run all the same.
+impl StudyRunner<'_> {
+    /// Reverts `open` and records that; if a command fails, the others still run.
     ///
     /// # Errors
-    /// Something could not be undone: it stays open, and nothing else may be begun.
-    pub(super) fn restore(&mut self, open: Open, why: &'static str) -> Result<(), Error> {
+    /// Something could not be reverted: it stays open, and nothing else may start.
+    pub(super) fn restore(&mut self, open: StudyUndoScope, why: &'static str) -> Result<(), Error> {
         let (name, variant) = match open {
-            Open::Setup => ("setup".to_owned(), self.order.study.base),
-            Open::Leg(leg) => {
+            StudyUndoScope::Setup => ("setup".to_owned(), self.order.study.base),
+            StudyUndoScope::Leg(leg) => {
                 let variant = self.legs[leg].variant;
                 (self.order.study.variants[variant].name.clone(), variant)
             }
         };
-        self.lead.tell(Event::Study(StudyEvent::Reverting(name.clone(), why)));
-        if matches!(open, Open::Leg(_)) {
-            self.unload(variant);
+        self.lead.emit(CampaignEvent::Study(StudyEvent::Reverting(name.clone(), why)));
+        if matches!(open, StudyUndoScope::Leg(_)) {
+            self.drop_study_data(variant);
         }
-        let at = self.at(variant);
+        let at = self.command_context(variant);
         let mut failed: Vec<String> = Vec::new();
-        for (when, command) in self.undoing(open, variant) {
+        for (when, command) in self.undo_commands(open, variant) {
             match self.runner.run(when, &command, at, &Cancel::default()) {
                 Ok(said) if said.is_empty() => {}
-                Ok(said) => self.lead.tell(Event::Study(StudyEvent::Said(said))),
+                Ok(said) => self.lead.emit(CampaignEvent::Study(StudyEvent::Said(said))),
                 Err(error) => failed.push(error.words()),
             }
         }
         if !failed.is_empty() {
             return Err(Error::because(
                 format!(
-                    "{name} could not be put back; see to it, then `dyno study resume {}` tries it again",
+                    "{name} could not be reverted; fix the cause, then `dyno study resume {}` tries it again",
                     self.id
                 ),
                 failed.join("; "),
             ));
         }
-        self.note(What::Closed(open))?;
-        self.lead.tell(Event::Study(StudyEvent::Reverted(name)));
+        self.note(StudyJournalEvent::Closed(open))?;
+        self.lead.emit(CampaignEvent::Study(StudyEvent::Reverted(name)));
         Ok(())
     }
 
-    /// The commands that undo `open`, in their order.
-    fn undoing(&self, open: Open, variant: usize) -> Vec<(&'static str, String)> {
+    /// Returns the commands that revert `open`, in order.
+    fn undo_commands(&self, open: StudyUndoScope, variant: usize) -> Vec<(&'static str, String)> {
         let study = &self.order.study;
         let back = |when: &'static str, commands: &[String]| -> Vec<(&'static str, String)> {
             commands.iter().rev().map(|command| (when, command.clone())).collect()
         };
-        if open == Open::Setup {
+        if open == StudyUndoScope::Setup {
             return back("cleanup", &study.setup.revert);
         }
-        let of = &study.variants[variant];
+        let variant_spec = &study.variants[variant];
         let mut all = back("serve back", &study.serve.revert);
-        all.extend(of.parts.iter().rev().flat_map(|part| back("revert", &part.revert)));
-        // Where every leg has a server of its own, none is left to be started anew.
-        if of.needs(Need::RestartDatabase) {
+        all.extend(variant_spec.parts.iter().rev().flat_map(|part| back("revert", &part.revert)));
+        // If every leg has a server of its own, there is none to restart.
+        if variant_spec.needs(Need::RestartDatabase) {
             all.extend(study.restart.iter().map(|command| ("restart", command.clone())));
         }
         all
     }
 
-    /// Drops the data of the study, where its server still answers: of one that is gone with the variant nothing is left.
-    fn unload(&mut self, variant: usize) {
+    /// Drops the data of the study, if its server still answers. The data of a server that ended with its
+    /// variant is already gone.
+    fn drop_study_data(&mut self, variant: usize) {
         if self.order.study.state != DataReset::Reload || !self.progress.loaded {
             return;
         }
-        let owner = self.part_lead(Cancel::default());
+        let owner = self.context_with_cancel(Cancel::default());
         let lead = owner.lead();
         let mut stays = None;
         for plan in self.order.plans[variant].iter().rev() {
@@ -91,10 +92,11 @@ impl Walk<'_> {
             }
         }
         match stays {
-            None => drop(self.note(What::Unloaded)),
-            // What a server of the leg's own held goes with it; of others the next leg drops it.
+            None => drop(self.note(StudyJournalEvent::Unloaded)),
+            // The data of a leg's own server disappears with it; on other servers the next leg drops the
+            // data.
             Some(_) if !self.order.study.serve.apply.is_empty() => {}
-            Some(why) => self.lead.tell(Event::Study(StudyEvent::DataStays(why))),
+            Some(why) => self.lead.emit(CampaignEvent::Study(StudyEvent::DataStays(why))),
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Studies that were begun, as they were noted.
+//! Finds stored studies, as they were defined when they began.
 
 use dyno_record::{Repository, SweepId, SweepKind, SweepState};
 
-use super::order::Order;
+use super::order::StudyDefinition;
 use crate::error::Error;
 
-/// The study called `selector`, as it was noted when it began.
+/// Returns the study that `selector` names, as it was stored when it began.
 ///
 /// # Errors
-/// There is none, or what was noted cannot be read.
-pub fn find(repository: &Repository, selector: &str) -> Result<(SweepId, Order), Error> {
+/// There is no such study, or its definition cannot be read.
+pub fn find(repository: &Repository, selector: &str) -> Result<(SweepId, StudyDefinition), Error> {
     let id = repository.resolve_sweep(selector)?;
     let definition = repository.sweep_definition(&id)?;
     let order = serde_json::from_value(definition).map_err(|error| {
@@ -18,15 +18,15 @@ pub fn find(repository: &Repository, selector: &str) -> Result<(SweepId, Order),
     Ok((id, order))
 }
 
-/// The latest study, or the latest that is not done.
+/// Returns the latest study; with `open`, the latest one that is not complete.
 ///
 /// # Errors
 /// There is none.
 pub fn latest(repository: &Repository, open: bool) -> Result<SweepId, Error> {
     let all = repository.sweeps(Some(SweepKind::Study), usize::MAX)?;
-    let found = all.into_iter().find(|study| !open || study.status != SweepState::Done);
-    found.map(|study| study.id).ok_or_else(|| {
-        let problem = if open { "no study was cut off" } else { "there is no study" };
+    let newest = all.into_iter().find(|study| !open || study.status != SweepState::Done);
+    newest.map(|study| study.id).ok_or_else(|| {
+        let problem = if open { "no study was interrupted" } else { "there is no study" };
         Error::usage(problem, "`dyno list --sweeps` shows all; `dyno study run` begins one")
     })
 }

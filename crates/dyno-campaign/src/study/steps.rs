@@ -1,11 +1,12 @@
-//! Every command of a study in the order in which it would run.
+//! Lists every command of a study in the order in which it would run.
 
-use dyno_plan::study::{DataReset, Need, Study, Undoable, Variant};
+use dyno_plan::study::{DataReset, Need, ReversibleCommands, StudyPlan, Variant};
 
-use super::order::Order;
+use super::order::StudyDefinition;
 
-/// When something is done, and what: a command, or in words what is none. What is no step but a title has no second part.
-pub fn steps(order: &Order) -> Vec<(String, String)> {
+/// Returns the phase and the command of each step; for other actions a description. A title has no second
+/// part.
+pub fn steps(order: &StudyDefinition) -> Vec<(String, String)> {
     let study = &order.study;
     let mut steps: Vec<(String, String)> = Vec::new();
     put(&mut steps, "setup", &study.setup.apply);
@@ -24,11 +25,11 @@ fn put(steps: &mut Vec<(String, String)>, when: &str, commands: &[String]) {
     steps.extend(commands.iter().map(|command| (when.to_owned(), command.clone())));
 }
 
-fn back(steps: &mut Vec<(String, String)>, when: &str, of: &Undoable) {
-    steps.extend(of.revert.iter().rev().map(|command| (when.to_owned(), command.clone())));
+fn back(steps: &mut Vec<(String, String)>, when: &str, undoable: &ReversibleCommands) {
+    steps.extend(undoable.revert.iter().rev().map(|command| (when.to_owned(), command.clone())));
 }
 
-fn of_leg(steps: &mut Vec<(String, String)>, study: &Study, variant: &Variant) {
+fn of_leg(steps: &mut Vec<(String, String)>, study: &StudyPlan, variant: &Variant) {
     for (key, value) in &variant.set {
         steps.push(("plan".to_owned(), format!("{key} = {value}")));
     }
@@ -36,7 +37,7 @@ fn of_leg(steps: &mut Vec<(String, String)>, study: &Study, variant: &Variant) {
     if variant.needs(Need::Reboot) {
         steps.push((
             "reboot".to_owned(),
-            "you start the machine anew, and `dyno study resume` goes on here".to_owned(),
+            "you restart the machine, and `dyno study resume` continues here".to_owned(),
         ));
     }
     put(steps, "serve", &study.serve.apply);

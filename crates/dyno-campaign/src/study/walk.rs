@@ -1,89 +1,89 @@
-//! A study under way: what its legs, its restoring and its course share.
+//! The state of a study in progress, shared by the code that executes and reverts legs.
 
 use dyno_engine::Cancel;
-use dyno_plan::study::Leg;
+use dyno_plan::study::StudyLeg;
 use dyno_record::{Repository, SweepId};
 
-use super::command::Commands;
-use super::journal::{Entry, Journal, What};
-use super::order::Order;
-use super::progress::Progress;
-use super::quiet::Quiet;
+use super::command::StudyCommandRunner;
+use super::journal::{Journal, StudyJournalEntry, StudyJournalEvent};
+use super::order::StudyDefinition;
+use super::progress::StudyProgress;
+use super::quiet::QuietListener;
 use crate::error::Error;
-use crate::lead::{Consent, Lead};
-use crate::steer::Steer;
+use crate::lead::{CampaignContext, Consent};
+use crate::steer::CampaignControl;
 
-/// A study under way.
-pub(super) struct Walk<'a> {
-    pub(super) lead: &'a Lead<'a>,
-    pub(super) order: &'a Order,
+pub(super) struct StudyRunner<'a> {
+    pub(super) lead: &'a CampaignContext<'a>,
+    pub(super) order: &'a StudyDefinition,
     pub(super) id: SweepId,
-    pub(super) legs: Vec<Leg>,
-    pub(super) runner: Commands<'a>,
-    pub(super) progress: Progress,
+    pub(super) legs: Vec<StudyLeg>,
+    pub(super) runner: StudyCommandRunner<'a>,
+    pub(super) progress: StudyProgress,
     journal: Journal,
     pub(super) repository: Repository,
-    /// Legs of this process, and the seconds that they took.
-    pub(super) pace: (u32, f64),
+    /// Number of legs that this process executed, and their total duration, s.
+    pub(super) leg_times: (u32, f64),
 }
 
-impl<'a> Walk<'a> {
+impl<'a> StudyRunner<'a> {
     pub(super) fn new(
-        lead: &'a Lead<'a>,
-        order: &'a Order,
+        lead: &'a CampaignContext<'a>,
+        order: &'a StudyDefinition,
         repository: Repository,
         id: SweepId,
     ) -> Result<Self, Error> {
         let (journal, entries) = Journal::open(&order.folder)?;
-        let runner = Commands {
+        let runner = StudyCommandRunner {
             lead,
             order,
             id: order.folder.file_name().and_then(|name| name.to_str()).unwrap_or_default(),
         };
-        let (progress, legs) = (Progress::of(&entries), order.legs());
-        let mut walk = Self { lead, order, id, legs, runner, progress, journal, repository, pace: (0, 0.0) };
-        walk.note(What::Process { boot: boot() })?;
+        let (progress, legs) = (StudyProgress::of(&entries), order.legs());
+        let mut walk =
+            Self { lead, order, id, legs, runner, progress, journal, repository, leg_times: (0, 0.0) };
+        walk.note(StudyJournalEvent::Process { boot: boot_id() })?;
         Ok(walk)
     }
 
-    /// Notes `what` on disk, and goes on by it.
-    pub(super) fn note(&mut self, what: What) -> Result<(), Error> {
-        let entry: Entry = self.journal.note(what)?;
+    /// Writes `event` to the journal, and updates the state.
+    pub(super) fn note(&mut self, event: StudyJournalEvent) -> Result<(), Error> {
+        let entry: StudyJournalEntry = self.journal.note(event)?;
         self.progress.add(&entry);
         Ok(())
     }
 
-    /// What a load or a run is led by, until `cancel` is asked.
-    pub(super) fn part_lead(&self, cancel: Cancel) -> PartLead<'a> {
-        PartLead { of: self.lead, quiet: Quiet(self.lead.listener), cancel }
+    /// Creates the context of a load or a run, which `cancel` can cancel.
+    pub(super) fn context_with_cancel(&self, cancel: Cancel) -> StudyContext<'a> {
+        StudyContext { parent: self.lead, quiet: QuietListener(self.lead.listener), cancel }
     }
 }
 
-/// Leads a load or a run of a study.
-pub(super) struct PartLead<'a> {
-    of: &'a Lead<'a>,
-    quiet: Quiet<'a>,
+/// The context of a load or a run of a study.
+pub(super) struct StudyContext<'a> {
+    parent: &'a CampaignContext<'a>,
+    quiet: QuietListener<'a>,
     cancel: Cancel,
 }
 
-impl PartLead<'_> {
-    pub(super) fn lead(&self) -> Lead<'_> {
-        Lead {
-            engines: self.of.engines,
-            repository: self.of.repository.clone(),
-            marks: self.of.marks.clone(),
-            consent: Consent { writes: self.of.consent.writes, ..Consent::default() },
+impl StudyContext<'_> {
+    pub(super) fn lead(&self) -> CampaignContext<'_> {
+        CampaignContext {
+            engines: self.parent.engines,
+            repository: self.parent.repository.clone(),
+            marks: self.parent.marks.clone(),
+            consent: Consent { writes: self.parent.consent.writes, ..Consent::default() },
             cancel: self.cancel.clone(),
-            steer: Steer::default(),
-            fleet: self.of.fleet.clone(),
-            agents: self.of.agents.clone(),
+            steer: CampaignControl::default(),
+            fleet: self.parent.fleet.clone(),
+            agents: self.parent.agents.clone(),
             listener: &self.quiet,
         }
     }
 }
 
-/// The mark of this start of the machine.
-pub(super) fn boot() -> String {
+/// Identifies the current start of the machine.
+pub(super) fn boot_id() -> String {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     text.trim().to_owned()
 }

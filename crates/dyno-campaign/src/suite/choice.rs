@@ -1,4 +1,4 @@
-//! Which tests, and how deeply.
+//! Selects the tests of a suite, and how thoroughly they run.
 
 use std::path::Path;
 
@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// How deeply a suite goes.
+/// How thoroughly the tests of a suite run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Depth {
-    /// Two fixed steps of each test, short ones: nothing is said of saturation.
+    /// Two fixed steps for each test, with short windows; finds no saturation point.
     Quick,
-    /// Rising load until more brings nothing.
+    /// The load rises until more sessions add no throughput.
     #[default]
     Usual,
-    /// The same with long windows, and the steps that count four times.
+    /// Like `Usual` with long windows; the steps that decide are repeated, five runs each.
     Full,
 }
 
 dyno_plan::names! {
-    /// The word in options and results: `quick`.
+    /// The name in options and results, such as `quick`.
     Depth { Quick = "quick", Usual = "usual", Full = "full" }
 }
 
 impl Depth {
-    /// The scale of the test's workload, where memory does not limit it.
+    /// The scale of the test's workload, unless memory limits it.
     pub(super) fn scale(self, test: &Test) -> u32 {
         match self {
             Self::Quick => 1,
@@ -36,7 +36,7 @@ impl Depth {
         }
     }
 
-    /// Warm-up and window where the plan does not say others, ms.
+    /// Default warm-up and window, ms.
     pub(super) fn times(self) -> (u64, u64) {
         match self {
             Self::Quick => (500, 2_000),
@@ -46,34 +46,34 @@ impl Depth {
     }
 }
 
-/// What is chosen of a suite.
+/// The selected tests and options of a suite.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
-    /// How deeply it goes.
+pub struct SuiteSelection {
+    /// How thoroughly the tests run.
     pub depth: Depth,
-    /// Groups of tests; all where none is named.
+    /// Groups of tests; empty for all.
     pub groups: Vec<String>,
-    /// Tests by their names; all where none is named.
+    /// Names of tests; empty for all.
     pub tests: Vec<String>,
-    /// A folder with tests, instead of those inside the program.
+    /// A folder with tests that replaces the built-in ones.
     pub from: Option<String>,
-    /// Whether other data of Dyno's is dropped first.
+    /// Whether other data of Dyno is dropped first.
     pub replace: bool,
-    /// Whether the data of the tests stays.
+    /// Whether the data of the tests is kept.
     pub keep: bool,
 }
 
-/// The tests that `choice` names, in the order of the catalogue.
+/// Returns the tests that `choice` selects, in the order of the catalog.
 ///
 /// # Errors
-/// A page is wrong, or there is no such test or group.
-pub(super) fn chosen(choice: &Choice) -> Result<Vec<Test>, Error> {
+/// A test description is invalid, or there is no such test or group.
+pub(super) fn selected_tests(choice: &SuiteSelection) -> Result<Vec<Test>, Error> {
     let all = match &choice.from {
         Some(folder) => suite::in_folder(Path::new(folder)),
         None => suite::catalogue(),
     };
     let mut all = all.map_err(PlanErrors::from)?;
-    let known = |names: &[String], known: Vec<&str>, what: &str| match names
+    let check_names = |names: &[String], known: Vec<&str>, kind: &str| match names
         .iter()
         .find(|name| !known.contains(&name.as_str()))
     {
@@ -84,11 +84,11 @@ pub(super) fn chosen(choice: &Choice) -> Result<Vec<Test>, Error> {
                 || "`dyno suite list` shows all".to_owned(),
                 |near| format!("did you mean {near}? `dyno suite list` shows all"),
             );
-            Err(Error::usage(format!("there is no {what} {name}"), hint))
+            Err(Error::usage(format!("there is no {kind} {name}"), hint))
         }
     };
-    known(&choice.groups, all.iter().map(|test| test.group.as_str()).collect(), "group")?;
-    known(&choice.tests, all.iter().map(|test| test.id.as_str()).collect(), "test")?;
+    check_names(&choice.groups, all.iter().map(|test| test.group.as_str()).collect(), "group")?;
+    check_names(&choice.tests, all.iter().map(|test| test.id.as_str()).collect(), "test")?;
     let named = |names: &[String], name: &String| names.contains(name);
     let is_all = choice.groups.is_empty() && choice.tests.is_empty();
     all.retain(|test| is_all || named(&choice.groups, &test.group) || named(&choice.tests, &test.id));

@@ -1,34 +1,36 @@
-//! The data of a suite: none of others is in its way, and none of its own stays.
+//! Handles the data of a suite: detects data that is in the way, and removes the suite's own data at the end.
 
 use dyno_engine::DataState;
 use dyno_plan::Plan;
 
 use crate::drop::drop_data;
 use crate::error::Error;
-use crate::lead::Lead;
-use crate::targets::Targets;
+use crate::lead::CampaignContext;
+use crate::targets::ReachedTargets;
 use crate::{data, described, own};
 
-/// What stands for the data of the classic method among folders.
+/// Stands for the data of the block workload in a list of folders.
 const CLASSIC: &str = "";
 
-/// Refuses before the first run what would stop a later test: data of another shape that the suite did not make. What is there
-/// as a test needs it is used, and stays: the folders of that.
+/// Before the first run, refuses data that would block a later test: data of another shape that the suite did
+/// not create. Data that fits a test is used and kept; returns the folders of such data.
 pub(super) fn there_before(
-    lead: &Lead<'_>,
-    targets: &Targets,
+    lead: &CampaignContext<'_>,
+    targets: &ReachedTargets,
     replace: bool,
     plans: &[Plan],
 ) -> Result<Vec<String>, Error> {
-    let mut there = Vec::new();
+    let mut existing = Vec::new();
     for reached in targets.holders()?.into_iter().filter(|one| !one.target.capabilities().ephemeral) {
         let (of_method, own): (Vec<&Plan>, Vec<&Plan>) = plans.iter().partition(|plan| is_of_method(plan));
         if let (Some(method), DataState::Loaded { spec, .. }) =
             (of_method.first(), data::survey(&reached.target)?)
         {
-            let fits = |plan: &&&Plan| data::spec(plan, &reached.target).is_ok_and(|own| own == spec);
+            let fits = |plan: &&&Plan| {
+                data::spec(plan, &reached.target).is_ok_and(|planned_spec| planned_spec == spec)
+            };
             match (of_method.iter().any(|plan| fits(&plan)), data::spec(method, &reached.target)) {
-                (true, _) => there.push(CLASSIC.to_owned()),
+                (true, _) => existing.push(CLASSIC.to_owned()),
                 (false, Ok(wanted)) if !replace => {
                     let problem = format!(
                         "the target holds test data that no test of the suite has ({})",
@@ -40,13 +42,13 @@ pub(super) fn there_before(
             }
         }
         for plan in distinct(own) {
-            for own in own::of_data(&own::of(plan, lead.engines.specs)?) {
-                match reached.named(described::holds(reached.target.as_ref(), own))? {
-                    Ok(()) => there.push(folder(plan).to_owned()),
+            for custom_workload in own::distinct_workloads(&own::read_workloads(plan, lead.engines.specs)?) {
+                match reached.named(described::holds(reached.target.as_ref(), custom_workload))? {
+                    Ok(()) => existing.push(folder(plan).to_owned()),
                     Err(Some(scale)) if !replace => {
                         let problem = format!(
                             "tables of the workload {} are there that the suite did not make (scale {scale})",
-                            own.name()
+                            custom_workload.name()
                         );
                         return Err(Error::usage(problem, "--replace drops them, or `dyno drop` does"));
                     }
@@ -55,12 +57,16 @@ pub(super) fn there_before(
             }
         }
     }
-    Ok(there)
+    Ok(existing)
 }
 
-/// Removes what the tests were run on, but for what was there before.
-pub(super) fn remove(lead: &Lead<'_>, there_before: &[String], plans: &[Plan]) -> Result<(), Error> {
-    // The classic method's last: it tells what it leaves.
+/// Removes the data that the tests used, except for what existed before.
+pub(super) fn remove(
+    lead: &CampaignContext<'_>,
+    there_before: &[String],
+    plans: &[Plan],
+) -> Result<(), Error> {
+    // The block workload's data is removed last, because it reports what it leaves behind.
     let (of_method, own): (Vec<&Plan>, Vec<&Plan>) = plans.iter().partition(|plan| is_of_method(plan));
     for plan in distinct(own).into_iter().chain(of_method.into_iter().take(1)) {
         if !there_before.iter().any(|there| there == folder(plan)) {
@@ -78,7 +84,7 @@ fn folder(plan: &Plan) -> &str {
     plan.workload.folder.as_deref().unwrap_or(CLASSIC)
 }
 
-/// One plan of each set of data.
+/// Returns one plan for each set of data.
 fn distinct(plans: Vec<&Plan>) -> Vec<&Plan> {
     let mut all: Vec<&Plan> = Vec::new();
     for plan in plans {

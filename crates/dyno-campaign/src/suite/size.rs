@@ -1,21 +1,22 @@
-//! How much data tests of storage have: more than the database's own cache holds, or that is all they would measure.
+//! Sizes the data of storage tests: it must exceed the database's own cache, or only the cache is measured.
 
-use dyno_plan::{Bytes, Plan, Size, usual};
+use dyno_plan::{BlocksOrBytes, Bytes, Plan, usual};
 use dyno_workload::own::suite::Cache;
 
 use super::choice::Depth;
-use super::order::Order;
+use super::order::SuiteCampaign;
 
-/// Times that rows read at random are what the cache holds: of four reads it then answers about one.
+/// Randomly read rows as a multiple of the cache: the cache then answers about one of four reads.
 const TIMES: u64 = 4;
-/// The same of a table that is read from its begin to its end.
+/// The same multiple for a table that is scanned from begin to end.
 const SCAN_TIMES: u64 = 2;
-/// Rows read at random that are loaded unasked at most, bytes: a quick look is to stay one.
+/// Maximum size of randomly read rows in a quick suite, bytes, so that it stays quick.
 const QUICK_MOST: u64 = 1 << 30;
-/// The same of other depths: nobody wants a disk filled unasked.
+/// Maximum size in other suites, bytes, so that a disk is not filled without asking.
 const MOST: u64 = 16 << 30;
 
-/// Rows read at random and the table that is scanned at least, bytes; those of a quick look are what the page says.
+/// Minimum sizes of randomly read rows and of the scanned table, bytes. In a quick suite the test description
+/// decides.
 fn at_least(depth: Depth) -> [u64; 2] {
     match depth {
         Depth::Quick => [0, 0],
@@ -24,10 +25,10 @@ fn at_least(depth: Depth) -> [u64; 2] {
     }
 }
 
-impl Order {
-    /// Makes the data of tests of storage larger than `cache_bytes`, 0 where that is not known. Not where the user says how much it is to
-    /// be, nor where it is more than is loaded unasked.
-    pub(super) fn outgrow(&mut self, cache_bytes: u64) {
+impl SuiteCampaign {
+    /// Makes the data of storage tests larger than `cache_bytes` (0 if unknown). Sizes set by the user stay,
+    /// and no size exceeds what may be loaded without asking.
+    pub(super) fn exceed_cache(&mut self, cache_bytes: u64) {
         let most = if self.choice.depth == Depth::Quick { QUICK_MOST } else { MOST };
         let wanted = [TIMES, SCAN_TIMES].map(|times| cache_bytes.saturating_mul(times));
         let usual = usual(self.base.target.clone(), self.engines);
@@ -44,8 +45,8 @@ impl Order {
             };
             let Plan { data, .. } = plan;
             for (at, size) in [&mut data.scale, &mut data.scan_scale].into_iter().enumerate() {
-                if !is_own[at] && matches!(*size, Size::Bytes(now) if now.0 < wanted[at]) {
-                    *size = Size::Bytes(Bytes(wanted[at]));
+                if !is_own[at] && matches!(*size, BlocksOrBytes::Bytes(now) if now.0 < wanted[at]) {
+                    *size = BlocksOrBytes::Bytes(Bytes(wanted[at]));
                 }
             }
         }
@@ -54,31 +55,38 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
-    use dyno_plan::engine::Form;
+    use dyno_plan::engine::UrlForm;
     use dyno_plan::{EngineSpec, Engines, PlanSource};
 
     use super::*;
-    use crate::lead::Marks;
-    use crate::suite::Choice;
+    use crate::lead::RunLabels;
+    use crate::suite::SuiteSelection;
 
-    const ONE: Engines = Engines(&[EngineSpec::plain("postgres", Form::Server, "postgres://dyno@db1/bench")]);
+    const ONE: Engines =
+        Engines(&[EngineSpec::plain("postgres", UrlForm::Server, "postgres://dyno@db1/bench")]);
 
-    /// Scale and scale of scans, in MiB, of a test of storage and of one in the cache; 0 where a page leaves it in blocks.
+    /// Scale and scan scale, MiB, of a storage test and of a test in the cache; 0 if the description gives
+    /// blocks.
     fn sizes(sets: &[&str], depth: Depth, cache_mib: u64) -> [[u64; 2]; 2] {
         let target = "target.url=postgres://dyno@db1/bench".to_owned();
         let sets = sets.iter().map(|set| (*set).to_owned()).chain([target]).collect();
         let plan = dyno_plan::read(&PlanSource { sets, ..PlanSource::of(ONE) }).unwrap();
         let names = ["storage-random-read", "server-logical-reads"];
         let tests = names.map(str::to_owned).to_vec();
-        let mut order =
-            Order::new(plan, Choice { depth, tests, ..Choice::default() }, ONE, Marks::default()).unwrap();
-        order.outgrow(cache_mib << 20);
+        let mut order = SuiteCampaign::new(
+            plan,
+            SuiteSelection { depth, tests, ..SuiteSelection::default() },
+            ONE,
+            RunLabels::default(),
+        )
+        .unwrap();
+        order.exceed_cache(cache_mib << 20);
         names.map(|name| {
             let planned = order.tests.iter().find(|planned| planned.test.id == name).unwrap();
             let data = &planned.plan.as_ref().unwrap().data;
             [data.scale, data.scan_scale].map(|size| match size {
-                Size::Bytes(bytes) => bytes.0 >> 20,
-                Size::Blocks(_) => 0,
+                BlocksOrBytes::Bytes(bytes) => bytes.0 >> 20,
+                BlocksOrBytes::Blocks(_) => 0,
             })
         })
     }

@@ -1,41 +1,50 @@
-//! Which step of a test comes next.
+//! Decides which step of a test comes next.
 
 use std::collections::BTreeMap;
 
 use dyno_analyze::points::median;
 use dyno_plan::sweep::saturated_at;
-use dyno_workload::own::suite::Load;
+use dyno_workload::own::suite::SuiteTestSessions;
 
 use super::choice::Depth;
 
-/// What was measured of one test so far: by sessions, the key figure of each run; nothing of one that gave none.
-pub(super) type Done = BTreeMap<u32, Vec<Option<f64>>>;
+/// Results of one test so far: for each number of sessions, the key figure of each run, absent if a run gave
+/// none.
+pub(super) type SuiteStepResults = BTreeMap<u32, Vec<Option<f64>>>;
 
-/// Runs of the steps that are repeated: four of each side tell one test apart, and of many tests some that differ (`dyno scorecard`)
-/// only where most do; with five a sixth of them is enough.
+/// Number of runs of the repeated steps. Four runs of each side are enough to compare a single test. With
+/// many tests (`dyno scorecard`), four only suffice if most of them differ; with five, a sixth of them is
+/// enough.
 const REPEATS: usize = 5;
 
-/// Sessions and number of the repeat of the step that comes next; nothing at the end. `wide` is the second step of a quick look.
-pub(super) fn next(load: &Load, depth: Depth, wide: u32, done: &Done) -> Option<(u32, u32)> {
-    if let Some(sessions) = ramp(load, depth, wide, done).into_iter().find(|at| !done.contains_key(at)) {
+/// Sessions and repeat number of the next step; `None` at the end. `wide` is the second step of a quick
+/// suite.
+pub(super) fn next_suite_step(
+    load: &SuiteTestSessions,
+    depth: Depth,
+    wide: u32,
+    results: &SuiteStepResults,
+) -> Option<(u32, u32)> {
+    if let Some(sessions) = ramp(load, depth, wide, results).into_iter().find(|at| !results.contains_key(at))
+    {
         return Some((sessions, 1));
     }
     let repeats = if depth == Depth::Full { REPEATS } else { 1 };
-    // A single session, and where most is done: by turns, so that drift meets both alike.
-    let single = done.first_key_value().map(|(sessions, _)| *sessions)?;
-    let runs = |sessions: u32| done.get(&sessions).map_or(0, Vec::len);
-    [best(done).unwrap_or(single), single]
+    // The single session and the best step are repeated, interleaved, so that drift affects both equally.
+    let single = results.first_key_value().map(|(sessions, _)| *sessions)?;
+    let runs = |sessions: u32| results.get(&sessions).map_or(0, Vec::len);
+    [best(results).unwrap_or(single), single]
         .into_iter()
         .filter(|sessions| runs(*sessions) < repeats)
         .min_by_key(|sessions| runs(*sessions))
         .map(|sessions| (sessions, runs(sessions) as u32 + 1))
 }
 
-/// The sessions of a test's steps, as far as they are known by now, in order.
-fn ramp(load: &Load, depth: Depth, wide: u32, done: &Done) -> Vec<u32> {
+/// Returns the sessions of a test's steps in order, as far as they are known.
+fn ramp(load: &SuiteTestSessions, depth: Depth, wide: u32, results: &SuiteStepResults) -> Vec<u32> {
     let most = match load {
-        Load::Fixed(sessions) => return sessions.clone(),
-        Load::Ramp(most) => *most,
+        SuiteTestSessions::Fixed(sessions) => return sessions.clone(),
+        SuiteTestSessions::Ramp(most) => *most,
     };
     if depth == Depth::Quick {
         let wide = wide.min(most);
@@ -46,8 +55,9 @@ fn ramp(load: &Load, depth: Depth, wide: u32, done: &Done) -> Vec<u32> {
     let mut sessions = 1;
     while sessions <= most {
         steps.push(sessions);
-        let Some(runs) = done.get(&sessions) else { break };
-        // What gave no result says nothing of the rise; what fails at one load fails at more.
+        let Some(runs) = results.get(&sessions) else { break };
+        // A run without a result says nothing about the ramp, and what fails at one load also fails at a
+        // higher one.
         let Some(first) = runs.first().copied().flatten() else { break };
         throughputs.push(first);
         if saturated_at(&throughputs).is_some() {
@@ -58,21 +68,26 @@ fn ramp(load: &Load, depth: Depth, wide: u32, done: &Done) -> Vec<u32> {
     steps
 }
 
-/// The sessions with the highest figure, the median of their runs; the fewest of equals. What was the most by a single lucky run gives
-/// way to what is the most after its repeats, which is then repeated as well: so the most of a test is never of a single run.
-fn best(done: &Done) -> Option<u32> {
-    let of = |runs: &[Option<f64>]| median(&runs.iter().copied().flatten().collect::<Vec<_>>());
-    let known = done.iter().filter_map(|(sessions, runs)| Some((*sessions, of(runs)?)));
-    known.reduce(|best, other| if other.1 > best.1 { other } else { best }).map(|(sessions, _)| sessions)
+/// The number of sessions with the highest median figure; of equal ones the fewest. If the best result came
+/// from a single lucky run, its repeats lower the median and another step becomes the best. That step is then
+/// repeated, too, so the best result never comes from a single run.
+fn best(results: &SuiteStepResults) -> Option<u32> {
+    let median_of = |runs: &[Option<f64>]| median(&runs.iter().copied().flatten().collect::<Vec<_>>());
+    let medians = results.iter().filter_map(|(sessions, runs)| Some((*sessions, median_of(runs)?)));
+    medians.reduce(|best, other| if other.1 > best.1 { other } else { best }).map(|(sessions, _)| sessions)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn walked(load: &Load, depth: Depth, measured: impl Fn(u32) -> Option<f64>) -> Vec<(u32, u32)> {
-        let (mut done, mut steps) = (Done::new(), Vec::new());
-        while let Some((sessions, repeat)) = next(load, depth, 4, &done) {
+    fn walked(
+        load: &SuiteTestSessions,
+        depth: Depth,
+        measured: impl Fn(u32) -> Option<f64>,
+    ) -> Vec<(u32, u32)> {
+        let (mut done, mut steps) = (SuiteStepResults::new(), Vec::new());
+        while let Some((sessions, repeat)) = next_suite_step(load, depth, 4, &done) {
             done.entry(sessions).or_default().push(measured(sessions));
             steps.push((sessions, repeat));
             assert!(steps.len() < 100, "{steps:?}");
@@ -83,9 +98,9 @@ mod tests {
     #[test]
     fn a_ramp_ends_two_steps_behind_its_rise_and_its_ends_are_repeated_by_turns() {
         let saturating = |sessions: u32| Some(f64::from(sessions.min(4)) * 100.0);
-        let usual = walked(&Load::Ramp(1_024), Depth::Usual, saturating);
+        let usual = walked(&SuiteTestSessions::Ramp(1_024), Depth::Usual, saturating);
         assert_eq!(usual, [1, 2, 4, 8, 16].map(|sessions| (sessions, 1)));
-        let full = walked(&Load::Ramp(1_024), Depth::Full, saturating);
+        let full = walked(&SuiteTestSessions::Ramp(1_024), Depth::Full, saturating);
         let repeats = [(4, 2), (1, 2), (4, 3), (1, 3), (4, 4), (1, 4), (4, 5), (1, 5)];
         assert_eq!(full[5..], repeats);
     }
@@ -93,17 +108,22 @@ mod tests {
     #[test]
     fn a_quick_look_has_two_steps_and_a_test_may_have_its_own() {
         let rising = |sessions: u32| Some(f64::from(sessions));
-        assert_eq!(walked(&Load::Ramp(1_024), Depth::Quick, rising), [(1, 1), (4, 1)]);
-        assert_eq!(walked(&Load::Ramp(1), Depth::Quick, rising), [(1, 1)]);
-        assert_eq!(walked(&Load::Fixed(vec![1, 3]), Depth::Usual, rising), [(1, 1), (3, 1)]);
-        assert_eq!(walked(&Load::Ramp(8), Depth::Usual, rising), [1, 2, 4, 8].map(|sessions| (sessions, 1)));
+        assert_eq!(walked(&SuiteTestSessions::Ramp(1_024), Depth::Quick, rising), [(1, 1), (4, 1)]);
+        assert_eq!(walked(&SuiteTestSessions::Ramp(1), Depth::Quick, rising), [(1, 1)]);
+        assert_eq!(walked(&SuiteTestSessions::Fixed(vec![1, 3]), Depth::Usual, rising), [(1, 1), (3, 1)]);
+        assert_eq!(
+            walked(&SuiteTestSessions::Ramp(8), Depth::Usual, rising),
+            [1, 2, 4, 8].map(|sessions| (sessions, 1))
+        );
     }
 
     #[test]
     fn the_most_is_of_as_many_runs_as_the_first_that_was() {
-        // The first run of 4 sessions was a lucky one.
-        let (mut done, mut lucky) = (Done::new(), true);
-        while let Some((sessions, _)) = next(&Load::Ramp(1_024), Depth::Full, 4, &done) {
+        // The first run with 4 sessions was unusually fast.
+        let (mut done, mut lucky) = (SuiteStepResults::new(), true);
+        while let Some((sessions, _)) =
+            next_suite_step(&SuiteTestSessions::Ramp(1_024), Depth::Full, 4, &done)
+        {
             let luck = if sessions == 4 && std::mem::take(&mut lucky) { 50.0 } else { 0.0 };
             let measured = [100.0, 190.0, 180.0][(sessions.ilog2() as usize).min(2)] + luck;
             done.entry(sessions).or_default().push(Some(measured));
@@ -115,6 +135,6 @@ mod tests {
 
     #[test]
     fn what_fails_is_not_tried_with_more() {
-        assert_eq!(walked(&Load::Ramp(1_024), Depth::Usual, |_| None), [(1, 1)]);
+        assert_eq!(walked(&SuiteTestSessions::Ramp(1_024), Depth::Usual, |_| None), [(1, 1)]);
     }
 }

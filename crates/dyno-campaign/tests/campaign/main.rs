@@ -1,43 +1,54 @@
-//! Campaigns without a command line: led on the embedded engine in a temporary folder, by somebody who only listens.
+//! Tests campaigns without a command line, on the embedded engine in a temporary folder.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::sync::Mutex;
 
-use dyno_campaign::sweep::{Order, sweep};
-use dyno_campaign::{Consent, Ended, Error, ErrorKind, Event, Lead, Listener, LoadEvent, Marks, Steer};
-use dyno_engine::{Cancel, Registry, Secret};
+use dyno_campaign::sweep::{SweepCampaign, sweep};
+use dyno_campaign::{
+    CampaignContext, CampaignControl, CampaignEvent, Consent, Error, ErrorKind, Listener, LoadEvent,
+    RunEnded, RunLabels,
+};
+use dyno_engine::{Cancel, EngineRegistry, Secret};
 use dyno_plan::{Plan, PlanSource, TargetUrl};
 use dyno_record::{Repository, RunRecord, Status, SweepKind};
 
-const ENGINES: Registry = dyno_engine::registry![dyno_sqlite::ENGINE];
+const ENGINES: EngineRegistry = dyno_engine::registry![dyno_sqlite::ENGINE];
 
-/// A sweep whose runs take a moment: windows end by operations.
+/// A sweep whose runs take a moment, because their windows end after a number of operations.
 const SWEEP: [&str; 3] = ["run.ops_per_session=20", "sweep.sessions=1,2", "sweep.repeats=2"];
 
-/// Hears everything, and stops the campaign at the event that it waits for.
-struct Ear {
+/// Records all events, and cancels the campaign at the event that it waits for.
+struct RecordingListener {
     folder: tempfile::TempDir,
-    heard: Mutex<Vec<Event>>,
+    events: Mutex<Vec<CampaignEvent>>,
     cancel: Cancel,
-    steer: Steer,
-    stop_at: fn(&Event) -> bool,
-    /// What is asked of the campaign at an event, beside the wish to stop.
-    steers: fn(&Steer, &Event),
-    asked: Mutex<Vec<String>>,
+    steer: CampaignControl,
+    stop_at: fn(&CampaignEvent) -> bool,
+    /// Called for each event, with the campaign's control.
+    on_event: fn(&CampaignControl, &CampaignEvent),
+    consent_requests: Mutex<Vec<String>>,
 }
 
-impl Ear {
-    fn new(stop_at: fn(&Event) -> bool) -> Self {
-        let (heard, asked, steer, cancel) = Default::default();
-        Self { folder: tempfile::tempdir().unwrap(), heard, cancel, steer, stop_at, steers: |_, _| (), asked }
+impl RecordingListener {
+    fn new(stop_at: fn(&CampaignEvent) -> bool) -> Self {
+        let (events, consent_requests, steer, cancel) = Default::default();
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            events,
+            cancel,
+            steer,
+            stop_at,
+            on_event: |_, _| (),
+            consent_requests,
+        }
     }
 
-    fn lead(&self) -> Lead<'_> {
-        Lead {
+    fn context(&self) -> CampaignContext<'_> {
+        CampaignContext {
             engines: ENGINES,
             repository: Some(self.folder.path().join("runs.sqlite3")),
-            marks: Marks { variant: Some("here".to_owned()), tag: Vec::new() },
+            marks: RunLabels { variant: Some("here".to_owned()), tag: Vec::new() },
             consent: Consent::default(),
             cancel: self.cancel.clone(),
             steer: self.steer.clone(),
@@ -58,18 +69,18 @@ impl Ear {
         Repository::open_read_only(&self.folder.path().join("runs.sqlite3")).unwrap()
     }
 
-    fn heard(&self) -> Vec<Event> {
-        std::mem::take(&mut self.heard.lock().unwrap())
+    fn take_events(&self) -> Vec<CampaignEvent> {
+        std::mem::take(&mut self.events.lock().unwrap())
     }
 }
 
-impl Listener for Ear {
-    fn event(&self, event: Event) {
+impl Listener for RecordingListener {
+    fn event(&self, event: CampaignEvent) {
         if (self.stop_at)(&event) {
             self.cancel.cancel();
         }
-        (self.steers)(&self.steer, &event);
-        self.heard.lock().unwrap().push(event);
+        (self.on_event)(&self.steer, &event);
+        self.events.lock().unwrap().push(event);
     }
 
     fn password(&self, _: &TargetUrl) -> Result<Option<Secret>, Error> {
@@ -77,7 +88,7 @@ impl Listener for Ear {
     }
 
     fn allows(&self, commands: &[(&str, &str)]) -> Result<bool, Error> {
-        self.asked
+        self.consent_requests
             .lock()
             .unwrap()
             .extend(commands.iter().map(|(name, command)| format!("{name}: {command}")));
@@ -85,66 +96,66 @@ impl Listener for Ear {
     }
 
     fn allows_writes(&self, url: &str, ways: &[String]) -> Result<bool, Error> {
-        self.asked.lock().unwrap().extend(ways.iter().map(|way| format!("{url}: {way}")));
+        self.consent_requests.lock().unwrap().extend(ways.iter().map(|way| format!("{url}: {way}")));
         Ok(false)
     }
 }
 
-fn never(_: &Event) -> bool {
+fn never_stop(_: &CampaignEvent) -> bool {
     false
 }
 
-/// The runs that have ended, each with its number, point and repeat; each has a record that counts.
-fn ended(heard: &[Event]) -> Vec<(u32, u32, u32)> {
-    let one = |event: &Event| match event {
-        Event::Ended(Ended { number, part, record, failed, skipped: false }) => {
+/// Returns number, point and repeat of the ended runs; each must have a record that counts.
+fn counted_runs(events: &[CampaignEvent]) -> Vec<(u32, u32, u32)> {
+    let counted_run = |event: &CampaignEvent| match event {
+        CampaignEvent::Ended(RunEnded { number, part, record, failed, skipped: false }) => {
             assert!(failed.is_none() && record.as_ref().is_some_and(|record| record.status.counts()));
             Some((*number, part.point, part.repeat))
         }
         _ => None,
     };
-    heard.iter().filter_map(one).collect()
+    events.iter().filter_map(counted_run).collect()
 }
 
-/// The word for an event, where its place among the others is to be told.
-fn word(event: &Event) -> Option<&'static str> {
+/// Returns the name of an event whose position among the others is checked.
+fn event_name(event: &CampaignEvent) -> Option<&'static str> {
     match event {
-        Event::Reached => Some("reached"),
-        Event::Load(LoadEvent::Done(_)) => Some("loaded"),
-        Event::Begun(begun) => {
+        CampaignEvent::Reached => Some("reached"),
+        CampaignEvent::Load(LoadEvent::Done(_)) => Some("loaded"),
+        CampaignEvent::Begun(begun) => {
             assert_eq!(
                 (begun.kind, begun.axes.as_slice()),
                 (SweepKind::Sweep, &[("sessions".to_owned(), 1)][..])
             );
             Some("begun")
         }
-        Event::Next(next) => {
-            assert_eq!(next.of, Some(4));
+        CampaignEvent::Next(next) => {
+            assert_eq!(next.total, Some(4));
             Some("next")
         }
-        Event::RunBegun { .. } => Some("run"),
-        Event::Phase(dyno_drive::Event::Window { .. }) => Some("window"),
-        Event::RunOver => Some("over"),
-        Event::Stored(_) => Some("stored"),
-        Event::Ended(_) => Some("ended"),
+        CampaignEvent::RunBegun { .. } => Some("run"),
+        CampaignEvent::Phase(dyno_drive::RunEvent::Window { .. }) => Some("window"),
+        CampaignEvent::RunOver => Some("over"),
+        CampaignEvent::Stored(_) => Some("stored"),
+        CampaignEvent::Ended(_) => Some("ended"),
         _ => None,
     }
 }
 
 #[test]
 fn a_sweep_is_heard_from_its_first_event_to_its_conclusion() {
-    let ear = Ear::new(never);
+    let ear = RecordingListener::new(never_stop);
     let plan = ear.plan(&SWEEP);
-    let order = Order::new(plan, ENGINES.specs, false, ear.lead().marks).unwrap();
+    let order = SweepCampaign::new(plan, ENGINES.specs, false, ear.context().marks).unwrap();
     assert_eq!((order.left().len(), order.points()), (4, 2));
-    let swept = sweep(&ear.lead(), order).unwrap().unwrap();
+    let swept = sweep(&ear.context(), order).unwrap().unwrap();
 
-    let heard = ear.heard();
-    let words: Vec<_> = heard.iter().filter_map(word).collect();
+    let events = ear.take_events();
+    let words: Vec<_> = events.iter().filter_map(event_name).collect();
     let of_run = ["next", "run", "window", "over", "stored", "ended"];
     let all: Vec<_> = ["reached", "loaded", "begun"].into_iter().chain([of_run; 4].concat()).collect();
     assert_eq!(words, all);
-    let runs = ended(&heard);
+    let runs = counted_runs(&events);
     assert_eq!(runs.iter().map(|run| run.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
 
     assert!(swept.done && swept.stopped.is_none() && swept.failed == 0);
@@ -154,87 +165,92 @@ fn a_sweep_is_heard_from_its_first_event_to_its_conclusion() {
         runs.iter().map(|(_, point, repeat)| (*point, *repeat)).collect::<Vec<_>>()
     );
     assert!(swept.records.iter().all(|record| record.variant.as_deref() == Some("here")));
-    // What was concluded is stored with the runs.
+    // The conclusion is stored with the runs.
     let stored = ear.repository().conclusion(&swept.id).unwrap().unwrap();
     assert_eq!(stored["line"], swept.conclusion.unwrap().line);
 }
 
 #[test]
 fn a_sweep_that_is_stopped_keeps_its_runs_and_goes_on_with_the_rest() {
-    let ear = Ear::new(|event| matches!(event, Event::Ended(ended) if ended.number == 2));
+    let ear =
+        RecordingListener::new(|event| matches!(event, CampaignEvent::Ended(ended) if ended.number == 2));
     let plan = ear.plan(&SWEEP);
-    let order = Order::new(plan, ENGINES.specs, false, ear.lead().marks).unwrap();
-    let swept = sweep(&ear.lead(), order).unwrap().unwrap();
+    let order = SweepCampaign::new(plan, ENGINES.specs, false, ear.context().marks).unwrap();
+    let swept = sweep(&ear.context(), order).unwrap().unwrap();
     assert_eq!((swept.done, swept.worst, swept.records.len()), (false, Status::Interrupted, 2));
     assert_eq!(swept.stopped.as_deref(), Some("stopped"));
-    let first = ended(&ear.heard());
+    let first = counted_runs(&ear.take_events());
     assert_eq!(first.len(), 2);
 
-    let other = Ear { folder: ear.folder, ..Ear::new(never) };
-    let order = Order::resumed(&other.repository(), None, ENGINES.specs, false).unwrap();
+    let other = RecordingListener { folder: ear.folder, ..RecordingListener::new(never_stop) };
+    let order = SweepCampaign::resumed(&other.repository(), None, ENGINES.specs, false).unwrap();
     assert_eq!(order.left().len(), 2);
-    let rest = sweep(&other.lead(), order).unwrap().unwrap();
+    let rest = sweep(&other.context(), order).unwrap().unwrap();
     assert!(rest.done && rest.id == swept.id && rest.records.len() == 4);
-    let all = ended(&other.heard());
+    let all = counted_runs(&other.take_events());
     assert_eq!(all[..2], first, "what was measured before is heard again, and first");
     assert_eq!(all.iter().map(|run| run.0).collect::<Vec<_>>(), [1, 2, 3, 4]);
-    let left = Order::resumed(&other.repository(), Some(&rest.id), ENGINES.specs, false).unwrap();
-    assert!(sweep(&other.lead(), left).unwrap().is_none(), "nothing is left");
+    let left = SweepCampaign::resumed(&other.repository(), Some(&rest.id), ENGINES.specs, false).unwrap();
+    assert!(sweep(&other.context(), left).unwrap().is_none(), "nothing is left");
 }
 
 #[test]
 fn points_that_are_skipped_are_left_for_later_and_a_pause_ends() {
-    let steers = |steer: &Steer, event: &Event| match event {
-        Event::Phase(dyno_drive::Event::Interval(_)) => steer.skip(),
-        Event::Ended(ended) if ended.number == 1 => steer.pause(true),
-        Event::Paused(true) => steer.pause(false),
+    let steers = |steer: &CampaignControl, event: &CampaignEvent| match event {
+        CampaignEvent::Phase(dyno_drive::RunEvent::Interval(_)) => steer.skip(),
+        CampaignEvent::Ended(ended) if ended.number == 1 => steer.pause(true),
+        CampaignEvent::Paused(true) => steer.pause(false),
         _ => {}
     };
-    let ear = Ear { steers, ..Ear::new(never) };
+    let ear = RecordingListener { on_event: steers, ..RecordingListener::new(never_stop) };
     let plan = ear.plan(&["run.time=1h", "observe.interval=100ms", "sweep.sessions=1,2", "sweep.repeats=3"]);
-    let order = Order::new(plan, ENGINES.specs, false, ear.lead().marks).unwrap();
-    let swept = sweep(&ear.lead(), order).unwrap().unwrap();
+    let order = SweepCampaign::new(plan, ENGINES.specs, false, ear.context().marks).unwrap();
+    let swept = sweep(&ear.context(), order).unwrap().unwrap();
     assert_eq!((swept.done, swept.skipped, swept.failed), (false, 2, 0));
     assert_eq!((swept.worst, swept.stopped), (Status::Valid, None));
-    // What was measured of a point until it was skipped is stored, and does not count.
+    // Runs of the skipped point are stored, but do not count.
     assert!(swept.records.iter().all(|record| record.status == Status::Interrupted));
-    let heard = ear.heard();
-    let is = |event: &Event| match event {
-        Event::Ended(ended) => ended.skipped.then_some("skipped"),
-        Event::Begun(begun) => (begun.skips && begun.points.len() == 2).then_some("begun"),
-        Event::Paused(paused) => Some(if *paused { "paused" } else { "on" }),
+    let events = ear.take_events();
+    let is = |event: &CampaignEvent| match event {
+        CampaignEvent::Ended(ended) => ended.skipped.then_some("skipped"),
+        CampaignEvent::Begun(begun) => (begun.skips && begun.points.len() == 2).then_some("begun"),
+        CampaignEvent::Paused(paused) => Some(if *paused { "paused" } else { "on" }),
         _ => None,
     };
-    let words: Vec<_> = heard.iter().filter_map(is).collect();
+    let words: Vec<_> = events.iter().filter_map(is).collect();
     assert_eq!(words, ["begun", "skipped", "paused", "on", "skipped"]);
-    let left = Order::resumed(&ear.repository(), Some(&swept.id), ENGINES.specs, false).unwrap();
+    let left = SweepCampaign::resumed(&ear.repository(), Some(&swept.id), ENGINES.specs, false).unwrap();
     assert_eq!(left.left().len(), 6);
 }
 
 #[test]
 fn what_is_told_of_complete_intervals_is_what_the_record_has() {
-    let ear = Ear::new(never);
+    let ear = RecordingListener::new(never_stop);
     let plan = ear.plan(&["run.time=1s", "observe.interval=100ms", "workload.update_pct=40"]);
-    dyno_campaign::load(&ear.lead(), &plan, false).unwrap();
-    let record = dyno_campaign::run(&ear.lead(), plan).unwrap();
+    dyno_campaign::load(&ear.context(), &plan, false).unwrap();
+    let record = dyno_campaign::run(&ear.context(), plan).unwrap();
     let (mut points, mut whole, mut last) = (0, None, 0);
-    for event in ear.heard() {
+    for event in ear.take_events() {
         match event {
-            Event::Phase(dyno_drive::Event::Complete(complete)) => {
+            CampaignEvent::Phase(dyno_drive::RunEvent::Complete(complete)) => {
                 let at = (complete.point.at_s / 0.1).round() as usize;
                 let of_record = &record.series.points[at];
                 assert_eq!(
                     (complete.point.at_s, &complete.point.metrics),
                     (of_record.at_s, &of_record.metrics)
                 );
-                // A session that had no processor for a while reports late.
+                // A session that was not scheduled for a while reports late.
                 assert!(complete.point.ops <= of_record.ops && complete.so_far.ops >= last);
                 assert_eq!(complete.latency.count(), complete.point.ops);
                 assert_eq!(complete.latency.quantiles_us([0.5]), [complete.point.p50_us]);
-                assert!(complete.looks > 0 && complete.changes.is_empty() && complete.counters.len() == 1);
+                assert!(
+                    complete.snapshot_count > 0
+                        && complete.changes.is_empty()
+                        && complete.counters.len() == 1
+                );
                 (points, last) = (points + 1, complete.so_far.ops);
             }
-            Event::Phase(dyno_drive::Event::Whole(so_far)) => whole = Some(so_far),
+            CampaignEvent::Phase(dyno_drive::RunEvent::Whole(so_far)) => whole = Some(so_far),
             _ => {}
         }
     }
@@ -248,32 +264,38 @@ fn what_is_told_of_complete_intervals_is_what_the_record_has() {
 
 #[test]
 fn a_run_that_is_stopped_in_its_window_is_stored() {
-    let ear = Ear::new(|event| matches!(event, Event::Phase(dyno_drive::Event::Interval(_))));
+    let ear = RecordingListener::new(|event| {
+        matches!(event, CampaignEvent::Phase(dyno_drive::RunEvent::Interval(_)))
+    });
     let plan = ear.plan(&["run.time=1h", "observe.interval=100ms"]);
-    dyno_campaign::load(&ear.lead(), &plan, false).unwrap();
-    let record = dyno_campaign::run(&ear.lead(), plan).unwrap();
+    dyno_campaign::load(&ear.context(), &plan, false).unwrap();
+    let record = dyno_campaign::run(&ear.context(), plan).unwrap();
     assert_eq!(record.status, Status::Interrupted);
     let stored = ear.repository().load(&record.id).unwrap();
     let count = |record: &RunRecord| record.ops["all"].count;
     assert_eq!((stored.status, count(&stored)), (Status::Interrupted, count(&record)));
-    assert!(matches!(ear.heard().last(), Some(Event::Stored(last)) if last.id == record.id));
+    assert!(matches!(ear.take_events().last(), Some(CampaignEvent::Stored(last)) if last.id == record.id));
 }
 
 #[test]
 fn a_strangers_commands_are_asked_about_and_not_run() {
-    let ear = Ear::new(never);
+    let ear = RecordingListener::new(never_stop);
     let plan = ear.plan(&["hooks.pre=touch ran"]);
-    let error = dyno_campaign::run(&ear.lead(), plan).unwrap_err();
+    let error = dyno_campaign::run(&ear.context(), plan).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Usage);
-    assert_eq!(*ear.asked.lock().unwrap(), ["hooks.pre: touch ran"]);
-    assert!(ear.heard().is_empty(), "nothing was begun");
+    assert_eq!(*ear.consent_requests.lock().unwrap(), ["hooks.pre: touch ran"]);
+    assert!(ear.take_events().is_empty(), "nothing was begun");
 }
 
 #[test]
 fn errors_have_a_kind_and_a_way_out() {
-    let ear = Ear::new(never);
-    let none = dyno_campaign::run(&ear.lead(), ear.plan(&[])).unwrap_err();
-    assert!(none.kind() == ErrorKind::Failed && none.hint().contains("dyno load"), "{none:?}");
-    let still = Order::new(ear.plan(&[]), ENGINES.specs, false, Marks::default()).map(drop).unwrap_err();
+    let ear = RecordingListener::new(never_stop);
+    let no_data_error = dyno_campaign::run(&ear.context(), ear.plan(&[])).unwrap_err();
+    assert!(
+        no_data_error.kind() == ErrorKind::Failed && no_data_error.hint().contains("dyno load"),
+        "{no_data_error:?}"
+    );
+    let still =
+        SweepCampaign::new(ear.plan(&[]), ENGINES.specs, false, RunLabels::default()).map(drop).unwrap_err();
     assert!(still.kind() == ErrorKind::Usage && still.hint().contains("[sweep]"), "{still:?}");
 }

@@ -1,4 +1,4 @@
-//! Reading the counters of all targets, for bounded times.
+//! Reads the counters of all targets within time limits.
 
 use std::time::Duration;
 
@@ -6,74 +6,85 @@ use dyno_record::Counters;
 
 use super::Conductor;
 use super::beat::BEAT;
-use crate::crew::Crew;
-use crate::job::Outcome;
+use crate::crew::WorkerPool;
+use crate::job::DriveOutcome;
 use crate::metrics;
-use crate::observe::{Asked, Taken};
+use crate::observe::{SnapshotRequest, TargetSnapshot};
 
-/// The longest wait for a snapshot. Reading takes milliseconds of processor time, but where sessions keep more server
-/// processes busy than there are processors, the one that reads has been seen to stand in the run queue for seconds
-/// without running once (Linux 6.18, load 70 on 2 processors), while sessions, which sleep often, went on.
+/// The longest wait for a snapshot. Reading takes milliseconds of processor time. Where sessions keep more
+/// server processes busy than there are processors, the observer's process can wait in the run queue for
+/// seconds. This was seen on Linux 6.18 with load 70 on 2 processors; sessions, which sleep often, ran
+/// meanwhile.
 const SNAPSHOT_S_MAX: f64 = 30.0;
-/// The same once the user has asked to stop.
+/// The longest wait after the user asked to stop.
 const SNAPSHOT_STOPPED_S_MAX: f64 = 2.0;
-/// How long machines elsewhere may take to answer at an edge of the window, where nothing else waits for them.
+/// How long other machines may take to answer at a window boundary, where nothing else waits for them.
 pub(super) const FAR_EDGE: Duration = Duration::from_secs(5);
-/// The same inside it: a part of the interval, and never longer than this.
+/// Inside the window: one part in this many of the interval, and never longer than the limit below.
 const FAR_SHARE: u32 = 4;
 const FAR_MAX: Duration = Duration::from_secs(2);
-/// How long counters may take to settle after the last session has gone, and the pause between two looks.
+/// How long counters may take to settle after the last session has closed, and the pause between two
+/// readings, s.
 const SETTLE_S: (f64, f64) = (5.0, 0.1);
-/// Looks one after the other in which nothing moved, after which the counters stand still.
+/// Consecutive readings without a change after which the counters are settled.
 const STILL: u32 = 3;
 
 impl Conductor<'_> {
-    /// Reads all counters of all targets, or fails with the first that cannot be read. `edge_of` each target, whose snapshot
-    /// it is; machines elsewhere, which have `far` to answer, fail nothing.
+    /// Reads all counters of all targets, or fails with the first that cannot be read. `edge_of` gives the
+    /// boundary whose snapshot each target takes. Other machines have `patience` to answer; they never cause a
+    /// failure.
     pub(super) fn all_snapshots(
         &mut self,
-        crew: &mut dyn Crew,
+        pool: &mut dyn WorkerPool,
         edge_of: &dyn Fn(usize) -> Option<usize>,
-        far: Duration,
-    ) -> Result<Vec<Taken>, Outcome> {
+        patience: Duration,
+    ) -> Result<Vec<TargetSnapshot>, DriveOutcome> {
         let cancel = &self.job.cancel;
-        let outcome =
-            |reason| if cancel.is_cancelled() { Outcome::Interrupted } else { Outcome::Failed(reason) };
-        self.snapshots(Some(crew), edge_of, Some(far)).into_iter().collect::<Result<_, _>>().map_err(outcome)
+        let outcome = |reason| {
+            if cancel.is_cancelled() { DriveOutcome::Interrupted } else { DriveOutcome::Failed(reason) }
+        };
+        self.snapshots(Some(pool), edge_of, Some(patience))
+            .into_iter()
+            .collect::<Result<_, _>>()
+            .map_err(outcome)
     }
 
-    /// Reads the counters of all targets inside the window. Nothing where a database is lost whose outage is measured.
-    pub(super) fn inner_snapshots(&mut self, crew: &mut dyn Crew) -> Result<Option<Vec<Taken>>, Outcome> {
-        let far = self.far_patience();
+    /// Reads the counters of all targets inside the window. `None` while a database is lost and the run
+    /// measures outages.
+    pub(super) fn inner_snapshots(
+        &mut self,
+        pool: &mut dyn WorkerPool,
+    ) -> Result<Option<Vec<TargetSnapshot>>, DriveOutcome> {
+        let patience = self.remote_patience();
         let snapshots = match self.job.reconnects() {
-            true => self.snapshots(Some(crew), &|_| None, Some(far)),
-            false => self.all_snapshots(crew, &|_| None, far)?.into_iter().map(Ok).collect(),
+            true => self.snapshots(Some(pool), &|_| None, Some(patience)),
+            false => self.all_snapshots(pool, &|_| None, patience)?.into_iter().map(Ok).collect(),
         };
         let origin_ns = self.measured.origin_ns.unwrap_or_default();
         let at_s = self.now_ns().saturating_sub(origin_ns) as f64 / 1e9;
         for (target, taken) in self.measured.targets.iter_mut().zip(&snapshots) {
             match taken {
-                Ok(taken) => target.vigil.see(taken),
+                Ok(taken) => target.watchdog.check(taken),
                 Err(reason) => target.note_unread(at_s, reason),
             }
         }
         Ok(snapshots.into_iter().collect::<Result<_, _>>().ok())
     }
 
-    /// Reads the counters of all targets at the same time, or says why that cannot be. Never waits longer than
+    /// Reads the counters of all targets in parallel, or returns the reason why not. Never waits longer than
     /// [`SNAPSHOT_S_MAX`].
     pub(super) fn snapshots(
         &mut self,
-        mut crew: Option<&mut dyn Crew>,
+        mut pool: Option<&mut dyn WorkerPool>,
         edge_of: &dyn Fn(usize) -> Option<usize>,
-        far: Option<Duration>,
-    ) -> Vec<Result<Taken, String>> {
-        if let Some(crew) = crew.as_deref_mut() {
-            tell_looking(crew, self.watchers.len(), edge_of);
+        patience: Option<Duration>,
+    ) -> Vec<Result<TargetSnapshot, String>> {
+        if let Some(active_pool) = pool.as_deref_mut() {
+            announce_snapshots(active_pool, self.watchers.len(), edge_of);
         }
-        let asked = |at| Asked { edge: edge_of(at), far, number: 0 };
-        self.watchers.iter_mut().enumerate().for_each(|(at, watcher)| watcher.request(asked(at)));
-        let is_inside = crew.is_some() && (0..self.watchers.len()).all(|at| edge_of(at).is_none());
+        let request_for = |at| SnapshotRequest { edge: edge_of(at), remote_patience: patience, number: 0 };
+        self.watchers.iter_mut().enumerate().for_each(|(at, watcher)| watcher.request(request_for(at)));
+        let is_inside = pool.is_some() && (0..self.watchers.len()).all(|at| edge_of(at).is_none());
         // An interval without counters is better than a window that ends too late.
         let patience_s = match is_inside && self.job.reconnects() {
             true => self.job.plan.observe.interval.0.as_secs_f64().min(SNAPSHOT_S_MAX),
@@ -94,43 +105,46 @@ impl Conductor<'_> {
                 }
                 if self.now_s() >= until_s {
                     let within = if stopped { SNAPSHOT_STOPPED_S_MAX } else { patience_s };
-                    break Err(self.watchers[at].lose(&format!(
+                    break Err(self.watchers[at].mark_lost(&format!(
                         "the database did not answer the observer within {within} s: its server process waits for a processor or \
                          for a lock"
                     )));
                 }
-                if let Some(crew) = crew.as_deref_mut() {
-                    crew.listen(Duration::ZERO);
+                if let Some(present_pool) = pool.as_deref_mut() {
+                    present_pool.listen(Duration::ZERO);
                 }
             };
-            if let (Some(edge), Some(crew)) = (edge_of(at), crew.as_deref_mut()) {
-                // One that is lost is as good as answered: nobody reads any more.
+            if let (Some(edge), Some(looked_pool)) = (edge_of(at), pool.as_deref_mut()) {
+                // A lost observer counts as answered: nobody reads any more.
                 let answered_ns = match &answer {
-                    Ok(_) => self.watchers[at].looks().answered_ns(edge),
+                    Ok(_) => self.watchers[at].snapshot_status().answered_ns(edge),
                     Err(_) => self.now_ns(),
                 };
-                crew.looked(edge, at, answered_ns);
+                looked_pool.snapshot_taken(edge, at, answered_ns);
             }
             all.push(answer);
         }
         all
     }
 
-    /// How long machines elsewhere may take to answer at the end of an interval.
-    pub(super) fn far_patience(&self) -> Duration {
+    /// How long other machines may take to answer at the end of an interval.
+    pub(super) fn remote_patience(&self) -> Duration {
         (self.job.plan.observe.interval.0 / FAR_SHARE).min(FAR_MAX)
     }
 
-    /// Notes that time has passed as it should, or how long it did not.
+    /// Checks that time passed without a stall, and records the stall otherwise.
     pub(super) fn beat(&mut self) {
         if self.stalls.is_measuring() {
             self.stalls.look(self.now_ns(), BEAT.as_nanos() as u64);
         }
     }
 
-    /// Reads the counters until they stand still, and hold what is `owed` of each target: servers book what a session did a moment
-    /// after it has gone. Nothing of a target that cannot be read.
-    pub(super) fn settle(&mut self, owed: &dyn Fn(usize, &Taken) -> bool) -> Vec<Option<Taken>> {
+    /// Reads the counters until they are settled and include what each target still `owed`: servers count a
+    /// session's work a moment after it closes. `None` for a target that cannot be read.
+    pub(super) fn read_until_settled(
+        &mut self,
+        owed: &dyn Fn(usize, &TargetSnapshot) -> bool,
+    ) -> Vec<Option<TargetSnapshot>> {
         let until_s = self.now_s() + SETTLE_S.0;
         let mut last = self.snapshots(None, &|_| None, None);
         let mut still_for = 0;
@@ -143,16 +157,21 @@ impl Conductor<'_> {
                 std::thread::park_timeout(Duration::from_secs_f64(SETTLE_S.1));
             }
             let next = self.snapshots(None, &|_| None, None);
-            let still = |(last, next): (&Result<Taken, String>, &Result<Taken, String>)| match (last, next) {
-                (Ok(last), Ok(next)) => {
-                    metrics::stands_still(&Counters::between(&last.database, &next.database))
-                }
-                _ => true,
-            };
-            // A process that waits for a processor while it ends has booked nothing between two looks, and will yet.
+            let still =
+                |(last, next): (&Result<TargetSnapshot, String>, &Result<TargetSnapshot, String>)| match (
+                    last, next,
+                ) {
+                    (Ok(last), Ok(next)) => {
+                        metrics::is_unchanged(&Counters::between(&last.database, &next.database))
+                    }
+                    _ => true,
+                };
+            // A server process that waits for a processor while it ends counts nothing between two readings,
+            // but will later.
             still_for = if last.iter().zip(&next).all(still) { still_for + 1 } else { 0 };
-            let lacks =
-                |(at, next): (usize, &Result<Taken, String>)| next.as_ref().is_ok_and(|next| owed(at, next));
+            let lacks = |(at, next): (usize, &Result<TargetSnapshot, String>)| {
+                next.as_ref().is_ok_and(|next| owed(at, next))
+            };
             let is_settled = still_for >= STILL && !next.iter().enumerate().any(lacks);
             if is_settled || self.now_s() >= until_s {
                 return next.into_iter().map(Result::ok).collect();
@@ -162,12 +181,12 @@ impl Conductor<'_> {
     }
 }
 
-/// Tells the crew of which targets' counters at an edge are read next.
-fn tell_looking(crew: &mut dyn Crew, targets: usize, edge_of: &dyn Fn(usize) -> Option<usize>) {
+/// Announces to the pool which targets' counters are read next at a boundary.
+fn announce_snapshots(pool: &mut dyn WorkerPool, targets: usize, edge_of: &dyn Fn(usize) -> Option<usize>) {
     for edge in [0, 1] {
         let those: Vec<usize> = (0..targets).filter(|&at| edge_of(at) == Some(edge)).collect();
         if !those.is_empty() {
-            crew.looking(edge, &those);
+            pool.announce_snapshot(edge, &those);
         }
     }
 }

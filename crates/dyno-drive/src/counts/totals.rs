@@ -1,31 +1,30 @@
-//! Figures of one target: by part of the run, and by class.
+//! Stores the figures of one target: by part of the run, and by class.
 
 use crate::packed::Packed;
-use crate::tally::Tally;
-use crate::thread_result::{ClassResult, HotCounts, PhaseResult, Times};
+use crate::tally::LatencyTally;
+use crate::thread_result::{ClassResult, HotCounts, PhaseResult, SessionTimes};
 
-/// Phases of a target that have tallies at the same time: sessions are seldom in more than two. Beyond that the earliest
-/// phase's are packed.
+/// The most phases of a target that have tallies at the same time; sessions are seldom in more than two.
+/// Beyond that, the earliest phase is packed.
 const OPEN_MAX: usize = 4;
 
-/// On one target.
 #[derive(Debug)]
-pub(super) struct OfTarget {
-    pub(super) parts: Vec<Part>,
-    pub(super) times: Times,
+pub(super) struct TargetTotals {
+    pub(super) parts: Vec<PhaseTotals>,
+    pub(super) times: SessionTimes,
     pub(super) hot: HotCounts,
 }
 
-/// Of the operations that were due in one part of a run.
+/// The figures of the operations that were due in one part of a run.
 #[derive(Debug, Default)]
-pub(super) struct Part {
-    /// By number of the class; nothing as long as nothing counts.
+pub(super) struct PhaseTotals {
+    /// By class number; empty while nothing counts.
     pub(super) totals: Vec<ClassTotals>,
-    /// What there was before that.
+    /// The packed figures of earlier totals.
     pub(super) packed: PhaseResult,
 }
 
-/// One class's figures, on their way to a [`ClassResult`].
+/// One class's figures before they become a [`ClassResult`].
 #[derive(Debug, Default)]
 pub(super) struct ClassTotals {
     pub(super) count: u64,
@@ -34,21 +33,21 @@ pub(super) struct ClassTotals {
     pub(super) rolled_back: u64,
     pub(super) empty_polls: u64,
     pub(super) tallied: u64,
-    /// Attempts that the database took back and that began again.
+    /// Attempts that the database rolled back and that were retried.
     pub(super) retries: u64,
-    /// Statements that write, and those of them that changed no row.
+    /// Statements that write, and how many of them changed no row.
     pub(super) write_statements: u64,
     pub(super) empty_writes: u64,
-    /// Operations that lost their connection while a commit was under way.
+    /// Operations that lost their connection while a commit was in progress.
     pub(super) in_doubt: u64,
-    pub(super) service: Option<Tally>,
-    pub(super) response: Option<Tally>,
+    pub(super) service: Option<LatencyTally>,
+    pub(super) response: Option<LatencyTally>,
     pub(super) before: (f64, f64),
 }
 
 impl ClassTotals {
     fn result(&self) -> ClassResult {
-        let packed = |tally: &Option<Tally>| tally.as_ref().map(Packed::of).unwrap_or_default();
+        let packed = |tally: &Option<LatencyTally>| tally.as_ref().map(Packed::of).unwrap_or_default();
         ClassResult {
             count: self.count,
             errors: self.errors,
@@ -66,9 +65,9 @@ impl ClassTotals {
         }
     }
 
-    /// Forgets everything, and keeps the tallies' memory.
+    /// Clears all figures, and keeps the tallies' memory.
     fn clear(&mut self) {
-        [&mut self.service, &mut self.response].into_iter().flatten().for_each(Tally::clear);
+        [&mut self.service, &mut self.response].into_iter().flatten().for_each(LatencyTally::clear);
         (self.count, self.errors, self.rows, self.before) = (0, 0, 0, (0.0, 0.0));
         (self.write_statements, self.empty_writes, self.empty_polls) = (0, 0, 0);
         (self.rolled_back, self.tallied, self.retries, self.in_doubt) = (0, 0, 0, 0);
@@ -76,12 +75,12 @@ impl ClassTotals {
 
     #[inline]
     pub(super) fn time(&mut self, service_ns: u64) {
-        self.service.get_or_insert_with(Tally::precise).record(service_ns);
+        self.service.get_or_insert_with(LatencyTally::precise).record(service_ns);
     }
 }
 
-impl Part {
-    /// Packs what there is, and gives its totals away, which are empty then.
+impl PhaseTotals {
+    /// Packs the present figures, and returns the totals empty for reuse.
     pub(super) fn pack(&mut self) -> Vec<ClassTotals> {
         let mut totals = std::mem::take(&mut self.totals);
         if !totals.is_empty() {
@@ -95,13 +94,13 @@ impl Part {
     }
 }
 
-impl OfTarget {
+impl TargetTotals {
     pub(super) fn new(parts: usize) -> Self {
-        let parts = (0..parts).map(|_| Part::default()).collect();
-        Self { parts, times: Times::default(), hot: HotCounts::default() }
+        let parts = (0..parts).map(|_| PhaseTotals::default()).collect();
+        Self { parts, times: SessionTimes::default(), hot: HotCounts::default() }
     }
 
-    /// Gives a part totals of so many classes.
+    /// Gives a part totals for this many classes.
     #[cold]
     pub(super) fn open(&mut self, part: usize, classes: usize) {
         let mut open = self.parts.iter().enumerate().filter(|(_, part)| !part.totals.is_empty());

@@ -1,4 +1,4 @@
-//! The two ends of sessions that share a thread: what takes long there happens on further threads.
+//! Opens and closes sessions that share a thread; further threads do the slow parts.
 
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::affinity::States;
 use crate::state::SessionState;
 use crate::thread::STACK_BYTES;
-use crate::worker::Worker;
+use crate::worker::SessionWorker;
 
-/// Further threads that connect the sessions of one thread, and that end them.
+/// Further threads that connect, and later close, the sessions of one thread.
 const HELPERS: usize = 8;
 
-/// Opens all sessions, several at a time; those that cannot be opened have said so and are missing.
-pub(super) fn connect(workers: Vec<Worker>) -> States {
+/// Opens all sessions, several at a time. Sessions that could not be opened have reported it and are left
+/// out.
+pub(super) fn connect(workers: Vec<SessionWorker>) -> States {
     let helpers = HELPERS.min(workers.len());
     let waiting = Mutex::new(workers.into_iter());
     let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -21,28 +22,28 @@ pub(super) fn connect(workers: Vec<Worker>) -> States {
         while let Some(mut worker) = next() {
             match worker.connect() {
                 Some(session) => states.push(Box::new(SessionState::new(worker, session))),
-                None => worker.hand_in(),
+                None => worker.submit_results(),
             }
         }
         states
     };
     std::thread::scope(|scope| {
-        let others: Vec<_> = (1..helpers)
+        let helper_threads: Vec<_> = (1..helpers)
             .filter_map(|_| {
                 std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, open).ok()
             })
             .collect();
         let mut states = open();
-        for other in others {
-            // A panic has been printed; the sessions it took with it never report, and the run says so.
-            states.extend(other.join().unwrap_or_default());
+        for helper in helper_threads {
+            // A panic has been printed; its sessions never report, and the run says so.
+            states.extend(helper.join().unwrap_or_default());
         }
         states.sort_by_key(|state| state.worker.setup.number);
         states
     })
 }
 
-/// Ends sessions that leave, several at a time: the server takes its time to book what each has done.
+/// Closes sessions that leave, several at a time: the server needs time to count the work of each.
 pub(super) fn end_in_background(states: usize, leaving: Receiver<SessionState>) {
     let leaving = Arc::new(Mutex::new(leaving));
     for _ in 0..HELPERS.min(states) {

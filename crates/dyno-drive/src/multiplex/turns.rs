@@ -1,23 +1,23 @@
-//! Sessions whose turn comes without an answer: the phase has changed, a moment has come, or a rest is over.
+//! Continues sessions without an answer: after a change of phase, at a due time, or after a pause.
 
 use std::cmp::Reverse;
 
 use super::{CROSSING, Multiplexer};
-use crate::shared::Phase;
+use crate::shared::DrivePhase;
 
 impl Multiplexer {
-    /// Whether as many sessions cross an edge as may do so at once.
+    /// Whether as many sessions as allowed are crossing a boundary.
     #[inline]
-    pub(super) fn is_crowded(&self, phase: Phase) -> bool {
+    pub(super) fn is_crowded(&self, phase: DrivePhase) -> bool {
         let most = CROSSING.0.max(self.states.len() / CROSSING.1);
-        self.paced && self.crossing >= most && phase != Phase::Stop
+        self.is_paced && self.crossing >= most && phase != DrivePhase::Stop
     }
 
-    /// Lets sessions that sleep notice that the phase has changed.
+    /// Lets idle sessions notice a change of phase.
     pub(super) fn look_at_phase(&mut self) {
         let phase = self.shared.phase();
-        if phase == Phase::Stop && self.shared.is_called_in() {
-            self.hand_in();
+        if phase == DrivePhase::Stop && self.shared.early_results_requested() {
+            self.submit_results();
         }
         if phase != self.phase {
             self.phase = phase;
@@ -29,27 +29,30 @@ impl Multiplexer {
                 return;
             }
             let Some(index) = self.to_cross.pop_front() else { return };
-            // Those that have something under way look for themselves when it has ended.
+            // Sessions with a request in progress notice it when that has ended.
             match &self.states[index] {
-                Some(state) if state.is_idle() => self.go_on(index),
-                Some(state) if phase == Phase::Stop && state.rests_until_ns().is_some() => self.wake(index),
+                Some(state) if state.is_idle() => self.advance(index),
+                Some(state) if phase == DrivePhase::Stop && state.rests_until_ns().is_some() => {
+                    self.wake(index);
+                }
                 _ => {}
             }
         }
     }
 
-    /// Starts what has become due.
+    /// Starts the work that has become due.
     pub(super) fn start_due(&mut self) {
-        // Those that are due again at once wait until all have been heard.
+        // Sessions that are due again at once wait until all answers have been received.
         for _ in 0..self.due.len() {
             let Some(&Reverse((due_ns, index))) = self.due.peek() else { return };
             if due_ns > self.clock.now_ns() {
                 return;
             }
             self.due.pop();
-            // One that is busy starts it when that has ended; one that has started it already goes back to sleep.
+            // A busy session starts the due work when its request has ended; one that has already started it
+            // sleeps again.
             match &self.states[index] {
-                Some(state) if state.is_idle() => self.go_on(index),
+                Some(state) if state.is_idle() => self.advance(index),
                 Some(state) if state.rests_until_ns().is_some_and(|until_ns| until_ns <= due_ns) => {
                     self.wake(index);
                 }
@@ -58,7 +61,7 @@ impl Multiplexer {
         }
     }
 
-    /// Notes when a session goes on that rests in the middle of an operation.
+    /// Notes when a session that pauses inside an operation continues.
     #[inline]
     pub(super) fn note_rest(&mut self, index: usize) {
         if let Some(until_ns) = self.states[index].as_ref().and_then(|state| state.rests_until_ns()) {
@@ -66,13 +69,13 @@ impl Multiplexer {
         }
     }
 
-    /// Lets a session go on whose rest in the middle of an operation is over, or that is not to rest any more.
+    /// Continues a session whose pause inside an operation is over, or cut short.
     #[cold]
     pub(super) fn wake(&mut self, index: usize) {
         let Some(state) = &mut self.states[index] else { return };
-        self.turn = index;
+        self.current_index = index;
         match state.rested(&mut self.counts) {
-            Ok(true) => self.go_on(index),
+            Ok(true) => self.advance(index),
             Ok(false) => self.note_rest(index),
             Err(error) => self.failed(index, error),
         }

@@ -1,15 +1,16 @@
-//! Present use: a running database looked at from outside, without any load of ours.
+//! Observes a running database from outside, without any load of Dyno.
 //!
-//! Counters are read at the end of each interval, sessions are sampled in between, and both go into a record of its own kind. A
-//! connection that is lost is opened again; what lies between the last reading before and the first behind it is a gap, as is an
-//! interval in which counters started anew: of these nobody knows anything, so no figure holds a part of them.
+//! Counters are read at the end of each interval, sessions are sampled in between, and both go into a record
+//! of its own kind. A lost connection is opened again. The time between the last reading before and the first
+//! after a loss is a gap; so is an interval in which counters were reset. Gaps have no figures, and no other
+//! figure includes them.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `looker` | the thread that asks the server, which may hang |
+//! | `looker` | the thread that queries the server, which may hang |
 //! | `known` | what was learned so far: rates, stretches without a gap, the series |
-//! | `spread` | how a figure went, in bounded memory |
-//! | `record` | the record of all of it |
+//! | `spread` | the distribution of a figure over time, in bounded memory |
+//! | `record` | the record of an observation |
 
 mod known;
 mod looker;
@@ -20,193 +21,202 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dyno_engine::patience::Asked;
+use dyno_engine::patience::PendingAnswer;
 use dyno_engine::{Cancel, Clock, Target, TargetError, TargetErrorKind};
-use dyno_record::{Chunk, Identity, RunRecord, SeriesPoint, StartedRun};
+use dyno_record::{Identity, RunRecord, SeriesChunk, SeriesPoint, StartedRun};
 
-use crate::complete::Cumulative;
-use crate::far::{FarHost, FarThread};
+use crate::complete::CumulativeCounters;
+use crate::far::{RemoteHost, RemoteHostThread};
 use crate::thread::NO_THREAD;
-use known::Known;
-use looker::{Elsewhere, Looked, Looker};
+use known::ObservationState;
+use looker::{ObservationReading, ObservationThread, SharedRemoteHost};
 
-/// How often the coordinator looks up while it waits.
+/// How often the coordinator checks for events while it waits.
 const BEAT: Duration = Duration::from_millis(50);
-/// The longest wait for counters that were asked for, s; and once the user has asked to stop.
+/// The longest wait for requested counters, s; and the same after the user asked to stop.
 const ANSWER_S_MAX: f64 = 30.0;
 const ANSWER_STOPPED_S_MAX: f64 = 2.0;
-/// The pause between two attempts to connect again, s.
+/// The pause between two attempts to reconnect, s.
 const AGAIN_S: f64 = 1.0;
 /// The longest wait for the first connection.
 const OPEN_MAX: Duration = Duration::from_secs(60);
 
-/// What is looked at, and how.
-pub struct Present {
-    /// What the repository noted of it.
+/// What is observed, and how.
+pub struct ObservationJob {
+    /// The run as the repository noted it at its start.
     pub begun: StartedRun,
-    /// The database.
     pub target: Arc<dyn Target>,
-    /// What it is.
+    /// The server's product, version and settings.
     pub identity: Identity,
-    /// Named places on this host whose devices matter: `data`, `redo`.
+    /// Named places on this host whose devices are observed: `data`, `redo`.
     pub host_paths: Vec<(String, PathBuf)>,
-    /// The database's machine, where it is looked at and is not this one.
-    pub far: Option<Arc<FarHost>>,
+    /// The database's machine, if it is observed and is not this one.
+    pub remote_host: Option<Arc<RemoteHost>>,
     /// Spacing of the series, s.
     pub interval_s: f64,
-    /// How long it is looked at, s.
+    /// Length of the observation, s.
     pub length_s: f64,
-    /// Samples of sessions per second; 0 is none.
+    /// Samples of sessions per second; 0 switches sampling off.
     pub samples_per_s: f64,
-    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The user's wish to stop.
+    /// The user's request to stop.
     pub cancel: Cancel,
-    /// The program's version.
+    /// The version of Dyno, for the record.
     pub dyno_version: String,
-    /// Points that the record's series has at most.
+    /// The most points of the record's series.
     pub series_points_max: usize,
 }
 
-/// What happens while a database is looked at.
+/// The events of an observation.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Seen {
+pub enum ObservationEvent {
     /// It has begun; what could not be read, each with its reason.
     Begun(Vec<String>),
     /// An interval is over.
-    Interval(Box<Moment>),
-    /// An interval as the series has it, which nothing changes any more.
-    Final(Chunk),
-    /// The connection is lost, or the server does not answer: why. It is tried again.
+    Interval(Box<ObservedInterval>),
+    /// A final point of the series.
+    Final(SeriesChunk),
+    /// The connection is lost, or the server does not answer, for this reason. Dyno tries again.
     Lost(String),
-    /// It is there again, after so many seconds of which nothing is known.
+    /// The connection is back, after a gap of this many seconds.
     Back(f64),
-    /// Counters started anew, for this reason; the interval has no figures.
+    /// Counters were reset, for this reason; the interval has no figures.
     Anew(String),
 }
 
-/// An interval that is over.
+/// The state at the end of an interval.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Moment {
-    /// Seconds since the beginning.
+pub struct ObservedInterval {
+    /// Seconds since the observation began.
     pub elapsed_s: f64,
-    /// How long it will be, s.
+    /// Planned length of the observation, s.
     pub total_s: f64,
-    /// The last interval that is over, with its rates; nothing while the server is away or does not answer.
+    /// The last interval, with its rates; absent while the server is away or does not answer.
     pub point: Option<SeriesPoint>,
-    /// What sessions waited for in it, class and event with the mean number of sessions, most first; at most four.
+    /// The waits of its sessions: class and event with the mean number of sessions, most first; at most four.
     pub waits: Vec<(String, f64)>,
-    /// The same by class, all of them, most first; nothing where sessions are not sampled.
+    /// All waits by class, most first; absent if sessions are not sampled.
     pub classes: Option<Vec<(String, f64)>>,
-    /// The server's cumulative counters as they were read last; nothing while it is away or does not answer.
-    pub counters: Option<Cumulative>,
+    /// The server's cumulative counters as last read; absent while it is away or does not answer.
+    pub counters: Option<CumulativeCounters>,
 }
 
-/// Looks on until the time is over or the user wants to stop, and returns the record. `hear` is told of what happens, on this
-/// thread.
+/// Observes until the time is over or the user asks to stop, and returns the record. `hear` receives the
+/// events, on this thread.
 ///
 /// # Errors
-/// It cannot be looked at from outside, it cannot be reached, or refuses. Once it has begun, every end has a record.
-pub fn watch(present: &Present, hear: &mut dyn FnMut(Seen)) -> Result<RunRecord, TargetError> {
+/// The target cannot be observed from outside, cannot be reached, or refuses. After the start, every end has
+/// a record.
+pub fn watch(
+    present: &ObservationJob,
+    hear: &mut dyn FnMut(ObservationEvent),
+) -> Result<RunRecord, TargetError> {
     let opening = open(present)?;
-    let opened = opening.wait(OPEN_MAX, &present.cancel).unwrap_or_else(|| Err(no_answer(present)))?;
-    // It outlives a connection to the database that is lost and opened again.
-    let far = present.far.as_ref().map(FarThread::start).transpose().map_err(no_thread)?;
-    let far = far.map(|far| Arc::new(Mutex::new(far)));
-    let looker = Looker::start(opened, far.as_ref(), present).map_err(no_thread)?;
+    let opened = opening.wait(OPEN_MAX, &present.cancel).unwrap_or_else(|| Err(timeout_error(present)))?;
+    // It survives a lost connection to the database.
+    let remote =
+        present.remote_host.as_ref().map(RemoteHostThread::start).transpose().map_err(thread_error)?;
+    let remote_host = remote.map(|far| Arc::new(Mutex::new(far)));
+    let looker = ObservationThread::start(opened, remote_host.as_ref(), present).map_err(thread_error)?;
     looker.ask();
     let first = wait(present, &looker, &mut |_| ()).map_err(TargetError::database)?;
-    let mut known = Known::begin(present, &looker, first);
-    hear(Seen::Begun(known.unread()));
+    let mut observation = ObservationState::begin(present, &looker, first);
+    hear(ObservationEvent::Begun(observation.unread()));
     let mut state = State::Looking(looker);
     let intervals = (present.length_s / present.interval_s).round().max(1.0) as u64;
     let mut next = 0;
     while next < intervals && !present.cancel.is_cancelled() {
-        pause(present, known.tick_ns(next));
+        pause(present, observation.tick_ns(next));
         if present.cancel.is_cancelled() {
             break;
         }
         state = match state {
-            State::Looking(looker) => look(present, &mut known, looker, next, hear),
+            State::Looking(looker) => take_reading(present, &mut observation, looker, next, hear),
             State::Away(opening, since_ns) => {
-                reopen((present, far.as_ref()), &mut known, opening, since_ns, hear)
+                reopen((present, remote_host.as_ref()), &mut observation, opening, since_ns, hear)
             }
         };
-        // A server that hung for a while has cost ticks: their intervals are in what was told, or in a gap.
-        next = known.intervals_over(present.clock.now_ns()).max(next + 1);
-        hear(Seen::Interval(Box::new(known.moment(present))));
-        known.told().into_iter().for_each(|chunk| hear(Seen::Final(chunk)));
+        // A server that hung has cost ticks: their intervals are in earlier reports, or in a gap.
+        next = observation.intervals_over(present.clock.now_ns()).max(next + 1);
+        hear(ObservationEvent::Interval(Box::new(observation.latest_interval(present))));
+        observation.take_chunk().into_iter().for_each(|chunk| hear(ObservationEvent::Final(chunk)));
     }
     if let State::Looking(looker) = &state {
-        // Whoever stops it wants to have what was seen up to that moment.
+        // On a stop, the user wants everything that was observed up to that moment.
         if next < intervals {
             looker.ask();
             if let Ok(looked) = wait(present, looker, &mut |_| ()) {
-                known.see(looked);
+                observation.add_reading(looked);
             }
         }
-        known.leave(looker);
+        observation.add_cost(looker);
     }
-    known.end(intervals.min(next)).into_iter().for_each(|chunk| hear(Seen::Final(chunk)));
-    Ok(record::record(present, known, next < intervals))
+    observation.end(intervals.min(next)).into_iter().for_each(|chunk| hear(ObservationEvent::Final(chunk)));
+    Ok(record::record(present, observation, next < intervals))
 }
 
-/// The record of a watch that has begun: all that is known before anything is seen.
-pub fn draft(present: &Present) -> RunRecord {
+/// The record of an observation that has begun: all that is known before the first reading.
+pub fn draft(present: &ObservationJob) -> RunRecord {
     record::draft(present)
 }
 
 enum State {
-    Looking(Looker),
-    /// Being opened again, since then.
-    Away(Option<Asked<Result<dyno_engine::Onlooker, TargetError>>>, u64),
+    Looking(ObservationThread),
+    /// Trying to reconnect, since then.
+    Away(Option<PendingAnswer<Result<dyno_engine::PassiveObserver, TargetError>>>, u64),
 }
 
-fn open(present: &Present) -> Result<Asked<Result<dyno_engine::Onlooker, TargetError>>, TargetError> {
+fn open(
+    present: &ObservationJob,
+) -> Result<PendingAnswer<Result<dyno_engine::PassiveObserver, TargetError>>, TargetError> {
     let target = Arc::clone(&present.target);
-    Asked::start(move || target.onlooker()).map_err(no_thread)
+    PendingAnswer::start(move || target.passive_observer()).map_err(thread_error)
 }
 
-/// One reading, and what it tells.
-fn look(
-    present: &Present,
-    known: &mut Known,
-    looker: Looker,
+/// Takes one reading, and reports the result.
+fn take_reading(
+    present: &ObservationJob,
+    known: &mut ObservationState,
+    looker: ObservationThread,
     next: u64,
-    hear: &mut dyn FnMut(Seen),
+    hear: &mut dyn FnMut(ObservationEvent),
 ) -> State {
     looker.ask();
     let answer = wait(present, &looker, &mut |waited_s| {
         let total_s = present.length_s;
         let elapsed_s = (next + 1) as f64 * present.interval_s + waited_s;
-        hear(Seen::Interval(Box::new(Moment { elapsed_s, total_s, ..Moment::default() })));
+        hear(ObservationEvent::Interval(Box::new(ObservedInterval {
+            elapsed_s,
+            total_s,
+            ..ObservedInterval::default()
+        })));
     });
     match answer {
         Ok(looked) => {
-            if let Some(why) = known.see(looked) {
-                hear(Seen::Anew(why));
+            if let Some(why) = known.add_reading(looked) {
+                hear(ObservationEvent::Anew(why));
             }
             State::Looking(looker)
         }
         Err(why) => {
-            known.lose(&looker, &why);
-            hear(Seen::Lost(why));
+            known.note_lost(&looker, &why);
+            hear(ObservationEvent::Lost(why));
             State::Away(open(present).ok(), present.clock.now_ns())
         }
     }
 }
 
-/// Whether it is there again.
+/// Whether the connection is open again.
 fn reopen(
-    (present, far): (&Present, Option<&Elsewhere>),
-    known: &mut Known,
-    opening: Option<Asked<Result<dyno_engine::Onlooker, TargetError>>>,
+    (present, far): (&ObservationJob, Option<&SharedRemoteHost>),
+    known: &mut ObservationState,
+    opening: Option<PendingAnswer<Result<dyno_engine::PassiveObserver, TargetError>>>,
     since_ns: u64,
-    hear: &mut dyn FnMut(Seen),
+    hear: &mut dyn FnMut(ObservationEvent),
 ) -> State {
     let again = |opening: Option<_>| match opening {
         Some(opening) => State::Away(Some(opening), since_ns),
-        // It has failed: tried again after a pause.
+        // The attempt has failed: retry after a pause.
         None if (present.clock.now_ns() - since_ns) as f64 / 1e9 >= AGAIN_S => {
             State::Away(open(present).ok(), present.clock.now_ns())
         }
@@ -214,23 +224,28 @@ fn reopen(
     };
     let Some(asked) = opening else { return again(None) };
     let Some(answer) = asked.wait(BEAT, &present.cancel) else { return again(Some(asked)) };
-    let started = answer.ok().and_then(|opened| Looker::start(opened, far, present).ok());
+    let started = answer.ok().and_then(|opened| ObservationThread::start(opened, far, present).ok());
     let Some(looker) = started else { return again(None) };
     looker.ask();
     match wait(present, &looker, &mut |_| ()) {
         Ok(looked) => {
-            hear(Seen::Back(known.come_back(looked)));
+            hear(ObservationEvent::Back(known.resume(looked)));
             State::Looking(looker)
         }
         Err(_) => {
-            known.leave(&looker);
+            known.add_cost(&looker);
             again(None)
         }
     }
 }
 
-/// The reading that was asked for, or why there is none; never waits without end. Tells now and then how long it has waited, s.
-fn wait(present: &Present, looker: &Looker, tell: &mut dyn FnMut(f64)) -> Result<Looked, String> {
+/// The requested reading, or why there is none; the wait is limited. Reports now and then how long it has
+/// waited, s.
+fn wait(
+    present: &ObservationJob,
+    looker: &ObservationThread,
+    tell: &mut dyn FnMut(f64),
+) -> Result<ObservationReading, String> {
     let began_ns = present.clock.now_ns();
     let mut told_s = 0.0;
     loop {
@@ -249,21 +264,21 @@ fn wait(present: &Present, looker: &Looker, tell: &mut dyn FnMut(f64)) -> Result
     }
 }
 
-/// Waits until `deadline_ns`, or until the user wants to stop.
-fn pause(present: &Present, deadline_ns: u64) {
+/// Waits until `deadline_ns`, or until the user asks to stop.
+fn pause(present: &ObservationJob, deadline_ns: u64) {
     while present.clock.now_ns() < deadline_ns && !present.cancel.is_cancelled() {
         let beat_ns = present.clock.now_ns() + BEAT.as_nanos() as u64;
         present.clock.park_until(deadline_ns.min(beat_ns));
     }
 }
 
-fn no_thread(error: std::io::Error) -> TargetError {
+fn thread_error(error: std::io::Error) -> TargetError {
     TargetError::new(TargetErrorKind::Database, format!("no thread could be started: {error}"))
         .hint(NO_THREAD)
         .cause(error)
 }
 
-fn no_answer(present: &Present) -> TargetError {
+fn timeout_error(present: &ObservationJob) -> TargetError {
     match present.cancel.is_cancelled() {
         true => TargetError::new(TargetErrorKind::Cancelled, "stopped before it began"),
         false => TargetError::new(

@@ -1,22 +1,22 @@
-//! The record of a watch.
+//! Builds the record of an observation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_host::HostDelta;
 use dyno_record::{
-    Host, Kind, Role, RunRecord, Scope, Series, Status, TargetFacts, Waits, Watched, Whose, Window,
-    now_rfc3339,
+    Attribution, AttributionScope, Host, RecordKind, Role, RunRecord, Series, Status, TargetFacts, Waits,
+    WatchSummary, Window, now_rfc3339,
 };
 
-use super::Present;
-use super::known::Known;
+use super::ObservationJob;
+use super::known::ObservationState;
 use crate::cover::Cover;
-use crate::far::FarHost;
+use crate::far::RemoteHost;
 use crate::hosts;
-use crate::metrics::{self, Metrics};
+use crate::metrics::{self, MetricMap};
 
-/// The record before anything is seen.
-pub(super) fn draft(present: &Present) -> RunRecord {
+/// The record before the first reading.
+pub(super) fn draft(present: &ObservationJob) -> RunRecord {
     let facts = TargetFacts {
         url: present.target.url(),
         engine: present.target.engine().to_owned(),
@@ -24,7 +24,7 @@ pub(super) fn draft(present: &Present) -> RunRecord {
         ..TargetFacts::default()
     };
     RunRecord {
-        kind: Kind::Watch,
+        kind: RecordKind::Watch,
         id: present.begun.id.clone(),
         started_at: present.begun.started_at.clone(),
         ended_at: now_rfc3339(),
@@ -32,15 +32,15 @@ pub(super) fn draft(present: &Present) -> RunRecord {
         targets: vec![facts],
         hosts: host(present).into_iter().collect(),
         series: Series { interval_s: present.interval_s, ..Series::default() },
-        watched: Some(Watched::default()),
+        watched: Some(WatchSummary::default()),
         ..RunRecord::blank(Status::Interrupted, present.begun.plan.clone())
     }
 }
 
-/// The database's machine, where it is this one, or another one that is looked at.
-fn host(present: &Present) -> Option<Host> {
-    if let Some(far) = &present.far {
-        return Some(far_host(far, None));
+/// The database's machine: this one, or another one that is observed.
+fn host(present: &ObservationJob) -> Option<Host> {
+    if let Some(remote) = &present.remote_host {
+        return Some(remote_host_record(remote, None));
     }
     let paths: Vec<_> =
         present.host_paths.iter().map(|(name, path)| (name.as_str(), path.as_path())).collect();
@@ -50,51 +50,56 @@ fn host(present: &Present) -> Option<Host> {
         .then(|| Host { roles: BTreeSet::from([Role::Database]), ..dyno_host::facts(&paths) })
 }
 
-/// The other one; with counters where it was read at both ends and nothing is unknown in between.
-fn far_host(far: &FarHost, known: Option<&Known>) -> Host {
-    let mut host = match known {
-        Some(known) => hosts::host_of(far, Some(&known.first), Some(&known.last)),
-        None => hosts::host_of(far, None, None),
+/// The other machine; with counters if it was read at both ends and there was no gap in between.
+fn remote_host_record(remote: &RemoteHost, observation: Option<&ObservationState>) -> Host {
+    let mut host = match observation {
+        Some(known) => hosts::host_of(remote, Some(&known.first), Some(&known.last)),
+        None => hosts::host_of(remote, None, None),
     };
-    if known.is_some_and(|known| known.gaps_all > 0) {
+    if observation.is_some_and(|known| known.gap_count > 0) {
         host.counters.clear();
     }
-    hosts::named_for(&mut host, far, 1, false);
+    hosts::named_for(&mut host, remote, 1, false);
     host
 }
 
-/// The record of all that is `known`; it was `stopped` before its end or not.
-pub(super) fn record(present: &Present, mut known: Known, stopped: bool) -> RunRecord {
-    let unread = known.unread();
-    let (counters, known_s) = known.counters();
-    let (series, mut spreads) = known.series(present.interval_s);
-    let seconds = known.last.at_ns().saturating_sub(known.first.at_ns()) as f64 / 1e9;
-    let waits = match (&known.no_samples, known.samples.count) {
+/// The record of the whole `observation`; `stopped` if it ended early.
+pub(super) fn record(
+    present: &ObservationJob,
+    mut observation: ObservationState,
+    stopped: bool,
+) -> RunRecord {
+    let unread = observation.unread();
+    let (counters, known_s) = observation.counters();
+    let (series, mut spreads) = observation.series(present.interval_s);
+    let seconds = observation.last.at_ns().saturating_sub(observation.first.at_ns()) as f64 / 1e9;
+    let waits = match (&observation.no_samples, observation.samples.count) {
         (Some(why), 0) => Waits::Absent { absent: why.clone() },
-        _ => std::mem::take(&mut known.samples).into_waits(present.samples_per_s),
+        _ => std::mem::take(&mut observation.samples).into_waits(present.samples_per_s),
     };
-    let mut figures = Metrics::new();
+    let mut figures = MetricMap::new();
     let mut draft = draft(present);
     if known_s > 0.0 {
         figures = metrics::of_database(&counters, &Cover::all(known_s));
         metrics::of_waits(&mut figures, &waits);
-        of_host(&mut figures, present, &known, known_s, &spreads);
-        // Ratios are of all that was counted, and no mean of means.
+        of_host(&mut figures, present, &observation, known_s, &spreads);
+        // Ratios come from all counts together, not from a mean of means.
         for (name, spread) in &mut spreads {
             if let Some(mean) = figures.get(name).and_then(dyno_record::Metric::value) {
                 spread.mean = mean;
             }
         }
     }
-    let us = |taken: &crate::observe::Taken| (taken.ended_ns - taken.began_ns) as f64 / 1e3;
-    if let Some(far) = &present.far {
-        draft.hosts = vec![far_host(far, Some(&known))];
+    let us = |taken: &crate::observe::TargetSnapshot| (taken.ended_ns - taken.began_ns) as f64 / 1e3;
+    if let Some(remote) = &present.remote_host {
+        draft.hosts = vec![remote_host_record(remote, Some(&observation))];
     } else if let Some(host) = draft.hosts.first_mut()
-        && known.gaps_all == 0
+        && observation.gap_count == 0
     {
-        host.counters = HostDelta::between(&known.first.host, &known.last.host, seconds).counters();
+        host.counters =
+            HostDelta::between(&observation.first.host, &observation.last.host, seconds).counters();
     }
-    let (own_commits, looks) = known.cost;
+    let (own_commits, looks) = observation.cost;
     let reasons = if stopped { vec!["stopped by the user before its end".to_owned()] } else { Vec::new() };
     RunRecord {
         status: if stopped { Status::Interrupted } else { Status::Valid },
@@ -102,20 +107,20 @@ pub(super) fn record(present: &Present, mut known: Known, stopped: bool) -> RunR
         ended_at: now_rfc3339(),
         window: (known_s > 0.0).then(|| Window {
             seconds,
-            begin: known.first.at.clone(),
-            end: known.last.at.clone(),
-            snapshot_us: (us(&known.first), us(&known.last)),
+            begin: observation.first.at.clone(),
+            end: observation.last.at.clone(),
+            snapshot_us: (us(&observation.first), us(&observation.last)),
             ..Window::default()
         }),
-        whose: whose(present, &figures),
+        whose: attribution(present, &figures),
         metrics: figures,
         counters,
         waits,
         series,
-        watched: Some(Watched {
+        watched: Some(WatchSummary {
             known_s,
-            gaps: std::mem::take(&mut known.gaps),
-            gaps_all: known.gaps_all,
+            gaps: std::mem::take(&mut observation.gaps),
+            gaps_all: observation.gap_count,
             spreads,
             unread,
             own_commits,
@@ -125,50 +130,51 @@ pub(super) fn record(present: &Present, mut known: Known, stopped: bool) -> RunR
     }
 }
 
-/// What part of all that is known has to be known of the machine, too, for a mean of it to stand for the whole.
+/// The share of the observed time for which the machine's figures must be known, so that their mean
+/// represents all of it.
 const KNOWN_SHARE: f64 = 0.9;
 
-/// Figures of the machine: means of what its intervals told, so that a gap is no part of them.
+/// Figures of the machine: means over its intervals, so that gaps do not count.
 fn of_host(
-    figures: &mut Metrics,
-    present: &Present,
-    known: &Known,
+    figures: &mut MetricMap,
+    present: &ObservationJob,
+    known: &ObservationState,
     known_s: f64,
     spreads: &BTreeMap<String, dyno_record::Spread>,
 ) {
     let seconds = known.last.at_ns().saturating_sub(known.first.at_ns()) as f64 / 1e9;
-    let delta = match &present.far {
-        Some(far) => hosts::far_delta(far, &known.first, &known.last),
+    let delta = match &present.remote_host {
+        Some(remote) => hosts::far_delta(remote, &known.first, &known.last),
         None if present.identity.same_host => {
             Ok(HostDelta::between(&known.first.host, &known.last.host, seconds))
         }
         None => Err("the database runs on another host".to_owned()),
     };
-    let told = delta.as_ref().map_err(String::as_str);
-    metrics::of_processors(figures, told);
-    metrics::of_device(figures, told);
+    let host_delta = delta.as_ref().map_err(String::as_str);
+    metrics::of_processors(figures, host_delta);
+    metrics::of_device(figures, host_delta);
     let of_host = metrics::cpu_names().chain(metrics::device_names());
     for name in of_host.filter(|name| *name != metrics::CLIENT) {
         let Some(spread) = spreads.get(name) else { continue };
-        let is_whole = known.gaps_all == 0 && delta.is_ok();
+        let is_whole = known.gap_count == 0 && delta.is_ok();
         if let Some(dyno_record::Metric::Value { value, .. }) = figures.get_mut(name) {
             if !is_whole {
                 *value = spread.mean;
             }
         } else if delta.is_err() && spread.seconds >= KNOWN_SHARE * known_s {
-            // Its very first or last answer was not there in time; all others were.
+            // Only its very first or last answer was late.
             metrics::put(figures, name, spread.mean, metrics::unit_of_machine(name));
         }
     }
 }
 
-/// What each figure was counted over.
-fn whose(present: &Present, figures: &Metrics) -> BTreeMap<String, Whose> {
+/// The attribution of each figure.
+fn attribution(present: &ObservationJob, figures: &MetricMap) -> BTreeMap<String, Attribution> {
     let instance = present.target.instance().ok().flatten();
     let of_host: BTreeSet<&str> = metrics::cpu_names().chain(metrics::device_names()).collect();
     let scope = |name: &str| {
         if of_host.contains(name) {
-            return Scope::Host;
+            return AttributionScope::Host;
         }
         let counter = match name {
             "redo_mb_per_s" | "redo_sync_latency_us" => Some(dyno_record::Counter::RedoBytes),
@@ -176,14 +182,19 @@ fn whose(present: &Present, figures: &Metrics) -> BTreeMap<String, Whose> {
             "physical_write_latency_us" => Some(dyno_record::Counter::PhysicalWrites),
             name => metrics::counter_of(name),
         };
-        let own = instance.as_ref().filter(|instance| !instance.scope.is_empty());
-        match (own, counter) {
-            (Some(instance), Some(counter)) if !instance.server_wide.contains(&counter) => Scope::Database,
-            _ => Scope::Server,
+        let database_scope = instance.as_ref().filter(|instance| !instance.scope.is_empty());
+        match (database_scope, counter) {
+            (Some(instance), Some(counter)) if !instance.server_wide.contains(&counter) => {
+                AttributionScope::Database
+            }
+            _ => AttributionScope::Server,
         }
     };
-    let one = |name: &String| {
-        (name.clone(), Whose { scope: scope(name), others_pct: None, marked: false, why: String::new() })
+    let attribution = |name: &String| {
+        (
+            name.clone(),
+            Attribution { scope: scope(name), others_pct: None, marked: false, why: String::new() },
+        )
     };
-    figures.keys().map(one).collect()
+    figures.keys().map(attribution).collect()
 }

@@ -1,23 +1,24 @@
-//! How a figure went over many intervals, in bounded memory: values are counted in classes that are 1 % wide.
+//! The distribution of a figure over many intervals, in bounded memory: values are counted in classes of 1 %
+//! width.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use dyno_record::Spread;
 
-/// How much wider each class begins than the one before.
+/// Ratio between the lower ends of two consecutive classes.
 const WIDTH: f64 = 1.01;
-/// Seconds of a minute, and how much of one has to be known.
+/// Seconds of a minute, and the share of a minute that must be known.
 const MINUTE_S: f64 = 60.0;
 const WHOLE_S: f64 = 54.0;
-/// What sums of lengths may be off by, s.
+/// Rounding tolerance for sums of lengths, s.
 const EDGE_S: f64 = 1e-6;
 
-/// One figure.
+/// The distribution of one figure.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gauge {
     seconds: f64,
     weighted: f64,
-    /// Seconds by class of the value; what is not above 0 is the first.
+    /// Seconds by class of the value; values that are not above 0 are in the first class.
     classes: BTreeMap<i32, f64>,
     peak: Option<(f64, f64)>,
     /// The last minute: begin, length and value of each interval.
@@ -26,7 +27,7 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    /// The figure was `value` for so many seconds from `at_s` on, which is behind all before it.
+    /// Notes that the figure was `value` for this many seconds from `at_s` on, later than all before.
     pub(super) fn note(&mut self, at_s: f64, seconds: f64, value: f64) {
         if !value.is_finite() || seconds <= 0.0 {
             return;
@@ -49,7 +50,7 @@ impl Gauge {
         }
     }
 
-    /// What became of it; nothing where it was never known.
+    /// The spread of the figure; `None` if it was never known.
     pub(super) fn spread(self) -> Option<Spread> {
         let (peak, peak_at_s) = self.peak?;
         Some(Spread {
@@ -64,7 +65,7 @@ impl Gauge {
         })
     }
 
-    /// The middle of the class below whose end the figure was for this share of the time.
+    /// The middle of the class that this quantile of the time falls into.
     fn quantile(&self, share: f64) -> f64 {
         let mut below = 0.0;
         for (class, seconds) in &self.classes {
@@ -77,7 +78,7 @@ impl Gauge {
     }
 }
 
-/// The class of what is not above 0.
+/// The class of values that are not above 0.
 const NOTHING: i32 = i32::MIN;
 
 fn class(value: f64) -> i32 {
@@ -113,7 +114,8 @@ mod tests {
             prop_assert_eq!(spread.peak, sorted[values.len() - 1]);
             prop_assert_eq!(values[spread.peak_at_s as usize], spread.peak);
             prop_assert_eq!(spread.seconds, values.len() as f64);
-            // Each minute of which nine tenths were seen, wherever it begins, is the mean of its seconds.
+            // Each minute of which at least nine tenths were observed, wherever it begins, is the mean of its
+            // seconds.
             let minutes = (1..=values.len()).map(|end| &values[end.saturating_sub(60)..end]);
             let minutes = minutes.filter(|minute| minute.len() >= 54);
             let busiest =

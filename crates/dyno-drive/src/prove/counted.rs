@@ -1,20 +1,20 @@
-//! Counts, rows, errors, counters and sums that hold in every scene.
+//! Compares counts, rows, errors, counters and sums that hold in every scene.
 
-use dyno_record::{Counter, OpStats, RunRecord, Status, window::Counted};
+use dyno_record::{Counter, OpStats, RunRecord, Status, window::WorkCounts};
 use dyno_workload::ClassId;
 use dyno_workload::blocks;
 
-use super::figure::Figures;
-use super::scene::Ran;
-use crate::scripted::{Account, REDO_BYTES_PER_ROW};
+use super::figure::ProofFigures;
+use super::scene::SceneRun;
+use crate::scripted::{REDO_BYTES_PER_ROW, ScriptedTotals};
 
 pub(super) fn stats<'a>(record: &'a RunRecord, class: &str) -> Option<&'a OpStats> {
     record.ops.get(class)
 }
 
 /// Counts, rows, errors, counters and sums that hold in every scene.
-pub(super) fn counts(figures: &mut Figures, ran: &Ran) {
-    let Ran { record, ledger, span, .. } = ran;
+pub(super) fn counts(figures: &mut ProofFigures, ran: &SceneRun) {
+    let SceneRun { record, ledger, span, .. } = ran;
     let (window, life) = (ledger.window(*span), ledger.life());
     figures.count("run valid", 1, Some(u64::from(record.status == Status::Valid)));
     let Some(data) = record.targets.first().and_then(|target| target.data.as_ref()) else { return };
@@ -61,12 +61,12 @@ pub(super) fn counts(figures: &mut Figures, ran: &Ran) {
     }
 }
 
-/// The database's own counters between the two snapshots, against what the client says that these hold.
-fn between(figures: &mut Figures, record: &RunRecord) {
+/// Compares the database's counters between the two snapshots with the client's account of them.
+fn between(figures: &mut ProofFigures, record: &RunRecord) {
     let window = record.window.clone().unwrap_or_default();
     let counted = window.counted.unwrap_or_default();
     let (fewer, more) = window.unsure.unwrap_or_default();
-    let held = |of: &Counted| {
+    let held = |of: &WorkCounts| {
         [
             (Counter::LogicalReads, of.rows()),
             (Counter::Commits, of.commits),
@@ -78,7 +78,7 @@ fn between(figures: &mut Figures, record: &RunRecord) {
         held(&counted).into_iter().zip(held(&fewer)).zip(held(&more))
     {
         let moved = moved(&record.counters, counter);
-        // Where the client says that it cannot tell, the database's own figure must lie within what it says.
+        // Where the client's account is a range, the database's figure must lie within it.
         let bound = moved.map(|moved| moved.clamp(counted.saturating_sub(fewer), counted + more));
         figures.number(
             format!("counter {}", counter.name()),
@@ -90,7 +90,7 @@ fn between(figures: &mut Figures, record: &RunRecord) {
 }
 
 /// Operations and slices of an account; commits are parts of updates.
-fn operations(account: &Account) -> u64 {
+fn operations(account: &ScriptedTotals) -> u64 {
     account.all().count + account.class(ClassId::SLICE).count
 }
 

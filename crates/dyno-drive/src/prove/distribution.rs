@@ -1,18 +1,19 @@
-//! A distribution computed the plain way: every duration kept, and sorted.
+//! Computes a distribution the simple way: every duration is kept and sorted.
 //!
-//! It shares nothing with the counters of the hot path but the definition of what a record's histogram tells apart: three
-//! significant digits, so that durations of 2,048 ns and more share buckets, and a bucket stands for its upper end.
+//! It shares nothing with the counters of the hot path except the resolution of a record's histogram. That
+//! has three significant digits, so durations of 2,048 ns and more share buckets, and a bucket stands for its
+//! upper end.
 
 use std::collections::BTreeMap;
 
 /// Below this many nanoseconds every duration has a bucket of its own.
 const EXACT_BELOW_NS: u64 = 2_048;
 
-/// Durations and how often each was.
+/// Durations, with the number of occurrences of each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Distribution(BTreeMap<u64, u64>);
 
-/// The first and the last nanosecond of the bucket that `ns` falls into.
+/// The first and the last nanosecond of the bucket that contains `ns`.
 fn bucket(ns: u64) -> (u64, u64) {
     let mut width = 1;
     while ns / width >= EXACT_BELOW_NS {
@@ -23,12 +24,11 @@ fn bucket(ns: u64) -> (u64, u64) {
 }
 
 impl Distribution {
-    /// A distribution of durations by how often each was.
+    /// From durations with their numbers of occurrences.
     pub(super) fn of(counts: &BTreeMap<u64, u64>) -> Self {
         Self(counts.clone())
     }
 
-    /// Adds one duration.
     pub(super) fn add(&mut self, ns: u64) {
         *self.0.entry(ns).or_default() += 1;
     }
@@ -37,7 +37,7 @@ impl Distribution {
         self.0.values().sum()
     }
 
-    /// The mean, each duration taken as the middle of its bucket, as records do.
+    /// The mean, with each duration taken as the middle of its bucket, as in records.
     pub(super) fn mean_us(&self) -> Option<f64> {
         let middle = |ns: u64| {
             let (first, last) = bucket(ns);
@@ -47,15 +47,16 @@ impl Distribution {
         (self.count() > 0).then(|| sum / self.count() as f64 / 1_000.0)
     }
 
-    /// The nearest-rank quantile: the shortest duration that at least `quantile` of all do not exceed.
+    /// The nearest-rank quantile: the shortest duration that at least `quantile` of all durations do not
+    /// exceed.
     pub(super) fn quantile_us(&self, quantile: f64) -> Option<f64> {
         let rank = ((self.count() as f64 * quantile).ceil() as u64).max(1);
-        let mut seen = 0;
-        let found = self.0.iter().find(|&(_, &count)| {
-            seen += count;
-            seen >= rank
+        let mut running_count = 0;
+        let quantile_entry = self.0.iter().find(|&(_, &count)| {
+            running_count += count;
+            running_count >= rank
         });
-        found.map(|(&ns, _)| bucket(ns).1 as f64 / 1_000.0)
+        quantile_entry.map(|(&ns, _)| bucket(ns).1 as f64 / 1_000.0)
     }
 
     /// Counts by the last nanosecond of each bucket.

@@ -1,4 +1,4 @@
-//! One figure of a proof: what it is by the script, what was recorded, and whether they are equal.
+//! One figure of a proof: its scripted value, its recorded value, and whether they are equal.
 
 use std::collections::BTreeMap;
 
@@ -6,26 +6,26 @@ use dyno_record::{Histogram, Latency};
 
 use super::distribution::Distribution;
 
-/// Sums of the same numbers in another order differ by a few units in the last place of a double.
+/// Sums of the same numbers in another order may differ by a few units in the last place of a double.
 const ROUNDING: f64 = 1e-12;
 
 /// One figure, scripted and recorded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
-    /// The scene that it is of.
+pub struct ProofFigure {
+    /// The scene that it belongs to.
     pub scene: String,
-    /// What it is: `select response p99`.
+    /// The figure's name: `select response p99`.
     pub name: String,
     /// Its unit; empty for counts.
     pub unit: &'static str,
-    /// What the script says.
+    /// The value by the script; absent if the script gives none.
     pub scripted: Option<f64>,
-    /// What the record says; `None` where it says nothing.
+    /// The recorded value; absent if the record has none.
     pub recorded: Option<f64>,
 }
 
-impl Figure {
-    /// Whether both are there and equal.
+impl ProofFigure {
+    /// Whether both values exist and are equal.
     pub fn proved(&self) -> bool {
         match (self.scripted, self.recorded) {
             (Some(scripted), Some(recorded)) => {
@@ -36,23 +36,22 @@ impl Figure {
     }
 }
 
-/// The figures of one scene, being gathered.
-pub(super) struct Figures {
+/// Collects the figures of one scene.
+pub(super) struct ProofFigures {
     scene: String,
-    pub(super) all: Vec<Figure>,
+    pub(super) all: Vec<ProofFigure>,
 }
 
-impl Figures {
+impl ProofFigures {
     pub(super) fn new(scene: impl Into<String>) -> Self {
         Self { scene: scene.into(), all: Vec::new() }
     }
 
-    /// A count.
     pub(super) fn count(&mut self, name: impl Into<String>, scripted: u64, recorded: Option<u64>) {
         self.number(name, "", Some(scripted as f64), recorded.map(|count| count as f64));
     }
 
-    /// A number with its unit.
+    /// Adds a number with its unit.
     pub(super) fn number(
         &mut self,
         name: impl Into<String>,
@@ -60,13 +59,13 @@ impl Figures {
         scripted: Option<f64>,
         recorded: Option<f64>,
     ) {
-        self.all.push(Figure { scene: self.scene.clone(), name: name.into(), unit, scripted, recorded });
+        self.all.push(ProofFigure { scene: self.scene.clone(), name: name.into(), unit, scripted, recorded });
     }
 
-    /// Every summary of a distribution, and each bucket of its histogram.
+    /// Adds every summary of a distribution, and each bucket of its histogram.
     pub(super) fn latency(&mut self, name: &str, scripted: &Distribution, recorded: Option<&Latency>) {
-        let none = Latency::default();
-        let recorded = recorded.unwrap_or(&none);
+        let empty = Latency::default();
+        let recorded = recorded.unwrap_or(&empty);
         self.count(format!("{name}, timed"), scripted.count(), Some(recorded.count));
         self.number(format!("{name}, mean"), "µs", scripted.mean_us(), recorded.mean);
         let quantiles = [
@@ -89,7 +88,8 @@ impl Figures {
     }
 }
 
-/// How many buckets of a record's histogram hold what they should; one too many if there are others.
+/// Number of buckets of a record's histogram with the expected count; one more if there are unexpected
+/// buckets.
 fn agreeing(expected: &BTreeMap<u64, u64>, histogram: Option<&str>) -> Option<u64> {
     let histogram = Histogram::decode(histogram?).ok()?;
     let (mut agree, mut others) = (0, 0);

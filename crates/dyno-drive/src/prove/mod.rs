@@ -1,9 +1,9 @@
-//! Proofs: what is measured held against what is known beforehand, or against what a database itself holds afterwards.
+//! Proofs: compare measurements with values known beforehand, or with what a database contains afterwards.
 //!
-//! - [`window`] drives a scripted database whose every operation, time and counter is known, and compares each recorded
-//!   figure with the scripted one;
-//! - a [`Book`] notes, row by row, what the database acknowledged to the sessions of a run;
-//! - [`rows`] holds that account against the version counters that the rows themselves carry.
+//! - [`window`] drives a scripted database whose every operation, time and counter is known, and compares
+//!   each recorded figure with the scripted one;
+//! - a [`AckLedger`] notes, row by row, what the database acknowledged to the sessions of a run;
+//! - [`rows`] compares that account with the version counters in the rows themselves.
 
 mod counted;
 mod distribution;
@@ -13,7 +13,7 @@ mod scene;
 mod stalls;
 mod window;
 
-pub use crate::witness::Book;
-pub use figure::Figure;
-pub use rows::{Account, Start};
+pub use crate::witness::AckLedger;
+pub use figure::ProofFigure;
+pub use rows::{RowComparison, RowVersionBaseline};
 pub use window::window;

@@ -1,25 +1,30 @@
-//! One run on a scripted database, described the way one would say it.
+//! Describes and executes one run on a scripted database.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dyno_engine::{Cancel, Clock, MonotonicClock, Op, Target, TargetError};
-use dyno_plan::engine::{EngineSpec, Form};
+use dyno_engine::{BlockOp, Cancel, Clock, MonotonicClock, Target, TargetError};
+use dyno_plan::engine::{EngineSpec, UrlForm};
 use dyno_plan::{DataSpec, Engines, Plan, PlanSource};
 use dyno_record::RunRecord;
 
-use crate::job::{Aim, Job};
+use crate::job::{DriveJob, TargetContext};
 use crate::run::run;
-use crate::scripted::{Act, Ledger, NOTICED_NS, Pass, Script, ScriptedClock, ScriptedTarget, Span};
-use crate::watch::{Event, Watch};
-use crate::witness::Book;
+use crate::scripted::{
+    Act, Ledger, LedgerSpan, NOTICED_NS, OperationScript, Pass, ScriptedClock, ScriptedTarget,
+};
+use crate::watch::{RunEvent, RunListener};
+use crate::witness::AckLedger;
 
-/// The database of every scene.
-const ENGINES: Engines =
-    Engines(&[EngineSpec::plain("scripted", Form::File { write: "write scripted:NAME" }, "scripted:NAME")]);
+/// The engine of every scene.
+const ENGINES: Engines = Engines(&[EngineSpec::plain(
+    "scripted",
+    UrlForm::File { write: "write scripted:NAME" },
+    "scripted:NAME",
+)]);
 
-/// Its data.
+/// The spec of its data.
 pub(super) const SPEC: DataSpec = DataSpec {
     schemas: 1,
     rows: 1_000,
@@ -29,30 +34,31 @@ pub(super) const SPEC: DataSpec = DataSpec {
     seed: 1,
     secondary: false,
 };
-/// What every scene's plan has: no warm-up, nothing sampled.
+/// The plan keys of every scene: no warm-up, no sampling.
 const SETS: [&str; 4] =
     ["data.scale=1000 blocks", "workload.work_unit=8", "run.warmup=0s", "observe.waits=off"];
-/// How long a window is that does not end by operations.
+/// The length of a window that does not end by operations.
 const TIME: &str = "run.time=1s";
-/// Runs of a scene until nothing about it is open.
+/// The most runs of a scene until its result is unambiguous.
 const ATTEMPTS_MAX: u32 = 10;
-/// A time in which nothing of the client ran, µs, after which the scene was not the scripted one.
+/// Longest time in µs in which no part of the client ran; beyond it, the scene was not the scripted one.
 const STARVED_US: f64 = NOTICED_NS as f64 / 1e3;
-/// How long an operation takes on the machine's clock at least: a begin between two operations is then rare.
+/// Shortest operation on the machine's clock, ns: the window then rarely begins between two operations.
 const OPERATION_NS: u64 = 300_000;
 
-/// A scene that was run.
-pub(super) struct Ran {
+/// The result of a scene.
+pub(super) struct SceneRun {
     pub(super) record: RunRecord,
     pub(super) ledger: Ledger,
-    /// The window, as the run told it.
-    pub(super) span: Span,
-    /// Whether sessions heard of its begin when it had passed: on a clock that only they move, a millisecond is an operation.
-    late: bool,
+    /// The window, as the run reported it.
+    pub(super) span: LedgerSpan,
+    /// Whether the window's begin reached the sessions late: on a clock that only they move, a millisecond is
+    /// an operation.
+    is_late: bool,
 }
 
-impl Ran {
-    /// Whether both sides have as many operations in the window.
+impl SceneRun {
+    /// Whether record and script have the same number of operations in the window.
     fn agrees(&self) -> bool {
         let recorded = self.record.ops.get("all").map_or(0, |all| all.count);
         recorded == self.ledger.window(self.span).all().count
@@ -67,14 +73,14 @@ struct Moments {
     late_ns: AtomicU64,
 }
 
-impl Watch for Moments {
-    fn event(&self, event: &Event) {
+impl RunListener for Moments {
+    fn event(&self, event: &RunEvent) {
         match event {
-            Event::Window { at_ns, late_ns } => {
+            RunEvent::Window { at_ns, late_ns } => {
                 self.begin_ns.store(*at_ns, Ordering::Release);
                 self.late_ns.store(*late_ns, Ordering::Release);
             }
-            Event::Closing { at_ns } => self.end_ns.store(*at_ns, Ordering::Release),
+            RunEvent::Closing { at_ns } => self.end_ns.store(*at_ns, Ordering::Release),
             _ => {}
         }
     }
@@ -88,10 +94,9 @@ impl Watch for Moments {
     }
 }
 
-/// A scene being set.
 pub(super) struct Scene {
     sets: Vec<String>,
-    script: Arc<dyn Fn() -> Arc<Script> + Send + Sync>,
+    script: Arc<dyn Fn() -> Arc<OperationScript> + Send + Sync>,
     scripted_time: bool,
     duplex: bool,
     live: bool,
@@ -108,43 +113,46 @@ impl Scene {
         }
     }
 
-    /// Sessions share a thread.
+    /// Lets sessions share a thread.
     pub(super) fn duplex(mut self) -> Self {
         self.duplex = true;
         self.set("run.threads=1")
     }
 
-    /// The database's counters show at once what sessions do.
+    /// Lets the database's counters show work at once.
     pub(super) fn live(mut self) -> Self {
         self.live = true;
         self
     }
 
-    /// Any key of the plan.
+    /// Sets a key of the plan.
     pub(super) fn set(mut self, key_and_value: &str) -> Self {
         self.sets.push(key_and_value.to_owned());
         self
     }
 
-    /// What each operation does: session, number and operation come in.
-    pub(super) fn script(self, script: impl Fn(u32, u64, Op) -> Act + Send + Sync + 'static) -> Self {
-        let script: Arc<Script> = Arc::new(script);
+    /// Sets what each operation does, by session, number and operation.
+    pub(super) fn script(self, script: impl Fn(u32, u64, BlockOp) -> Act + Send + Sync + 'static) -> Self {
+        let script: Arc<OperationScript> = Arc::new(script);
         self.script_anew(move || Arc::clone(&script))
     }
 
-    /// The same, made anew for each run.
-    pub(super) fn script_anew(mut self, make: impl Fn() -> Arc<Script> + Send + Sync + 'static) -> Self {
+    /// As [`Scene::script`], with a new script for each run.
+    pub(super) fn script_anew(
+        mut self,
+        make: impl Fn() -> Arc<OperationScript> + Send + Sync + 'static,
+    ) -> Self {
         self.script = Arc::new(make);
         self
     }
 
-    /// Operations take exactly the scripted time, on a clock that nothing else moves; for one session.
+    /// Lets operations take exactly the scripted time, on a clock that nothing else moves; for one session.
     pub(super) fn scripted_time(mut self) -> Self {
         self.scripted_time = true;
         self
     }
 
-    /// The plan; its keys are this program's own, so an error in it is a fault of this program.
+    /// The plan. Its keys come from this program, so an error in it is a bug.
     fn plan(&self) -> Plan {
         let mut sets = self.sets.clone();
         if !sets.iter().any(|set| set.starts_with("run.ops_per_session")) {
@@ -155,21 +163,21 @@ impl Scene {
         dyno_plan::read(&source).expect("the scenes' plans are constants, and a test runs each")
     }
 
-    /// Runs it: the record, and what the scripted database knows.
+    /// Runs the scene: returns the record, and the scripted database's own account.
     ///
-    /// Where they differ, and the window begins just behind an operation of a session, nobody can say on which side of it the
-    /// session itself saw that operation end; and where the machine let a session starve, the record says so. Neither proves anything, so the
-    /// scene is run again.
-    pub(super) fn run(&self) -> Result<Ran, TargetError> {
+    /// The result is ambiguous if both differ and the window begins just after an operation of a session: the
+    /// session itself may have seen that end on either side. It is also ambiguous if the record reports that
+    /// the machine gave the client no processor. Neither proves anything, so the scene is run again.
+    pub(super) fn run(&self) -> Result<SceneRun, TargetError> {
         for _ in 1..ATTEMPTS_MAX {
             let ran = self.run_once(None)?;
-            // A clock that only operations move jumps by whole ones, which is no starving.
+            // A clock that only operations move jumps by whole operations, which is no starvation.
             let in_time = ran.record.window.as_ref().is_some_and(|window| {
                 window.edge_late == (0, 0) && (self.scripted_time || window.stall_us_max < STARVED_US)
             });
             let open = !ran.agrees()
                 && match self.scripted_time {
-                    true => ran.late,
+                    true => ran.is_late,
                     false => ran.ledger.is_ambiguous(ran.span),
                 };
             if in_time && !open {
@@ -179,8 +187,8 @@ impl Scene {
         self.run_once(None)
     }
 
-    /// Runs it once; what sessions are told is noted in `book`.
-    pub(super) fn run_once(&self, book: Option<Arc<Book>>) -> Result<Ran, TargetError> {
+    /// Runs it once; `ack_ledger` notes what the database acknowledges to the sessions.
+    pub(super) fn run_once(&self, ack_ledger: Option<Arc<AckLedger>>) -> Result<SceneRun, TargetError> {
         let plan = self.plan();
         let (clock, pass): (Arc<dyn Clock>, Arc<Pass>) = match self.scripted_time {
             true => {
@@ -195,14 +203,14 @@ impl Scene {
         let target = ScriptedTarget::new((self.script)(), pass);
         let target = if self.duplex { target.duplex() } else { target };
         let target = Arc::new(if self.live { target.live() } else { target });
-        let aim = Aim::new(Arc::clone(&target) as Arc<dyn Target>, target.identify()?, SPEC);
-        let job = Job {
+        let context = TargetContext::new(Arc::clone(&target) as Arc<dyn Target>, target.identify()?, SPEC);
+        let job = DriveJob {
             run_id: "proof".into(),
             started_at: dyno_record::now_rfc3339(),
             run_stamp: 1,
             plan: &plan,
-            owns: Vec::new(),
-            targets: vec![Aim { book, ..aim }],
+            custom_workloads: Vec::new(),
+            targets: vec![TargetContext { ack_ledger, ..context }],
             clock,
             cancel: Cancel::default(),
             dyno_version: env!("CARGO_PKG_VERSION").into(),
@@ -210,11 +218,11 @@ impl Scene {
         };
         let moments = Moments::default();
         let (record, _) = run(&job, &moments)?;
-        let span = Span {
+        let span = LedgerSpan {
             begin_ns: moments.begin_ns.load(Ordering::Acquire),
             end_ns: moments.end_ns.load(Ordering::Acquire),
         };
         let late = moments.late_ns.load(Ordering::Acquire) > 0;
-        Ok(Ran { record, ledger: target.ledger(), span, late })
+        Ok(SceneRun { record, ledger: target.ledger(), span, is_late: late })
     }
 }

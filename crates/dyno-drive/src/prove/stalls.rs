@@ -1,8 +1,9 @@
-//! Stalls at the window's ends: before, across and after its begin and its end, in each drive, pacing and family of counters.
+//! Tests stalls at the window's boundaries: before, across and after each, in each drive, pacing and family
+//! of counters.
 //!
-//! A stall is one operation of every other session that takes long, on the machine's own clock. Whatever it lies across, the
-//! operation belongs to the window that it ends in or that it was begun in, with all of its time, and the counters agree with
-//! the operations to the unit.
+//! A stall is one long operation of every other session, on the machine's clock. The operation belongs, with
+//! all of its time, to the window in which it ends or was in progress at the end. The counters must agree
+//! exactly with the operations.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,8 +13,8 @@ use dyno_engine::TargetError;
 use dyno_record::Window;
 
 use super::counted::counts;
-use super::figure::{Figure, Figures};
-use super::scene::{Ran, Scene};
+use super::figure::{ProofFigure, ProofFigures};
+use super::scene::{Scene, SceneRun};
 use crate::scripted::Act;
 
 /// Length of warm-up and window, ms.
@@ -21,19 +22,20 @@ const WARMUP_MS: u64 = 300;
 const TIME_MS: u64 = 1_000;
 /// How long a stall lasts, ms.
 const STALL_MS: u64 = 250;
-/// Sessions of a scene; each second one stalls.
+/// Sessions of a scene; every second one stalls.
 const SESSIONS: u32 = 4;
-/// Share by which the recorded rate may differ from what the log says, in which moments are read a little earlier.
+/// Largest relative difference between the recorded rate and that of the log, which notes times slightly
+/// earlier.
 const RATE_SLIP: f64 = 0.02;
-/// Scenes that run at the same time: they sleep most of the time.
+/// Scenes that run in parallel; they sleep most of the time.
 const AT_ONCE: usize = 6;
 
-/// When the two stalls of a scene begin, ms after the gate has opened.
+/// When the two stalls of a scene begin, ms after the gate opened.
 #[derive(Debug, Clone, Copy)]
 struct Stalls {
     word: &'static str,
     begin_ms: [u64; 2],
-    /// Stalls that lie in the window, at least in part, of each session that stalls.
+    /// Stalls inside the window, at least in part, per session that stalls.
     inside: u64,
 }
 
@@ -51,7 +53,7 @@ const STALLS: [Stalls; 3] = [
     Stalls { word: "after begin, after end", begin_ms: [WARMUP_MS + 40, WARMUP_MS + TIME_MS + 5], inside: 1 },
 ];
 
-/// A way to drive: its name, the plan's keys, whether sessions share a thread, whether counters show work at once.
+/// A way to drive: its name, plan keys, whether sessions share a thread, whether counters show work at once.
 struct Drive {
     word: &'static str,
     sets: &'static [&'static str],
@@ -71,12 +73,11 @@ const DRIVES: [Drive; 8] = [
     Drive { word: "server drive", sets: &["workload.drive=server"], duplex: false, live: false },
 ];
 
-/// How many scenes there are.
 #[cfg(test)]
 pub(super) const SCENES: usize = STALLS.len() * DRIVES.len();
 
 /// Runs every scene, several at a time.
-pub(super) fn stalls() -> Result<Vec<Figure>, TargetError> {
+pub(super) fn stalls() -> Result<Vec<ProofFigure>, TargetError> {
     let scenes: Vec<(&Drive, Stalls)> =
         DRIVES.iter().flat_map(|drive| STALLS.map(|stalls| (drive, stalls))).collect();
     let mut all = Vec::new();
@@ -96,7 +97,7 @@ pub(super) fn stalls() -> Result<Vec<Figure>, TargetError> {
     Ok(all)
 }
 
-fn scene(drive: &Drive, stalls: Stalls) -> Result<Vec<Figure>, TargetError> {
+fn scene(drive: &Drive, stalls: Stalls) -> Result<Vec<ProofFigure>, TargetError> {
     let mut scene = Scene::new()
         .set(&format!("run.sessions_per_schema={SESSIONS}"))
         .set(&format!("run.warmup={WARMUP_MS}ms"))
@@ -116,14 +117,16 @@ fn scene(drive: &Drive, stalls: Stalls) -> Result<Vec<Figure>, TargetError> {
     Ok(figures(format!("{}, stalls {}", drive.word, stalls.word), stalls, &ran))
 }
 
-/// Every other session takes long in the operation that it begins when a stall is due; the first operation of all is when the
-/// gate opened.
+/// Lets every other session take long in the operation that it begins when a stall is due. The first
+/// operation of all marks the opening of the gate.
 fn script_of(stalls: Stalls) -> impl Fn(u32) -> Act + Send + Sync {
     let began = std::sync::OnceLock::new();
-    let done: Vec<AtomicU64> = (0..SESSIONS).map(|_| AtomicU64::new(0)).collect();
+    let stall_counts: Vec<AtomicU64> = (0..SESSIONS).map(|_| AtomicU64::new(0)).collect();
     move |session| {
         let since = *began.get_or_init(Instant::now);
-        let Some(next) = done.get(session as usize).filter(|_| session % 2 == 0) else { return Act::Take(0) };
+        let Some(next) = stall_counts.get(session as usize).filter(|_| session % 2 == 0) else {
+            return Act::Take(0);
+        };
         let stalls_done = next.load(Ordering::Acquire) as usize;
         let due_ms = stalls.begin_ms.get(stalls_done).copied();
         match due_ms.is_some_and(|due_ms| since.elapsed().as_millis() as u64 >= due_ms) {
@@ -136,10 +139,10 @@ fn script_of(stalls: Stalls) -> impl Fn(u32) -> Act + Send + Sync {
     }
 }
 
-fn figures(name: String, stalls: Stalls, ran: &Ran) -> Vec<Figure> {
-    let mut figures = Figures::new(name);
+fn figures(name: String, stalls: Stalls, ran: &SceneRun) -> Vec<ProofFigure> {
+    let mut figures = ProofFigures::new(name);
     counts(&mut figures, ran);
-    let Ran { record, ledger, span, .. } = ran;
+    let SceneRun { record, ledger, span, .. } = ran;
     let longest_ms = ledger.longest_ns(*span) / 1_000_000;
     let timed = record.ops.get("slice").or(record.ops.get("all"));
     let max_ms = timed.and_then(|stats| stats.service_us.max).map(|us| (us / 1_000.0) as u64);
@@ -152,12 +155,12 @@ fn figures(name: String, stalls: Stalls, ran: &Ran) -> Vec<Figure> {
     let near = all.map(|all| u64::from((all.rate_per_s - expected).abs() <= expected * RATE_SLIP));
     figures.count("operations/s from the common begin", 1, near);
     let withheld = record.window.as_ref().is_some_and(|w| w.unsure_share() > Window::UNSURE_SHARE_MAX);
-    let near = |name: &str, of: fn(&dyno_record::OpStats) -> f64| {
+    let near = |name: &str, count_of: fn(&dyno_record::OpStats) -> f64| {
         let rate = record.metrics.get(name).and_then(|metric| metric.value())?;
-        let own = all.map(of)? / window_s;
-        Some(u64::from((rate - own).abs() <= own * RATE_SLIP))
+        let client_rate = all.map(count_of)? / window_s;
+        Some(u64::from((rate - client_rate).abs() <= client_rate * RATE_SLIP))
     };
-    // A rate that the record leaves out, because it cannot be known, needs not agree with anything.
+    // A rate that the record leaves out as unknown need not agree with anything.
     if !withheld && record.targets.iter().all(|target| target.identity.counting.at_edges) {
         let rows = |all: &dyno_record::OpStats| all.rows as f64 - all.rows_before;
         figures.count("logical reads/s agree with it", 1, near("logical_reads_per_s", rows));

@@ -1,31 +1,32 @@
-//! The window's proof: scenes on a scripted database, every recorded figure held against the scripted one.
+//! Proves the window: runs scenes on a scripted database, and compares every recorded figure with the
+//! scripted one.
 //!
-//! The scripted database keeps an account of its own of what its sessions did between the edges of the window. Nothing of
-//! what drives, times, counts or records touches that account, so where the two agree to the unit, operations at the
-//! window's ends were neither lost nor counted twice, and percentiles are those of the operations that were done.
+//! The scripted database keeps its own account of what its sessions did between the window boundaries. No
+//! code that drives, times, counts or records touches that account. So if the two agree exactly, no operation
+//! at the boundaries was lost or counted twice, and the percentiles are correct.
 
-use dyno_engine::{ErrorClass, Op, OpError, TargetError};
+use dyno_engine::{BlockOp, ErrorClass, OpError, TargetError};
 use dyno_workload::ClassId;
 
 use super::counted::{counts, stats};
 use super::distribution::Distribution;
-use super::figure::{Figure, Figures};
+use super::figure::{ProofFigure, ProofFigures};
 use super::scene::Scene;
 use super::stalls;
 use crate::scripted::Act;
 
 /// Nanoseconds between two arrivals of the open loop.
 const GAP_NS: u64 = 1_000_000;
-/// How long an operation of the open loop takes, and one that stalls.
+/// How long a normal operation of the open loop takes, and how long one that stalls, ns.
 const SERVED_NS: (u64, u64) = (10_000, 1_000_000_000);
-/// One operation in so many stalls.
+/// One in this many operations stalls.
 const STALL_EVERY: u64 = 5_000;
 
 /// Runs every scene.
 ///
 /// # Errors
-/// A run could not be started: the machine gives no threads.
-pub fn window() -> Result<Vec<Figure>, TargetError> {
+/// A run could not be started: the machine cannot start a thread.
+pub fn window() -> Result<Vec<ProofFigure>, TargetError> {
     let mut figures = closed_loop()?;
     figures.extend(many_sessions()?);
     figures.extend(open_loop()?);
@@ -36,7 +37,7 @@ pub fn window() -> Result<Vec<Figure>, TargetError> {
 }
 
 /// One session, scripted time: all classes, every duration known.
-fn closed_loop() -> Result<Vec<Figure>, TargetError> {
+fn closed_loop() -> Result<Vec<ProofFigure>, TargetError> {
     let scene = Scene::new()
         .scripted_time()
         .set("run.ops_per_session=20000")
@@ -47,17 +48,17 @@ fn closed_loop() -> Result<Vec<Figure>, TargetError> {
         .set("data.scan_scale=100 blocks")
         .script(|_, number, op| {
             Act::Take(match op {
-                Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => 700,
-                Op::Lookup { .. } => 500 + number % 400,
-                Op::Select { .. } => 1_000 + number % 1_000,
-                Op::Scan => 40_000 + number % 3_000,
-                // An even number: half of it is the commit.
-                Op::Update { .. } => 100_000 + 2 * (number % 5_000),
+                BlockOp::Secondary { .. } | BlockOp::Insert { .. } | BlockOp::Delete { .. } => 700,
+                BlockOp::Lookup { .. } => 500 + number % 400,
+                BlockOp::Select { .. } => 1_000 + number % 1_000,
+                BlockOp::Scan => 40_000 + number % 3_000,
+                // An even number: the commit takes half of it.
+                BlockOp::Update { .. } => 100_000 + 2 * (number % 5_000),
             })
         });
     let ran = scene.run()?;
     let (record, window) = (&ran.record, ran.ledger.window(ran.span));
-    let mut figures = Figures::new("closed loop, one session");
+    let mut figures = ProofFigures::new("closed loop, one session");
     counts(&mut figures, &ran);
     for (class, name) in [
         (ClassId::SELECT, "select"),
@@ -84,8 +85,8 @@ fn closed_loop() -> Result<Vec<Figure>, TargetError> {
     Ok(figures.all)
 }
 
-/// Four sessions on the machine's clock: nothing is lost or counted twice at the window's ends.
-fn many_sessions() -> Result<Vec<Figure>, TargetError> {
+/// Four sessions on the machine's clock: nothing is lost or counted twice at the window boundaries.
+fn many_sessions() -> Result<Vec<ProofFigure>, TargetError> {
     let scene = Scene::new()
         .set("run.sessions_per_schema=4")
         .set("workload.update_pct=30")
@@ -94,13 +95,13 @@ fn many_sessions() -> Result<Vec<Figure>, TargetError> {
         .set("data.scan_scale=100 blocks")
         .set("observe.interval=200ms");
     let ran = scene.run()?;
-    let mut figures = Figures::new("closed loop, four sessions");
+    let mut figures = ProofFigures::new("closed loop, four sessions");
     counts(&mut figures, &ran);
     Ok(figures.all)
 }
 
-/// One session, arrivals at a rate, and a whole second's stall in one operation of 5,000.
-fn open_loop() -> Result<Vec<Figure>, TargetError> {
+/// One session, arrivals at a rate, and a stall of one second in one of 5,000 operations.
+fn open_loop() -> Result<Vec<ProofFigure>, TargetError> {
     let served = |number: u64| match number % STALL_EVERY {
         0 => SERVED_NS.1,
         _ => SERVED_NS.0,
@@ -114,13 +115,13 @@ fn open_loop() -> Result<Vec<Figure>, TargetError> {
         .script(move |_, number, _| Act::Take(served(number + 1)));
     let ran = scene.run()?;
     let (record, window) = (&ran.record, ran.ledger.window(ran.span));
-    let mut figures = Figures::new("open loop with stalls");
+    let mut figures = ProofFigures::new("open loop with stalls");
     counts(&mut figures, &ran);
     let inside = ran.ledger.numbers(ran.span).get(&0).cloned().unwrap_or_default();
     let mut response = Distribution::default();
     let (mut free_ns, mut late_ns_max) = (0, 0);
-    // The queue of one server, from the first arrival on: an operation begins when it is due or when the one before has
-    // ended, whichever is later.
+    // The queue of one server, from the first arrival on. An operation begins when it is due or when the one
+    // before has ended, whichever is later.
     for number in 0..inside.end {
         let due_ns = number * GAP_NS;
         let began_ns = free_ns.max(due_ns);
@@ -140,7 +141,7 @@ fn open_loop() -> Result<Vec<Figure>, TargetError> {
         Some(late_ns_max as f64 / 1_000.0),
         record.window.as_ref().and_then(|window| window.late_us_max),
     );
-    // By construction of the scene the stall is in a fifth of all response times and in none but 1 of 5,000 service times.
+    // By construction, the stall affects a fifth of all response times but only 1 of 5,000 service times.
     let is_stalled = |us: Option<f64>| us.map(|us| u64::from(us > SERVED_NS.0 as f64 / 100.0));
     figures.count("stall in service p99", 0, is_stalled(select.and_then(|stats| stats.service_us.p99)));
     figures.count("stall in response p99", 1, is_stalled(select.and_then(|stats| stats.response_us.p99)));
@@ -148,7 +149,7 @@ fn open_loop() -> Result<Vec<Figure>, TargetError> {
 }
 
 /// Two sessions with failures that are retried and connections that are lost.
-fn errors() -> Result<Vec<Figure>, TargetError> {
+fn errors() -> Result<Vec<ProofFigure>, TargetError> {
     let fail = |class, code: &str| {
         Act::Fail(OpError { class, code: code.into(), message: "as the script says".into() })
     };
@@ -161,7 +162,7 @@ fn errors() -> Result<Vec<Figure>, TargetError> {
     );
     let ran = scene.run()?;
     let record = &ran.record;
-    let mut figures = Figures::new("errors");
+    let mut figures = ProofFigures::new("errors");
     counts(&mut figures, &ran);
     let life = ran.ledger.life();
     for ((class, code), &scripted) in &life.errors {
@@ -173,12 +174,12 @@ fn errors() -> Result<Vec<Figure>, TargetError> {
         );
     }
     let reconnects = record.errors.iter().map(|tally| tally.reconnects).sum();
-    figures.count("connections opened anew", life.reconnects, Some(reconnects));
+    figures.count("reconnects", life.reconnects, Some(reconnects));
     Ok(figures.all)
 }
 
 /// Operations in slices inside the database.
-fn server_drive() -> Result<Vec<Figure>, TargetError> {
+fn server_drive() -> Result<Vec<ProofFigure>, TargetError> {
     let scene = Scene::new()
         .set("run.sessions_per_schema=2")
         .set("workload.update_pct=30")
@@ -186,7 +187,7 @@ fn server_drive() -> Result<Vec<Figure>, TargetError> {
         .set("workload.drive=server");
     let ran = scene.run()?;
     let (record, window) = (&ran.record, ran.ledger.window(ran.span));
-    let mut figures = Figures::new("server drive, two sessions");
+    let mut figures = ProofFigures::new("server drive, two sessions");
     counts(&mut figures, &ran);
     let slices = window.class(ClassId::SLICE).count;
     figures.count("slices", slices, stats(record, "slice").map(|stats| stats.count));
@@ -195,7 +196,7 @@ fn server_drive() -> Result<Vec<Figure>, TargetError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::Ran;
+    use super::super::scene::SceneRun;
     use super::*;
 
     #[test]
@@ -212,8 +213,8 @@ mod tests {
     #[test]
     fn a_record_that_is_off_by_one_is_not_proved() {
         let mut ran = Scene::new().set("workload.update_pct=50").run().unwrap();
-        let unproved = |ran: &Ran| {
-            let mut figures = Figures::new("test");
+        let unproved = |ran: &SceneRun| {
+            let mut figures = ProofFigures::new("test");
             counts(&mut figures, ran);
             figures
                 .all

@@ -1,23 +1,23 @@
-//! The counters of the scripted database, and who reads them.
+//! The counters of the scripted database, and its observer.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_engine::{Counting, Observer, TargetError};
 use dyno_record::{Counter, Snapshot};
 
-/// Bytes of redo that the script books for each updated row.
+/// Bytes of redo that the script counts for each updated row.
 pub const REDO_BYTES_PER_ROW: u64 = 300;
 
 #[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Books {
+pub(super) struct ScriptedCounters {
     pub(super) logical_reads: u64,
     pub(super) commits: u64,
     pub(super) rows_written: u64,
     pub(super) redo_bytes: u64,
 }
 
-impl Books {
-    /// Books what `more` has.
+impl ScriptedCounters {
+    /// Adds the counts of `more`.
     pub(super) fn add(&mut self, more: Self) {
         self.logical_reads += more.logical_reads;
         self.commits += more.commits;
@@ -26,17 +26,17 @@ impl Books {
     }
 }
 
-/// What sessions that have closed left to be booked, and after how many more looks it is.
+/// Counts that closed sessions left, and the number of readings until they appear.
 #[derive(Debug, Default)]
-pub(super) struct Late {
-    pub(super) looks: u32,
-    pub(super) books: Books,
+pub(super) struct DelayedCounters {
+    pub(super) remaining_reads: u32,
+    pub(super) counters: ScriptedCounters,
 }
 
-/// Reads them.
+/// Reads the counters of the scripted database.
 pub(super) struct ScriptedObserver {
-    pub(super) books: Arc<Mutex<Books>>,
-    pub(super) late: Arc<Mutex<Late>>,
+    pub(super) counters: Arc<Mutex<ScriptedCounters>>,
+    pub(super) delayed: Arc<Mutex<DelayedCounters>>,
     pub(super) reading: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -44,12 +44,12 @@ impl Observer for ScriptedObserver {
     fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
         tell(Counting::Asked);
         (self.reading)();
-        let mut books = self.books.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
-        if late.books.logical_reads > 0 {
-            late.looks = late.looks.saturating_sub(1);
-            if late.looks == 0 {
-                books.add(std::mem::take(&mut late.books));
+        let mut books = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut late = self.delayed.lock().unwrap_or_else(PoisonError::into_inner);
+        if late.counters.logical_reads > 0 {
+            late.remaining_reads = late.remaining_reads.saturating_sub(1);
+            if late.remaining_reads == 0 {
+                books.add(std::mem::take(&mut late.counters));
             }
         }
         let books = *books;

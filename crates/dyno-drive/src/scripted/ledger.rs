@@ -1,7 +1,7 @@
-//! What a scripted database itself knows of what it did: the truth that recorded figures are held against.
+//! A scripted database's own account of its work, with which recorded figures are compared.
 //!
-//! Kept by the sessions of the script as a log, from the script and the clock alone, and never read by what drives or
-//! records. What belongs to a window is worked out from the log afterwards.
+//! The script's sessions write it as a log, from the script and the clock alone. The code that drives or
+//! records never reads it. The part that belongs to a window is computed from the log afterwards.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,39 +9,37 @@ use std::ops::Range;
 use dyno_engine::ErrorClass;
 use dyno_workload::ClassId;
 
-/// One class of operations.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClassAccount {
-    /// Operations that ended well.
+pub struct ScriptedClassTotals {
+    /// Operations that ended without an error.
     pub count: u64,
-    /// Operations that failed.
     pub errors: u64,
-    /// Rows that they touched.
+    /// Rows that the operations touched.
     pub rows: u64,
-    /// How many operations took how long by the script, in nanoseconds.
+    /// Number of operations for each scripted duration in nanoseconds.
     pub service_ns: BTreeMap<u64, u64>,
 }
 
-/// What was done in a stretch of time.
+/// The work in a period of time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Account {
-    /// Operations by class; `commit` is a step of `update`, `slice` a bundle of the others.
-    pub classes: BTreeMap<ClassId, ClassAccount>,
+pub struct ScriptedTotals {
+    /// Operations by class; `commit` is a step of `update`, `slice` contains others.
+    pub classes: BTreeMap<ClassId, ScriptedClassTotals>,
     /// Failures by class and code.
     pub errors: BTreeMap<(ErrorClass, String), u64>,
-    /// Connections that were opened anew.
+    /// Connections that were opened again.
     pub reconnects: u64,
 }
 
-impl Account {
-    /// The account of `class`; empty if it did nothing.
-    pub fn class(&self, class: ClassId) -> ClassAccount {
+impl ScriptedTotals {
+    /// The totals of `class`; empty if it did nothing.
+    pub fn class(&self, class: ClassId) -> ScriptedClassTotals {
         self.classes.get(&class).cloned().unwrap_or_default()
     }
 
     /// All operations: every class but `commit` and `slice`.
-    pub fn all(&self) -> ClassAccount {
-        let mut all = ClassAccount::default();
+    pub fn all(&self) -> ScriptedClassTotals {
+        let mut all = ScriptedClassTotals::default();
         let ops = self.classes.iter().filter(|(class, _)| class.place().is_some());
         for (_, account) in ops {
             all.count += account.count;
@@ -54,49 +52,58 @@ impl Account {
         all
     }
 
-    fn done(&mut self, step: &Step) {
+    fn done(&mut self, step: &LedgerStep) {
         let class = self.classes.entry(step.class).or_default();
         class.count += 1;
         class.rows += step.rows;
         *class.service_ns.entry(step.ns).or_default() += 1;
     }
 
-    fn note(&mut self, entry: &Entry) {
+    fn note(&mut self, entry: &LedgerEntry) {
         match entry {
-            Entry::Call { steps, .. } => steps.iter().for_each(|step| self.done(step)),
-            Entry::Failed { class, error, code, .. } => {
+            LedgerEntry::Call { steps, .. } => steps.iter().for_each(|step| self.done(step)),
+            LedgerEntry::Failed { class, error, code, .. } => {
                 self.classes.entry(*class).or_default().errors += 1;
                 *self.errors.entry((*error, code.clone())).or_default() += 1;
             }
-            Entry::Reconnected => self.reconnects += 1,
-            Entry::Edge { .. } => {}
+            LedgerEntry::Reconnected => self.reconnects += 1,
+            LedgerEntry::Edge { .. } => {}
         }
     }
 }
 
 /// An operation, or a step of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct LedgerStep {
     pub(super) class: ClassId,
     pub(super) rows: u64,
-    /// How long it took by the script.
+    /// The duration by the script, ns.
     pub(super) ns: u64,
 }
 
-/// Something that a session did.
+/// One entry of a session's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Entry {
-    /// A call that ended well: one operation, or a slice of them.
-    Call { began_ns: u64, ended_ns: u64, steps: Vec<Step> },
-    /// An operation that failed.
-    Failed { class: ClassId, error: ErrorClass, code: String, ended_ns: u64 },
-    /// What it had done was made visible.
-    Edge { at_ns: u64 },
-    /// A connection opened anew.
+pub(super) enum LedgerEntry {
+    /// A call without an error: one operation, or a slice of them.
+    Call {
+        began_ns: u64,
+        ended_ns: u64,
+        steps: Vec<LedgerStep>,
+    },
+    Failed {
+        class: ClassId,
+        error: ErrorClass,
+        code: String,
+        ended_ns: u64,
+    },
+    /// The session's work was published.
+    Edge {
+        at_ns: u64,
+    },
     Reconnected,
 }
 
-impl Entry {
+impl LedgerEntry {
     fn ended_ns(&self) -> Option<u64> {
         match self {
             Self::Call { ended_ns, .. } | Self::Failed { ended_ns, .. } => Some(*ended_ns),
@@ -105,42 +112,43 @@ impl Entry {
     }
 }
 
-/// Begin and end of a window on the run's clock, as the run told them.
+/// Begin and end of a window on the run's clock, as the run reported them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Span {
-    /// Since when what ends counts.
+pub struct LedgerSpan {
+    /// Work that ends after this time counts.
     pub begin_ns: u64,
-    /// From when on nothing more is begun that counts.
+    /// Work that begins after this time does not count.
     pub end_ns: u64,
 }
 
-/// Everything that the sessions of a script did.
+/// The logs of all sessions of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
-    /// By session, in their order.
-    log: BTreeMap<u32, Vec<Entry>>,
+    /// The entries by session, in order.
+    log: BTreeMap<u32, Vec<LedgerEntry>>,
 }
 
 impl Ledger {
-    /// Over each session's whole life.
-    pub fn life(&self) -> Account {
-        let mut life = Account::default();
+    /// The totals over all sessions' lives.
+    pub fn life(&self) -> ScriptedTotals {
+        let mut life = ScriptedTotals::default();
         self.log.values().flatten().for_each(|entry| life.note(entry));
         life
     }
 
-    /// What belongs to the window: every operation that ended after its begin, and was under way at its end at the latest.
-    pub fn window(&self, span: Span) -> Account {
-        let mut window = Account::default();
+    /// The totals of the window: every operation that ended after its begin and began before its end.
+    pub fn window(&self, span: LedgerSpan) -> ScriptedTotals {
+        let mut window = ScriptedTotals::default();
         self.inside(span).for_each(|(_, entry)| window.note(entry));
         window
     }
 
-    /// By session, the numbers of its operations in the window; a call is one.
-    pub fn numbers(&self, span: Span) -> BTreeMap<u32, Range<u64>> {
+    /// For each session, the numbers of its operations in the window; a call counts as one.
+    pub fn numbers(&self, span: LedgerSpan) -> BTreeMap<u32, Range<u64>> {
         let mut numbers = BTreeMap::new();
         for (&session, log) in &self.log {
-            let calls = |entries: &[Entry]| entries.iter().filter(|e| e.ended_ns().is_some()).count() as u64;
+            let calls =
+                |entries: &[LedgerEntry]| entries.iter().filter(|e| e.ended_ns().is_some()).count() as u64;
             let last = calls(&log[..last_of(log, span)]);
             let first = log.iter().filter(|e| e.ended_ns().is_some_and(|ns| ns <= span.begin_ns)).count();
             numbers.insert(session, first as u64..last);
@@ -148,21 +156,21 @@ impl Ledger {
         numbers
     }
 
-    /// The longest call in the window, by this clock.
-    pub fn longest_ns(&self, span: Span) -> u64 {
-        let length = |(_, entry): (u32, &Entry)| match entry {
-            Entry::Call { began_ns, ended_ns, .. } => ended_ns - began_ns,
+    /// The longest call in the window, on this clock, ns.
+    pub fn longest_ns(&self, span: LedgerSpan) -> u64 {
+        let length = |(_, entry): (u32, &LedgerEntry)| match entry {
+            LedgerEntry::Call { began_ns, ended_ns, .. } => ended_ns - began_ns,
             _ => 0,
         };
         self.inside(span).map(length).max().unwrap_or(0)
     }
 
-    /// Of the calls that were under way at the window's begin, the sum of the shares that had passed by then, each times its
+    /// For calls in progress at the window's begin: the sum of their elapsed shares, each times its number of
     /// operations.
-    pub fn before(&self, span: Span) -> f64 {
-        let share = |(_, entry): (u32, &Entry)| match entry {
-            Entry::Call { began_ns, ended_ns, steps } if *began_ns < span.begin_ns => {
-                let is_one = |step: &&Step| step.class.place().is_some();
+    pub fn before(&self, span: LedgerSpan) -> f64 {
+        let share = |(_, entry): (u32, &LedgerEntry)| match entry {
+            LedgerEntry::Call { began_ns, ended_ns, steps } if *began_ns < span.begin_ns => {
+                let is_one = |step: &&LedgerStep| step.class.place().is_some();
                 let ops = steps.iter().filter(is_one).count() as f64;
                 ops * (span.begin_ns - began_ns) as f64 / (ended_ns - began_ns) as f64
             }
@@ -171,25 +179,25 @@ impl Ledger {
         self.inside(span).map(share).sum()
     }
 
-    /// How long the calls that were under way at the window's begin had taken by then, summed.
-    pub fn before_ns(&self, span: Span) -> u64 {
-        let before = |(_, entry): (u32, &Entry)| match entry {
-            Entry::Call { began_ns, .. } => span.begin_ns.saturating_sub(*began_ns),
+    /// The elapsed time of the calls in progress at the window's begin, summed, ns.
+    pub fn before_ns(&self, span: LedgerSpan) -> u64 {
+        let before = |(_, entry): (u32, &LedgerEntry)| match entry {
+            LedgerEntry::Call { began_ns, .. } => span.begin_ns.saturating_sub(*began_ns),
             _ => 0,
         };
         self.inside(span).map(before).sum()
     }
 
-    /// Whether an operation ended so close to the window's begin that this log and the client, which reads the clock a moment
-    /// later, may differ about which side it is on.
-    pub fn is_ambiguous(&self, span: Span) -> bool {
+    /// Whether an operation ended so close to the window's begin that log and client may disagree about its
+    /// side; the client reads the clock a moment later.
+    pub fn is_ambiguous(&self, span: LedgerSpan) -> bool {
         self.log.values().any(|log| {
-            let mut ended = 0;
+            let mut last_end_ns = 0;
             log.iter().any(|entry| match entry {
-                Entry::Call { began_ns, ended_ns, .. } => {
-                    let until = (*began_ns).min(ended + NOTICED_NS);
-                    let between = ended > 0 && (ended..=until).contains(&span.begin_ns);
-                    ended = *ended_ns;
+                LedgerEntry::Call { began_ns, ended_ns, .. } => {
+                    let until = (*began_ns).min(last_end_ns + NOTICED_NS);
+                    let between = last_end_ns > 0 && (last_end_ns..=until).contains(&span.begin_ns);
+                    last_end_ns = *ended_ns;
                     between
                 }
                 _ => false,
@@ -197,30 +205,30 @@ impl Ledger {
         })
     }
 
-    fn inside(&self, span: Span) -> impl Iterator<Item = (u32, &Entry)> {
+    fn inside(&self, span: LedgerSpan) -> impl Iterator<Item = (u32, &LedgerEntry)> {
         self.log.iter().flat_map(move |(&session, log)| {
-            let mut begun = false;
+            let mut has_begun = false;
             let within = log[..last_of(log, span)].iter().filter(move |entry| {
-                begun |= entry.ended_ns().is_some_and(|ns| ns > span.begin_ns);
-                begun
+                has_begun |= entry.ended_ns().is_some_and(|ns| ns > span.begin_ns);
+                has_begun
             });
             within.map(move |entry| (session, entry))
         })
     }
 
-    /// Adds what a session has done.
-    pub(super) fn absorb(&mut self, session: u32, entries: Vec<Entry>) {
+    /// Adds the log of a session.
+    pub(super) fn absorb(&mut self, session: u32, entries: Vec<LedgerEntry>) {
         self.log.entry(session).or_default().extend(entries);
     }
 }
 
-/// How soon after an operation has ended its client has read the clock, ns: one session of several may be without a processor for a
-/// while of which the record does not tell, as others of its client had one.
+/// How long after an operation's end its client reads the clock at the latest, ns. A session may lack a
+/// processor for a while without a trace in the record, if other sessions of its client have one.
 pub const NOTICED_NS: u64 = 50_000_000;
 
-/// The number of entries until a session noticed that the window was over: then it makes visible what it has done.
-fn last_of(log: &[Entry], span: Span) -> usize {
-    let ends = |entry: &Entry| matches!(entry, Entry::Edge { at_ns } if *at_ns >= span.end_ns);
+/// Number of entries before the session noticed the window's end and published its work.
+fn last_of(log: &[LedgerEntry], span: LedgerSpan) -> usize {
+    let ends = |entry: &LedgerEntry| matches!(entry, LedgerEntry::Edge { at_ns } if *at_ns >= span.end_ns);
     log.iter().position(ends).unwrap_or(log.len())
 }
 
@@ -230,16 +238,16 @@ mod tests {
 
     #[test]
     fn a_begin_behind_an_operation_is_open_as_long_as_its_client_may_not_have_looked() {
-        let call = |began_ms: u64, ended_ms: u64| Entry::Call {
+        let call = |began_ms: u64, ended_ms: u64| LedgerEntry::Call {
             began_ns: began_ms * 1_000_000,
             ended_ns: ended_ms * 1_000_000,
             steps: Vec::new(),
         };
         let mut ledger = Ledger::default();
-        // Without a processor for 20 ms behind its first operation, and at rest behind its second.
+        // It has no processor for 20 ms after its first operation, and idles after its second.
         ledger.absorb(1, vec![call(100, 101), call(121, 122), call(500, 501)]);
         for (begin_ms, is_open) in [(100, false), (115, true), (121, true), (150, true), (300, false)] {
-            let span = Span { begin_ns: begin_ms * 1_000_000, end_ns: u64::MAX };
+            let span = LedgerSpan { begin_ns: begin_ms * 1_000_000, end_ns: u64::MAX };
             assert_eq!(ledger.is_ambiguous(span), is_open, "{begin_ms} ms");
         }
     }

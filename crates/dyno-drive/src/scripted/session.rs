@@ -7,30 +7,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use dyno_engine::data::UpdateValues;
 use dyno_engine::{
-    Blocks, Clock, Done, Duplex, Interrupter, Kind, Op, OpError, Place, Request, Session, SliceDone, Slices,
-    Statement, TargetError, Value,
+    BlockOp, BlockOpSchema, BlockSessionConfig, BlockStatementKind, Clock, Duplex, Interrupter, OpError,
+    RequestCompletion, Session, SessionRequest, SliceDone, Slices, Statement, TargetError, Value,
 };
 use dyno_workload::ClassId;
 
-use super::books::{Books, Late, REDO_BYTES_PER_ROW};
-use super::ledger::{Entry, Ledger, Step};
-use super::{Act, Pass, Script};
+use super::books::{DelayedCounters, REDO_BYTES_PER_ROW, ScriptedCounters};
+use super::ledger::{Ledger, LedgerEntry, LedgerStep};
+use super::{Act, OperationScript, Pass};
 
-/// What a scripted panic says.
+/// The message of a scripted panic.
 pub(super) const PANIC: &str = "as scripted";
 
-/// Whether a session was broken off.
+/// Whether a session was interrupted.
 #[derive(Default)]
-pub(super) struct Broken(Mutex<bool>, std::sync::Condvar);
+pub(super) struct ScriptedInterrupter(Mutex<bool>, std::sync::Condvar);
 
-impl Interrupter for Broken {
+impl Interrupter for ScriptedInterrupter {
     fn interrupt(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.1.notify_all();
     }
 }
 
-impl Broken {
+impl ScriptedInterrupter {
     fn wait(&self) {
         let mut broken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         while !*broken {
@@ -39,50 +39,50 @@ impl Broken {
     }
 }
 
-/// An operation of a session in two halves that takes longer is waited for on a thread of its own.
+/// A longer operation of a session in two halves waits on a thread of its own.
 const ELSEWHERE_NS: u64 = 1_000_000;
 
 pub(super) struct ScriptedSession {
     pub(super) number: u32,
     pub(super) panics_closed: bool,
-    /// Both ends of what tells that an answer has come, and what was asked.
+    /// Both ends of a socket pair that signals an answer.
     pub(super) wire: Option<(UnixStream, UnixStream)>,
-    /// The operation, or an edge, and when it was asked for.
-    pub(super) asked: Option<(Option<Op>, u64)>,
+    /// The operation, or an edge, and when it was requested.
+    pub(super) pending_op: Option<(Option<BlockOp>, u64)>,
     pub(super) took_ns: u64,
     pub(super) live: bool,
-    /// What each statement does.
-    pub(super) kinds: Vec<Kind>,
-    pub(super) blocks: Blocks,
+    /// The kind of each statement.
+    pub(super) kinds: Vec<BlockStatementKind>,
+    pub(super) blocks: BlockSessionConfig,
     pub(super) ops: u64,
-    pub(super) script: Arc<Script>,
+    pub(super) script: Arc<OperationScript>,
     pub(super) pass: Arc<Pass>,
     pub(super) shown: Arc<dyn Fn() + Send + Sync>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) own: Books,
-    pub(super) books: Arc<Mutex<Books>>,
-    pub(super) late: Arc<Mutex<Late>>,
-    pub(super) log: Vec<Entry>,
+    pub(super) unpublished: ScriptedCounters,
+    pub(super) counters: Arc<Mutex<ScriptedCounters>>,
+    pub(super) delayed: Arc<Mutex<DelayedCounters>>,
+    pub(super) log: Vec<LedgerEntry>,
     pub(super) ledger: Arc<Mutex<Ledger>>,
-    pub(super) broken: Arc<Broken>,
+    pub(super) broken: Arc<ScriptedInterrupter>,
 }
 
 impl ScriptedSession {
     fn publish(&mut self) {
-        let own = std::mem::take(&mut self.own);
-        self.books.lock().unwrap_or_else(PoisonError::into_inner).add(own);
+        let counters = std::mem::take(&mut self.unpublished);
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner).add(counters);
         let log = std::mem::take(&mut self.log);
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner).absorb(self.number, log);
     }
 
-    fn act(&mut self, op: Op) -> Act {
+    fn act(&mut self, op: BlockOp) -> Act {
         let act = (self.script)(self.number, self.ops, op);
         self.ops += 1;
         act
     }
 
-    /// An operation that ends well begins: what of its time goes by before its commit.
-    fn begin(&self, op: Op, ns: u64) -> Option<u64> {
+    /// Begins an operation that will succeed: the part of its time before its commit passes.
+    fn begin(&self, op: BlockOp, ns: u64) -> Option<u64> {
         if !op.writes() {
             (self.pass)(ns);
             return None;
@@ -93,45 +93,49 @@ impl ScriptedSession {
         Some(commit_began_ns)
     }
 
-    /// Books an operation that has ended well.
-    fn end(&mut self, op: Op, ns: u64, steps: &mut Vec<Step>) -> u64 {
+    /// Counts an operation that succeeded.
+    fn end(&mut self, op: BlockOp, ns: u64, steps: &mut Vec<LedgerStep>) -> u64 {
         let rows = match op {
-            Op::Select { .. } | Op::Update { .. } => u64::from(self.blocks.work_unit),
-            Op::Lookup { .. } | Op::Insert { .. } | Op::Delete { .. } => 1,
-            Op::Secondary { value } => self.blocks.spec.group_rows(value),
-            Op::Scan => self.blocks.spec.scan_rows,
+            BlockOp::Select { .. } | BlockOp::Update { .. } => u64::from(self.blocks.work_unit),
+            BlockOp::Lookup { .. } | BlockOp::Insert { .. } | BlockOp::Delete { .. } => 1,
+            BlockOp::Secondary { value } => self.blocks.spec.group_rows(value),
+            BlockOp::Scan => self.blocks.spec.scan_rows,
         };
-        self.own.logical_reads += rows;
-        steps.push(Step { class: ClassId::of(op), rows, ns });
+        self.unpublished.logical_reads += rows;
+        steps.push(LedgerStep { class: ClassId::of(op), rows, ns });
         if op.writes() {
-            steps.push(Step { class: ClassId::COMMIT, rows: 0, ns: ns - ns / 2 });
-            self.own.commits += 1;
-            self.own.rows_written += rows;
-            self.own.redo_bytes += rows * REDO_BYTES_PER_ROW;
+            steps.push(LedgerStep { class: ClassId::COMMIT, rows: 0, ns: ns - ns / 2 });
+            self.unpublished.commits += 1;
+            self.unpublished.rows_written += rows;
+            self.unpublished.redo_bytes += rows * REDO_BYTES_PER_ROW;
         }
         rows
     }
 
-    /// Logs a call that has ended well.
-    fn called(&mut self, began_ns: u64, steps: Vec<Step>) {
-        self.log.push(Entry::Call { began_ns, ended_ns: self.clock.now_ns(), steps });
+    /// Logs a call that succeeded.
+    fn called(&mut self, began_ns: u64, steps: Vec<LedgerStep>) {
+        self.log.push(LedgerEntry::Call { began_ns, ended_ns: self.clock.now_ns(), steps });
         if self.live {
             self.publish();
         }
     }
 
-    fn failed(&mut self, op: Op, error: OpError) -> Box<OpError> {
+    fn failed(&mut self, op: BlockOp, error: OpError) -> Box<OpError> {
         let code = error.code.clone();
         let ended_ns = self.clock.now_ns();
-        self.log.push(Entry::Failed { class: ClassId::of(op), error: error.class, code, ended_ns });
+        self.log.push(LedgerEntry::Failed { class: ClassId::of(op), error: error.class, code, ended_ns });
         Box::new(error)
     }
 
-    fn one(&mut self, op: Op, steps: &mut Vec<Step>) -> Result<Done, Box<OpError>> {
+    fn run_op(
+        &mut self,
+        op: BlockOp,
+        steps: &mut Vec<LedgerStep>,
+    ) -> Result<RequestCompletion, Box<OpError>> {
         match self.act(op) {
             Act::Take(ns) => {
                 let commit_began_ns = self.begin(op, ns);
-                Ok(Done { rows: self.end(op, ns, steps), commit_began_ns })
+                Ok(RequestCompletion { rows: self.end(op, ns, steps), commit_began_ns })
             }
             Act::Fail(error) => Err(self.failed(op, error)),
             Act::Panic => panic!("{PANIC}"),
@@ -147,63 +151,63 @@ impl ScriptedSession {
     }
 }
 
-/// What each of `statements` does.
-pub(super) fn kinds(statements: &[Statement]) -> Vec<Kind> {
-    let of = |statement: &Statement| {
-        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == statement.sql);
+/// The kind of each of `statements`.
+pub(super) fn kinds(statements: &[Statement]) -> Vec<BlockStatementKind> {
+    let kind_of = |statement: &Statement| {
+        let kind = BlockStatementKind::ALL.into_iter().find(|kind| kind.name() == statement.sql);
         kind.expect("the script knows its own statements")
     };
-    statements.iter().map(of).collect()
+    statements.iter().map(kind_of).collect()
 }
 
-/// What a request is to the script.
-enum Wish {
-    Operation(Op),
-    /// A look at the rows of the last update.
+/// The meaning of a request for the script.
+enum ScriptedRequest {
+    Operation(BlockOp),
+    /// A check of the rows of the last update.
     Look,
     Edge,
-    /// It has no transactions of several steps.
+    /// It has no transactions with several steps.
     Nothing,
 }
 
 impl ScriptedSession {
-    fn wish(&self, request: Request<'_>) -> Wish {
+    fn classify(&self, request: SessionRequest<'_>) -> ScriptedRequest {
         match request {
-            Request::Execute(id, &[Value::Int(key), Value::Int(number)]) => {
+            SessionRequest::Execute(id, &[Value::Int(key), Value::Int(number)]) => {
                 let op = self.kinds[id.index()].op(key.unsigned_abs(), number.unsigned_abs());
-                op.map_or(Wish::Look, Wish::Operation)
+                op.map_or(ScriptedRequest::Look, ScriptedRequest::Operation)
             }
-            Request::Edge => Wish::Edge,
-            _ => Wish::Nothing,
+            SessionRequest::Edge => ScriptedRequest::Edge,
+            _ => ScriptedRequest::Nothing,
         }
     }
 
-    fn look(&self) -> Done {
-        Done { rows: u64::from(self.blocks.work_unit), commit_began_ns: None }
+    fn read_back(&self) -> RequestCompletion {
+        RequestCompletion { rows: u64::from(self.blocks.work_unit), commit_began_ns: None }
     }
 
-    fn show(&mut self) {
-        self.log.push(Entry::Edge { at_ns: self.clock.now_ns() });
+    fn make_visible(&mut self) {
+        self.log.push(LedgerEntry::Edge { at_ns: self.clock.now_ns() });
         self.publish();
         (self.shown)();
     }
 }
 
 impl Session for ScriptedSession {
-    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
-        let op = match self.wish(request) {
-            Wish::Operation(op) => op,
-            Wish::Look => return Ok(self.look()),
-            Wish::Edge => {
-                self.show();
-                return Ok(Done::default());
+    fn ask(&mut self, request: SessionRequest<'_>) -> Result<RequestCompletion, Box<OpError>> {
+        let op = match self.classify(request) {
+            ScriptedRequest::Operation(op) => op,
+            ScriptedRequest::Look => return Ok(self.read_back()),
+            ScriptedRequest::Edge => {
+                self.make_visible();
+                return Ok(RequestCompletion::default());
             }
-            Wish::Nothing => return Ok(Done::default()),
+            ScriptedRequest::Nothing => return Ok(RequestCompletion::default()),
         };
         let (began_ns, mut steps) = (self.clock.now_ns(), Vec::new());
-        let done = self.one(op, &mut steps)?;
+        let completion = self.run_op(op, &mut steps)?;
         self.called(began_ns, steps);
-        Ok(done)
+        Ok(completion)
     }
 
     fn queued(&self) -> &[u64] {
@@ -231,7 +235,7 @@ impl Session for ScriptedSession {
     }
 
     fn reconnect(&mut self) -> Result<(), TargetError> {
-        self.log.push(Entry::Reconnected);
+        self.log.push(LedgerEntry::Reconnected);
         Ok(())
     }
 
@@ -249,9 +253,9 @@ impl Session for ScriptedSession {
 
     fn close(mut self: Box<Self>) {
         assert!(!self.panics_closed, "{PANIC}");
-        let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
-        if late.looks > 0 {
-            late.books.add(std::mem::take(&mut self.own));
+        let mut late = self.delayed.lock().unwrap_or_else(PoisonError::into_inner);
+        if late.remaining_reads > 0 {
+            late.counters.add(std::mem::take(&mut self.unpublished));
         }
         drop(late);
         self.publish();
@@ -259,23 +263,28 @@ impl Session for ScriptedSession {
 }
 
 impl Slices for ScriptedSession {
-    fn slice(&mut self, _: Place, ops: &[Op], _: &mut UpdateValues) -> Result<SliceDone, Box<OpError>> {
+    fn slice(
+        &mut self,
+        _: BlockOpSchema,
+        ops: &[BlockOp],
+        _: &mut UpdateValues,
+    ) -> Result<SliceDone, Box<OpError>> {
         let mut slice = SliceDone::default();
         let (began_ns, mut steps) = (self.clock.now_ns(), Vec::new());
         for &op in ops {
-            let done = self.one(op, &mut steps)?;
+            let completion = self.run_op(op, &mut steps)?;
             match op {
-                Op::Select { .. } => slice.rows_read[0] += done.rows,
-                Op::Lookup { .. } => slice.rows_read[1] += done.rows,
-                Op::Scan => slice.rows_read[2] += done.rows,
-                Op::Secondary { .. } => slice.rows_read[3] += done.rows,
-                Op::Update { .. } => slice.rows_updated += done.rows,
-                Op::Insert { .. } => slice.churned.0 += done.rows,
-                Op::Delete { .. } => slice.churned.1 += done.rows,
+                BlockOp::Select { .. } => slice.rows_read[0] += completion.rows,
+                BlockOp::Lookup { .. } => slice.rows_read[1] += completion.rows,
+                BlockOp::Scan => slice.rows_read[2] += completion.rows,
+                BlockOp::Secondary { .. } => slice.rows_read[3] += completion.rows,
+                BlockOp::Update { .. } => slice.rows_updated += completion.rows,
+                BlockOp::Insert { .. } => slice.churned.0 += completion.rows,
+                BlockOp::Delete { .. } => slice.churned.1 += completion.rows,
             }
             slice.commits += u64::from(op.writes());
         }
-        steps.push(Step { class: ClassId::SLICE, rows: 0, ns: self.clock.now_ns() - began_ns });
+        steps.push(LedgerStep { class: ClassId::SLICE, rows: 0, ns: self.clock.now_ns() - began_ns });
         self.called(began_ns, steps);
         Ok(slice)
     }
@@ -287,16 +296,17 @@ impl ScriptedSession {
     }
 }
 
-/// What was asked takes its time elsewhere, so that one session's long operation stops no other on the same thread.
+/// A request takes its time on another thread, so that a long operation blocks no other session of its
+/// thread.
 impl Duplex for ScriptedSession {
     fn socket(&mut self) -> BorrowedFd<'_> {
         self.wire().0.as_fd()
     }
 
-    fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
+    fn send(&mut self, request: SessionRequest<'_>) -> Result<(), Box<OpError>> {
         let began_ns = self.clock.now_ns();
-        let Wish::Operation(op) = self.wish(request) else {
-            self.asked = Some((None, began_ns));
+        let ScriptedRequest::Operation(op) = self.classify(request) else {
+            self.pending_op = Some((None, began_ns));
             self.wire().1.write_all(&[0]).expect("one byte has room in an empty socket");
             return Ok(());
         };
@@ -306,7 +316,7 @@ impl Duplex for ScriptedSession {
             Act::Fail(error) => return Err(self.failed(op, error)),
             Act::Hang => return Ok(()),
         };
-        (self.asked, self.took_ns) = (Some((Some(op), began_ns)), ns);
+        (self.pending_op, self.took_ns) = (Some((Some(op), began_ns)), ns);
         let mut far = self.wire().1.try_clone().expect("a socket of this process can be doubled");
         let pass = Arc::clone(&self.pass);
         let mut answer = move || {
@@ -321,16 +331,16 @@ impl Duplex for ScriptedSession {
         Ok(())
     }
 
-    fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
-        let Some((op, began_ns)) = self.asked.take() else { return Ok(None) };
+    fn receive(&mut self) -> Result<Option<RequestCompletion>, Box<OpError>> {
+        let Some((op, began_ns)) = self.pending_op.take() else { return Ok(None) };
         self.wire().0.read_exact(&mut [0]).expect("the byte was sent with the answer");
         let Some(op) = op else {
-            self.show();
-            return Ok(Some(Done::default()));
+            self.make_visible();
+            return Ok(Some(RequestCompletion::default()));
         };
         let (ns, mut steps) = (self.took_ns, Vec::new());
         let rows = self.end(op, ns, &mut steps);
         self.called(began_ns, steps);
-        Ok(Some(Done { rows, commit_began_ns: op.writes().then(|| self.clock.now_ns()) }))
+        Ok(Some(RequestCompletion { rows, commit_began_ns: op.writes().then(|| self.clock.now_ns()) }))
     }
 }

@@ -1,4 +1,4 @@
-//! The scripted database.
+//! The target of the scripted database.
 
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,42 +6,42 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
 use dyno_engine::pool::BreakOff;
 use dyno_engine::{
-    Answer, Blocks, BlocksSql, BlocksStatement, Cancel, Capabilities, Claim, DataState, Dataset, Dialect,
-    DropItem, Fill, Holder, Kind, LoadOptions, LoadReport, Lock, ObjectKind, Observer, Progress, Proof,
-    RowVersion, Sampler, Session, SessionSetup, Slot, TableWords, Target, TargetError, TargetErrorKind, Told,
-    Type, WorkloadNeeds,
+    BlockSessionConfig, BlockStatementKind, BlocksSql, BlocksStatement, Cancel, Capabilities, Claim,
+    DataState, Dataset, Dialect, DropItem, DurabilityProof, Fill, Holder, LoadOptions, LoadProgressSink,
+    LoadReport, Lock, ObjectKind, Observer, ResultKind, RowCallback, RowVersion, Sampler, Session,
+    SessionSetup, Slot, TableWords, Target, TargetError, TargetErrorKind, Type, WorkloadNeeds,
 };
 use dyno_plan::{Bytes, Commit, DataSpec, Plan};
 use dyno_record::{Advice, CountingRules, Identity, ServerProcesses, Transactions};
 
-use super::books::{Books, Late, ScriptedObserver};
+use super::books::{DelayedCounters, ScriptedCounters, ScriptedObserver};
 use super::ledger::Ledger;
 use super::session::{PANIC, ScriptedSession, kinds};
-use super::{Pass, Script};
+use super::{OperationScript, Pass};
 
-/// The scripted database.
+/// A target whose operations follow a script.
 pub struct ScriptedTarget {
-    script: Arc<Script>,
-    /// Moves the clock on by an operation's time.
+    script: Arc<OperationScript>,
+    /// Advances the clock by an operation's time.
     pass: Arc<Pass>,
-    /// What goes on while a snapshot is read.
+    /// Called while a snapshot is read.
     reading: Arc<dyn Fn() + Send + Sync>,
-    /// What goes on when a session has made visible what it did, before it goes on.
+    /// Called when a session has published its work, before it continues.
     shown: Arc<dyn Fn() + Send + Sync>,
-    /// Whether sessions come in two halves.
+    /// Whether sessions can be split in two halves.
     duplex: bool,
-    /// Whether what a session did shows at once, and not only when it makes it visible.
+    /// Whether the counters show a session's work at once, not only after it is published.
     live: bool,
-    /// The session that panics when it is opened, and the one that does when it is closed.
+    /// The session that panics when it is opened, and the one that panics when it is closed.
     panics: [Option<u32>; 2],
-    books: Arc<Mutex<Books>>,
-    late: Arc<Mutex<Late>>,
+    counters: Arc<Mutex<ScriptedCounters>>,
+    delayed: Arc<Mutex<DelayedCounters>>,
     ledger: Arc<Mutex<Ledger>>,
 }
 
 impl ScriptedTarget {
-    /// A database whose operations do what `script` says; `pass` lets an operation's time go by.
-    pub fn new(script: Arc<Script>, pass: Arc<Pass>) -> Self {
+    /// A database whose operations follow `script`; `pass` lets an operation's time pass.
+    pub fn new(script: Arc<OperationScript>, pass: Arc<Pass>) -> Self {
         Self {
             script,
             pass,
@@ -50,55 +50,55 @@ impl ScriptedTarget {
             duplex: false,
             live: false,
             panics: [None; 2],
-            books: Arc::default(),
-            late: Arc::default(),
+            counters: Arc::default(),
+            delayed: Arc::default(),
             ledger: Arc::default(),
         }
     }
 
-    /// The same, where the counters show what sessions did last only so many `looks` after these have closed.
+    /// Delays the counters: they show the last work of closed sessions only after this many `looks`.
     #[must_use]
     pub fn late(self, looks: u32) -> Self {
-        self.late.lock().unwrap_or_else(PoisonError::into_inner).looks = looks;
+        self.delayed.lock().unwrap_or_else(PoisonError::into_inner).remaining_reads = looks;
         self
     }
 
-    /// The same with sessions of which one thread can lead several. None of them can hang.
+    /// Lets one thread lead several sessions; none of them can hang then.
     #[must_use]
     pub fn duplex(mut self) -> Self {
         self.duplex = true;
         self
     }
 
-    /// The same, where the counters show at once what a session did.
+    /// Lets the counters show a session's work at once.
     #[must_use]
     pub fn live(mut self) -> Self {
         self.live = true;
         self
     }
 
-    /// The same, where one session panics when it is `opened`, and one when it is `closed`.
+    /// Lets one session panic when it is `opened`, and one when it is `closed`.
     #[must_use]
     pub fn panicking(mut self, opened: Option<u32>, closed: Option<u32>) -> Self {
         self.panics = [opened, closed];
         self
     }
 
-    /// The same, calling `reading` before each look at the counters.
+    /// Calls `reading` before each reading of the counters.
     #[must_use]
     pub fn reading(mut self, reading: Arc<dyn Fn() + Send + Sync>) -> Self {
         self.reading = reading;
         self
     }
 
-    /// The same, calling `shown` whenever a session has made visible what it did.
+    /// Calls `shown` whenever a session has published its work.
     #[must_use]
     pub fn shown(mut self, shown: Arc<dyn Fn() + Send + Sync>) -> Self {
         self.shown = shown;
         self
     }
 
-    /// What the sessions have done, by their own account; whole when all of them have ended.
+    /// The sessions' work by their own account; complete after all of them have ended.
     pub fn ledger(&self) -> Ledger {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -147,7 +147,7 @@ impl Target for ScriptedTarget {
         Ok(Vec::new())
     }
 
-    /// It reads no SQL.
+    /// The scripted database reads no SQL.
     fn dialect(&self) -> Dialect {
         Dialect {
             mark: |_| String::new(),
@@ -168,7 +168,7 @@ impl Target for ScriptedTarget {
             number: setup.number,
             panics_closed,
             wire,
-            asked: None,
+            pending_op: None,
             took_ns: 0,
             live: self.live,
             kinds: kinds(&setup.statements),
@@ -178,9 +178,9 @@ impl Target for ScriptedTarget {
             pass: Arc::clone(&self.pass),
             shown: Arc::clone(&self.shown),
             clock: Arc::clone(&setup.clock),
-            own: Books::default(),
-            books: Arc::clone(&self.books),
-            late: Arc::clone(&self.late),
+            unpublished: ScriptedCounters::default(),
+            counters: Arc::clone(&self.counters),
+            delayed: Arc::clone(&self.delayed),
             log: Vec::new(),
             ledger: Arc::clone(&self.ledger),
             broken: Arc::default(),
@@ -189,8 +189,8 @@ impl Target for ScriptedTarget {
 
     fn observer(&self, _: &DataSpec) -> Result<Box<dyn Observer>, TargetError> {
         Ok(Box::new(ScriptedObserver {
-            books: Arc::clone(&self.books),
-            late: Arc::clone(&self.late),
+            counters: Arc::clone(&self.counters),
+            delayed: Arc::clone(&self.delayed),
             reading: Arc::clone(&self.reading),
         }))
     }
@@ -221,7 +221,7 @@ impl Dataset for ScriptedTarget {
         &self,
         _: &DataSpec,
         _: &LoadOptions,
-        _: &dyn Progress,
+        _: &dyn LoadProgressSink,
         _: &Cancel,
     ) -> Result<LoadReport, TargetError> {
         unsupported()
@@ -235,19 +235,21 @@ impl Dataset for ScriptedTarget {
         Ok(Vec::new())
     }
 
-    /// A statement's text is the name of what it does; its values are the key and the number.
-    fn blocks(&self, _: &Blocks, _: Commit) -> Result<BlocksSql, TargetError> {
-        let statement = |kind: Kind| {
+    /// A statement's text is the name of its kind; its values are the key and the number.
+    fn blocks(&self, _: &BlockSessionConfig, _: Commit) -> Result<BlocksSql, TargetError> {
+        let statement = |kind: BlockStatementKind| {
             let (sql, params, slots) = (kind.name().to_owned(), [Type::Int; 2], [Slot::KEY, Slot::Number]);
             match kind {
-                Kind::Found | Kind::Fresh => BlocksStatement::look(kind, sql, &params, &slots),
-                Kind::Update | Kind::Insert | Kind::Delete => {
+                BlockStatementKind::Found | BlockStatementKind::Fresh => {
+                    BlocksStatement::look(kind, sql, &params, &slots)
+                }
+                BlockStatementKind::Update | BlockStatementKind::Insert | BlockStatementKind::Delete => {
                     BlocksStatement::write(kind, sql, &params, &slots)
                 }
-                _ => BlocksStatement::read(kind, sql, &params, &slots, Answer::Number),
+                _ => BlocksStatement::read(kind, sql, &params, &slots, ResultKind::Number),
             }
         };
-        let statements = Kind::ALL.into_iter().map(statement).collect();
+        let statements = BlockStatementKind::ALL.into_iter().map(statement).collect();
         Ok(BlocksSql { column_bytes: CLASSIC_COLUMN_BYTES, pad_bytes: 0, statements })
     }
 
@@ -259,21 +261,21 @@ impl Dataset for ScriptedTarget {
         Ok(Vec::new())
     }
 
-    fn own_rows(&self, _: &DataSpec) -> Result<u64, TargetError> {
+    fn leftover_rows(&self, _: &DataSpec) -> Result<u64, TargetError> {
         Ok(0)
     }
 
-    fn sweep_up(&self, _: &DataSpec) -> Result<u64, TargetError> {
+    fn delete_leftover_rows(&self, _: &DataSpec) -> Result<u64, TargetError> {
         Ok(0)
     }
 
-    fn script(&self, _: &[&str], _: Told<'_>) -> Result<(), TargetError> {
+    fn script(&self, _: &[&str], _: RowCallback<'_>) -> Result<(), TargetError> {
         unsupported()
     }
 
     fn table_words(&self) -> TableWords {
         TableWords {
-            of: |column| format!("{column:?}"),
+            type_sql: |column| format!("{column:?}"),
             key_first: true,
             end: "",
             drop_end: "",
@@ -292,7 +294,7 @@ impl Dataset for ScriptedTarget {
     }
 }
 
-impl Proof for ScriptedTarget {
+impl DurabilityProof for ScriptedTarget {
     fn versions(&self, _: &DataSpec, _: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), TargetError> {
         Err(TargetError::unsupported(format!("{} tells no versions of rows", self.engine())))
     }

@@ -1,32 +1,32 @@
-//! A session that is asked for an answer before the gate, so that its server's process comes near.
+//! Sends a request before the gate, so that the session's server process moves to this thread's processor.
 
 use std::time::Duration;
 
 use dyno_engine::OpError;
 
-use super::{Doing, Next, SessionState, duplex};
+use super::{SessionAction, SessionActivity, SessionState, duplex};
 use crate::poll;
 
-/// How long a wait before the gate lasts before the clock is looked at.
+/// Longest wait before the gate without reading the clock.
 const PATIENCE: Duration = Duration::from_millis(1);
 
 impl SessionState {
-    /// Asks for an answer before the gate and waits for it, as long as it is not `late`. Whether it has come; what is wrong
-    /// with a connection is noticed by its first operation, and told then.
-    pub(crate) fn call(&mut self, late: &dyn Fn() -> bool) -> bool {
-        if !matches!(self.show(Doing::Called), Next::Waits) {
-            self.doing = Doing::Nothing;
+    /// Sends a request before the gate and waits for its answer, unless it is `late`. Returns whether the
+    /// answer arrived. The first operation reports problems of the connection.
+    pub(crate) fn ping(&mut self, late: &dyn Fn() -> bool) -> bool {
+        if !matches!(self.request_visibility(SessionActivity::Called), SessionAction::Waits) {
+            self.doing = SessionActivity::Nothing;
             return false;
         }
         while !late() {
             if !poll::is_readable(self.socket(), PATIENCE) {
                 continue;
             }
-            match self.heard_call() {
+            match self.receive_ping() {
                 Ok(false) => {}
                 Ok(true) => return true,
                 Err(error) => {
-                    self.doing = Doing::Lost(error);
+                    self.doing = SessionActivity::Lost(error);
                     return false;
                 }
             }
@@ -34,10 +34,10 @@ impl SessionState {
         false
     }
 
-    fn heard_call(&mut self) -> Result<bool, Box<OpError>> {
+    fn receive_ping(&mut self) -> Result<bool, Box<OpError>> {
         let answer = duplex(self.session.as_mut()).receive()?;
         if answer.is_some() {
-            self.doing = Doing::Nothing;
+            self.doing = SessionActivity::Nothing;
         }
         Ok(answer.is_some())
     }

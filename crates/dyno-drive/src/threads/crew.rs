@@ -1,31 +1,35 @@
-//! Threads of this process as the crew of a run: what they share with the conductor is in memory, so they hear of everything at once.
+//! The threads of this process as a run's worker pool: shared memory tells them everything at once.
 
 use std::time::Duration;
 
 use dyno_engine::target::Stuck;
-use dyno_record::{Fleet, Placed};
+use dyno_record::{Fleet, ThreadPlacement};
 
 use super::Threads;
 use crate::conductor::ANNOUNCED_NS;
-use crate::crew::{Crew, Size};
+use crate::crew::{WorkerPool, WorkerPoolSize};
 use crate::results::Results;
-use crate::shared::Phase;
+use crate::shared::DrivePhase;
 
-impl Crew for Threads {
-    fn size(&self) -> Size {
-        Size { sessions: self.numbers.len() as u32, leading: self.leading, threads: self.count }
+impl WorkerPool for Threads {
+    fn size(&self) -> WorkerPoolSize {
+        WorkerPoolSize {
+            sessions: self.numbers.len() as u32,
+            leading: self.leading_sessions,
+            threads: self.count,
+        }
     }
 
-    fn lead_ns(&self) -> u64 {
+    fn lead_time_ns(&self) -> u64 {
         ANNOUNCED_NS
     }
 
     fn connect(&mut self) {
-        // They do since they were started.
+        // Sessions connect as soon as they are started.
     }
 
     fn listen(&mut self, patience: Duration) {
-        self.hear(patience);
+        self.receive(patience);
     }
 
     fn failure(&self) -> Option<String> {
@@ -40,24 +44,24 @@ impl Crew for Threads {
         self.shared.readiness().0
     }
 
-    fn at_edge(&self, edge: usize) -> u32 {
-        self.shared.at_edge(edge)
+    fn at_boundary(&self, edge: usize) -> u32 {
+        self.shared.at_boundary(edge)
     }
 
     fn ended(&self) -> u32 {
-        self.ended.len() as u32
+        self.results.len() as u32
     }
 
     fn reached_ops(&self) -> u32 {
         self.shared.reached_ops()
     }
 
-    fn all_shown(&self, since_ns: u64) -> bool {
-        self.shared.all_shown(since_ns)
+    fn all_visible_since(&self, since_ns: u64) -> bool {
+        self.shared.all_visible_since(since_ns)
     }
 
-    fn shown_ns_mean(&self) -> u64 {
-        self.shared.shown_ns_mean()
+    fn mean_visible_ns(&self) -> u64 {
+        self.shared.mean_visible_ns()
     }
 
     fn overhead(&self, target: usize) -> i64 {
@@ -72,15 +76,15 @@ impl Crew for Threads {
 
     fn open_window(&mut self, origin_ns: u64, _: Option<u64>) -> u64 {
         self.shared.set_origin(origin_ns);
-        self.shared.enter(Phase::Opening);
-        // Where this thread lost its processor just now, operations of that time are in nobody's count.
+        self.shared.enter(DrivePhase::Opening);
+        // If this thread lost its processor just now, operations of that time are not counted.
         let late_ns = self.clock.now_ns().saturating_sub(origin_ns);
         self.shared.wake();
         late_ns
     }
 
     fn enter_window(&mut self) {
-        self.shared.enter(Phase::Window);
+        self.shared.enter(DrivePhase::Window);
         if self.loads {
             self.shared.wake();
         }
@@ -88,16 +92,16 @@ impl Crew for Threads {
 
     fn close_window(&mut self) -> u64 {
         let now_ns = self.clock.now_ns();
-        self.shared.enter(Phase::Closing);
+        self.shared.enter(DrivePhase::Closing);
         self.shared.wake();
         now_ns
     }
 
-    fn looking(&mut self, _: usize, _: &[usize]) {
-        // The observer's thread tells them to the instruction.
+    fn announce_snapshot(&mut self, _: usize, _: &[usize]) {
+        // The observer's thread updates the shared state directly.
     }
 
-    fn looked(&mut self, _: usize, _: usize, _: u64) {}
+    fn snapshot_taken(&mut self, _: usize, _: usize, _: u64) {}
 
     fn stop(
         &mut self,
@@ -109,12 +113,12 @@ impl Crew for Threads {
         self.end(drain, now_s, impatient, hang)
     }
 
-    fn placement(&self) -> Option<Placed> {
+    fn placement(&self) -> Option<ThreadPlacement> {
         (self.affinity.threads() > 0).then(|| self.affinity.placed())
     }
 
     fn into_results(self: Box<Self>) -> (Results, Option<Fleet>) {
-        (self.into_handed(), None)
+        (self.collect_results(), None)
     }
     fn stuck(&self) -> Vec<Stuck> {
         Vec::new()

@@ -1,20 +1,20 @@
-//! Which threads lead which sessions, and their start.
+//! Decides which threads lead which sessions, and starts them.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use dyno_engine::Target;
-use dyno_plan::{Connect, Drive};
+use dyno_plan::{Connect, DriveMode};
 
 use crate::affinity::{Affinity, ThreadAffinity};
-use crate::counts::Counts;
-use crate::job::Job;
+use crate::counts::ThreadCounts;
+use crate::job::DriveJob;
 use crate::multiplex;
-use crate::shared::{Shared, Sleeper};
+use crate::shared::{SharedRunState, Sleeper};
 use crate::thread::STACK_BYTES;
-use crate::worker::Worker;
+use crate::worker::SessionWorker;
 
-/// How many threads have been started, and how many sessions are on them.
+/// Number of threads that were started, and of sessions on them.
 #[derive(Default)]
 pub(super) struct Started {
     pub(super) threads: u32,
@@ -23,41 +23,42 @@ pub(super) struct Started {
 
 /// Whether one thread can lead several sessions on `target`.
 ///
-/// A slice of the server drive is long, so nothing is saved there; and neither opening a connection nor loading rows is done in two
-/// halves.
-pub(super) fn leads_several(job: &Job<'_>, target: &dyn Target) -> bool {
+/// Not for the server drive, whose slices are long enough for a thread of their own. Neither opening a
+/// connection nor loading rows is split in two halves.
+pub(super) fn leads_several(job: &DriveJob<'_>, target: &dyn Target) -> bool {
     let workload = &job.plan.workload;
-    !job.loads()
+    !job.loads_data()
         && target.capabilities().duplex
-        && workload.drive != Drive::Server
+        && workload.drive != DriveMode::Server
         && workload.connect == Connect::Session
 }
 
-/// Of sessions that go to these targets, how many need a thread of their own.
-pub(super) fn alone(job: &Job<'_>, targets: impl Iterator<Item = usize>) -> u32 {
-    let several: Vec<bool> = job.targets.iter().map(|aim| leads_several(job, aim.target.as_ref())).collect();
+/// Number of sessions with these targets that need a thread of their own.
+pub(super) fn alone(job: &DriveJob<'_>, targets: impl Iterator<Item = usize>) -> u32 {
+    let several: Vec<bool> =
+        job.targets.iter().map(|context| leads_several(job, context.target.as_ref())).collect();
     targets.filter(|at| !several[*at]).count() as u32
 }
 
-/// Threads that lead `sessions` which can share one.
-pub(super) fn shared_threads(job: &Job<'_>, sessions: u32) -> usize {
+/// Number of threads for `sessions` that can share one.
+pub(super) fn shared_threads(job: &DriveJob<'_>, sessions: u32) -> usize {
     let processors = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = job.plan.run.threads.map_or_else(processors, |threads| threads as usize);
     threads.min(sessions as usize)
 }
 
 pub(super) fn start_shared(
-    workers: Vec<Worker>,
-    counts: &mut dyn FnMut() -> Counts,
+    workers: Vec<SessionWorker>,
+    counts: &mut dyn FnMut() -> ThreadCounts,
     affinity: &Arc<Affinity>,
-    shared: &Arc<Shared>,
+    shared: &Arc<SharedRunState>,
     started: &mut Started,
 ) -> std::io::Result<()> {
     if workers.is_empty() {
         return Ok(());
     }
     let threads = affinity.threads();
-    let mut by_thread: Vec<Vec<Worker>> = (0..threads).map(|_| Vec::new()).collect();
+    let mut by_thread: Vec<Vec<SessionWorker>> = (0..threads).map(|_| Vec::new()).collect();
     for (index, worker) in workers.into_iter().enumerate() {
         by_thread[index % threads].push(worker);
     }
@@ -72,9 +73,9 @@ pub(super) fn start_shared(
 }
 
 pub(super) fn start_own(
-    workers: Vec<Worker>,
-    counts: &mut dyn FnMut() -> Counts,
-    shared: &Arc<Shared>,
+    workers: Vec<SessionWorker>,
+    counts: &mut dyn FnMut() -> ThreadCounts,
+    shared: &Arc<SharedRunState>,
     started: &mut Started,
 ) -> std::io::Result<()> {
     for worker in workers {
@@ -84,7 +85,7 @@ pub(super) fn start_own(
             target.within(&mut || one.take().into_iter().for_each(|(worker, counts)| worker.run(counts)));
         };
         let handle = spawn(name, body)?;
-        shared.enlist(Sleeper::Thread(handle.thread().clone()));
+        shared.add_sleeper(Sleeper::Thread(handle.thread().clone()));
         started.threads += 1;
         started.sessions += 1;
     }

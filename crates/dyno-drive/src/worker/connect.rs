@@ -1,21 +1,21 @@
-//! An operation on a connection of its own.
+//! Executes an operation on a connection of its own.
 
 use dyno_engine::{ErrorClass, OpError, Session, TargetError};
 
-use super::{Ended, Worker};
-use crate::counts::Counts;
+use super::{SessionWorker, WorkerExit};
+use crate::counts::ThreadCounts;
 
-impl Worker {
-    /// Opens a connection, which is part of the operation's time, does the operation's steps on it, and closes it. What the
-    /// operation did is booked by the server afterwards.
+impl SessionWorker {
+    /// Opens a connection, executes the operation's steps on it, and closes it. Opening counts in the
+    /// operation's time. The server counts the operation's work afterwards.
     pub(super) fn connected(
         &mut self,
-        counts: &mut Counts,
+        counts: &mut ThreadCounts,
         session: &mut dyn Session,
         due_ns: Option<u64>,
         began_ns: u64,
-    ) -> Result<(), Ended> {
-        let done = match session.reconnect() {
+    ) -> Result<(), WorkerExit> {
+        let outcome = match session.reconnect() {
             Ok(()) => {
                 let ended_ns = self.clock.now_ns();
                 self.recorder.connected(counts, ended_ns, ended_ns - began_ns);
@@ -26,11 +26,11 @@ impl Worker {
         let closes_ns = self.clock.now_ns();
         session.disconnect();
         self.recorder.closed(counts, closes_ns, self.clock.now_ns());
-        done
+        outcome
     }
 }
 
-/// The error of an operation that has got no connection.
+/// The error of an operation that could not get a connection.
 #[cold]
 fn not_connected(error: &TargetError) -> OpError {
     let message = format!("no connection could be opened: {error}");

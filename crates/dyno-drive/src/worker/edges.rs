@@ -1,46 +1,46 @@
-//! A session at the edges of the window: what it has done is visible there, and it notes where it stands.
+//! Handles a session's window boundaries: it publishes its work there, and notes what it has done.
 
 use dyno_engine::Session;
 use dyno_plan::Connect;
 use dyno_workload::Pace;
 
-use super::{Ended, NO_OPERATION, Worker};
-use crate::counts::Counts;
-use crate::life::Life;
-use crate::looks::Look;
-use crate::marks::{Mark, REFRESH_NS};
-use crate::shared::Phase;
+use super::{NO_OPERATION, SessionWorker, WorkerExit};
+use crate::counts::ThreadCounts;
+use crate::life::LifetimeCounts;
+use crate::looks::SnapshotStage;
+use crate::marks::{REFRESH_NS, SessionMark};
+use crate::shared::DrivePhase;
 
-/// Which end of the window lies between two phases: its begin (0), its end (1), or none. A session that was in one operation
-/// for the whole of the window is at its end.
-pub(crate) fn edge_between(from: Phase, to: Phase) -> Option<usize> {
+/// The window boundary between two phases: its begin (0), its end (1), or none. A session that was in one
+/// operation during the whole window is at its end.
+pub(crate) fn edge_between(from: DrivePhase, to: DrivePhase) -> Option<usize> {
     match (from, to) {
-        (Phase::Warmup, Phase::Opening | Phase::Window) => Some(0),
-        (Phase::Warmup | Phase::Opening | Phase::Window, Phase::Closing) => Some(1),
-        (Phase::Opening | Phase::Window, Phase::Stop) => Some(1),
+        (DrivePhase::Warmup, DrivePhase::Opening | DrivePhase::Window) => Some(0),
+        (DrivePhase::Warmup | DrivePhase::Opening | DrivePhase::Window, DrivePhase::Closing) => Some(1),
+        (DrivePhase::Opening | DrivePhase::Window, DrivePhase::Stop) => Some(1),
         _ => None,
     }
 }
 
-/// The edge whose snapshot is not there yet.
-pub(crate) fn open_edge(phase: Phase) -> Option<usize> {
+/// The boundary whose snapshot has not arrived yet.
+pub(crate) fn open_edge(phase: DrivePhase) -> Option<usize> {
     match phase {
-        Phase::Opening => Some(0),
-        Phase::Closing => Some(1),
-        Phase::Warmup | Phase::Window | Phase::Stop => None,
+        DrivePhase::Opening => Some(0),
+        DrivePhase::Closing => Some(1),
+        DrivePhase::Warmup | DrivePhase::Window | DrivePhase::Stop => None,
     }
 }
 
-impl Worker {
-    /// Crosses the edge between two phases, if there is one.
+impl SessionWorker {
+    /// Crosses the boundary between two phases, if there is one.
     pub(super) fn cross(
         &mut self,
-        counts: &mut Counts,
+        counts: &mut ThreadCounts,
         session: &mut dyn Session,
-        from: Phase,
-        to: Phase,
-    ) -> Result<(), Ended> {
-        if self.owes_truth(from, session) {
+        from: DrivePhase,
+        to: DrivePhase,
+    ) -> Result<(), WorkerExit> {
+        if self.needs_overhead_sync(from, session) {
             self.make_visible(counts, session)?;
         }
         self.leave_phase(counts, from, to, session);
@@ -50,9 +50,13 @@ impl Worker {
         Ok(())
     }
 
-    fn make_visible(&mut self, counts: &mut Counts, session: &mut dyn Session) -> Result<(), Ended> {
+    fn make_visible(
+        &mut self,
+        counts: &mut ThreadCounts,
+        session: &mut dyn Session,
+    ) -> Result<(), WorkerExit> {
         if self.setup.connect == Connect::Transaction {
-            // It was when the connection of the last operation was closed.
+            // Closing the connection of the last operation has published its work.
             return Ok(());
         }
         self.visibility_asked_ns = self.clock.now_ns();
@@ -62,18 +66,24 @@ impl Worker {
         }
     }
 
-    /// The last operation in a phase has ended: what it means for what counts from now on.
-    pub(crate) fn leave_phase(&mut self, counts: &mut Counts, from: Phase, to: Phase, session: &dyn Session) {
-        if from <= Phase::Opening && to < Phase::Stop {
-            self.begin(counts, session, to > Phase::Opening);
+    /// Handles the end of the last operation in a phase: it changes what counts from now on.
+    pub(crate) fn leave_phase(
+        &mut self,
+        counts: &mut ThreadCounts,
+        from: DrivePhase,
+        to: DrivePhase,
+        session: &dyn Session,
+    ) {
+        if from <= DrivePhase::Opening && to < DrivePhase::Stop {
+            self.begin(counts, session, to > DrivePhase::Opening);
         }
         if let Some(edge) = open_edge(from) {
             let mark = self.mark(session);
             let held_back_ns = self.publishes.then_some(self.held_back_ns);
-            let answered_ns = self.looks.answered_ns(edge);
-            self.recorder.marks[edge].settle(mark, answered_ns, held_back_ns);
+            let answered_ns = self.snapshot_status.answered_ns(edge);
+            self.recorder.marks[edge].note_answered(mark, answered_ns, held_back_ns);
         }
-        if self.recorder.is_counting() && to >= Phase::Closing {
+        if self.recorder.is_counting() && to >= DrivePhase::Closing {
             let now_ns = self.clock.now_ns();
             self.note_overdue(counts, 1, now_ns);
             self.recorder.end(counts, now_ns);
@@ -81,93 +91,97 @@ impl Worker {
         }
     }
 
-    /// From the window's begin on, which is announced a moment before, what this session does counts. `now` or when that
-    /// moment has come.
-    pub(crate) fn begin(&mut self, counts: &mut Counts, session: &dyn Session, now: bool) {
+    /// Lets the session's work count from the window's begin, which is announced a moment before. `now`, or
+    /// when that time has come.
+    pub(crate) fn begin(&mut self, counts: &mut ThreadCounts, session: &dyn Session, now: bool) {
         let origin_ns = self.shared.origin_ns();
         if self.recorder.is_counting() || (!now && self.clock.now_ns() < origin_ns) {
             return;
         }
-        // What is not known of its commits is told at the edge itself.
+        // If its commits are not known exactly, the mark is taken at the boundary itself.
         if !self.publishes && self.recorder.marks[0].low.is_none() && session.knows_overhead() {
-            // The snapshot may be there already: it holds what was done before the operation that was under way then.
+            // The snapshot may have arrived already: it includes the work before the operation in progress at
+            // that time.
             let life = self.recorder.life_before(origin_ns);
             let overhead_commits = match self.recorder.was_under_way(origin_ns) {
                 true => self.overhead_before,
                 false => session.overhead_commits(),
             };
-            let life = Life { overhead_commits, ..life };
-            self.recorder.marks[0].visible(Mark { at_ns: origin_ns, life }, origin_ns, false);
+            let life = LifetimeCounts { overhead_commits, ..life };
+            self.recorder.marks[0].note_visible(SessionMark { at_ns: origin_ns, life }, origin_ns, false);
         }
         self.recorder.begin(counts, origin_ns);
         self.note_overdue(counts, 0, origin_ns);
     }
 
-    /// Notes how many operations of an open loop are due at an edge of the window and have not begun.
-    fn note_overdue(&mut self, counts: &mut Counts, edge: usize, at_ns: u64) {
+    /// Notes how many operations of an open loop are due at a window boundary and have not begun.
+    fn note_overdue(&mut self, counts: &mut ThreadCounts, edge: usize, at_ns: u64) {
         if let (Pace::Open(schedule), Some(opens_ns)) = (&self.pace, self.shared.opens_ns()) {
             let operations = schedule.clone().pass(at_ns.saturating_sub(opens_ns));
             self.recorder.overdue(counts, edge, operations);
         }
     }
 
-    fn mark(&self, session: &dyn Session) -> Mark {
+    fn mark(&self, session: &dyn Session) -> SessionMark {
         self.recorder.mark(self.clock.now_ns(), session.overhead_commits())
     }
 
-    /// Everything before the edge is visible to the observer.
+    /// Notes that all work before the boundary is visible to the observer.
     pub(crate) fn after_edge(&mut self, edge: usize, session: &dyn Session) {
         self.note_visible(edge, session);
-        self.shared.note_edge(edge);
+        self.shared.note_boundary(edge);
     }
 
-    /// What this session has done is visible, at an edge whose snapshot is not there yet.
+    /// Notes that this session's work is visible, at a boundary whose snapshot has not arrived yet.
     pub(crate) fn note_visible(&mut self, edge: usize, session: &dyn Session) {
         let mark = self.mark(session);
-        self.shared.note_shown(self.setup.number, mark.at_ns);
-        match self.look(edge) {
-            Look::Answered if !self.publishes => {
-                self.recorder.marks[edge].settle(mark, self.looks.answered_ns(edge), None);
+        self.shared.note_visible(self.setup.number, mark.at_ns);
+        match self.snapshot_stage(edge) {
+            SnapshotStage::Answered if !self.publishes => {
+                self.recorder.marks[edge].note_answered(mark, self.snapshot_status.answered_ns(edge), None);
             }
             look => {
                 let asked_ns = match self.setup.connect {
                     Connect::Session => self.visibility_asked_ns,
                     Connect::Transaction => mark.at_ns,
                 };
-                self.recorder.marks[edge].visible(mark, asked_ns, look != Look::Before);
+                self.recorder.marks[edge].note_visible(mark, asked_ns, look != SnapshotStage::Before);
             }
         }
-        self.tell_overhead(session);
+        self.report_overhead(session);
     }
 
-    /// Lets the coordinator know of transactions that were no operations.
-    pub(crate) fn tell_overhead(&mut self, session: &dyn Session) {
+    /// Reports new overhead transactions to the coordinator.
+    pub(crate) fn report_overhead(&mut self, session: &dyn Session) {
         let overhead = session.overhead_commits();
         self.shared.add_overhead(self.recorder.target(), overhead - self.overhead_told);
         self.overhead_told = overhead;
     }
 
-    /// Whether something has to be done for the counters before the next operation.
+    /// Whether the counters need something before the next operation.
     #[inline]
-    pub(crate) fn owes_visibility(&self, phase: Phase) -> bool {
+    pub(crate) fn needs_visibility(&self, phase: DrivePhase) -> bool {
         match open_edge(phase) {
-            None => phase == Phase::Window && self.publishes && self.recorder.has_ticked(),
-            Some(edge) => self.owes_mark(edge),
+            None => phase == DrivePhase::Window && self.publishes && self.recorder.has_ticked(),
+            Some(edge) => self.needs_mark(edge),
         }
     }
 
-    /// Whether this session is to note where it stands, at an edge whose snapshot the run waits for.
-    fn owes_mark(&self, edge: usize) -> bool {
+    /// Whether this session must note a mark, at a boundary whose snapshot the run waits for.
+    fn needs_mark(&self, edge: usize) -> bool {
         let marks = &self.recorder.marks[edge];
-        match (self.look(edge), &marks.low) {
-            (Look::Asked, _) | (_, None) => false,
-            (Look::Before, Some(low)) => !self.publishes || self.clock.now_ns() >= low.at_ns + REFRESH_NS,
-            (Look::Answered, Some(_)) => !self.publishes && marks.high.is_none(),
+        match (self.snapshot_stage(edge), &marks.low) {
+            (SnapshotStage::Asked, _) | (_, None) => false,
+            (SnapshotStage::Before, Some(low)) => {
+                !self.publishes || self.clock.now_ns() >= low.at_ns + REFRESH_NS
+            }
+            (SnapshotStage::Answered, Some(_)) => !self.publishes && marks.high.is_none(),
         }
     }
 
-    /// Whether this session, before it leaves `phase`, has to ask how much of what it did the snapshot of its edge may hold.
-    pub(crate) fn owes_truth(&self, phase: Phase, session: &dyn Session) -> bool {
+    /// Whether this session, before it leaves `phase`, must request how much of its work the boundary's
+    /// snapshot may include.
+    pub(crate) fn needs_overhead_sync(&self, phase: DrivePhase, session: &dyn Session) -> bool {
         let lacks = |edge: usize| {
             let marks = &self.recorder.marks[edge];
             marks.low.is_some() && marks.high.is_none()
@@ -175,43 +189,43 @@ impl Worker {
         !session.knows_overhead() && open_edge(phase).is_some_and(lacks)
     }
 
-    /// Whether an edge has to be asked for before anybody knows what the database's counters hold of this session.
-    pub(crate) fn has_to_ask(&self, session: &dyn Session) -> bool {
+    /// Whether only a request can tell what the database's counters include of this session.
+    pub(crate) fn needs_request(&self, session: &dyn Session) -> bool {
         self.publishes || !session.knows_overhead()
     }
 
-    fn look(&self, edge: usize) -> Look {
-        self.looks.at(edge)
+    fn snapshot_stage(&self, edge: usize) -> SnapshotStage {
+        self.snapshot_status.stage(edge)
     }
 
-    /// Between two operations in a phase that asks for more than working on.
-    pub(super) fn see_to(
+    /// Does what the phase requires between two operations.
+    pub(super) fn sync_between_operations(
         &mut self,
-        counts: &mut Counts,
+        counts: &mut ThreadCounts,
         session: &mut dyn Session,
-        phase: Phase,
-    ) -> Result<(), Ended> {
-        if phase == Phase::Opening {
+        phase: DrivePhase,
+    ) -> Result<(), WorkerExit> {
+        if phase == DrivePhase::Opening {
             self.begin(counts, session, false);
         }
-        if !self.owes_visibility(phase) {
+        if !self.needs_visibility(phase) {
             return Ok(());
         }
-        if self.has_to_ask(session) {
+        if self.needs_request(session) {
             self.make_visible(counts, session)?;
         }
-        self.shown(phase, session);
+        self.note_work_visible(phase, session);
         Ok(())
     }
 
-    /// What this session has done is visible now.
-    pub(crate) fn shown(&mut self, phase: Phase, session: &dyn Session) {
-        self.recorder.tick_seen();
+    /// Notes that this session's work is visible now.
+    pub(crate) fn note_work_visible(&mut self, phase: DrivePhase, session: &dyn Session) {
+        self.recorder.clear_tick();
         match open_edge(phase) {
             Some(edge) => self.note_visible(edge, session),
             None => {
-                self.shared.note_shown(self.setup.number, self.clock.now_ns());
-                self.tell_overhead(session);
+                self.shared.note_visible(self.setup.number, self.clock.now_ns());
+                self.report_overhead(session);
             }
         }
     }

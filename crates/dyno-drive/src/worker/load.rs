@@ -1,28 +1,28 @@
-//! A session that loads parts of a table: it waits until the counters of the window's begin are read, and again when there is nothing
-//! left to load, so that the window's counters hold all of the load and nothing else.
+//! A session that loads batches of a table. It waits until the counters of the window's begin are read, and
+//! again when nothing is left to load. The window's counters then include the whole load and nothing else.
 
-use super::Worker;
-use crate::counts::Counts;
+use super::SessionWorker;
+use crate::counts::ThreadCounts;
 
-/// The end of a rest that only another phase ends.
+/// The end of a pause that only a change of phase ends.
 const FOR_GOOD_NS: u64 = u64::MAX;
 
-impl Worker {
-    /// Rests until there is something to do.
-    pub(super) fn wait_for_work(&mut self, counts: &mut Counts) {
+impl SessionWorker {
+    /// Pauses until there is a batch to load.
+    pub(super) fn wait_for_work(&mut self, counts: &mut ThreadCounts) {
         let now_ns = self.clock.now_ns();
         self.recorder.think(counts, now_ns, FOR_GOOD_NS);
     }
 
-    /// The counters of the window's begin are there: the load begins now.
-    pub(super) fn begin_load(&mut self, counts: &mut Counts) {
+    /// Begins the load: the counters of the window's begin have been read.
+    pub(super) fn begin_load(&mut self, counts: &mut ThreadCounts) {
         self.recorder.begin_late(self.clock.now_ns());
         self.next_part(counts);
     }
 
-    /// Takes the next part, or rests for good.
+    /// Takes the next batch, or pauses until the run ends.
     #[cold]
-    pub(super) fn next_part(&mut self, counts: &mut Counts) {
+    pub(super) fn next_part(&mut self, counts: &mut ThreadCounts) {
         if self.actor.take_part() {
             return;
         }

@@ -1,14 +1,14 @@
-//! A session's begin: opened when it is its turn.
+//! Opens a session when it is its turn.
 
 use dyno_engine::{Session, TargetError, TargetErrorKind};
 use dyno_plan::Connect;
 
-use super::{Message, Worker};
+use super::{SessionWorker, WorkerMessage};
 use crate::descriptors;
 use crate::panics::caught;
 
-impl Worker {
-    /// Opens the session, when it is its turn; `None` if that failed or the run has ended.
+impl SessionWorker {
+    /// Opens the session when it is its turn; `None` if that failed or the run has ended.
     pub(crate) fn connect(&mut self) -> Option<Box<dyn Session>> {
         let session = match self.shared.begin_connect() {
             true => Some(caught(|| self.open())),
@@ -43,23 +43,24 @@ impl Worker {
     pub(super) fn open(&self) -> Result<Box<dyn Session>, TargetError> {
         let mut session = self.target.session(&self.setup)?;
         if self.setup.connect == Connect::Transaction {
-            // All that is wrong with the statements has been told; each transaction opens its own.
+            // Any problem with the statements has been reported by now; each transaction opens its own
+            // connection.
             session.disconnect();
         }
-        match &self.book {
-            Some(book) => book.witnessed(session, self.target.as_ref(), &self.setup),
+        match &self.ack_ledger {
+            Some(ledger) => ledger.witnessed(session, self.target.as_ref(), &self.setup),
             None => Ok(session),
         }
     }
 
     pub(super) fn announce(&self, session: &dyn Session) {
-        let _ = self.messages.send(Message::Connected(self.setup.number, session.interrupter()));
+        let _ = self.messages.send(WorkerMessage::Connected(self.setup.number, session.interrupter()));
     }
 }
 
-/// What a session that cannot start says behind its error.
+/// The hint that follows the error of a session that cannot start.
 fn way_out(error: &TargetError) -> String {
-    // A file that cannot be opened, and an address that cannot be reached, do not always say that it is for lack of descriptors.
+    // Errors about files and addresses do not always name a lack of descriptors as the cause.
     let used_up = || if error.kind == TargetErrorKind::Unreachable { descriptors::used_up() } else { None };
     let hint = descriptors::too_few(error).or_else(used_up).unwrap_or_else(|| error.hint.clone());
     if hint.is_empty() { hint } else { format!(" (hint: {hint})") }

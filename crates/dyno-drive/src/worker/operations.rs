@@ -1,22 +1,22 @@
-//! One operation after the other: drawn, done step by step, and counted.
+//! Executes one operation after the other: draws it, executes its steps, and counts it.
 
-use dyno_engine::{Request, Session};
+use dyno_engine::{Session, SessionRequest};
 use dyno_plan::Connect;
-use dyno_workload::Turn;
+use dyno_workload::SessionTurn;
 
-use super::{Ended, Worker};
-use crate::counts::{Counts, Timing};
-use crate::shared::Phase;
+use super::{SessionWorker, WorkerExit};
+use crate::counts::{ThreadCounts, Timing};
+use crate::shared::DrivePhase;
 
-impl Worker {
-    /// Does the next operation, on a connection of its own where that is asked for.
+impl SessionWorker {
+    /// Executes the next operation, on a connection of its own if the plan asks for that.
     #[inline]
     pub(super) fn one_op(
         &mut self,
-        counts: &mut Counts,
+        counts: &mut ThreadCounts,
         session: &mut dyn Session,
         due_ns: Option<u64>,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), WorkerExit> {
         self.note_overhead(session);
         self.doing = self.actor.draw();
         let began_ns = self.clock.now_ns();
@@ -26,41 +26,41 @@ impl Worker {
         }
     }
 
-    /// The steps of an operation that has begun.
+    /// Executes the steps of an operation that has begun.
     #[inline]
     pub(super) fn steps(
         &mut self,
-        counts: &mut Counts,
+        counts: &mut ThreadCounts,
         session: &mut dyn Session,
         due_ns: Option<u64>,
         began_ns: u64,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), WorkerExit> {
         let mut timing = Timing { due_ns: due_ns.unwrap_or(began_ns), began_ns, ended_ns: began_ns };
         let (mut last, mut commit_began_ns) = (None, None);
         loop {
-            let (mut commits, mut kept) = (false, false);
-            let asked = self.actor.step(last, |request| {
-                // What was sent with others has no time of its own.
-                commits = matches!(request, Request::Commit) && !kept;
-                kept |= matches!(request, Request::Queue(_));
+            let (mut commits, mut was_queued) = (false, false);
+            let outcome = self.actor.step(last, |request| {
+                // Pipelined requests have no individual times.
+                commits = matches!(request, SessionRequest::Commit) && !was_queued;
+                was_queued |= matches!(request, SessionRequest::Queue(_));
                 session.ask(request)
             });
-            let told = match asked {
-                Ok(Turn::Asked(done)) => {
+            let turn = match outcome {
+                Ok(SessionTurn::Asked(done)) => {
                     self.actor.queued(session.queued());
-                    self.actor.read(|column| session.answered(column)).map(|()| Turn::Asked(done))
+                    self.actor.read(|column| session.answered(column)).map(|()| SessionTurn::Asked(done))
                 }
                 other => other,
             };
-            match told {
-                Ok(Turn::Asked(done)) => {
+            match turn {
+                Ok(SessionTurn::Asked(done)) => {
                     let explicit = commits.then_some(timing.ended_ns);
                     timing.ended_ns = self.clock.now_ns();
                     commit_began_ns = explicit.or(done.commit_began_ns).or(commit_began_ns);
                     last = Some(done);
                 }
-                Ok(Turn::Over) => break,
-                Ok(Turn::Rests(ns)) => {
+                Ok(SessionTurn::Over) => break,
+                Ok(SessionTurn::Rests(ns)) => {
                     timing.ended_ns = self.pause(ns);
                     last = None;
                 }
@@ -74,23 +74,23 @@ impl Worker {
         Ok(())
     }
 
-    /// Rests within an operation, until the run is over at the latest; when that was.
+    /// Pauses inside an operation, at most until the run is over; returns the time of its end.
     #[cold]
     pub(super) fn pause(&self, ns: u64) -> u64 {
         let until_ns = self.clock.now_ns().saturating_add(ns);
         loop {
             let now_ns = self.clock.now_ns();
-            if now_ns >= until_ns || self.shared.phase() == Phase::Stop {
+            if now_ns >= until_ns || self.shared.phase() == DrivePhase::Stop {
                 return now_ns;
             }
             self.clock.park_until(until_ns);
         }
     }
 
-    /// Counts an operation that ended well.
+    /// Counts an operation that ended without an error.
     #[inline]
-    pub(crate) fn count(&mut self, counts: &mut Counts, timing: Timing, commit_began_ns: Option<u64>) {
-        self.rest.ended_well();
+    pub(crate) fn count(&mut self, counts: &mut ThreadCounts, timing: Timing, commit_began_ns: Option<u64>) {
+        self.rest.note_success();
         let effect = self.actor.effect();
         if effect.empty_polls > 0 {
             self.recorder.empty_poll(counts, self.doing, timing);
@@ -107,18 +107,18 @@ impl Worker {
         self.rest_behind(counts, timing);
     }
 
-    /// Begins the rest behind an operation, if there is one.
+    /// Begins the think time after an operation, if there is one.
     #[inline]
-    fn rest_behind(&mut self, counts: &mut Counts, timing: Timing) {
+    fn rest_behind(&mut self, counts: &mut ThreadCounts, timing: Timing) {
         if let Some(length_ns) = self.think.draw().or_else(|| self.actor.think_ns()) {
             let until_ns = self.think.until_ns(length_ns, timing.began_ns, timing.ended_ns);
             self.recorder.think(counts, timing.ended_ns, until_ns);
         }
     }
 
-    /// Tells once when the operations that the plan asks of each session are done.
+    /// Reports once that the session has done the operations that the plan asks of each.
     #[inline]
-    pub(crate) fn look_at_ops(&mut self, counts: &mut Counts) {
+    pub(crate) fn look_at_ops(&mut self, counts: &mut ThreadCounts) {
         if self.ops_wanted.is_some_and(|wanted| self.recorder.window_ops >= wanted) {
             if self.loads {
                 return self.next_part(counts);
@@ -128,7 +128,7 @@ impl Worker {
         }
     }
 
-    /// Notes what a snapshot holds of a transaction's steps that is under way when the window begins: those before it.
+    /// Notes the mark of a transaction in progress when the window begins: its steps before the begin.
     #[inline]
     pub(crate) fn note_overhead(&mut self, session: &dyn Session) {
         if !self.recorder.is_counting() {
@@ -136,8 +136,8 @@ impl Worker {
         }
     }
 
-    /// Sleeps what is left of a think time, or until the phase changes; false if there is none.
-    pub(super) fn is_thinking(&mut self, counts: &mut Counts) -> bool {
+    /// Sleeps for the rest of a think time, or until the phase changes; false if there is none.
+    pub(super) fn is_thinking(&mut self, counts: &mut ThreadCounts) -> bool {
         let Some(until_ns) = self.recorder.thinks_until() else { return false };
         if self.clock.now_ns() < until_ns {
             self.clock.park_until(until_ns);
@@ -145,7 +145,7 @@ impl Worker {
         self.recorder.think_on(counts, self.clock.now_ns())
     }
 
-    /// Rests after failures, or until the phase changes; false if there is no need.
+    /// Pauses after failures, or until the phase changes; false if that is not needed.
     #[inline]
     pub(super) fn is_resting(&mut self) -> bool {
         let Some(until_ns) = self.rest.until(|| self.clock.now_ns()) else { return false };

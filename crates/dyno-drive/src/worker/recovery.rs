@@ -1,43 +1,44 @@
-//! A session whose operation has failed: counted, and able to go on if that can be.
+//! Handles a failed operation: counts it, and makes the session ready again if possible.
 
-use dyno_engine::{ErrorClass, OpError, Request, Session};
-use dyno_workload::{ClassId, Failed};
+use dyno_engine::{ErrorClass, OpError, Session, SessionRequest};
+use dyno_workload::{ClassId, FailureRecovery};
 
-use super::{Ended, NO_OPERATION, Worker};
-use crate::counts::Counts;
-use crate::shared::Phase;
+use super::{NO_OPERATION, SessionWorker, WorkerExit};
+use crate::counts::ThreadCounts;
+use crate::shared::DrivePhase;
 
-/// How long a session whose connection was lost tries to get a new one.
+/// How long a session without a connection tries to reconnect.
 const RECONNECT_NS_MAX: u64 = 30_000_000_000;
-/// First and longest pause between two tries.
+/// First and longest pause between two attempts.
 const BACKOFF_NS: (u64, u64) = (50_000_000, 2_000_000_000);
-/// The same where outages are measured: the longest is as much as a session may come back too late.
+/// The same when outages are measured: the longest pause is the longest delay of a session's recovery.
 const PAUSE_NS: (u64, u64) = (10_000_000, 250_000_000);
 
-/// Between half of `pause_ns` and all of it, so that sessions do not come back at the same moment.
+/// A random pause between half of `pause_ns` and all of it, so that sessions do not reconnect at the same
+/// time.
 fn jittered_ns(pause_ns: u64, seed: u64) -> u64 {
     // Fibonacci hashing: neighboring seeds give values far apart.
     let share = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     pause_ns / 2 + (((pause_ns / 2) * share) >> 32)
 }
 
-impl Worker {
-    /// What the operation that has failed with `error` leaves to be done; at the run's end nothing begins anew.
+impl SessionWorker {
+    /// What remains to be done after the operation failed with `error`; at the run's end nothing is retried.
     #[cold]
-    pub(crate) fn failed_op(&mut self, error: &OpError) -> Failed {
+    pub(crate) fn failed_op(&mut self, error: &OpError) -> FailureRecovery {
         let failed = self.actor.failed(error.class);
-        Failed { may_again: failed.may_again && self.shared.phase() != Phase::Stop, ..failed }
+        FailureRecovery { may_again: failed.may_again && self.shared.phase() != DrivePhase::Stop, ..failed }
     }
 
-    /// Rolls back what the operation has begun that has failed with `error`; whether it begins anew.
+    /// Rolls back the operation that failed with `error`; returns whether it is retried.
     #[cold]
     pub(super) fn give_up(
         &mut self,
-        counts: &mut Counts,
+        counts: &mut ThreadCounts,
         session: &mut dyn Session,
         error: &OpError,
-    ) -> Result<bool, Ended> {
-        let Failed { is_open, may_again, in_doubt } = self.failed_op(error);
+    ) -> Result<bool, WorkerExit> {
+        let FailureRecovery { is_open, may_again, in_doubt } = self.failed_op(error);
         if in_doubt {
             self.recorder.in_doubt(counts, self.doing, error);
         }
@@ -45,54 +46,55 @@ impl Worker {
             true => self.recorder.retried(counts, self.doing, error),
             false => self.recover(counts, session, self.doing, error)?,
         }
-        if is_open && let Err(error) = session.ask(Request::Rollback) {
+        if is_open && let Err(error) = session.ask(SessionRequest::Rollback) {
             return self.recover(counts, session, NO_OPERATION, &error).map(|()| false);
         }
         if may_again {
-            self.actor.again();
+            self.actor.retry();
         }
         Ok(may_again)
     }
 
-    /// Rests after failures in a row. Where the run ends by operations, nothing else may end it: there it gives up.
+    /// Pauses after consecutive failures. If the run ends by operations, nothing else may end it, so the
+    /// session gives up eventually.
     #[cold]
-    pub(crate) fn hope(&mut self, error: &OpError, now_ns: u64) -> Result<(), Ended> {
+    pub(crate) fn check_recovery(&mut self, error: &OpError, now_ns: u64) -> Result<(), WorkerExit> {
         self.rest.failed(now_ns);
-        match self.rest.hopeless(now_ns) {
+        match self.rest.failure_reason(now_ns) {
             Some(why) if self.ops_wanted.is_some() => {
-                Err(Ended::Failed(format!("{why}, the last with: {error}")))
+                Err(WorkerExit::Failed(format!("{why}, the last with: {error}")))
             }
             _ => Ok(()),
         }
     }
 
-    /// Counts a failure and makes the session able to go on, if that can be.
+    /// Counts a failure and makes the session ready again, if possible.
     pub(super) fn recover(
         &mut self,
-        counts: &mut Counts,
+        counts: &mut ThreadCounts,
         session: &mut dyn Session,
         class: ClassId,
         error: &OpError,
-    ) -> Result<(), Ended> {
+    ) -> Result<(), WorkerExit> {
         let now_ns = self.clock.now_ns();
         self.recorder.failed(counts, class, error, now_ns);
-        self.hope(error, now_ns)?;
+        self.check_recovery(error, now_ns)?;
         match error.class {
             ErrorClass::Retryable => Ok(()),
-            ErrorClass::Fatal if self.recorder.is_out() => self.reconnect(session, error),
-            ErrorClass::Fatal => Err(Ended::Failed(error.to_string())),
+            ErrorClass::Fatal if self.recorder.is_disconnected() => self.reconnect(session, error),
+            ErrorClass::Fatal => Err(WorkerExit::Failed(error.to_string())),
             ErrorClass::Connection => self.reconnect(session, error),
         }
     }
 
-    /// Opens the connection anew, for as long as that may take.
-    pub(crate) fn reconnect(&mut self, session: &mut dyn Session, lost: &OpError) -> Result<(), Ended> {
+    /// Reconnects; tries for a limited time.
+    pub(crate) fn reconnect(&mut self, session: &mut dyn Session, lost: &OpError) -> Result<(), WorkerExit> {
         let patience_ns = if self.reconnects { u64::MAX } else { RECONNECT_NS_MAX };
         let until_ns = self.clock.now_ns().saturating_add(patience_ns);
         let mut backoff_ns = if self.reconnects { PAUSE_NS.0 } else { BACKOFF_NS.0 };
         loop {
-            if self.shared.phase() == Phase::Stop {
-                return Err(Ended::Stop);
+            if self.shared.phase() == DrivePhase::Stop {
+                return Err(WorkerExit::Stop);
             }
             let refused = match session.reconnect() {
                 Ok(()) => {
@@ -106,8 +108,8 @@ impl Worker {
             let now_ns = self.clock.now_ns();
             if now_ns >= until_ns {
                 let seconds = RECONNECT_NS_MAX / 1_000_000_000;
-                return Err(Ended::Failed(format!(
-                    "the connection was lost ({lost}) and could not be opened anew within {seconds} s: {refused}"
+                return Err(WorkerExit::Failed(format!(
+                    "the connection was lost ({lost}) and could not be opened again within {seconds} s: {refused}"
                 )));
             }
             if self.reconnects {

@@ -1,32 +1,32 @@
-//! A short run on a scripted database, described the way one would say it.
+//! Builds and executes short runs on a scripted database.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_drive::scripted::{Act, Script, ScriptedClock, ScriptedTarget};
-use dyno_drive::{Aim, Job, Unwatched, Watch, run};
-use dyno_engine::{Cancel, Clock, MonotonicClock, Op, Target};
+use dyno_drive::scripted::{Act, OperationScript, ScriptedClock, ScriptedTarget};
+use dyno_drive::{DriveJob, NoopRunListener, RunListener, TargetContext, run};
+use dyno_engine::{BlockOp, Cancel, Clock, MonotonicClock, Target};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::RunRecord;
 
-/// A short run on a scripted database, described the way one would say it.
+/// A short run on a scripted database.
 pub struct Scene {
     pub plan: Plan,
-    pub script: Arc<Script>,
+    pub script: Arc<OperationScript>,
     pub clock: Arc<dyn Clock>,
     pub pass: Arc<dyn Fn(u64) + Send + Sync>,
     pub cancel: Cancel,
     pub reading: Arc<dyn Fn() + Send + Sync>,
     pub shown: Arc<dyn Fn() + Send + Sync>,
     pub duplex: bool,
-    /// Looks at the counters after which what sessions did last is booked.
+    /// Readings of the counters after which the sessions' last work appears.
     pub late: u32,
-    /// The session that panics when it is opened, and the one that does when it is closed.
+    /// The session that panics when it is opened, and the one that panics when it is closed.
     pub panics: (Option<u32>, Option<u32>),
 }
 
 impl Scene {
-    /// One session, closed loop, operations of no length on the machine's clock.
+    /// One session, closed loop, operations without duration on the machine's clock.
     pub fn new() -> Self {
         let plan = serde_json::from_value(serde_json::json!({
             "version": 1,
@@ -43,7 +43,7 @@ impl Scene {
             plan,
             script: Arc::new(|_, _, _| Act::Take(0)),
             clock: Arc::new(MonotonicClock::default()),
-            pass: Arc::new(|_| work_a_little()),
+            pass: Arc::new(|_| spin_briefly()),
             cancel: Cancel::default(),
             reading: Arc::new(|| ()),
             shown: Arc::new(|| ()),
@@ -53,7 +53,7 @@ impl Scene {
         }
     }
 
-    /// Sessions share a thread.
+    /// Lets sessions share a thread.
     pub fn duplex(mut self) -> Self {
         self.duplex = true;
         self.plan.run.threads = Some(1);
@@ -80,12 +80,12 @@ impl Scene {
         self
     }
 
-    pub fn script(mut self, script: impl Fn(u32, u64, Op) -> Act + Send + Sync + 'static) -> Self {
+    pub fn script(mut self, script: impl Fn(u32, u64, BlockOp) -> Act + Send + Sync + 'static) -> Self {
         self.script = Arc::new(script);
         self
     }
 
-    /// Operations take exactly the scripted time, on a clock that nothing else moves.
+    /// Lets operations take exactly the scripted time, on a clock that nothing else moves.
     pub fn scripted_time(mut self) -> Self {
         let clock = Arc::new(ScriptedClock::default());
         self.clock = Arc::clone(&clock) as Arc<dyn Clock>;
@@ -99,23 +99,23 @@ impl Scene {
     }
 
     pub fn run(&self) -> RunRecord {
-        self.run_watched(&Unwatched)
+        self.run_watched(&NoopRunListener)
     }
 
-    pub fn run_watched(&self, watch: &dyn Watch) -> RunRecord {
+    pub fn run_watched(&self, watch: &dyn RunListener) -> RunRecord {
         let target = ScriptedTarget::new(Arc::clone(&self.script), Arc::clone(&self.pass))
             .reading(Arc::clone(&self.reading))
             .shown(Arc::clone(&self.shown))
             .late(self.late)
             .panicking(self.panics.0, self.panics.1);
         let target = if self.duplex { target.duplex() } else { target };
-        let job = Job {
+        let job = DriveJob {
             run_id: "test".into(),
             started_at: "2026-01-01T00:00:00Z".into(),
             run_stamp: 7,
             plan: &self.plan,
-            owns: Vec::new(),
-            targets: vec![Aim {
+            custom_workloads: Vec::new(),
+            targets: vec![TargetContext {
                 identity: target.identify().unwrap(),
                 target: Arc::new(target),
                 spec: DataSpec {
@@ -128,10 +128,10 @@ impl Scene {
                     secondary: false,
                 },
                 host_paths: Vec::new(),
-                far: None,
+                remote_host: None,
                 reads_only: None,
                 instance: None,
-                book: None,
+                ack_ledger: None,
             }],
             clock: Arc::clone(&self.clock),
             cancel: self.cancel.clone(),
@@ -142,9 +142,9 @@ impl Scene {
     }
 }
 
-/// What each operation does where its time is not scripted: a test would count millions otherwise. It asks for nothing but a
-/// processor, so that a session on a busy machine does as much as its share allows, and not an operation each time it is let on.
-pub fn work_a_little() {
+/// The work of an operation whose time is not scripted; a test would count millions without it. It uses only
+/// the processor, so that a session gets its fair share on a busy machine, and not one operation per wake-up.
+pub fn spin_briefly() {
     let until = std::time::Instant::now() + Duration::from_micros(20);
     while std::time::Instant::now() < until {
         std::hint::spin_loop();

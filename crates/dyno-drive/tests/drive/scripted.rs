@@ -1,4 +1,4 @@
-//! Gate, pacing, window, series and failure, on a scripted database whose every operation is known.
+//! Tests gate, pacing, window, series and failure on a scripted database whose every operation is known.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::scene::Scene;
 use dyno_drive::scripted::{Act, ScriptedClock};
-use dyno_drive::{Event, OWN_COMMITS, Watch};
+use dyno_drive::{OWN_COMMITS, RunEvent, RunListener};
 use dyno_engine::{Cancel, Clock, ErrorClass, MonotonicClock, OpError};
-use dyno_plan::{Drive, Rate, Span};
+use dyno_plan::{DriveMode, Rate, TimeSpan};
 use dyno_record::{Counter, RunRecord, Status};
 
 fn error(class: ErrorClass) -> Act {
@@ -25,11 +25,11 @@ fn a_late_snapshot_moves_no_rate() {
     let (its_working, pass_clock, late_clock) =
         (Arc::clone(&working), Arc::clone(&clock), Arc::clone(&clock));
     let mut scene = Scene::new().plan(|plan| {
-        plan.run.warmup = Span(Duration::from_millis(50));
-        plan.run.time = Some(Span(Duration::from_secs(1)));
+        plan.run.warmup = TimeSpan(Duration::from_millis(50));
+        plan.run.time = Some(TimeSpan(Duration::from_secs(1)));
     });
     scene.script = Arc::new(move |_, _, _| {
-        // Only the first of these meets the reading below.
+        // Only the first of these coincides with the reading below.
         let _ = its_working.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst);
         Act::Take(10_000)
     });
@@ -43,14 +43,14 @@ fn a_late_snapshot_moves_no_rate() {
     let record = scene.run();
     let window = record.window.as_ref().unwrap();
     let work_s = window.work_s.unwrap();
-    // How far they are apart is up to the machine: the scripted clock runs on while the end is noticed.
+    // Their distance depends on the machine: the scripted clock runs on until the end is noticed.
     assert!((work_s - window.seconds).abs() > 1e-6, "{window:?}");
     let all = &record.ops["all"];
     let metric = |name: &str| record.metrics[name].value().unwrap();
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b;
     assert!(close(all.rate_per_s, (all.count as f64 - all.before) / work_s), "{all:?}");
     assert!(close(metric("ops_per_s"), all.rate_per_s));
-    // The database counted what the sessions did between their own edges, so it is the same time.
+    // The database counted the sessions' work between their own boundaries, so the time is the same.
     assert!(close(metric("logical_reads_per_s"), metric("rows_per_s")));
 }
 
@@ -74,7 +74,7 @@ fn what_is_counted_is_what_the_database_counted() {
 
 #[test]
 fn what_is_booked_late_is_waited_for() {
-    // More looks than those in which nothing may move before the counters stand still.
+    // More readings than the number without a change after which the counters are settled.
     for duplex in [false, true] {
         let scene = Scene::new().sessions(3).updates(100).late(9);
         let scene = if duplex { scene.duplex() } else { scene };
@@ -114,7 +114,7 @@ fn latencies_are_the_scripted_ones() {
     near(latency.p95, 1.0);
     near(latency.p999, 50.0);
     near(latency.max, 50.0);
-    // The end is noticed a moment after the last operation that was asked for, anywhere in a hundred.
+    // The end is noticed slightly after the last requested operation, anywhere in a group of a hundred.
     assert!((latency.mean.unwrap() / 1.49 - 1.0).abs() < 1e-2, "{latency:?}");
     assert_eq!(latency, &record.ops["select"].response_us);
 }
@@ -128,13 +128,13 @@ fn a_stall_is_seen_by_every_operation_that_it_delays() {
         .plan(|plan| {
             plan.workload.rate = Some(Rate(1_000.0));
             plan.run.ops_per_session = Some(10_000);
-            plan.observe.interval = Span(Duration::from_secs(3_600));
+            plan.observe.interval = TimeSpan(Duration::from_secs(3_600));
         })
         .run();
     let select = &record.ops["select"];
     assert!(select.service_us.p99.unwrap() < 10.1, "{:?}", select.service_us.p99);
     assert!((select.service_us.max.unwrap() / 1e6 - 1.0).abs() < 1e-2);
-    // About a thousand arrivals came due during each stall and waited half a second on average.
+    // About a thousand arrivals were due during each stall and waited half a second on average.
     assert!(select.response_us.p99.unwrap() > 100_000.0, "{:?}", select.response_us.p99);
     assert!(record.window.unwrap().late_us_max.unwrap() > 900_000.0);
 }
@@ -151,10 +151,10 @@ fn retryable_errors_are_counted_and_the_run_goes_on() {
     assert_eq!(record.series.points.iter().map(|p| p.errors).sum::<u64>(), select.errors);
 }
 
-/// The machine's clock, on which a second is a minute.
-struct Hasty(MonotonicClock);
+/// The machine's clock, running 60 times as fast.
+struct FastClock(MonotonicClock);
 
-impl Clock for Hasty {
+impl Clock for FastClock {
     fn now_ns(&self) -> u64 {
         60 * self.0.now_ns()
     }
@@ -166,7 +166,7 @@ impl Clock for Hasty {
 #[test]
 fn a_run_by_operations_that_all_fail_ends() {
     for mut scene in [Scene::new(), Scene::new().duplex()] {
-        scene.clock = Arc::new(Hasty(MonotonicClock::default()));
+        scene.clock = Arc::new(FastClock(MonotonicClock::default()));
         let record = scene
             .script(|_, _, _| error(ErrorClass::Retryable))
             .plan(|plan| plan.run.ops_per_session = Some(1_000))
@@ -178,7 +178,7 @@ fn a_run_by_operations_that_all_fail_ends() {
             "{:?}",
             record.reasons
         );
-        // Rests keep it from asking a hundred thousand times a second.
+        // Pauses keep it from sending a hundred thousand requests per second.
         assert!(record.errors.iter().map(|tally| tally.count).sum::<u64>() < 1_000, "{:?}", record.errors);
     }
 }
@@ -197,11 +197,11 @@ fn a_lost_connection_is_opened_anew_and_counted() {
 }
 
 /// Notes when an interval of the window is over.
-struct Interval(Arc<AtomicBool>);
+struct IntervalFlag(Arc<AtomicBool>);
 
-impl Watch for Interval {
-    fn event(&self, event: &Event) {
-        if matches!(event, Event::Interval(_)) {
+impl RunListener for IntervalFlag {
+    fn event(&self, event: &RunEvent) {
+        if matches!(event, RunEvent::Interval(_)) {
             self.0.store(true, Ordering::SeqCst);
         }
     }
@@ -218,13 +218,15 @@ impl Watch for Interval {
 #[test]
 fn a_fatal_error_ends_the_run_and_keeps_what_was_measured() {
     let measuring = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&measuring);
+    let is_measuring = Arc::clone(&measuring);
     let record = Scene::new()
-        .plan(|plan| plan.run.time = Some(Span(Duration::from_secs(60))))
+        .plan(|plan| plan.run.time = Some(TimeSpan(Duration::from_secs(60))))
         .script(
-            move |_, _, _| if seen.load(Ordering::SeqCst) { error(ErrorClass::Fatal) } else { Act::Take(0) },
+            move |_, _, _| {
+                if is_measuring.load(Ordering::SeqCst) { error(ErrorClass::Fatal) } else { Act::Take(0) }
+            },
         )
-        .run_watched(&Interval(measuring));
+        .run_watched(&IntervalFlag(measuring));
     assert_eq!(record.status, Status::Failed);
     assert!(
         record.reasons[0].contains("session 0") && record.reasons[0].contains("E1"),
@@ -248,10 +250,10 @@ fn a_session_that_hangs_is_broken_off_and_the_run_is_invalid() {
     assert!(record.ops["all"].count > 0);
 }
 
-/// Operations after which a session has surely looked at the phase again: more than any slice has.
+/// Operations after which a session has certainly checked the phase again: more than any slice has.
 const SEEN_OPS: u64 = 20_000;
 
-/// A run of three sessions for a minute, of which the second panics in an operation of the window.
+/// A run of three sessions for a minute; the second panics in an operation of the window.
 #[test]
 fn what_others_on_its_thread_did_is_kept_where_a_session_never_answers() {
     let scene = Scene::new().duplex().sessions(3).script(|session, number, _| match (session, number) {
@@ -268,33 +270,33 @@ fn what_others_on_its_thread_did_is_kept_where_a_session_never_answers() {
 fn panicking(scene: Scene) -> (RunRecord, f64) {
     let began = std::time::Instant::now();
     let measuring = Arc::new(AtomicBool::new(false));
-    let (seen, since) = (Arc::clone(&measuring), AtomicU64::new(0));
+    let (is_measuring, since) = (Arc::clone(&measuring), AtomicU64::new(0));
     let record = scene
         .sessions(3)
         .updates(100)
-        .plan(|plan| plan.run.time = Some(Span(Duration::from_secs(60))))
+        .plan(|plan| plan.run.time = Some(TimeSpan(Duration::from_secs(60))))
         .script(move |session, _, _| match session {
-            // On a busy machine the session may not have noticed yet that the window has begun.
-            1 if seen.load(Ordering::SeqCst) && since.fetch_add(1, Ordering::SeqCst) >= SEEN_OPS => {
+            // On a busy machine the session may not have noticed the begin of the window yet.
+            1 if is_measuring.load(Ordering::SeqCst) && since.fetch_add(1, Ordering::SeqCst) >= SEEN_OPS => {
                 Act::Panic
             }
             _ => Act::Take(0),
         })
-        .run_watched(&Interval(measuring));
+        .run_watched(&IntervalFlag(measuring));
     (record, began.elapsed().as_secs_f64())
 }
 
 #[test]
 fn a_panic_of_the_engine_ends_the_run_and_keeps_what_was_measured() {
-    let server = Scene::new().plan(|plan| plan.workload.drive = Drive::Server);
+    let server = Scene::new().plan(|plan| plan.workload.drive = DriveMode::Server);
     for (scene, class) in [(Scene::new(), "update"), (Scene::new().duplex(), "update"), (server, "slice")] {
         let (record, seconds) = panicking(scene);
         assert!(seconds < 20.0, "{class}: it ended after {seconds} s");
         assert_eq!(record.status, Status::Failed);
         let reason = &record.reasons[0];
         assert!(reason.contains("session 1: ") && reason.contains("as scripted"), "{reason}");
-        let told = record.errors.iter().find(|tally| tally.code == "panic").unwrap();
-        assert_eq!((told.class.as_str(), told.count), ("fatal", 1));
+        let panic_tally = record.errors.iter().find(|tally| tally.code == "panic").unwrap();
+        assert_eq!((panic_tally.class.as_str(), panic_tally.count), ("fatal", 1));
         let all = &record.ops["all"];
         assert!(all.count > 0 && record.window.as_ref().unwrap().seconds > 0.0);
         assert_eq!(record.ops[class].errors, 1, "{class}");
@@ -335,10 +337,10 @@ fn a_panic_of_the_observer_ends_the_run() {
 }
 
 /// Cancels a run as soon as it has reached an event.
-struct CancelAt(Cancel, fn(&Event) -> bool);
+struct CancelAt(Cancel, fn(&RunEvent) -> bool);
 
-impl Watch for CancelAt {
-    fn event(&self, event: &Event) {
+impl RunListener for CancelAt {
+    fn event(&self, event: &RunEvent) {
         if self.1(event) {
             self.0.cancel();
         }
@@ -355,8 +357,8 @@ impl Watch for CancelAt {
 
 #[test]
 fn stopping_in_the_window_keeps_what_was_measured() {
-    let scene = Scene::new().plan(|plan| plan.run.time = Some(Span(Duration::from_secs(60))));
-    let stop = CancelAt(scene.cancel.clone(), |event| matches!(event, Event::Interval(_)));
+    let scene = Scene::new().plan(|plan| plan.run.time = Some(TimeSpan(Duration::from_secs(60))));
+    let stop = CancelAt(scene.cancel.clone(), |event| matches!(event, RunEvent::Interval(_)));
     let record = scene.run_watched(&stop);
     assert_eq!(record.status, Status::Interrupted);
     assert!(record.ops["all"].count > 0);
@@ -368,8 +370,8 @@ fn stopping_in_the_window_keeps_what_was_measured() {
 
 #[test]
 fn stopping_before_the_window_is_a_record_without_one() {
-    let scene = Scene::new().plan(|plan| plan.run.warmup = Span(Duration::from_secs(60)));
-    let stop = CancelAt(scene.cancel.clone(), |event| matches!(event, Event::Warmup { .. }));
+    let scene = Scene::new().plan(|plan| plan.run.warmup = TimeSpan(Duration::from_secs(60)));
+    let stop = CancelAt(scene.cancel.clone(), |event| matches!(event, RunEvent::Warmup { .. }));
     let record = scene.run_watched(&stop);
     assert_eq!((record.status, record.window.is_none(), record.ops.len()), (Status::Interrupted, true, 0));
 }
@@ -387,13 +389,13 @@ fn a_window_by_operations_ends_when_every_session_has_done_them() {
     assert!(record.ops["all"].count >= 1_500, "{}", record.ops["all"].count);
 }
 
-/// A session is in an operation at the begin, and does all of its work right after it, before anybody has looked again.
+/// A session is in an operation at the begin, and does all of its work right after it, before the next check.
 #[test]
 fn a_run_by_operations_that_ends_as_its_begin_is_reached_counts_from_there() {
     let mut scene = Scene::new()
         .sessions(2)
         .plan(|plan| {
-            plan.run.warmup = Span(Duration::from_millis(50));
+            plan.run.warmup = TimeSpan(Duration::from_millis(50));
             plan.run.ops_per_session = Some(20);
             plan.run.time = None;
         })
@@ -416,15 +418,17 @@ fn a_run_by_operations_that_ends_as_its_begin_is_reached_counts_from_there() {
 #[test]
 fn slices_count_what_runs_inside_the_database() {
     let inside = |plan: &mut dyno_plan::Plan| {
-        plan.workload.drive = Drive::Server;
-        // On a busy machine a slice may take long, and all sessions are to reach the window's begin before it ends.
-        plan.run.time = Some(Span(Duration::from_secs(2)));
-        plan.run.drain = Span(Duration::from_secs(20));
+        plan.workload.drive = DriveMode::Server;
+        // On a busy machine a slice may take long, and all sessions must reach the window's begin before it
+        // ends.
+        plan.run.time = Some(TimeSpan(Duration::from_secs(2)));
+        plan.run.drain = TimeSpan(Duration::from_secs(20));
     };
     let record = Scene::new().sessions(2).updates(50).plan(inside).run();
     assert_eq!(record.status, Status::Valid);
     let all = &record.ops["all"];
-    // A slice that was under way when the window began belongs to it whole, and its counts partly to what came before.
+    // A slice in progress when the window began belongs to it completely; its counts belong partly to the
+    // time before.
     let counted = record.window.as_ref().unwrap().counted.as_ref().unwrap();
     assert_eq!(record.counters.get(Counter::LogicalReads), Ok(counted.rows() as i64));
     assert_eq!(record.counters.get(Counter::Commits), Ok(counted.commits as i64));
@@ -440,7 +444,7 @@ fn warm_up_is_driven_but_not_counted() {
     let ops = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&ops);
     let record = Scene::new()
-        .plan(|plan| plan.run.warmup = Span(Duration::from_millis(100)))
+        .plan(|plan| plan.run.warmup = TimeSpan(Duration::from_millis(100)))
         .script(move |_, _, _| {
             counter.fetch_add(1, Ordering::Relaxed);
             Act::Take(0)

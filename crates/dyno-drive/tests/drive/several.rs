@@ -1,16 +1,16 @@
-//! Several targets in one run, on scripted databases that keep their own account of what was done on each.
+//! Tests several targets in one run, on scripted databases that keep their own account of the work on each.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dyno_drive::scripted::{Act, Script, ScriptedTarget};
-use dyno_drive::{Aim, Job, Unwatched, run};
-use dyno_engine::{Cancel, ErrorClass, Instance, MonotonicClock, OpError, Target};
+use dyno_drive::scripted::{Act, OperationScript, ScriptedTarget};
+use dyno_drive::{DriveJob, NoopRunListener, TargetContext, run};
+use dyno_engine::{Cancel, CounterScope, ErrorClass, MonotonicClock, OpError, Target};
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::{Counter, Metric, RunRecord, Status};
 use dyno_workload::ClassId;
 
-use crate::scene::work_a_little;
+use crate::scene::spin_briefly;
 
 fn plan(sessions: u32, weights: &[u32]) -> Plan {
     serde_json::from_value(serde_json::json!({
@@ -26,12 +26,12 @@ fn plan(sessions: u32, weights: &[u32]) -> Plan {
     .unwrap()
 }
 
-fn scripted(script: Arc<Script>) -> Arc<ScriptedTarget> {
-    Arc::new(ScriptedTarget::new(script, Arc::new(|_| work_a_little())))
+fn scripted(script: Arc<OperationScript>) -> Arc<ScriptedTarget> {
+    Arc::new(ScriptedTarget::new(script, Arc::new(|_| spin_briefly())))
 }
 
-fn aim(target: &Arc<ScriptedTarget>) -> Aim {
-    Aim {
+fn target_context(target: &Arc<ScriptedTarget>) -> TargetContext {
+    TargetContext {
         identity: target.identify().unwrap(),
         target: Arc::clone(target) as Arc<dyn Target>,
         spec: DataSpec {
@@ -44,40 +44,40 @@ fn aim(target: &Arc<ScriptedTarget>) -> Aim {
             secondary: false,
         },
         host_paths: Vec::new(),
-        far: None,
+        remote_host: None,
         reads_only: None,
         instance: None,
-        book: None,
+        ack_ledger: None,
     }
 }
 
-fn drive(plan: &Plan, targets: Vec<Aim>) -> RunRecord {
-    let job = Job {
+fn run_targets(plan: &Plan, targets: Vec<TargetContext>) -> RunRecord {
+    let job = DriveJob {
         run_id: "test".into(),
         started_at: "2026-01-01T00:00:00Z".into(),
         run_stamp: 7,
         plan,
         targets,
-        owns: Vec::new(),
+        custom_workloads: Vec::new(),
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),
         dyno_version: "test".into(),
         series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
     };
-    run(&job, &Unwatched).unwrap().0
+    run(&job, &NoopRunListener).unwrap().0
 }
 
 #[test]
 fn each_target_has_what_it_did_and_the_total_is_their_sum() {
-    let both = [scripted(Arc::new(|_, _, _| Act::Take(0))), scripted(Arc::new(|_, _, _| Act::Take(0)))];
+    let targets = [scripted(Arc::new(|_, _, _| Act::Take(0))), scripted(Arc::new(|_, _, _| Act::Take(0)))];
     let plan = plan(6, &[2, 1]);
-    let mut aims: Vec<Aim> = both.iter().map(aim).collect();
+    let mut aims: Vec<TargetContext> = targets.iter().map(target_context).collect();
     aims[1].reads_only = Some("it is a standby".into());
-    let record = drive(&plan, aims);
+    let record = run_targets(&plan, aims);
     assert_eq!((record.status, &record.reasons), (Status::Valid, &Vec::new()));
     let parts = record.parts();
     assert_eq!(parts.iter().map(|part| part.gate.sessions).collect::<Vec<_>>(), [4, 2]);
-    for (part, target) in parts.iter().zip(&both) {
+    for (part, target) in parts.iter().zip(&targets) {
         let ledger = target.ledger();
         for (class, id) in
             [("select", ClassId::SELECT), ("lookup", ClassId::LOOKUP), ("update", ClassId::UPDATE)]
@@ -92,7 +92,7 @@ fn each_target_has_what_it_did_and_the_total_is_their_sum() {
             part.whole.as_ref().unwrap().rows_read + part.whole.as_ref().unwrap().rows_updated,
             ledger.life().all().rows
         );
-        // What the database itself counted between its own two snapshots.
+        // What the database counted between its own two snapshots.
         let counted = part.window.as_ref().unwrap().counted.as_ref().unwrap().rows();
         assert_eq!(part.counters.get(Counter::LogicalReads), Ok(counted as i64));
         assert_eq!(part.series.points.iter().map(|point| point.ops).sum::<u64>(), part.ops["all"].count);
@@ -115,7 +115,7 @@ fn each_target_has_what_it_did_and_the_total_is_their_sum() {
     ] {
         assert!((total - of_parts).abs() <= total * 1e-9 && total > 0.0, "{total} is not {of_parts}");
     }
-    // A share comes from the sums, and processor time is the machine's.
+    // A share comes from the sums, and processor time belongs to the machine.
     assert_eq!(record.metrics["buffer_hit_pct"].value(), Some(100.0));
     assert!(record.metrics["cpu_busy_pct"].value().is_some());
     assert!(
@@ -125,15 +125,16 @@ fn each_target_has_what_it_did_and_the_total_is_their_sum() {
 
 #[test]
 fn a_counter_of_one_server_is_not_counted_twice() {
-    let both = [scripted(Arc::new(|_, _, _| Act::Take(0))), scripted(Arc::new(|_, _, _| Act::Take(0)))];
+    let scripted_targets =
+        [scripted(Arc::new(|_, _, _| Act::Take(0))), scripted(Arc::new(|_, _, _| Act::Take(0)))];
     let instance = |scope: &str| {
         let scope = scope.to_owned();
-        Some(Instance { servers: vec!["one".into()], scope, server_wide: &[Counter::RedoBytes] })
+        Some(CounterScope { servers: vec!["one".into()], scope, server_wide: &[Counter::RedoBytes] })
     };
-    let mut aims: Vec<Aim> = both.iter().map(aim).collect();
+    let mut aims: Vec<TargetContext> = scripted_targets.iter().map(target_context).collect();
     aims[0].instance = instance("a");
     aims[1].instance = instance("b");
-    let record = drive(&plan(2, &[]), aims);
+    let record = run_targets(&plan(2, &[]), aims);
     let reason = record.counters.get(Counter::RedoBytes).unwrap_err();
     assert!(reason.contains("targets 1 and 2 are on one server"), "{reason}");
     assert!(record.metrics["redo_bytes_per_s"].value().is_none() && record.counters.native.is_empty());
@@ -144,7 +145,7 @@ fn a_counter_of_one_server_is_not_counted_twice() {
 #[test]
 fn what_goes_wrong_names_the_target() {
     let ops = Arc::new(AtomicU32::new(0));
-    let broken: Arc<Script> = Arc::new(move |_, _, _| match ops.fetch_add(1, Ordering::Relaxed) {
+    let broken: Arc<OperationScript> = Arc::new(move |_, _, _| match ops.fetch_add(1, Ordering::Relaxed) {
         ..500 => Act::Take(0),
         _ => Act::Fail(OpError {
             class: ErrorClass::Fatal,
@@ -152,8 +153,10 @@ fn what_goes_wrong_names_the_target() {
             message: "out of cheese".into(),
         }),
     });
-    let record =
-        drive(&plan(2, &[]), vec![aim(&scripted(Arc::new(|_, _, _| Act::Take(0)))), aim(&scripted(broken))]);
+    let record = run_targets(
+        &plan(2, &[]),
+        vec![target_context(&scripted(Arc::new(|_, _, _| Act::Take(0)))), target_context(&scripted(broken))],
+    );
     assert_eq!(record.status, Status::Failed);
     assert!(
         record.reasons[0].starts_with("target 2 (scripted:): session 1: out of cheese"),

@@ -1,4 +1,4 @@
-//! The contents of rows: printable ASCII, different in every row, of a chosen compressibility.
+//! Generates the contents of rows: printable ASCII, different in every row, with a chosen compressibility.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,16 +9,16 @@ use dyno_plan::DataSpec;
 /// Printable ASCII characters, space to tilde.
 const SYMBOLS: u64 = 95;
 
-/// Every other of eight bytes.
+/// Mask of every other one of eight bytes.
 const EVEN: u64 = 0x00ff_00ff_00ff_00ff;
 
-/// The byte of the part that compresses away.
+/// The byte that fills the compressible part.
 const PADDING: u8 = b'.';
 
-/// Tells the stream of a row's rest from that of its columns.
+/// Seed offset that separates the filler of a row's rest from that of its columns.
 const REST: u64 = 0x7265_7374;
 
-/// Bytes that are drawn at a time, whether all of them are needed or not.
+/// Random bytes generated at a time, even where fewer are needed.
 const CHUNK: usize = 64;
 
 /// Fills `out` with random printable ASCII.
@@ -32,8 +32,8 @@ fn random_text(rng: &mut Xoshiro256PlusPlus, out: &mut [u8]) {
     }
 }
 
-/// A printable character for each of eight random bytes, all at once: eight steps for each byte are most of a load without
-/// optimisation.
+/// Maps eight random bytes to printable characters at once. One step per byte would take most of a load's
+/// time in builds without optimization.
 fn printable(random: u64) -> u64 {
     // A multiplication instead of a modulo; 95 does not divide 256, so some symbols are a third more frequent.
     let even = (((random & EVEN) * SYMBOLS) >> 8) & EVEN;
@@ -48,16 +48,16 @@ fn hex16(value: u64, out: &mut [u8]) {
     }
 }
 
-/// How many of `width` bytes are random when `compressible` percent shall compress away.
+/// Random bytes among `width` so that `compressible` percent compress away.
 fn random_bytes(width: usize, compressible: u32) -> usize {
     width * (100 - compressible.min(100) as usize) / 100
 }
 
 /// Makes the filler of one table's rows.
 ///
-/// Each column is `compressible` percent of a constant byte behind random printable characters. At 0 % nothing repeats, so
-/// LZ methods (LZ4, pglz, NTFS, most arrays) save nothing; an entropy coder still saves about 18 %, since 95 of 256 byte
-/// values occur.
+/// The last `compressible` percent of each column is a constant byte; the rest is random printable
+/// characters. At 0 % nothing repeats, so LZ methods (LZ4, pglz, NTFS, most arrays) save nothing. An entropy
+/// coder still saves about 18 %, since only 95 of 256 byte values occur.
 #[derive(Debug, Clone)]
 pub struct Filler {
     seed: u64,
@@ -83,7 +83,7 @@ impl Filler {
         self.column_bytes * TEXT_COLUMNS
     }
 
-    /// Bytes of one column.
+    /// Width of one text column, in bytes.
     pub fn column_bytes(&self) -> usize {
         self.column_bytes
     }
@@ -103,8 +103,8 @@ impl Filler {
         hex16(row_seed, &mut out[1..17]);
     }
 
-    /// Writes what the row with `key` has beside its columns where they do not fill a block: filler of any length and of
-    /// the same kind, of a stream of its own.
+    /// Writes filler of any length for the part of a block that the columns of the row with `key` leave free.
+    /// It uses a random stream of its own.
     pub fn fill_rest(&self, key: u64, out: &mut [u8]) {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(mix(mix(self.seed ^ key) ^ REST));
         let (random, padding) = out.split_at_mut(random_bytes(out.len(), self.compressible));
@@ -113,7 +113,7 @@ impl Filler {
     }
 }
 
-/// Makes update values: each is new, whatever the row held before, in this run or any other.
+/// Makes update values. Each value is new: no row held it before, in this run or another.
 ///
 /// A value begins with `u`, the run's stamp (16 digits), the session (8) and the operation (16).
 #[derive(Debug, Clone)]
@@ -143,7 +143,7 @@ impl UpdateValues {
         format!("u{run_stamp:016x}")
     }
 
-    /// The value of operation `number`; every call makes new filler behind the stamp.
+    /// The value of operation `number`; every call makes new filler after the stamp.
     pub fn next(&mut self, number: u64) -> &str {
         hex16(number, &mut self.value[25..41]);
         random_text(&mut self.rng, &mut self.value[Self::STAMP_BYTES..][..self.random_bytes]);
@@ -152,13 +152,13 @@ impl UpdateValues {
 }
 
 impl UpdateValues {
-    /// Random characters that a column without the stamp has at least, so that it differs from what it held before even
-    /// where all of it shall compress away.
+    /// The fewest random characters of a column without the stamp. They make the column differ from its old
+    /// value even where all of it shall compress away.
     const FRESH_BYTES: usize = 17;
 
-    /// Writes fresh values into `out`, a number of whole columns one after the other: the first is as [`Self::next`]
-    /// makes it, the others are filler of their own, so that a row updated in many columns compresses no better than a
-    /// loaded one.
+    /// Fills `out`, a number of whole columns, with fresh values. The first column is a value of
+    /// [`Self::next`]; the others are filler of their own. So a row with many updated columns compresses no
+    /// better than a loaded one.
     pub fn fill_columns(&mut self, number: u64, out: &mut [u8]) {
         let width = self.value.len();
         let mut columns = out.chunks_exact_mut(width);
@@ -194,9 +194,9 @@ mod tests {
     #[test]
     fn a_character_is_as_far_into_its_symbols_as_its_random_byte_is() {
         for byte in 0..=255u8 {
-            let others = u64::from_le_bytes([byte.wrapping_mul(7); 8]);
+            let other_bytes = u64::from_le_bytes([byte.wrapping_mul(7); 8]);
             for place in 0..8 {
-                let mut bytes = others.to_le_bytes();
+                let mut bytes = other_bytes.to_le_bytes();
                 bytes[place] = byte;
                 let expected = bytes.map(|byte| b' ' + ((u16::from(byte) * 95) >> 8) as u8);
                 assert_eq!(printable(u64::from_le_bytes(bytes)).to_le_bytes(), expected);
@@ -213,15 +213,15 @@ mod tests {
 
     #[test]
     fn rows_are_printable_and_all_different() {
-        let mut seen = std::collections::HashSet::new();
+        let mut distinct_rows = std::collections::HashSet::new();
         for compressible in [0, 50, 100] {
             for key in 1..=100 {
                 let row = row(compressible, key);
                 assert!(row.iter().all(|b| (b' '..=b'~').contains(b)));
-                seen.insert((compressible, row));
+                distinct_rows.insert((compressible, row));
             }
         }
-        assert_eq!(seen.len(), 300);
+        assert_eq!(distinct_rows.len(), 300);
     }
 
     #[test]
@@ -240,15 +240,17 @@ mod tests {
 
     #[test]
     fn update_values_never_repeat() {
-        let mut seen = std::collections::HashSet::new();
+        let mut distinct_values = std::collections::HashSet::new();
         for session in 0..3 {
             let mut values = UpdateValues::new(1, 99, session, 128, 100);
             for number in 0..100 {
-                assert!(seen.insert(values.next(number).to_owned()));
+                assert!(distinct_values.insert(values.next(number).to_owned()));
             }
         }
         assert!(
-            seen.iter().all(|value| value.starts_with(&UpdateValues::run_prefix(99)) && value.len() == 128)
+            distinct_values
+                .iter()
+                .all(|value| value.starts_with(&UpdateValues::run_prefix(99)) && value.len() == 128)
         );
     }
 
@@ -256,7 +258,7 @@ mod tests {
     fn every_column_of_an_update_is_fresh_and_keeps_the_chosen_share_constant() {
         for (compressible, lowest, highest) in [(0, 0.0, 0.03), (50, 0.48, 0.53), (100, 0.6, 0.88)] {
             let mut values = UpdateValues::new(1, 99, 3, 128, compressible);
-            let mut seen = std::collections::HashSet::new();
+            let mut distinct_columns = std::collections::HashSet::new();
             for number in 0..50 {
                 let mut out = vec![0; 19 * 128];
                 values.fill_columns(number, &mut out);
@@ -264,7 +266,7 @@ mod tests {
                 assert!(out.iter().all(|b| (b' '..=b'~').contains(b)));
                 let padding = out[128..].iter().filter(|&&b| b == PADDING).count() as f64 / (18.0 * 128.0);
                 assert!((lowest..=highest).contains(&padding), "{compressible} %: {padding}");
-                assert!(out.chunks(128).all(|column| seen.insert(column.to_vec())));
+                assert!(out.chunks(128).all(|column| distinct_columns.insert(column.to_vec())));
             }
         }
     }

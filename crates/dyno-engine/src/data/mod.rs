@@ -1,7 +1,7 @@
-//! The data that is hard on a platform: random key order, one wide row per block, filler that does not compress away.
+//! Generates the test data: random key order, one wide row per block, filler that does not compress away.
 //!
-//! Everything is arithmetic on the seed: any loader can make any row at any time, so loads run in parallel, resume where
-//! they stopped, and can be verified against the plan without a copy.
+//! Each row is a function of the seed, so any loader can make any row at any time. Loads run in parallel,
+//! resume after an interruption, and are verified against the plan without a copy.
 
 mod filler;
 mod order;
@@ -14,7 +14,7 @@ pub use order::{neighbours_fault, order_fault, order_keys, sorted_fault};
 pub use permutation::Permutation;
 pub use spot::{SPOT_ROWS, row_fault, spot_keys};
 
-/// Rows that one session has at most of those it inserts itself; their keys are above the loaded ones.
+/// The most rows of its own that one session keeps; their keys are above the loaded ones.
 pub const OWN_ROWS: u64 = 1_000;
 
 /// Text columns of a row: `c2` to `c20`.
@@ -26,9 +26,9 @@ pub const CLASSIC_COLUMN_BYTES: usize = 128;
 /// The two kinds of test table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TableKind {
-    /// Read and updated by key.
+    /// Rows that sessions read and update by key.
     Rows,
-    /// Without an index, for full scans.
+    /// Rows without an index, for full scans.
     Scan,
 }
 

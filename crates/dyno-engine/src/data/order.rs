@@ -1,28 +1,31 @@
-//! Whether keys lie in a table as they were loaded: at random.
+//! Checks that keys lie in a table in random order, as they were loaded.
 //!
-//! A range of keys is hard on a platform because each of its rows is in a block far from the others. After a rewrite in the
-//! order of an index it is a few neighbouring blocks, every count still agrees, and a platform looks many times faster. What
-//! statistics of the planner say of that is as old as they are, so a sample of keys and their places is looked at.
+//! A range of keys is hard on a platform because each of its rows is in a block far from the others. After a
+//! rewrite in index order, the range is a few neighboring blocks. Every count still agrees, but the platform
+//! looks many times faster. Planner statistics may be outdated, so Dyno reads a sample of keys and their
+//! places.
 
 use super::{mix, spot_keys};
 
-/// The fewest rows of a sample that say anything of an order.
+/// The smallest sample that allows a conclusion about the order.
 const SAMPLE_MIN: usize = 12;
 
-/// Correlation of key and place above which rows are in order, of a large sample; and standard deviations of a random order
-/// that it must lie above in a small one, which makes a false alarm a matter of once in 10⁸ looks.
+/// Correlation of key and place above which the rows of a large sample are in order.
+/// In a small sample the correlation must also exceed this many standard deviations of a random order. A
+/// false alarm then occurs once in 10⁸ checks.
 const CORRELATION_MAX: f64 = 0.7;
 const DEVIATIONS: f64 = 6.0;
 
-/// Places between a key and the next that make them neighbours, and the share of neighbours that no random order has.
+/// Largest distance between the places of two consecutive keys that makes them neighbors, and the share of
+/// neighbors that no random order reaches.
 const NEAR: u64 = 2;
 const NEIGHBOURS_MAX: f64 = 0.5;
 
-/// Rows of a table below which neighbours are no surprise, and pairs below which a share says nothing.
+/// Rows of a table below which neighbors are expected, and pairs below which a share is not significant.
 const ROWS_MIN: u64 = 64;
 const PAIRS_MIN: usize = 12;
 
-/// Keys among `1..=rows` whose places to look at, as `seed` has it: some, and the key that follows each.
+/// Keys among `1..=rows` whose places to read, chosen by `seed`: some keys, and the key after each.
 pub fn order_keys(rows: u64, seed: u64) -> Vec<u64> {
     let some = spot_keys(rows, mix(seed));
     let mut keys: Vec<u64> = some.iter().flat_map(|&key| [key, (key + 1).min(rows)]).collect();
@@ -31,40 +34,40 @@ pub fn order_keys(rows: u64, seed: u64) -> Vec<u64> {
     keys
 }
 
-/// What is wrong with the places at which keys were found, in a table of `rows` rows, if anything. Places are blocks or row
-/// numbers: what matters is which is before which, and which are neighbours.
-pub fn order_fault(rows: u64, found: &[(u64, u64)]) -> Option<String> {
-    sorted_fault(found).or_else(|| neighbours_fault(rows, found))
+/// The fault in the places of sampled keys in a table of `rows` rows, if any. Places are block or row
+/// numbers; only their order and distance count.
+pub fn order_fault(rows: u64, key_places: &[(u64, u64)]) -> Option<String> {
+    sorted_fault(key_places).or_else(|| neighbours_fault(rows, key_places))
 }
 
-/// Each key once, in their order.
-fn by_key(found: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let mut found = found.to_vec();
-    found.sort_unstable();
-    found.dedup_by_key(|(key, _)| *key);
-    found
+/// Each key once, in ascending order.
+fn by_key(key_places: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut sorted_places = key_places.to_vec();
+    sorted_places.sort_unstable();
+    sorted_places.dedup_by_key(|(key, _)| *key);
+    sorted_places
 }
 
-/// Whether rows lie in the order of their keys.
-pub fn sorted_fault(found: &[(u64, u64)]) -> Option<String> {
-    let found = &by_key(found);
-    let correlation = correlation(found);
-    let chance = DEVIATIONS / (found.len().saturating_sub(1).max(1) as f64).sqrt();
-    if found.len() >= SAMPLE_MIN && correlation.abs() > chance.clamp(CORRELATION_MAX, 0.99) {
+/// The fault, if rows lie in the order of their keys.
+pub fn sorted_fault(key_places: &[(u64, u64)]) -> Option<String> {
+    let sorted_places = &by_key(key_places);
+    let correlation = correlation(sorted_places);
+    let chance = DEVIATIONS / (sorted_places.len().saturating_sub(1).max(1) as f64).sqrt();
+    if sorted_places.len() >= SAMPLE_MIN && correlation.abs() > chance.clamp(CORRELATION_MAX, 0.99) {
         let order = if correlation > 0.0 { "the order" } else { "the reverse order" };
         return Some(format!(
             "has its rows in {order} of their keys (correlation {correlation:.2} in a sample of {}), and they were loaded in \
              a random order: a range of keys is now a few neighbouring blocks",
-            found.len()
+            sorted_places.len()
         ));
     }
     None
 }
 
-/// Whether a key and the next are neighbours more often than in any random order.
-pub fn neighbours_fault(rows: u64, found: &[(u64, u64)]) -> Option<String> {
-    let found = &by_key(found);
-    let pairs: Vec<_> = found.windows(2).filter(|pair| pair[1].0 == pair[0].0 + 1).collect();
+/// The fault, if consecutive keys are neighbors more often than in any random order.
+pub fn neighbours_fault(rows: u64, key_places: &[(u64, u64)]) -> Option<String> {
+    let sorted_places = &by_key(key_places);
+    let pairs: Vec<_> = sorted_places.windows(2).filter(|pair| pair[1].0 == pair[0].0 + 1).collect();
     let near = pairs.iter().filter(|pair| pair[0].1.abs_diff(pair[1].1) <= NEAR).count();
     if rows >= ROWS_MIN && pairs.len() >= PAIRS_MIN && near as f64 > NEIGHBOURS_MAX * pairs.len() as f64 {
         return Some(format!(
@@ -75,14 +78,14 @@ pub fn neighbours_fault(rows: u64, found: &[(u64, u64)]) -> Option<String> {
     None
 }
 
-/// Spearman's rank correlation of keys, which are sorted and each there once, with their places.
-fn correlation(found: &[(u64, u64)]) -> f64 {
-    let count = found.len() as f64;
-    let mut by_place: Vec<usize> = (0..found.len()).collect();
-    by_place.sort_by_key(|&at| found[at].1);
+/// Spearman's rank correlation of keys with their places; the keys are sorted and unique.
+fn correlation(key_places: &[(u64, u64)]) -> f64 {
+    let count = key_places.len() as f64;
+    let mut by_place: Vec<usize> = (0..key_places.len()).collect();
+    by_place.sort_by_key(|&at| key_places[at].1);
     let apart = |(rank, &at): (usize, &usize)| (rank as f64 - at as f64).powi(2);
     let sum: f64 = by_place.iter().enumerate().map(apart).sum();
-    if found.len() < 2 { 0.0 } else { 1.0 - 6.0 * sum / (count * (count * count - 1.0)) }
+    if key_places.len() < 2 { 0.0 } else { 1.0 - 6.0 * sum / (count * (count * count - 1.0)) }
 }
 
 #[cfg(test)]
@@ -103,8 +106,8 @@ mod tests {
             for place in 0..rows {
                 place_of[order.key(place) as usize] = place;
             }
-            let found = places(rows, look, |key| place_of[key as usize]);
-            prop_assert_eq!(order_fault(rows, &found), None);
+            let key_places = places(rows, look, |key| place_of[key as usize]);
+            prop_assert_eq!(order_fault(rows, &key_places), None);
         }
 
         #[test]

@@ -1,4 +1,4 @@
-//! Keys in random order, by arithmetic instead of a shuffled list.
+//! Puts keys in random order by arithmetic, without a shuffled list.
 
 use super::mix;
 
@@ -60,11 +60,11 @@ mod tests {
         #[test]
         fn every_key_comes_exactly_once(len in 1u64..5_000, seed: u64) {
             let order = Permutation::new(len, seed);
-            let mut seen = vec![false; usize::try_from(len).unwrap()];
+            let mut is_seen = vec![false; usize::try_from(len).unwrap()];
             for position in 0..len {
                 let key = order.key(position);
                 prop_assert!((1..=len).contains(&key));
-                let slot = &mut seen[usize::try_from(key - 1).unwrap()];
+                let slot = &mut is_seen[usize::try_from(key - 1).unwrap()];
                 prop_assert!(!*slot, "key {key} came twice");
                 *slot = true;
             }
@@ -80,7 +80,7 @@ mod tests {
             position_of[order.key(position) as usize] = position;
         }
         let near = position_of[1..].windows(2).filter(|pair| pair[0].abs_diff(pair[1]) <= 10).count();
-        // A random order puts about 20 of 10,000 neighbours within ten positions of each other.
+        // In a random order, about 20 of 10,000 neighbors lie within ten positions of each other.
         assert!(near < 60, "{near} of 9,999 neighbouring keys are stored within ten rows of each other");
     }
 

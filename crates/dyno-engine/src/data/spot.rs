@@ -1,15 +1,17 @@
-//! A look at a few rows: whether they are what was loaded, or what an update of Dyno's made of it.
+//! Checks a sample of rows: each must be as loaded, or as an update of Dyno left it.
 //!
-//! A run on data that somebody has changed since the load measures something else than its plan says, and nothing in its
-//! figures shows it. Looking at all rows before each run would cost more than the run, so engines look at what costs
-//! little (sizes, index, first and last key) and at these rows.
+//! A run on data that somebody changed after the load measures something other than its plan says, and its
+//! figures do not show it. Reading all rows before each run would cost more than the run. So engines check
+//! what is cheap (sizes, index, first and last key) and these rows.
 
 use super::Permutation;
 
-/// Rows of each table that are looked at: a fault in one row of 20 is missed once in 27 times, in one of 10 once in 850.
+/// Rows that are checked in each table. A fault in one row of 20 is missed once in 27 checks; in one of 10,
+/// once in 850.
 pub const SPOT_ROWS: u64 = 64;
 
-/// Keys (or positions, from 1) to look at among `1..=rows`: the first, the last, and others as `seed` has it; each once.
+/// Keys (or positions, from 1) to check among `1..=rows`: the first, the last, and others chosen by `seed`;
+/// each once.
 pub fn spot_keys(rows: u64, seed: u64) -> Vec<u64> {
     let order = Permutation::new(rows, seed);
     let mut keys: Vec<u64> = (0..rows.min(SPOT_ROWS)).map(|position| order.key(position)).collect();
@@ -20,15 +22,15 @@ pub fn spot_keys(rows: u64, seed: u64) -> Vec<u64> {
     keys
 }
 
-/// What is wrong with the text `found` of a row that was loaded as `loaded` and is at version `ver`, if anything.
-pub fn row_fault(loaded: &[u8], ver: i64, found: Option<&[u8]>) -> Option<&'static str> {
-    let Some(found) = found else { return Some("has a column that is null") };
+/// The fault in the text `actual` of a row that was loaded as `loaded` and is at version `ver`, if any.
+pub fn row_fault(loaded: &[u8], ver: i64, actual: Option<&[u8]>) -> Option<&'static str> {
+    let Some(content) = actual else { return Some("has a column that is null") };
     match ver {
-        0 if found != loaded => Some("holds other text than was loaded, and no update of Dyno's did that"),
+        0 if content != loaded => Some("holds other text than was loaded, and no update of Dyno's did that"),
         0 => None,
-        1.. if found.len() != loaded.len() => Some("holds text of another length than was loaded"),
-        // Every update of Dyno's, light or heavy, sets the first column to a value that begins so.
-        1.. if found.first() != Some(&b'u') => Some("counts updates, and holds none of Dyno's values"),
+        1.. if content.len() != loaded.len() => Some("holds text of another length than was loaded"),
+        // Every update of Dyno, light or heavy, sets the first column to a value with this beginning.
+        1.. if content.first() != Some(&b'u') => Some("counts updates, and holds none of Dyno's values"),
         1.. => None,
         _ => Some("has a version below 0"),
     }

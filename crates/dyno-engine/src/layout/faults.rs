@@ -1,13 +1,13 @@
-//! What may be wrong with a table, in words that say what it should be; engines say which table and what to do.
+//! Describes faults of a table and the expected state. Engines add the table's name and what to do.
 
 use dyno_plan::DataSpec;
 
-use super::table::{RowText, Table};
+use super::table::{RowText, TestTable};
 use crate::data::row_fault;
-use crate::row::Row;
+use crate::row::TextRow;
 
-/// Keys are `1..=rows` if count, smallest, largest and sum are theirs; a loader writes each position once, so what could cheat
-/// all four cannot come from it.
+/// The fault, if the keys are not `1..=rows`. Count, smallest, largest and sum decide: a loader writes each
+/// position once, so no load could match all four with other keys.
 pub fn keys_fault(rows: u64, [count, smallest, largest, sum]: [u128; 4]) -> Option<String> {
     let all = u128::from(rows);
     if [count, smallest, largest, sum] == [all, 1, all, all * (all + 1) / 2] {
@@ -18,9 +18,9 @@ pub fn keys_fault(rows: u64, [count, smallest, largest, sum]: [u128; 4]) -> Opti
     ))
 }
 
-/// Whether `column` begins and ends as it was loaded.
-pub fn ends_fault(column: &str, found: (Option<i64>, Option<i64>), last: u64) -> Option<String> {
-    match found {
+/// The fault, if the first and last value of `column` are not as loaded.
+pub fn ends_fault(column: &str, bounds: (Option<i64>, Option<i64>), last: u64) -> Option<String> {
+    match bounds {
         (Some(1), Some(end)) if u64::try_from(end) == Ok(last) => None,
         (Some(first), Some(end)) => {
             Some(format!("has {column} from {first} to {end}, and 1 to {last} were loaded"))
@@ -29,7 +29,8 @@ pub fn ends_fault(column: &str, found: (Option<i64>, Option<i64>), last: u64) ->
     }
 }
 
-/// Whether some values of the secondary key have the rows that they shall have, by what `count` says of each.
+/// The fault, if sampled values of the secondary key have another number of rows than the spec; `count`
+/// counts them.
 ///
 /// # Errors
 /// Those of `count`.
@@ -46,12 +47,12 @@ pub fn group_fault<E>(
     Ok(None)
 }
 
-/// The key in a row of key, version and all its text in one, after these were found to be what was loaded or what an update of
-/// Dyno's made of it.
+/// The key of a row of key, version and all text in one column. Checks that key and text are as loaded, or as
+/// an update of Dyno left them.
 ///
 /// # Errors
-/// What is wrong with it.
-pub fn checked_key(table: &Table, row: &Row, text: &mut RowText) -> Result<u64, String> {
+/// The fault of the row.
+pub fn checked_key(table: &TestTable, row: &TextRow, text: &mut RowText) -> Result<u64, String> {
     let (Some(key), Some(version)) = (row.parse::<u64>(0), row.parse::<i64>(1)) else {
         return Err("has a row without a usable key or version".to_owned());
     };
@@ -64,10 +65,10 @@ pub fn checked_key(table: &Table, row: &Row, text: &mut RowText) -> Result<u64, 
     }
 }
 
-/// Whether each of `wanted` is once among the keys that were found.
-pub fn once_fault(wanted: &[u64], found: &[u64]) -> Option<String> {
+/// The fault, if one of `wanted` does not occur exactly once in `stored_keys`.
+pub fn once_fault(wanted: &[u64], stored_keys: &[u64]) -> Option<String> {
     wanted.iter().find_map(|key| {
-        let times = found.iter().filter(|other| *other == key).count();
+        let times = stored_keys.iter().filter(|other| *other == key).count();
         (times != 1).then(|| format!("has {times} rows with key {key}, and one was loaded"))
     })
 }
@@ -109,11 +110,11 @@ mod tests {
     #[test]
     fn rows_are_compared_with_what_was_loaded() {
         let spec = spec(0, false);
-        let table = Table::all(&spec, "")[0];
+        let table = TestTable::all(&spec, "")[0];
         let mut maker = RowText::new(&spec, &table, 128);
         let text = String::from_utf8(maker.of(4).to_vec()).unwrap();
         let mut check = |key: &str, version: &str| {
-            let row = Row([key, version, &text].map(|cell| Some(cell.to_owned())).to_vec());
+            let row = TextRow([key, version, &text].map(|cell| Some(cell.to_owned())).to_vec());
             checked_key(&table, &row, &mut maker)
         };
         assert_eq!(check("4", "0"), Ok(4));

@@ -1,35 +1,35 @@
-//! The way of a load: what is there is recognised, resumed, replaced or refused.
+//! Leads a load: existing data is recognized, resumed, replaced or refused.
 
 use std::time::Instant;
 
 use dyno_plan::DataSpec;
 
-use super::loading::Written;
+use super::loading::LoadTotals;
 use crate::error::TargetError;
 use crate::load::{DataState, LoadOptions, LoadReport, SchemaFacts};
 
-/// What an engine does for a load of one spec, each step on the connection that leads it (`C`); `F` is what is there, and whatever
-/// resuming needs to know beside it. A step fails where the database refuses.
-pub struct Steps<'a, C, F> {
-    /// Whose the metadata are, as in "nobody else drops `tables dyno_…`".
+/// An engine's steps of a load of one spec, each on the leading connection (`C`). `F` is the existing data
+/// with what resuming needs. A step fails where the database refuses.
+pub struct LoadSteps<'a, C, F> {
+    /// The objects of the metadata, as in "nobody else drops `tables dyno_…`".
     pub objects: &'static str,
-    /// Reads the metadata; `None` if there is none of Dyno's that describes anything.
+    /// Reads Dyno's metadata; `None` where there is none.
     pub find: &'a dyn Fn(&mut C) -> Result<Option<F>, TargetError>,
-    /// What users see of it.
+    /// The state of the existing data.
     pub state: fn(&F) -> &DataState,
-    /// Removes what is there, also what a load that was killed at its very beginning has left.
+    /// Removes the existing data, including what a load left that was killed in its first moments.
     pub remove: &'a dyn Fn(&mut C) -> Result<(), TargetError>,
-    /// Describes the spec.
+    /// Writes the metadata that describes the spec.
     pub begin: &'a dyn Fn(&mut C) -> Result<(), TargetError>,
-    /// Makes what is missing of tables and procedures, such as those that a load of an older version has not made.
+    /// Creates missing tables and procedures, such as those that an older version did not create.
     pub complete: &'a dyn Fn(&mut C, &F) -> Result<(), TargetError>,
-    /// Writes the rows that are not there yet, and builds what belongs to them; the user may want to stop.
-    pub fill: &'a dyn Fn(&mut C, &F) -> Result<Written, TargetError>,
-    /// Measures every table, and notes that the load is finished; fails where a table is not what it shall be.
+    /// Writes the missing rows and builds their indexes; the user may stop it.
+    pub fill: &'a dyn Fn(&mut C, &F) -> Result<LoadTotals, TargetError>,
+    /// Measures every table and notes that the load is finished; fails where a table is not as expected.
     pub verify: &'a dyn Fn(&mut C) -> Result<Vec<SchemaFacts>, TargetError>,
 }
 
-impl<C, F> Steps<'_, C, F> {
+impl<C, F> LoadSteps<'_, C, F> {
     /// Creates, fills and verifies the data of `spec`; see [`crate::Dataset::load`].
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl<C, F> Steps<'_, C, F> {
         options: &LoadOptions,
     ) -> Result<LoadReport, TargetError> {
         let began = Instant::now();
-        let report = |already, written: Written, tables| LoadReport {
+        let report = |already, written: LoadTotals, tables| LoadReport {
             spec: spec.clone(),
             already,
             rows_written: written.rows,
@@ -49,43 +49,45 @@ impl<C, F> Steps<'_, C, F> {
             seconds: began.elapsed().as_secs_f64(),
             tables,
         };
-        let mut found = (self.find)(control)?;
-        match found.as_ref().map(self.state) {
-            Some(DataState::Loaded { spec: there, .. } | DataState::Partial { spec: there, .. })
-                if there == spec => {}
+        let mut existing = (self.find)(control)?;
+        match existing.as_ref().map(self.state) {
+            Some(
+                DataState::Loaded { spec: loaded_spec, .. } | DataState::Partial { spec: loaded_spec, .. },
+            ) if loaded_spec == spec => {}
             Some(other) if !options.replace => return Err(refused(other, spec)),
             _ => {
                 (self.remove)(control)?;
                 (self.begin)(control)?;
-                found = (self.find)(control)?;
+                existing = (self.find)(control)?;
             }
         }
-        let found = found.ok_or_else(|| {
+        let stored_layout = existing.ok_or_else(|| {
             let way_out = format!("make sure that nobody else drops {}, and load again", self.objects);
             TargetError::data("the metadata was dropped while the load began").hint(way_out)
         })?;
-        (self.complete)(control, &found)?;
-        if let DataState::Loaded { tables, .. } = (self.state)(&found) {
-            return Ok(report(true, Written::default(), tables.clone()));
+        (self.complete)(control, &stored_layout)?;
+        if let DataState::Loaded { tables, .. } = (self.state)(&stored_layout) {
+            return Ok(report(true, LoadTotals::default(), tables.clone()));
         }
-        let written = (self.fill)(control, &found)?;
+        let written = (self.fill)(control, &stored_layout)?;
         let tables = (self.verify)(control)?;
         Ok(report(false, written, tables))
     }
 }
 
-/// Why data of `wanted` is not loaded where there is `state`.
+/// The error that existing data in `state` prevents a load of `wanted`.
 pub fn refused(state: &DataState, wanted: &DataSpec) -> TargetError {
     let (what, there) = match state {
         DataState::Partial { spec, .. } => ("a load of other data was begun and not finished", spec),
         DataState::Loaded { spec, .. } => ("other data is loaded", spec),
         DataState::Empty => ("nothing is loaded", wanted),
     };
-    let message = format!("{what}: {} is there, and the plan asks for {}", words(there), words(wanted));
+    let message =
+        format!("{what}: {} is there, and the plan asks for {}", describe_spec(there), describe_spec(wanted));
     TargetError::data(message).hint("load with --replace to drop it first, or change the plan")
 }
 
-fn words(spec: &DataSpec) -> String {
+fn describe_spec(spec: &DataSpec) -> String {
     let DataSpec { schemas, rows, scan_rows, block_size, compressible, seed, secondary } = spec;
     let secondary = if *secondary { "" } else { ", no secondary key" };
     format!(
@@ -99,7 +101,7 @@ mod tests {
     use super::super::table::tests::spec;
     use super::*;
 
-    /// What is there, and what was asked.
+    /// Records the state and the steps that were called.
     #[derive(Default)]
     struct Script {
         there: Option<DataState>,
@@ -114,12 +116,12 @@ mod tests {
         DataState::Loaded { spec, at: String::new(), tables: Vec::new() }
     }
 
-    fn asked(there: Option<DataState>, replace: bool) -> Result<(Vec<&'static str>, bool), String> {
-        let mut script = Script { there, ..Script::default() };
-        let steps = Steps {
+    fn run_steps(initial: Option<DataState>, replace: bool) -> Result<(Vec<&'static str>, bool), String> {
+        let mut script = Script { there: initial, ..Script::default() };
+        let steps = LoadSteps {
             objects: "my tables",
             find: &|script: &mut Script| Ok(script.there.clone()),
-            state: |found| found,
+            state: |unchanged| unchanged,
             remove: &|script| {
                 script.asked.push("remove");
                 script.there = None;
@@ -136,7 +138,7 @@ mod tests {
             },
             fill: &|script, _| {
                 script.asked.push("fill");
-                Ok(Written { rows: 10, bytes: 100 })
+                Ok(LoadTotals { rows: 10, bytes: 100 })
             },
             verify: &|script| {
                 script.asked.push("verify");
@@ -150,14 +152,17 @@ mod tests {
 
     #[test]
     fn what_is_there_is_recognised_resumed_replaced_or_refused() {
-        let own = || spec(0, true);
-        let other = || DataSpec { seed: 9, ..own() };
+        let planned = || spec(0, true);
+        let other = || DataSpec { seed: 9, ..planned() };
         let fresh = vec!["remove", "begin", "complete", "fill", "verify"];
-        assert_eq!(asked(None, false), Ok((fresh.clone(), false)));
-        assert_eq!(asked(Some(loaded(own())), false), Ok((vec!["complete"], true)));
-        assert_eq!(asked(Some(partial(own())), false), Ok((vec!["complete", "fill", "verify"], false)));
-        assert_eq!(asked(Some(loaded(other())), true), Ok((fresh, false)));
-        let refusal = asked(Some(partial(other())), false).unwrap_err();
+        assert_eq!(run_steps(None, false), Ok((fresh.clone(), false)));
+        assert_eq!(run_steps(Some(loaded(planned())), false), Ok((vec!["complete"], true)));
+        assert_eq!(
+            run_steps(Some(partial(planned())), false),
+            Ok((vec!["complete", "fill", "verify"], false))
+        );
+        assert_eq!(run_steps(Some(loaded(other())), true), Ok((fresh, false)));
+        let refusal = run_steps(Some(partial(other())), false).unwrap_err();
         assert!(refusal.starts_with("a load of other data was begun"), "{refusal}");
         assert!(refusal.contains("seed 9 is there, and the plan asks for 2 schemas of 5 rows"), "{refusal}");
     }

@@ -1,55 +1,55 @@
-//! A load's work on several connections.
+//! Distributes a load over several connections.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use dyno_plan::DataSpec;
 
-use super::table::Table;
-use crate::chunks::Chunk;
+use super::table::TestTable;
+use crate::chunks::LoadChunk;
 use crate::error::TargetError;
-use crate::load::{Cancel, LoadOptions, Progress};
-use crate::pool::{self, Loaders};
+use crate::load::{Cancel, LoadOptions, LoadProgressSink};
+use crate::pool::{self, LoadConnector};
 
-/// What a filling wrote.
+/// Totals of what a load wrote.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Written {
-    /// Rows.
+pub struct LoadTotals {
+    /// Number of rows written.
     pub rows: u64,
-    /// Bytes of their content.
+    /// Bytes of the content of these rows.
     pub bytes: u64,
 }
 
-/// Chunks by the table's place in the list and first position.
-pub type Chunks = HashSet<(usize, u64)>;
+/// Finished chunks by the table's index in the list and first position.
+pub type ChunkPositions = HashSet<(usize, u64)>;
 
-/// How and by whom a load is done.
-pub struct Loading<'a, L> {
-    /// Its connections.
+/// Everything that the connections of a load share.
+pub struct ParallelLoad<'a, L> {
+    /// Opens the connections of the load.
     pub loaders: L,
-    /// What is loaded.
+    /// The data to be loaded.
     pub spec: &'a DataSpec,
-    /// Its tables.
-    pub tables: Vec<Table>,
-    /// How it is loaded.
+    /// The tables of that data, in load order.
+    pub tables: Vec<TestTable>,
+    /// The options of the load.
     pub options: &'a LoadOptions,
-    /// Told of it.
-    pub progress: &'a dyn Progress,
-    /// The user's wish to stop.
+    /// Receives the progress of the load.
+    pub progress: &'a dyn LoadProgressSink,
+    /// The user's request to stop.
     pub cancel: &'a Cancel,
 }
 
-impl<L: Loaders> Loading<'_, L> {
-    /// `chunks` (kind, schema, first position) as [`Chunks`].
-    pub fn places(&self, chunks: &HashSet<(String, u32, u64)>) -> Chunks {
+impl<L: LoadConnector> ParallelLoad<'_, L> {
+    /// Converts `chunks` (kind, schema, first position) to [`ChunkPositions`].
+    pub fn places(&self, chunks: &HashSet<(String, u32, u64)>) -> ChunkPositions {
         let place = |(kind, schema, first): &(String, u32, u64)| {
-            let is_it = |table: &Table| table.kind.name() == kind && table.schema == *schema;
+            let is_it = |table: &TestTable| table.kind.name() == kind && table.schema == *schema;
             Some((self.tables.iter().position(is_it)?, *first))
         };
         chunks.iter().filter_map(place).collect()
     }
 
-    /// Does `jobs` jobs on the load's connections.
+    /// Runs `jobs` jobs on the load's connections.
     ///
     /// # Errors
     /// As [`pool::run`].
@@ -64,9 +64,9 @@ impl<L: Loaders> Loading<'_, L> {
     ///
     /// # Errors
     /// As [`pool::run`].
-    pub fn each_table<W>(&self, tables: &[Table], name: &str, work: W) -> Result<(), TargetError>
+    pub fn each_table<W>(&self, tables: &[TestTable], name: &str, work: W) -> Result<(), TargetError>
     where
-        W: Fn(&mut L::Connection, &Table) -> Result<(), TargetError> + Sync,
+        W: Fn(&mut L::Connection, &TestTable) -> Result<(), TargetError> + Sync,
     {
         self.progress.phase(name, tables.iter().map(|table| table.rows).sum());
         self.each(tables.len(), |connection, job| {
@@ -76,15 +76,15 @@ impl<L: Loaders> Loading<'_, L> {
         })
     }
 
-    /// Writes `chunks` of rows with `row_bytes` of content by `write`.
+    /// Writes `chunks` of rows with `row_bytes` of content; `write` writes one chunk.
     ///
     /// # Errors
     /// As [`pool::run`].
-    pub fn fill<W>(&self, chunks: &[Chunk], row_bytes: u64, write: W) -> Result<Written, TargetError>
+    pub fn fill<W>(&self, chunks: &[LoadChunk], row_bytes: u64, write: W) -> Result<LoadTotals, TargetError>
     where
-        W: Fn(&mut L::Connection, Chunk) -> Result<(), TargetError> + Sync,
+        W: Fn(&mut L::Connection, LoadChunk) -> Result<(), TargetError> + Sync,
     {
-        let written = Written::of(chunks, row_bytes);
+        let written = LoadTotals::of(chunks, row_bytes);
         self.progress.phase("rows", written.rows);
         self.each(chunks.len(), |connection, job| {
             write(connection, chunks[job])?;
@@ -94,38 +94,38 @@ impl<L: Loaders> Loading<'_, L> {
         Ok(written)
     }
 
-    /// What `measure` says of each table, in their order.
+    /// The result of `measure` for each table, in their order.
     ///
     /// # Errors
     /// As [`pool::run`].
     pub fn measure<T: Send, W>(&self, measure: W) -> Result<Vec<T>, TargetError>
     where
-        W: Fn(&mut L::Connection, &Table) -> Result<T, TargetError> + Sync,
+        W: Fn(&mut L::Connection, &TestTable) -> Result<T, TargetError> + Sync,
     {
         let measured = Mutex::new(Vec::new());
         self.each_table(&self.tables, "verify", |connection, table| {
-            let told = (table.kind, table.schema, measure(connection, table)?);
-            measured.lock().unwrap_or_else(PoisonError::into_inner).push(told);
+            let table_result = (table.kind, table.schema, measure(connection, table)?);
+            measured.lock().unwrap_or_else(PoisonError::into_inner).push(table_result);
             Ok(())
         })?;
         let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
         measured.sort_by_key(|(kind, schema, _)| (*kind, *schema));
-        Ok(measured.into_iter().map(|(.., told)| told).collect())
+        Ok(measured.into_iter().map(|(.., measurement)| measurement).collect())
     }
 }
 
-impl Written {
-    /// All of `chunks`, of rows with `row_bytes` of content.
-    pub fn of(chunks: &[Chunk], row_bytes: u64) -> Self {
+impl LoadTotals {
+    /// The totals of `chunks`, for rows with `row_bytes` of content.
+    pub fn of(chunks: &[LoadChunk], row_bytes: u64) -> Self {
         let rows: u64 = chunks.iter().map(|chunk| chunk.rows).sum();
         Self { rows, bytes: rows * row_bytes }
     }
 }
 
-/// Fails where of `sent` records the database `took` others than all; `culprits` may have kept some off.
+/// Checks that the database accepted all `sent` records; `culprits` names what may have rejected some.
 ///
 /// # Errors
-/// It did not.
+/// The database accepted another number of records.
 pub fn all_taken(table: &str, sent: u64, took: u64, culprits: &str) -> Result<(), TargetError> {
     if took == sent {
         return Ok(());

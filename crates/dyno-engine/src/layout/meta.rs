@@ -1,4 +1,4 @@
-//! The data describes itself: what every engine's metadata says alike.
+//! Reads and writes the metadata of test data, in the form that all engines share.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -9,23 +9,23 @@ use dyno_plan::DataSpec;
 use crate::data::{TableKind, mix};
 use crate::error::TargetError;
 use crate::load::{DataState, SchemaFacts};
-use crate::row::Row;
+use crate::row::TextRow;
 
-/// What every mark of a load begins with.
+/// The first words of every load's mark.
 pub const MARK: &str = "dyno load ";
 
-/// The name of what tells whether rows have a secondary key.
+/// The name of the value that is set where rows have a secondary key.
 const SECONDARY: &str = "secondary";
 
-/// A comment that no other load has: of the moment and this process.
+/// A comment that no other load has, made from the time and the process number.
 pub fn fresh_mark() -> String {
     let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    // The low half of the nanoseconds is what differs.
+    // The low bits of the nanoseconds differ most.
     let number = mix(since_epoch.as_nanos() as u64 ^ mix(u64::from(std::process::id())));
     format!("{MARK}{number:016x}")
 }
 
-/// What describes `spec`, by name.
+/// The metadata of `spec`, as names and values.
 pub fn pairs(spec: &DataSpec, format: &str, dyno_version: &str) -> Vec<(&'static str, String)> {
     vec![
         ("format", format.to_owned()),
@@ -42,79 +42,79 @@ pub fn pairs(spec: &DataSpec, format: &str, dyno_version: &str) -> Vec<(&'static
 
 /// Where an engine keeps its metadata.
 #[derive(Debug, Clone, Copy)]
-pub struct Home {
-    /// In words: `in schema dyno`.
+pub struct MetadataLocation {
+    /// The place in words: `in schema dyno`.
     pub place: &'static str,
-    /// The table of names and values.
+    /// The table that holds names and values.
     pub meta: &'static str,
-    /// The table of what was measured.
+    /// The table that holds the measured figures.
     pub tables: &'static str,
     /// The version of the layout that this program makes.
     pub format: &'static str,
 }
 
-impl Home {
-    /// That the metadata cannot be used.
-    pub fn broken(&self, what: impl Display) -> TargetError {
-        let message = format!("Dyno's metadata {} cannot be used: {what}", self.place);
-        TargetError::data(message).hint("`dyno load --replace` drops what Dyno made and loads anew")
+impl MetadataLocation {
+    /// The error of metadata that cannot be used.
+    pub fn broken(&self, problem: impl Display) -> TargetError {
+        let message = format!("Dyno's metadata {} cannot be used: {problem}", self.place);
+        TargetError::data(message).hint("`dyno load --replace` drops what Dyno made and loads again")
     }
 
-    /// What was measured of each table, from rows of kind, schema, name, rows, blocks and bytes.
+    /// The measured figures of each table, from rows of kind, schema, name, rows, blocks and bytes.
     ///
     /// # Errors
     /// A row cannot be read.
-    pub fn facts(&self, rows: &[Row]) -> Result<Vec<SchemaFacts>, TargetError> {
+    pub fn facts(&self, rows: &[TextRow]) -> Result<Vec<SchemaFacts>, TargetError> {
         facts(rows).ok_or_else(|| self.broken(format!("a row of {} cannot be read", self.tables)))
     }
 }
 
-/// What the metadata says, by name.
+/// The metadata of a target, by name.
 #[derive(Debug)]
-pub struct Notes<'a> {
-    home: &'static Home,
+pub struct LayoutMetadata<'a> {
+    location: &'static MetadataLocation,
     values: HashMap<&'a str, &'a str>,
 }
 
-impl<'a> Notes<'a> {
-    /// Names and values from `rows`.
-    pub fn new(home: &'static Home, rows: &'a [Row]) -> Self {
-        let pair = |row: &'a Row| Some((row.get(0)?, row.get(1)?));
-        Self { home, values: rows.iter().filter_map(pair).collect() }
+impl<'a> LayoutMetadata<'a> {
+    /// Reads names and values from `rows`.
+    pub fn new(home: &'static MetadataLocation, rows: &'a [TextRow]) -> Self {
+        let pair = |row: &'a TextRow| Some((row.get(0)?, row.get(1)?));
+        Self { location: home, values: rows.iter().filter_map(pair).collect() }
     }
 
-    /// Whether it says nothing at all.
+    /// Whether the target has no metadata.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// A text; empty where there is none.
+    /// The value of `name`; empty where there is none.
     pub fn text(&self, name: &str) -> String {
         self.values.get(name).copied().unwrap_or_default().to_owned()
     }
 
-    /// A number.
+    /// The value of `name` as a number.
     ///
     /// # Errors
-    /// There is none of this name, or it is something else.
+    /// There is no such name, or its value is not a number.
     pub fn number<T: FromStr>(&self, name: &str) -> Result<T, TargetError> {
-        let text = self.values.get(name).ok_or_else(|| self.home.broken(format!("{name} is missing")))?;
-        text.parse().map_err(|_| self.home.broken(format!("{name} is {text:?}")))
+        let text = self.values.get(name).ok_or_else(|| self.location.broken(format!("{name} is missing")))?;
+        text.parse().map_err(|_| self.location.broken(format!("{name} is {text:?}")))
     }
 
-    /// What was, or is being, loaded.
+    /// The spec that was loaded, or is being loaded.
     ///
     /// # Errors
-    /// Another version of the layout made it, or something is missing.
+    /// Another version of the layout made the data, or a value is missing.
     pub fn spec(&self) -> Result<DataSpec, TargetError> {
-        let Home { meta, format, .. } = self.home;
+        let MetadataLocation { meta, format, .. } = self.location;
         match self.values.get("format") {
-            Some(own) if own == format => {}
+            Some(stored_format) if stored_format == format => {}
             Some(other) => {
-                let what = format!("its format is {other:?} and this version of Dyno knows {format}");
-                return Err(self.home.broken(what));
+                let problem = format!("its format is {other:?} and this version of Dyno knows {format}");
+                return Err(self.location.broken(problem));
             }
-            None => return Err(self.home.broken(format!("{meta} names no format"))),
+            None => return Err(self.location.broken(format!("{meta} names no format"))),
         }
         Ok(DataSpec {
             schemas: self.number("schemas")?,
@@ -123,15 +123,15 @@ impl<'a> Notes<'a> {
             block_size: self.number("block_size")?,
             compressible: self.number("compressible")?,
             seed: self.number("seed")?,
-            // Loads of older versions have none, and do not say so.
+            // Older versions stored no such value.
             secondary: self.values.contains_key(SECONDARY) && self.number(SECONDARY)?,
         })
     }
 
-    /// The state of data of `spec`: loaded with `facts`, or `rows` of it are there.
+    /// The state of data of `spec`: loaded with `facts`, or partially loaded with `rows` rows.
     ///
     /// # Errors
-    /// Those of `facts`, which is asked only where the load was finished.
+    /// Those of `facts`, which is called only for a finished load.
     pub fn state(
         &self,
         spec: DataSpec,
@@ -145,15 +145,15 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Chunks that are there for good (kind, schema, first position), and the rows in them, from rows of kind, schema, first
-/// position and count.
-pub fn chunks(rows: &[Row]) -> (HashSet<(String, u32, u64)>, u64) {
-    let chunk = |row: &Row| Some((row.get(0)?.to_owned(), row.parse(1)?, row.parse(2)?));
+/// Committed chunks (kind, schema, first position) and the number of their rows, from rows of kind, schema,
+/// first position and count.
+pub fn chunks(rows: &[TextRow]) -> (HashSet<(String, u32, u64)>, u64) {
+    let chunk = |row: &TextRow| Some((row.get(0)?.to_owned(), row.parse(1)?, row.parse(2)?));
     (rows.iter().filter_map(chunk).collect(), rows.iter().filter_map(|row| row.parse::<u64>(3)).sum())
 }
 
-fn facts(rows: &[Row]) -> Option<Vec<SchemaFacts>> {
-    let fact = |row: &Row| {
+fn facts(rows: &[TextRow]) -> Option<Vec<SchemaFacts>> {
+    let fact = |row: &TextRow| {
         let kinds = [TableKind::Rows, TableKind::Scan];
         let kind = kinds.into_iter().find(|kind| Some(kind.name()) == row.get(0))?;
         Some(SchemaFacts {
@@ -173,10 +173,12 @@ mod tests {
     use super::super::table::tests::spec;
     use super::*;
 
-    const HOME: Home = Home { place: "at home", meta: "meta", tables: "tables", format: "3" };
+    const HOME: MetadataLocation =
+        MetadataLocation { place: "at home", meta: "meta", tables: "tables", format: "3" };
 
-    fn rows(pairs: &[(&'static str, String)]) -> Vec<Row> {
-        let row = |(name, value): &(&str, String)| Row(vec![Some((*name).to_owned()), Some(value.clone())]);
+    fn rows(pairs: &[(&'static str, String)]) -> Vec<TextRow> {
+        let row =
+            |(name, value): &(&str, String)| TextRow(vec![Some((*name).to_owned()), Some(value.clone())]);
         pairs.iter().map(row).collect()
     }
 
@@ -184,24 +186,27 @@ mod tests {
     fn a_spec_is_read_as_it_was_described() {
         let spec = spec(7, true);
         let mut all = pairs(&spec, "3", "1.2.3");
-        assert_eq!(Notes::new(&HOME, &rows(&all)).spec().unwrap(), spec);
+        assert_eq!(LayoutMetadata::new(&HOME, &rows(&all)).spec().unwrap(), spec);
         all.retain(|(name, _)| *name != "secondary");
         let older = DataSpec { secondary: false, ..spec };
-        assert_eq!(Notes::new(&HOME, &rows(&all)).spec().unwrap(), older, "loads of older versions");
+        assert_eq!(LayoutMetadata::new(&HOME, &rows(&all)).spec().unwrap(), older, "loads of older versions");
         all.retain(|(name, _)| *name != "seed");
-        assert!(Notes::new(&HOME, &rows(&all)).spec().unwrap_err().message.ends_with("seed is missing"));
+        assert!(
+            LayoutMetadata::new(&HOME, &rows(&all)).spec().unwrap_err().message.ends_with("seed is missing")
+        );
     }
 
     #[test]
     fn another_format_is_refused_and_an_unfinished_load_is_partial() {
         let spec = spec(0, false);
         let mut all = rows(&pairs(&spec, "4", "1.2.3"));
-        let error = Notes::new(&HOME, &all).spec().unwrap_err();
+        let error = LayoutMetadata::new(&HOME, &all).spec().unwrap_err();
         assert!(error.message.contains("at home cannot be used: its format is \"4\""), "{error}");
-        let state =
-            |rows: &[Row]| Notes::new(&HOME, rows).state(spec.clone(), 5, |_| Ok(Vec::new())).unwrap();
+        let state = |rows: &[TextRow]| {
+            LayoutMetadata::new(&HOME, rows).state(spec.clone(), 5, |_| Ok(Vec::new())).unwrap()
+        };
         assert!(matches!(state(&all), DataState::Partial { rows: 5, .. }));
-        all.push(Row(["finished_at", "now"].map(|text| Some(text.to_owned())).to_vec()));
+        all.push(TextRow(["finished_at", "now"].map(|text| Some(text.to_owned())).to_vec()));
         assert!(matches!(state(&all), DataState::Loaded { at, .. } if at == "now"));
     }
 

@@ -1,4 +1,4 @@
-//! The test tables: what they and their indexes are called, and the contents of their rows.
+//! Names the test tables and their indexes, and generates their rows.
 
 use dyno_plan::{DataSpec, Redo};
 
@@ -7,31 +7,33 @@ use crate::load::SchemaFacts;
 
 /// One test table of a spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Table {
-    /// What stands before every name: `dyno_`, or a schema as in `dyno.`.
+pub struct TestTable {
+    /// The prefix of every name: `dyno_`, or a schema as in `dyno.`.
     pub prefix: &'static str,
-    /// What it is for.
+    /// Whether sessions read it by key or by full scans.
     pub kind: TableKind,
     /// The schema's number, from 1.
     pub schema: u32,
-    /// Rows it shall hold.
+    /// Rows in the finished table.
     pub rows: u64,
 }
 
-impl Table {
+impl TestTable {
     /// Every table of `spec` that has rows.
     pub fn all(spec: &DataSpec, prefix: &'static str) -> Vec<Self> {
-        let of = |kind, rows| (1..=spec.schemas).map(move |schema| Self { prefix, kind, schema, rows });
-        let all = of(TableKind::Rows, spec.rows).chain(of(TableKind::Scan, spec.scan_rows));
+        let tables_of =
+            |kind, rows| (1..=spec.schemas).map(move |schema| Self { prefix, kind, schema, rows });
+        let all = tables_of(TableKind::Rows, spec.rows).chain(tables_of(TableKind::Scan, spec.scan_rows));
         all.filter(|table| table.rows > 0).collect()
     }
 
-    /// Those of them that are read by key.
+    /// Those of them that sessions read by key.
     pub fn of_rows(spec: &DataSpec, prefix: &'static str) -> impl Iterator<Item = Self> {
         Self::all(spec, prefix).into_iter().filter(Self::has_keys)
     }
 
-    /// The name; digits, lower-case letters and underscores only, so it needs no quotes: `dyno_rows_1`, `dyno.rows_1`.
+    /// The name, such as `dyno_rows_1` or `dyno.rows_1`. Digits, lower-case letters and underscores need no
+    /// quotes.
     pub fn name(&self) -> String {
         format!("{}{}_{}", self.prefix, self.kind.name(), self.schema)
     }
@@ -41,7 +43,7 @@ impl Table {
         self.name().split_off(self.prefix.find('.').map_or(0, |dot| dot + 1))
     }
 
-    /// Whether it is read by key.
+    /// Whether sessions read it by key.
     pub fn has_keys(&self) -> bool {
         self.kind == TableKind::Rows
     }
@@ -56,12 +58,12 @@ impl Table {
         (self.has_keys() && spec.secondary).then(|| format!("{}_sec", self.plain_name()))
     }
 
-    /// `seed` for this table: schemas are looked at in different places.
+    /// Mixes `seed` with the table's number, so that checks read different places in each schema.
     pub fn look(&self, seed: u64) -> u64 {
         mix(seed ^ mix(u64::from(self.schema)))
     }
 
-    /// What was measured of it, under its full name.
+    /// The measured figures of the table, under its full name.
     pub fn facts(&self, table: String, blocks: u64, bytes: u64) -> SchemaFacts {
         SchemaFacts { schema: self.schema, kind: self.kind.name(), table, rows: self.rows, blocks, bytes }
     }
@@ -72,7 +74,7 @@ pub fn columns() -> impl Iterator<Item = String> {
     (2..2 + TEXT_COLUMNS).map(|number| format!("c{number}"))
 }
 
-/// All text columns with `separator` between them.
+/// The names of all text columns, with `separator` between them.
 pub fn text_columns(separator: &str) -> String {
     columns().collect::<Vec<_>>().join(separator)
 }
@@ -86,7 +88,7 @@ pub fn updated_columns(redo: Redo) -> impl Iterator<Item = usize> + Clone {
 /// Makes the text of one table's rows.
 #[derive(Debug)]
 pub struct RowText {
-    /// What makes it.
+    /// The generator of the text.
     pub filler: Filler,
     order: Permutation,
     text: Vec<u8>,
@@ -94,7 +96,7 @@ pub struct RowText {
 
 impl RowText {
     /// Rows of `table` in columns of `column_bytes`.
-    pub fn new(spec: &DataSpec, table: &Table, column_bytes: usize) -> Self {
+    pub fn new(spec: &DataSpec, table: &TestTable, column_bytes: usize) -> Self {
         let filler = Filler::new(spec, table.schema, table.kind, column_bytes);
         let order = Permutation::new(table.rows, table_seed(spec.seed, table.schema, table.kind));
         Self { text: vec![0; filler.row_bytes()], filler, order }
@@ -111,7 +113,7 @@ impl RowText {
         &self.text
     }
 
-    /// The columns of the row whose text was made last.
+    /// The columns of the row whose text was generated last.
     pub fn columns(&self) -> std::slice::ChunksExact<'_, u8> {
         self.text.chunks_exact(self.filler.column_bytes())
     }
@@ -128,7 +130,7 @@ pub(super) mod tests {
     #[test]
     fn a_spec_without_scan_rows_has_no_scan_tables() {
         let names = |scan_rows, prefix| -> Vec<String> {
-            Table::all(&spec(scan_rows, false), prefix).iter().map(Table::name).collect()
+            TestTable::all(&spec(scan_rows, false), prefix).iter().map(TestTable::name).collect()
         };
         assert_eq!(names(0, "dyno."), ["dyno.rows_1", "dyno.rows_2"]);
         assert_eq!(names(1, "dyno_"), ["dyno_rows_1", "dyno_rows_2", "dyno_scan_1", "dyno_scan_2"]);
@@ -136,10 +138,10 @@ pub(super) mod tests {
 
     #[test]
     fn only_tables_that_are_read_by_key_have_indexes() {
-        let all = Table::all(&spec(1, true), "dyno_");
+        let all = TestTable::all(&spec(1, true), "dyno_");
         let (rows, scan) = (all[0], all[2]);
         assert_eq!(rows.index_name().as_deref(), Some("dyno_rows_1_custid"));
-        let in_schema = Table { prefix: "dyno.", ..rows };
+        let in_schema = TestTable { prefix: "dyno.", ..rows };
         assert_eq!(in_schema.index_name().as_deref(), Some("rows_1_custid"));
         assert_eq!(rows.secondary_index_name(&spec(1, true)).as_deref(), Some("dyno_rows_1_sec"));
         assert_eq!(rows.secondary_index_name(&spec(1, false)), None, "data of older versions");
@@ -156,7 +158,7 @@ pub(super) mod tests {
 
     #[test]
     fn every_key_is_made_once_and_its_text_is_always_the_same() {
-        let table = Table { rows: 9, ..Table::all(&spec(0, false), "")[0] };
+        let table = TestTable { rows: 9, ..TestTable::all(&spec(0, false), "")[0] };
         let mut rows = RowText::new(&spec(0, false), &table, 128);
         let mut keys: Vec<u64> = (0..9).map(|position| rows.key(position)).collect();
         keys.sort_unstable();

@@ -1,4 +1,4 @@
-//! Breaking off whatever a connection does, from another thread.
+//! Interrupts whatever a connection does, from another thread.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::socket::Socket;
 use crate::session::Interrupter;
 
-/// Shuts down the socket that a session uses now, also while it is being opened anew.
+/// Shuts down the socket of a session, also while the session reconnects.
 #[derive(Debug, Default)]
 pub struct Breaker(Mutex<Slot>);
 
@@ -14,22 +14,22 @@ pub struct Breaker(Mutex<Slot>);
 struct Slot {
     /// A second handle on the socket in use.
     socket: Option<Socket>,
-    /// How often it was broken, so that a connection attempt that was broken between two sockets notices.
+    /// Number of breaks. A connection attempt that was broken between two sockets sees it change.
     breaks: u64,
 }
 
 impl Breaker {
     fn slot(&self) -> MutexGuard<'_, Slot> {
-        // The slot is whole after every statement here, so a panic elsewhere cannot have spoiled it.
+        // The slot is consistent after every statement here, so a panic elsewhere cannot have damaged it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often it was broken; to be given to [`Breaker::guard`].
+    /// Number of breaks so far, for [`Breaker::guard`].
     pub fn breaks(&self) -> u64 {
         self.slot().breaks
     }
 
-    /// From now on `socket` is what a break shuts down; an error if it was broken since `breaks` was read.
+    /// Makes `socket` the one that a break shuts down; an error if a break happened since `breaks` was read.
     pub fn guard(&self, socket: &Socket, breaks: u64) -> io::Result<()> {
         let handle = socket.handle();
         let mut slot = self.slot();
@@ -40,7 +40,7 @@ impl Breaker {
         Ok(())
     }
 
-    /// Forgets the socket, so that its descriptor is closed.
+    /// Forgets the socket, so that its descriptor can be closed.
     pub fn release(&self) {
         self.slot().socket = None;
     }

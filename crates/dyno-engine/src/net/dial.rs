@@ -1,4 +1,4 @@
-//! Reaching a server: every address, and whatever its name stands for, within one deadline.
+//! Connects to a server: tries every address of its name within one deadline.
 
 use std::fmt::Write as _;
 use std::io;
@@ -10,16 +10,16 @@ use super::breaker::Breaker;
 use super::socket::Socket;
 use super::sockopt::{self, Keepalive};
 
-/// Where a server may be.
+/// An address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// A Unix socket at this path.
     Unix(PathBuf),
-    /// A port of a host by name or address; with an address the name is not looked up.
+    /// A port of a host by name or address; with an address, the name is not resolved.
     Tcp(String, u16, Option<IpAddr>),
 }
 
-/// What was tried and how it failed.
+/// The addresses that were tried, and how each failed.
 #[derive(Default)]
 struct Tried(String);
 
@@ -35,10 +35,10 @@ impl Tried {
     }
 }
 
-/// Connects to the first of `addresses` that answers before `deadline`; the socket, and that address.
+/// Connects to the first of `addresses` that answers before `deadline`; returns the socket and that address.
 ///
 /// # Errors
-/// None does: what was tried, and how each failed.
+/// No address answers; the message lists each with its failure.
 pub fn dial<'a>(
     addresses: &'a [Address],
     keepalive: Keepalive,
@@ -58,7 +58,7 @@ pub fn dial<'a>(
     Err(tried.0)
 }
 
-fn left(deadline: Instant) -> io::Result<Duration> {
+fn time_left(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
@@ -66,7 +66,7 @@ fn left(deadline: Instant) -> io::Result<Duration> {
 fn reach(address: &Address, keepalive: Keepalive, deadline: Instant, tried: &mut Tried) -> Option<Socket> {
     let resolved = match address {
         Address::Unix(path) => {
-            let connected = left(deadline).and_then(|left| sockopt::connect_unix(path, left));
+            let connected = time_left(deadline).and_then(|left| sockopt::connect_unix(path, left));
             return connected
                 .map(Socket::from)
                 .map_err(|error| tried.add(&path.display().to_string(), &error))
@@ -74,12 +74,12 @@ fn reach(address: &Address, keepalive: Keepalive, deadline: Instant, tried: &mut
         }
         Address::Tcp(_, port, Some(ip)) => vec![SocketAddr::new(*ip, *port)],
         Address::Tcp(host, port, None) => {
-            let found = (host.as_str(), *port).to_socket_addrs();
-            found.map_err(|error| tried.add(host, &error)).ok()?.collect()
+            let addresses = (host.as_str(), *port).to_socket_addrs();
+            addresses.map_err(|error| tried.add(host, &error)).ok()?.collect()
         }
     };
     resolved.iter().find_map(|address| {
-        let connected = left(deadline)
+        let connected = time_left(deadline)
             .and_then(|left| TcpStream::connect_timeout(address, left))
             .and_then(|stream| prepare(stream, keepalive));
         connected.map(Socket::from).map_err(|error| tried.add(&address.to_string(), &error)).ok()
@@ -87,7 +87,8 @@ fn reach(address: &Address, keepalive: Keepalive, deadline: Instant, tried: &mut
 }
 
 fn prepare(stream: TcpStream, keepalive: Keepalive) -> io::Result<TcpStream> {
-    // An operation is one small packet each way: waiting to fill it would be the whole response time.
+    // An operation is one small packet each way, and waiting to fill a packet would dominate the response
+    // time.
     stream.set_nodelay(true)?;
     sockopt::set_keepalive(&stream, keepalive)?;
     Ok(stream)
@@ -102,12 +103,13 @@ mod tests {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = server.local_addr().unwrap().port();
         let nowhere = Address::Unix("/there/is/no/such.sock".into());
-        let here = Address::Tcp("a name that is not looked up".into(), port, Some([127, 0, 0, 1].into()));
+        let reachable =
+            Address::Tcp("a name that is not looked up".into(), port, Some([127, 0, 0, 1].into()));
         let deadline = Instant::now() + Duration::from_secs(60);
-        let both = [nowhere, here];
+        let candidates = [nowhere, reachable];
         let dial = |addresses| dial(addresses, Keepalive::FREQUENT, deadline, &Breaker::default());
-        assert_eq!(dial(&both).unwrap().1, &both[1]);
-        let tried = dial(&both[..1]).unwrap_err();
+        assert_eq!(dial(&candidates).unwrap().1, &candidates[1]);
+        let tried = dial(&candidates[..1]).unwrap_err();
         assert!(tried.starts_with("/there/is/no/such.sock (No such file"), "{tried}");
     }
 

@@ -1,15 +1,17 @@
-//! The URL of a target with what the environment and files of the client have added to it.
+//! Builds the effective URL of a target: the plan's URL with what environment and client files added.
 
 use dyno_plan::TargetUrl;
 
 use super::dial::Address;
 
-/// The name of the effective URL among an identity's settings, where it differs from the plan's URL.
+/// The name of the effective URL among an identity's settings; only present where it differs from the plan's
+/// URL.
 pub const CONNECTED_TO: &str = "connected to";
 
-/// `url` with user, address and database filled in where it names none, so that output shows where connections go.
+/// `url` with missing user, address and database filled in, so that output shows where connections go.
 ///
-/// An address is filled in where there is one only: several are tried in turn. The default port is not shown.
+/// An address is filled in where there is only one, since several are tried in turn. The default port is not
+/// shown.
 pub fn effective_url(
     url: &TargetUrl,
     addresses: &[Address],

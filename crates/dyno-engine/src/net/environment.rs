@@ -1,17 +1,18 @@
-//! What the clients of databases take from outside the URL: variables, the operating system's user, the home directory.
+//! Reads what database clients take from outside the URL: variables, the operating system's user, the home
+//! directory.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// The surroundings of the process; a type, so that tests can bring their own.
+/// The environment of the process; a type, so that tests can replace it.
 #[derive(Debug, Clone, Copy)]
 pub struct Environment(pub fn(&str) -> Option<String>);
 
 impl Environment {
-    /// The real one.
+    /// The environment of this process.
     pub const PROCESS: Self = Self(|name| std::env::var(name).ok());
 
-    /// A variable that is set and not empty.
+    /// The value of a variable that is set and not empty.
     pub fn var(self, name: &str) -> Option<String> {
         (self.0)(name).filter(|value| !value.is_empty())
     }
@@ -21,16 +22,16 @@ impl Environment {
         self.var("HOME").map(|home| PathBuf::from(home).join(file))
     }
 
-    /// The operating system's user.
+    /// The name of the operating system's user.
     pub fn user(self) -> Option<String> {
         passwd_user().or_else(|| self.var("USER")).or_else(|| self.var("LOGNAME"))
     }
 }
 
-/// The name in `/etc/passwd` of the user that runs this process.
+/// The name in `/etc/passwd` of the user of this process.
 ///
-/// The owner of `/proc/self` is the effective user; that and a text file need no unsafe call. Users that only a directory
-/// service knows are found by `USER`.
+/// The owner of `/proc/self` is the effective user, and reading it needs no unsafe call. Users that only a
+/// directory service knows are found by `USER`.
 fn passwd_user() -> Option<String> {
     let uid = std::fs::metadata("/proc/self").ok()?.uid().to_string();
     let passwd = std::fs::read_to_string("/etc/passwd").ok()?;

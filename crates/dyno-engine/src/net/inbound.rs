@@ -1,20 +1,20 @@
-//! What a server sends: a buffer that is cut into messages in place.
+//! Buffers what a server sends, and cuts it into messages in place.
 
 use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::socket::Sink;
-use super::wire::{Protocol, WireError};
+use super::wire::{WireError, WireProtocol};
 
-/// Room at first, for the answer to a small operation: thousands of sessions have a buffer each.
+/// Initial buffer size, for the answer to a small operation: each of thousands of sessions has a buffer.
 const START_BYTES: usize = 2 * 1024;
-/// Room for what one operation sends back, so that one `read` takes all of it, grows up to this with the answers that come; beyond it
-/// with the messages that do not fit.
+/// The buffer grows up to this size while answers fill it, so that one `read` takes all that an operation
+/// returns. Beyond it, the buffer grows only for a message that does not fit.
 const ROOM_BYTES: usize = 16 * 1024;
 
 /// One message: its tag, and where its body is until the next [`Inbound::fill`].
-pub type Message = (u8, Range<usize>);
+pub type WireMessage = (u8, Range<usize>);
 
 /// Received bytes, cut into the messages of a protocol without copying.
 #[derive(Debug)]
@@ -22,21 +22,21 @@ pub struct Inbound<P> {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// The last `read` would have taken more.
+    /// Whether the last `read` filled the buffer.
     is_tight: bool,
     protocol: PhantomData<P>,
 }
 
-impl<P: Protocol> Inbound<P> {
-    /// An empty buffer.
+impl<P: WireProtocol> Inbound<P> {
+    /// A new buffer that contains nothing.
     #[expect(clippy::new_without_default, reason = "it allocates")]
     pub fn new() -> Self {
         Self { buffer: vec![0; START_BYTES], start: 0, end: 0, is_tight: false, protocol: PhantomData }
     }
 
-    /// Cuts off the next message if all of it is here.
+    /// Takes the next message from the buffer, if it is complete.
     #[inline]
-    pub fn cut(&mut self) -> Result<Option<Message>, WireError<P::Refusal>> {
+    pub fn cut(&mut self) -> Result<Option<WireMessage>, WireError<P::Refusal>> {
         let head = P::head(&self.buffer[self.start..self.end]).map_err(WireError::Protocol)?;
         let Some(head) = head else { return Ok(None) };
         let body = self.start + head.bytes;
@@ -54,7 +54,7 @@ impl<P: Protocol> Inbound<P> {
         &self.buffer[range]
     }
 
-    /// Whether no bytes are here that no cut has taken.
+    /// Whether the buffer holds no bytes of an untaken message.
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }
@@ -77,8 +77,8 @@ impl<P: Protocol> Inbound<P> {
     }
 }
 
-impl<P: Protocol> Sink for Inbound<P> {
-    /// One `read` into the free room.
+impl<P: WireProtocol> Sink for Inbound<P> {
+    /// Reads once into the free part of the buffer.
     #[inline]
     fn fill(&mut self, source: &mut impl Read) -> io::Result<()> {
         if self.start == self.end {
@@ -166,7 +166,8 @@ mod tests {
             messages in prop::collection::vec((any::<u8>(), any::<u8>(), 0..40_000usize), 0..8),
             step in 1usize..20_000,
         ) {
-            // Bytes that differ from place to place: to draw each of them takes longer than all the rest.
+            // Bytes that differ from place to place; drawing each at random would take longer than the rest
+            // of the test.
             let body = |first: u8, length| (0..length).map(|at| (at * 31 / 16) as u8 ^ first).collect();
             let messages: Vec<(u8, Vec<u8>)> =
                 messages.into_iter().map(|(tag, first, length)| (tag, body(first, length))).collect();

@@ -1,18 +1,19 @@
-//! The server's processes and threads, where they run on this machine.
+//! Finds the server's processes and threads, if they run on this machine.
 
 use std::time::Duration;
 
 use crate::clock::Clock;
 
-/// The longest that a server on this machine takes to answer nothing. One that takes longer is reached through something
-/// else, and has the number of a process here only by chance.
+/// The longest that a server on this machine takes for an empty request. A slower one is reached through
+/// something else, and shares a process number with this machine only by chance.
 const NEAR: Duration = Duration::from_millis(10);
 
-/// How often it is asked at most: on a busy machine an answer waits for a processor now and then, and one is enough.
+/// Most requests that are sent. On a busy machine an answer sometimes waits for a processor; one quick answer
+/// is enough.
 const TRIES: usize = 5;
 
-/// Whether a server that `ask` asks something, which costs it nothing, is on this machine by the time of its answers, on
-/// `clock`.
+/// Whether the server is on this machine, judged by its response times on `clock`. `ask` sends a request that
+/// costs the server nothing.
 ///
 /// # Errors
 /// Those of `ask`.
@@ -27,12 +28,13 @@ pub fn is_near<E>(clock: &dyn Clock, mut ask: impl FnMut() -> Result<(), E>) -> 
     Ok(false)
 }
 
-/// The processor on which the process or thread `task` last ran (`proc(5)`: field 39 of `stat`); `None` where there is none
-/// here whose command line `is_server` knows as the server's.
+/// The processor on which the process or thread `task` last ran (`proc(5)`: field 39 of `stat`). `None` where
+/// this host has no such task whose command line `is_server` accepts.
 pub fn last_processor(task: u32, is_server: fn(&[u8]) -> bool) -> Option<usize> {
     let command_line = std::fs::read(format!("/proc/{task}/cmdline")).ok()?;
     let stat = std::fs::read_to_string(format!("/proc/{task}/stat")).ok()?;
-    // The name may hold anything, so fields are counted from the last parenthesis on: the third is the first behind it.
+    // The name may contain anything, so fields are counted after its last parenthesis; the first of them is
+    // field 3.
     let fields = stat.rsplit_once(") ").map(|(_, fields)| fields)?;
     is_server(&command_line).then(|| fields.split(' ').nth(36)?.parse().ok()).flatten()
 }
@@ -46,12 +48,12 @@ mod tests {
     fn one_quick_answer_is_enough_and_slow_ones_are_asked_for_five_times() {
         let clock = MonotonicClock::default();
         let slowly = |clock: &MonotonicClock| clock.park_until(clock.now_ns() + 2 * NEAR.as_nanos() as u64);
-        let mut asked = 0;
+        let mut ask_count = 0;
         let mut ask = |quick: usize| {
-            asked = 0;
+            ask_count = 0;
             is_near(&clock, || -> Result<(), ()> {
-                asked += 1;
-                if asked != quick {
+                ask_count += 1;
+                if ask_count != quick {
                     slowly(&clock);
                 }
                 Ok(())
@@ -65,9 +67,9 @@ mod tests {
     #[test]
     fn the_processor_of_this_thread_is_known_where_its_program_is_the_one() {
         let thread = std::fs::read_link("/proc/thread-self").unwrap();
-        let here = thread.file_name().unwrap().to_str().unwrap().parse().unwrap();
-        assert!(last_processor(here, |line| !line.is_empty()).is_some());
-        assert_eq!(last_processor(here, |_| false), None);
+        let thread_id = thread.file_name().unwrap().to_str().unwrap().parse().unwrap();
+        assert!(last_processor(thread_id, |line| !line.is_empty()).is_some());
+        assert_eq!(last_processor(thread_id, |_| false), None);
         assert_eq!(last_processor(u32::MAX, |_| true), None);
     }
 }

@@ -1,5 +1,5 @@
-//! What every engine that is reached by a socket needs: the stream and the messages on it, breaking it off, how a dead peer is
-//! noticed, whom to trust inside TLS, and where its processes run if that is this machine.
+//! The network code that engines share: streams and messages, interruption, keepalive, TLS trust, and finding
+//! local server processes.
 
 mod breaker;
 mod dial;
@@ -19,7 +19,7 @@ pub use breaker::Breaker;
 pub use dial::{Address, dial};
 pub use effective::{CONNECTED_TO, effective_url};
 pub use environment::Environment;
-pub use inbound::{Inbound, Message};
-pub use line::Line;
+pub use inbound::{Inbound, WireMessage};
+pub use line::WireStream;
 pub use socket::{Sink, Socket, Stream};
-pub use wire::{Head, Protocol, WireError, describe};
+pub use wire::{MessageHeader, WireError, WireProtocol, describe};

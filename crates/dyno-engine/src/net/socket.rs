@@ -1,4 +1,4 @@
-//! The blocking byte stream under the protocol: TCP or Unix socket, plain or inside TLS.
+//! The blocking byte stream under the protocol: a TCP or Unix socket, plain or inside TLS.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -12,14 +12,14 @@ use rustls::{ClientConnection, StreamOwned};
 
 use super::sockopt::{Keepalive, set_keepalive};
 
-/// The system's socket: one descriptor, however many handles there are.
+/// The system's socket: one descriptor, shared by all handles.
 #[derive(Debug, Clone)]
 enum Kind {
     Tcp(Arc<TcpStream>),
     Unix(Arc<UnixStream>),
 }
 
-/// A connected socket. While it has a deadline, no read or write waits beyond it.
+/// A connected socket. While a deadline is set, no read or write waits beyond it.
 #[derive(Debug)]
 pub struct Socket {
     kind: Kind,
@@ -39,7 +39,7 @@ impl From<UnixStream> for Socket {
 }
 
 impl Socket {
-    /// Sets the moment until which everything has to be done, or none.
+    /// Sets the deadline for all reads and writes, or removes it.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) -> io::Result<()> {
         self.deadline = deadline;
         if deadline.is_none() { self.set_timeout(None) } else { Ok(()) }
@@ -67,10 +67,10 @@ impl Socket {
         self.set_timeout(Some(left))
     }
 
-    /// Sets how a dead peer is noticed; without effect on Unix sockets.
+    /// Sets how a dead peer is detected; without effect on Unix sockets.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The operating system refuses the setting.
     pub fn keep_alive(&self, keepalive: Keepalive) -> io::Result<()> {
         match &self.kind {
             Kind::Tcp(stream) => set_keepalive(stream, keepalive),
@@ -83,9 +83,9 @@ impl Socket {
         Self { kind: self.kind.clone(), deadline: None }
     }
 
-    /// Ends both directions: whoever waits on the socket fails at once.
+    /// Ends both directions: a thread that waits on the socket fails at once.
     pub fn shut_down(&self) {
-        // It fails only when the peer was faster; then there is nothing to break off.
+        // It fails only if the peer closed first, and then there is nothing to interrupt.
         let _ = match &self.kind {
             Kind::Tcp(stream) => stream.shutdown(Shutdown::Both),
             Kind::Unix(stream) => stream.shutdown(Shutdown::Both),
@@ -132,9 +132,9 @@ impl Write for Socket {
     }
 }
 
-/// What takes in received bytes.
+/// A receiver of bytes from a stream.
 pub trait Sink {
-    /// One `read` of `source`, whose end is an error.
+    /// One `read` of `source`; its end is an error.
     fn fill(&mut self, source: &mut impl Read) -> io::Result<()>;
 }
 
@@ -146,14 +146,14 @@ impl From<Socket> for Stream {
 
 /// The stream that the protocol runs on.
 pub enum Stream {
-    /// As it is.
+    /// The socket without encryption.
     Plain(Socket),
-    /// Inside TLS.
+    /// The socket with TLS on top.
     Tls(Box<StreamOwned<ClientConnection, Socket>>),
 }
 
 impl Stream {
-    /// The socket below.
+    /// The socket below the encryption.
     pub fn socket(&mut self) -> &mut Socket {
         match self {
             Self::Plain(socket) => socket,
@@ -161,7 +161,7 @@ impl Stream {
         }
     }
 
-    /// The socket below, for looking at it.
+    /// The socket below, for reading its state.
     pub fn socket_ref(&self) -> &Socket {
         match self {
             Self::Plain(socket) => socket,
@@ -169,7 +169,7 @@ impl Stream {
         }
     }
 
-    /// Sends all of `bytes`.
+    /// Sends all of `bytes`, encrypted if needed.
     #[inline]
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
@@ -181,8 +181,8 @@ impl Stream {
         }
     }
 
-    /// One read of the socket, and into `inbound` whatever became readable by it: all of it, since nothing that stays behind
-    /// inside TLS would make the socket readable again.
+    /// Reads the socket once and puts all bytes that became available into `inbound`. Bytes left inside TLS
+    /// would not make the socket readable again.
     #[inline]
     pub fn arrived(&mut self, inbound: &mut impl Sink) -> io::Result<()> {
         match self {
@@ -205,7 +205,7 @@ fn tls_arrived(tls: &mut StreamOwned<ClientConnection, Socket>, inbound: &mut im
     loop {
         match inbound.fill(&mut tls.conn.reader()) {
             Ok(()) => {}
-            // A part of a record: the rest will make the socket readable again.
+            // The record is incomplete; its rest will make the socket readable again.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
             Err(error) => return Err(error),
         }

@@ -1,7 +1,9 @@
-//! Socket settings that the standard library does not have: keepalive, and a limit on connecting a Unix socket.
+//! Sets socket options that the standard library lacks: keepalive, and a time limit on connecting a Unix
+//! socket.
 //!
-//! A server whose machine vanished never closes its connections; only keepalive notices. A postmaster that is stopped
-//! lets Unix sockets wait in its backlog for ever; only a send timeout set before `connect` ends that.
+//! A server whose machine vanished never closes its connections; only keepalive detects that. A stopped
+//! postmaster leaves Unix sockets in its backlog forever; only a send timeout set before `connect` ends the
+//! wait.
 #![allow(unsafe_code)] // setsockopt, socket and connect have no safe form in the standard library.
 
 use std::io;
@@ -13,14 +15,14 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// How a dead peer is noticed on TCP; absent is the system's own setting.
+/// How a dead peer is detected on TCP; an absent value is the system's setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Keepalive {
-    /// Whether at all.
+    /// Whether keepalive probes are sent at all.
     pub enabled: bool,
     /// Seconds without traffic before the first probe.
     pub idle_s: Option<u32>,
-    /// Seconds between probes.
+    /// Seconds between two unanswered probes.
     pub interval_s: Option<u32>,
     /// Probes without an answer before the connection is dead.
     pub count: Option<u32>,
@@ -29,8 +31,8 @@ pub struct Keepalive {
 }
 
 impl Keepalive {
-    /// Probes begin after a minute without traffic: firewalls, address translation and load balancers on the way forget
-    /// connections that rest, and some do so after five minutes. Systems begin after two hours.
+    /// Sends the first probe after a minute without traffic. Firewalls, address translation and load
+    /// balancers forget idle connections, some after five minutes. Systems wait two hours by default.
     pub const FREQUENT: Self =
         Self { enabled: true, idle_s: Some(60), interval_s: Some(30), count: None, unacknowledged_ms: None };
 }
@@ -43,7 +45,7 @@ fn set<T>(fd: RawFd, level: libc::c_int, name: libc::c_int, value: &T) -> io::Re
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Sets how a dead peer is noticed.
+/// Sets how a dead peer is detected.
 pub fn set_keepalive(stream: &TcpStream, keepalive: Keepalive) -> io::Result<()> {
     let fd = stream.as_raw_fd();
     set(fd, libc::SOL_SOCKET, libc::SO_KEEPALIVE, &libc::c_int::from(keepalive.enabled))?;
@@ -66,7 +68,7 @@ pub fn set_keepalive(stream: &TcpStream, keepalive: Keepalive) -> io::Result<()>
     Ok(())
 }
 
-/// Connects to the Unix socket at `path`, for at most `timeout`.
+/// Connects to the Unix socket at `path`, waiting at most `timeout`.
 pub fn connect_unix(path: &Path, timeout: Duration) -> io::Result<UnixStream> {
     let bytes = path.as_os_str().as_bytes();
     // SAFETY: sockaddr_un is plain data for which all zeros is valid.

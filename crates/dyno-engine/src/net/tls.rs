@@ -1,4 +1,4 @@
-//! TLS on a socket: the client's settings and the handshake.
+//! Configures TLS for a client and does the handshake.
 
 use std::io;
 use std::path::Path;
@@ -13,23 +13,23 @@ use super::socket::{Socket, Stream};
 use super::verify::{Trust, Verifier};
 use crate::error::TargetError;
 
-/// Why a handshake failed.
+/// The reason why a handshake failed.
 #[derive(Debug)]
-pub enum Failed {
-    /// The socket.
+pub enum TlsFailure {
+    /// Reading or writing the socket failed.
     Io(io::Error),
-    /// The certificate, or what TLS asks for.
+    /// The certificate was not accepted, or the TLS parameters do not match.
     Tls(rustls::Error),
 }
 
-/// What a client offers in a handshake.
+/// The options that a client offers in a handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TlsOffer {
     /// Whether TLS 1.2 is offered.
     pub tls12: bool,
     /// Whether TLS 1.3 is offered.
     pub tls13: bool,
-    /// The name of the host, in the clear (SNI).
+    /// Whether the host's name is sent unencrypted (SNI).
     pub server_name: bool,
 }
 
@@ -46,12 +46,12 @@ impl TlsOffer {
     }
 }
 
-/// That something is no use for TLS.
-pub fn unusable(what: &str, why: impl std::fmt::Display) -> TargetError {
-    TargetError::unsupported(format!("{what} cannot be used: {why}"))
+/// The error that something cannot be used for TLS.
+pub fn unusable(subject: &str, why: impl std::fmt::Display) -> TargetError {
+    TargetError::unsupported(format!("{subject} cannot be used: {why}"))
 }
 
-/// The settings of a client that trusts `trust` and shows the certificate and key in these files.
+/// The configuration of a client that trusts `trust` and presents the certificate and key in these files.
 ///
 /// # Errors
 /// One of the files cannot be used.
@@ -85,35 +85,35 @@ pub fn client(
     Ok(Arc::new(client))
 }
 
-/// Shakes hands with the server called `host`.
+/// Does the handshake with the server called `host`.
 ///
 /// # Errors
-/// It is not called what a server can be called; inside, why the handshake failed.
+/// `host` is not a valid server name. The inner result tells why a handshake failed.
 pub fn shake_hands(
     socket: Socket,
     host: &str,
     client: Arc<ClientConfig>,
-) -> Result<Result<Stream, Failed>, TargetError> {
+) -> Result<Result<Stream, TlsFailure>, TargetError> {
     let name = ServerName::try_from(host.to_owned()).map_err(|_| {
         let message = format!("TLS needs a host name or address, not {host:?}");
         TargetError::unsupported(message)
     })?;
     let connection = match ClientConnection::new(client, name) {
         Ok(connection) => connection,
-        Err(error) => return Ok(Err(Failed::Tls(error))),
+        Err(error) => return Ok(Err(TlsFailure::Tls(error))),
     };
     let mut tls = StreamOwned::new(connection, socket);
     while tls.conn.is_handshaking() {
         if let Err(error) = tls.conn.complete_io(&mut tls.sock) {
             let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()).cloned();
-            return Ok(Err(inner.map_or(Failed::Io(error), Failed::Tls)));
+            return Ok(Err(inner.map_or(TlsFailure::Io(error), TlsFailure::Tls)));
         }
     }
     Ok(Ok(Stream::Tls(Box::new(tls))))
 }
 
-/// The refusal for `error`; `settings` are the URL's about TLS, and hints say what to do about the certificate, an alert, and
-/// anything else.
+/// The error for a handshake that failed with `error`; `settings` are the URL's TLS parameters. The three
+/// hints are for certificates, TLS alerts and all else.
 pub fn refused(
     error: rustls::Error,
     host: &str,

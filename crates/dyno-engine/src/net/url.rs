@@ -1,4 +1,4 @@
-//! Reading the parameters of a target's URL.
+//! Reads the parameters of a target's URL.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -7,34 +7,34 @@ use dyno_plan::TargetUrl;
 
 use crate::error::TargetError;
 
-/// That `value` is none that `name` can have.
+/// The error of a `value` that the parameter `name` cannot have; `allowed` lists the values.
 pub fn wrong(name: &str, value: &str, allowed: &str) -> TargetError {
     TargetError::unsupported(format!("{name} {value:?} cannot be used")).hint(format!("write {allowed}"))
 }
 
-/// Fails where the URL has a parameter that is not among `known`.
+/// Checks that the URL has only parameters of `known_names`.
 ///
 /// # Errors
-/// It names the parameter.
-pub fn check_names(url: &TargetUrl, known: &[&str]) -> Result<(), TargetError> {
-    match url.params.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+/// The URL has another parameter; the message names it.
+pub fn check_names(url: &TargetUrl, known_names: &[&str]) -> Result<(), TargetError> {
+    match url.params.iter().find(|(name, _)| !known_names.contains(&name.as_str())) {
         Some((name, _)) => {
             Err(TargetError::unsupported(format!("the URL parameter {name:?} is not known here"))
-                .hint(format!("these are: {}", known.join(", "))))
+                .hint(format!("these are: {}", known_names.join(", "))))
         }
         None => Ok(()),
     }
 }
 
-/// A parameter that is a path.
+/// The value of a parameter that is a path.
 pub fn path(url: &TargetUrl, name: &str) -> Option<PathBuf> {
     url.param(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// A parameter that is a whole number in `range`, which `allowed` says in words.
+/// The value of a parameter that is an integer in `range`; `allowed` describes the range.
 ///
 /// # Errors
-/// It is something else.
+/// The value is not an integer, or out of range.
 pub fn whole(
     url: &TargetUrl,
     name: &str,

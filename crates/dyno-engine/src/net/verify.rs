@@ -1,4 +1,4 @@
-//! Whom to trust: the server's certificate against the root certificates, as each `sslmode` wants it.
+//! Verifies the server's certificate against root certificates, as `sslmode` requires.
 
 use std::path::Path;
 
@@ -12,26 +12,26 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, Sign
 
 use crate::error::TargetError;
 
-/// Trusted root certificates.
+/// Root certificates that the client trusts.
 #[derive(Debug)]
 pub struct Roots {
     store: RootCertStore,
-    /// The same, as they are in the file: a server that shows one of them itself is trusted.
+    /// The certificates as they are in the file: a server that presents one of them itself is trusted.
     certificates: Vec<CertificateDer<'static>>,
 }
 
-/// Which server is the right one.
+/// Which servers are trusted.
 #[derive(Debug)]
 pub enum Trust {
-    /// Whoever answers: the line is encrypted, the peer unknown.
+    /// Any server: the connection is encrypted, but the server's identity is not verified.
     Anyone,
-    /// Whoever has a certificate of a trusted authority.
+    /// Any server with a certificate of a trusted authority.
     Authority(Roots),
-    /// Whoever has one for the host's own name.
+    /// A server with a certificate of a trusted authority for its host name.
     Name(Roots),
 }
 
-/// Checks certificates as `sslmode` says.
+/// Verifies certificates as `sslmode` requires.
 #[derive(Debug)]
 pub struct Verifier {
     trust: Trust,
@@ -54,8 +54,8 @@ impl Verifier {
         let parsed = ParsedCertificate::try_from(shown)?;
         let all = self.algorithms.all;
         match verify_server_cert_signed_by_trust_anchor(&parsed, &roots.store, intermediates, now, all) {
-            // `openssl req -x509` makes authorities, and many servers show such a certificate as their own. It is
-            // trusted when it is itself among the roots; its dates have been checked before this error can come.
+            // `openssl req -x509` creates CA certificates, and many servers present one as their own. It is
+            // trusted if it is itself among the roots; this error comes after the check of its dates.
             Err(Error::InvalidCertificate(CertificateError::Other(error)))
                 if error.to_string().contains("CaUsedAsEndEntity") && roots.certificates.contains(shown) =>
             {
@@ -109,7 +109,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// The root certificates in the PEM file `path`; `system` is what the operating system trusts.
+/// The root certificates in the PEM file `path`, or the operating system's for `system`.
 pub fn roots(path: &Path) -> Result<Roots, TargetError> {
     let bad = |why: String| {
         let message = format!("the root certificates in {} cannot be used: {why}", path.display());

@@ -1,56 +1,57 @@
-//! A protocol of messages on a stream: how they are framed, and what can go wrong.
+//! Defines a message protocol on a stream: its framing and its errors.
 
 use std::io;
 
 use crate::error::{ErrorClass, OpError, Refusal, TargetError};
 
-/// How a server frames what it sends, and what it refuses with.
-pub trait Protocol {
-    /// What the server says when it refuses.
+/// The message framing of a server's protocol, and its error type.
+pub trait WireProtocol {
+    /// The server's error response.
     type Refusal: Refusal;
 
-    /// The head of the message that `arrived` begins with; `None` if that is not all here.
+    /// The header at the beginning of `arrived`; `None` if it is incomplete.
     ///
     /// # Errors
-    /// No message begins so: what it is.
-    fn head(arrived: &[u8]) -> Result<Option<Head>, String>;
+    /// The bytes are not a valid header; the error describes them.
+    fn head(arrived: &[u8]) -> Result<Option<MessageHeader>, String>;
 
-    /// The refusal that a message is, if it is one.
+    /// The error response in a message, if it is one.
     fn refusal(tag: u8, body: &[u8]) -> Option<Self::Refusal>;
 }
 
-/// The head of a message.
+/// The header of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Head {
-    /// Its tag, or its number.
+pub struct MessageHeader {
+    /// The message's tag or number.
     pub tag: u8,
-    /// How long the head is.
+    /// Length of the header in bytes.
     pub bytes: usize,
-    /// How long the body behind it is.
+    /// Length of the body in bytes.
     pub body_bytes: usize,
 }
 
-/// What can go wrong on the wire.
+/// Errors of communication with a server.
 #[derive(Debug)]
 pub enum WireError<R> {
-    /// The connection itself.
+    /// Reading or writing the connection failed.
     Io(io::Error),
-    /// The server refused.
+    /// The server sent an error response.
     Server(Box<R>),
-    /// The server said what the protocol does not allow.
+    /// The server sent something that the protocol does not allow.
     Protocol(String),
-    /// What was asked for was not done, and the connection is well: values do not fit, a transaction was taken back.
+    /// The request was not executed and the connection is usable: values do not fit, or a transaction was
+    /// rolled back.
     Undone(Box<OpError>),
 }
 
 impl<R: Refusal> WireError<R> {
-    /// The server said something that the protocol does not allow here.
+    /// The error of a message that the protocol does not allow here.
     #[cold]
-    pub fn protocol(what: impl Into<String>) -> Self {
-        Self::Protocol(what.into())
+    pub fn protocol(message: impl Into<String>) -> Self {
+        Self::Protocol(message.into())
     }
 
-    /// As an error of an operation, with its class.
+    /// Converts it to the error of an operation, with its class.
     #[cold]
     pub fn into_op(self) -> Box<OpError> {
         let lost = |code: &str, message: String| {
@@ -87,11 +88,11 @@ fn lost_words(error: &io::Error) -> String {
     format!("the connection to the server is lost: {}", describe(error))
 }
 
-fn broken_words(what: &str) -> String {
-    format!("the server broke the protocol: it sent {what}")
+fn broken_words(violation: &str) -> String {
+    format!("the server broke the protocol: it sent {violation}")
 }
 
-/// An I/O error in words; the end of the stream says who ended it.
+/// Describes an I/O error; for the end of a stream, says which side closed it.
 pub fn describe(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => "the server closed it".to_owned(),
@@ -105,7 +106,7 @@ pub(super) mod tests {
     use super::*;
     use crate::error::TargetErrorKind;
 
-    /// A tag, four bytes of length, and the body.
+    /// Test framing: a tag, four bytes of length, and the body.
     #[derive(Debug)]
     pub(in super::super) struct Plain;
 
@@ -129,13 +130,13 @@ pub(super) mod tests {
         }
     }
 
-    impl Protocol for Plain {
+    impl WireProtocol for Plain {
         type Refusal = No;
 
-        fn head(arrived: &[u8]) -> Result<Option<Head>, String> {
+        fn head(arrived: &[u8]) -> Result<Option<MessageHeader>, String> {
             let Some([tag, length @ ..]) = arrived.first_chunk::<5>() else { return Ok(None) };
             let body_bytes = u32::from_be_bytes(*length) as usize;
-            Ok(Some(Head { tag: *tag, bytes: 5, body_bytes }))
+            Ok(Some(MessageHeader { tag: *tag, bytes: 5, body_bytes }))
         }
 
         fn refusal(tag: u8, _: &[u8]) -> Option<No> {
@@ -145,10 +146,13 @@ pub(super) mod tests {
 
     #[test]
     fn what_goes_wrong_says_who_did_it() {
-        let gone = || WireError::<No>::from(io::Error::from(io::ErrorKind::UnexpectedEof));
-        assert_eq!((gone().into_op().class, gone().into_op().code.as_str()), (ErrorClass::Connection, "io"));
-        let gone = TargetError::from(gone());
-        assert_eq!(gone.message, "the connection to the server is lost: the server closed it");
+        let lost_connection = || WireError::<No>::from(io::Error::from(io::ErrorKind::UnexpectedEof));
+        assert_eq!(
+            (lost_connection().into_op().class, lost_connection().into_op().code.as_str()),
+            (ErrorClass::Connection, "io")
+        );
+        let closed_error = TargetError::from(lost_connection());
+        assert_eq!(closed_error.message, "the connection to the server is lost: the server closed it");
         let strange = TargetError::from(WireError::<No>::protocol("a riddle"));
         assert!(strange.message.ends_with("it sent a riddle") && strange.hint.ends_with("a plain server"));
         let refused = WireError::Server(Box::new(No)).into_op();

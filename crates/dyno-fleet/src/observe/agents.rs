@@ -1,27 +1,28 @@
-//! Finds the agents of machines that are looked at. The meeting point is reached once they are asked for, and once for all of them.
+//! Finds agents that only observe. Connects to the NATS server at the first use, once for all of them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use dyno_host::far::{self, Now, Source, SourceError, SourceErrorKind};
+use dyno_host::far::{self, HostSource, Now, SourceError, SourceErrorKind};
 use dyno_plan::HostUrl;
 
-use super::source::{Agent, Found};
-use crate::coding::{read, written};
+use super::source::{AgentSource, FoundAgent};
+use crate::coding::{decode, encode};
 use crate::error::FleetError;
 use crate::limits::{HOSTS_MAX, PROTOCOL};
-use crate::messages::{Call, Hello, Leader};
-use crate::roll_call::{CALL_FOR, of_another_version};
+use crate::messages::{AgentCall, AgentHello, Leader};
+use crate::roll_call::{CALL_FOR, version_mismatch};
 use crate::subjects::{Subjects, is_name, plain};
 use crate::wire::{Access, Wire};
 
-/// For how long an agent is called that does not answer.
+/// How long an agent that does not answer is called.
 const CALL_MAX: Duration = Duration::from_secs(4);
-/// Names that an error lists.
+/// Maximum number of names that an error lists.
 const LISTED_MAX: usize = 8;
 
-/// Where agents are met, found out once they are asked for: the error and its way out, where that is wrong.
-pub type ToMeet = Box<dyn Fn() -> Result<Access, (String, String)> + Send + Sync>;
+/// Returns the NATS server's address and credentials when they are first needed; otherwise an error and a
+/// hint.
+pub type NatsAccessProvider = Box<dyn Fn() -> Result<Access, (String, String)> + Send + Sync>;
 
 /// The agents of a group that only observe.
 pub struct NatsAgents {
@@ -29,7 +30,7 @@ pub struct NatsAgents {
 }
 
 struct Inner {
-    access: ToMeet,
+    access: NatsAccessProvider,
     group: String,
     version: String,
     leader: Leader,
@@ -37,31 +38,31 @@ struct Inner {
 }
 
 impl NatsAgents {
-    /// Those of `group` who are met where `access` says.
-    pub fn new(access: ToMeet, group: String, version: String) -> Self {
+    /// Creates the finder for `group`, on the NATS server that `access` returns.
+    pub fn new(access: NatsAccessProvider, group: String, version: String) -> Self {
         let leader = crate::gather::this_leader();
         Self { inner: Arc::new(Inner { access, group, version, leader, wire: Mutex::default() }) }
     }
 }
 
 impl far::Agents for NatsAgents {
-    fn open(&self, url: &HostUrl, now: &Now) -> Result<Box<dyn Source>, SourceError> {
+    fn open(&self, url: &HostUrl, now: &Now) -> Result<Box<dyn HostSource>, SourceError> {
         let (inner, wanted, shown) = (Arc::clone(&self.inner), url.host.clone(), url.to_string());
-        Ok(Box::new(Agent {
+        Ok(Box::new(AgentSource {
             name: url.to_string(),
             now: Now::clone(now),
             leader: self.inner.leader.clone(),
             find: Box::new(move |patience| inner.find(&wanted, &shown, patience)),
-            found: None,
+            agent: None,
             places: Vec::new(),
-            heard: Instant::now(),
+            last_heard: Instant::now(),
         }))
     }
 }
 
 impl Inner {
     fn reach(&self) -> Result<Arc<Wire>, SourceError> {
-        // A place for a connection, which stays usable whoever panicked.
+        // This is only an optional connection, which stays valid after a panic.
         let mut wire = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(wire) = wire.as_ref() {
             return Ok(Arc::clone(wire));
@@ -74,8 +75,8 @@ impl Inner {
         Ok(Arc::clone(wire.insert(Arc::new(reached))))
     }
 
-    /// The agent of the name `wanted`, or the only one where no name is wanted; `shown` is what it is called in errors.
-    fn find(&self, wanted: &str, shown: &str, patience: Duration) -> Result<Found, SourceError> {
+    /// Finds the agent named `wanted`, or the only one if `wanted` is empty; `shown` is its name in errors.
+    fn find(&self, wanted: &str, shown: &str, patience: Duration) -> Result<FoundAgent, SourceError> {
         let wrong = |kind, words: String| SourceError::new(kind, format!("{shown}: {words}"));
         let subjects = Subjects::of(&self.group).map_err(|why| wrong(SourceErrorKind::Unsupported, why))?;
         let wire = self.reach()?;
@@ -87,7 +88,7 @@ impl Inner {
             }
         };
         let group = &self.group;
-        let named: Vec<&Hello> =
+        let named: Vec<&AgentHello> =
             all.iter().filter(|hello| wanted.is_empty() || hello.name == wanted).collect();
         let hello = match named[..] {
             [one] => one,
@@ -106,19 +107,22 @@ impl Inner {
                 ));
             }
         };
-        if let Some(error) = of_another_version(hello, group, &self.version) {
+        if let Some(error) = version_mismatch(hello, group, &self.version) {
             return Err(refused(shown, &error));
         }
-        Ok(Found { wire, subject: subjects.observer(&hello.id) })
+        Ok(FoundAgent { wire, subject: subjects.observer(&hello.id) })
     }
 
-    /// Whoever answers now.
-    fn call(&self, wire: &Wire, subjects: &Subjects) -> Vec<Hello> {
-        let call = Call { protocol: PROTOCOL, version: self.version.clone(), leader: self.leader.clone() };
-        let answers = wire.ask_all(&subjects.observers(), written(&call), CALL_FOR);
-        let hellos = answers.into_iter().take(HOSTS_MAX).filter_map(|bytes| read::<Hello>(&bytes).ok());
-        let known = hellos.filter(|hello| is_name(&hello.id));
-        let mut all: Vec<Hello> = known.map(|hello| Hello { name: plain(&hello.name), ..hello }).collect();
+    /// Returns the observing agents that answer now.
+    fn call(&self, wire: &Wire, subjects: &Subjects) -> Vec<AgentHello> {
+        let call =
+            AgentCall { protocol: PROTOCOL, version: self.version.clone(), leader: self.leader.clone() };
+        let answers = wire.ask_all(&subjects.observers(), encode(&call), CALL_FOR);
+        let hellos =
+            answers.into_iter().take(HOSTS_MAX).filter_map(|bytes| decode::<AgentHello>(&bytes).ok());
+        let valid = hellos.filter(|hello| is_name(&hello.id));
+        let mut all: Vec<AgentHello> =
+            valid.map(|hello| AgentHello { name: plain(&hello.name), ..hello }).collect();
         all.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.id.cmp(&b.id)));
         all.dedup_by(|a, b| a.id == b.id);
         all
@@ -136,7 +140,7 @@ fn start(group: &str) -> String {
     )
 }
 
-fn names(all: &[Hello]) -> String {
+fn names(all: &[AgentHello]) -> String {
     let mut names: Vec<&str> = all.iter().take(LISTED_MAX).map(|hello| hello.name.as_str()).collect();
     if all.len() > LISTED_MAX {
         names.push("…");

@@ -1,38 +1,39 @@
-//! What an agent that only observes is asked, and what it answers. Each question is whole in itself: an agent knows nothing of runs.
+//! The messages exchanged with an agent that only observes. Each request is self-contained, because such an
+//! agent knows nothing about runs.
 
-use dyno_host::far::{Described, FarTime, Place, Reading};
+use dyno_host::far::{HostDescription, HostPlace, RemoteTime, TimedHostSnapshot};
 use serde::{Deserialize, Serialize};
 
 use crate::messages::Leader;
 
-/// Places of one question, and bytes of a path.
+/// Maximum number of places in one request, and maximum length of a path, bytes.
 pub(super) const PLACES_MAX: usize = 16;
 const PATH_BYTES_MAX: usize = 4_096;
 
-/// What it is asked.
+/// A request to an observing agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Look {
-    /// What its clock shows.
+pub(super) enum AgentObserverRequest {
+    /// Asks for the time of the agent's clock.
     Clock,
-    /// What its machine is, with these places on it, for whoever leads a run.
-    Describe { leader: Leader, places: Vec<Place> },
-    /// Its counters, and those of these places.
-    Read { places: Vec<Place> },
+    /// Asks for a description of the machine with these places, for this controller.
+    Describe { leader: Leader, places: Vec<HostPlace> },
+    /// Asks for the machine's counters and those of these places.
+    Read { places: Vec<HostPlace> },
 }
 
-/// What it answers.
+/// The answer of an observing agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) enum Seen {
-    Clock(FarTime),
-    Described(Box<Described>),
-    Read(Box<Reading>),
-    /// It does not, and why.
+pub(super) enum AgentObserverReply {
+    Clock(RemoteTime),
+    Described(Box<HostDescription>),
+    Read(Box<TimedHostSnapshot>),
+    /// The agent refuses, for this reason.
     Refused(String),
 }
 
-/// Whether these can be places, whoever they came from.
-pub(super) fn check(places: &[Place]) -> Result<(), String> {
-    let is_one = |(name, path): &Place| {
+/// Checks received places; the sender is not trusted.
+pub(super) fn check(places: &[HostPlace]) -> Result<(), String> {
+    let is_one = |(name, path): &HostPlace| {
         let is_short = !name.is_empty() && name.len() <= 64 && path.len() <= PATH_BYTES_MAX;
         is_short && name.bytes().all(|byte| byte.is_ascii_graphic()) && path.starts_with('/')
     };
@@ -47,28 +48,28 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::coding::{read, written};
+    use crate::coding::{decode, encode};
 
     #[test]
     fn places_are_few_short_and_whole() {
-        let one = |name: &str, path: &str| check(&[(name.to_owned(), path.to_owned())]);
-        assert!(one("data", "/srv/pg").is_ok() && check(&[]).is_ok());
+        let check_place = |name: &str, path: &str| check(&[(name.to_owned(), path.to_owned())]);
+        assert!(check_place("data", "/srv/pg").is_ok() && check(&[]).is_ok());
         for (name, path) in [("", "/x"), ("a b", "/x"), ("data", "srv"), ("data", "")] {
-            assert!(one(name, path).is_err(), "{name:?} {path:?}");
+            assert!(check_place(name, path).is_err(), "{name:?} {path:?}");
         }
-        assert!(one("data", &format!("/{}", "x".repeat(PATH_BYTES_MAX))).is_err());
+        assert!(check_place("data", &format!("/{}", "x".repeat(PATH_BYTES_MAX))).is_err());
         assert!(check(&vec![("data".to_owned(), "/".to_owned()); PLACES_MAX + 1]).is_err());
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_a_message_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200), at in 0usize..200) {
-            let _ = read::<Look>(&bytes);
-            let _ = read::<Seen>(&bytes);
-            let mut torn = written(&Look::Read { places: vec![("data".into(), "/srv".into())] });
+            let _ = decode::<AgentObserverRequest>(&bytes);
+            let _ = decode::<AgentObserverReply>(&bytes);
+            let mut torn = encode(&AgentObserverRequest::Read { places: vec![("data".into(), "/srv".into())] });
             torn.truncate(at);
             torn.extend(bytes);
-            let _ = read::<Look>(&torn);
+            let _ = decode::<AgentObserverRequest>(&torn);
         }
     }
 }

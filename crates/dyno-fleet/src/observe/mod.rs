@@ -1,16 +1,16 @@
-//! Machines that are looked at through an agent which drives nothing: their agents wait on subjects of their own, so that whoever
-//! gathers driver hosts never meets them.
+//! Observes machines through agents that drive no load. Such agents use subjects of their own, so a
+//! controller that reserves driver hosts never finds them.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `messages` | what is asked of such an agent, and what it answers |
+//! | `messages` | requests to such an agent, and its answers |
 //! | `serve` | the agent |
-//! | `agents`, `source` | whoever looks: finds an agent by its name, and asks it |
+//! | `agents`, `source` | the observing side: finds an agent by its name, and sends requests |
 
 mod agents;
 mod messages;
 mod serve;
 mod source;
 
-pub use agents::{NatsAgents, ToMeet};
+pub use agents::{NatsAccessProvider, NatsAgents};
 pub use serve::{ObserverOptions, observe};

@@ -1,52 +1,52 @@
-//! An agent that only observes: it answers for its machine whoever asks, drives nothing, and keeps nothing.
+//! An agent that only observes: it reports its machine's counters to every controller, drives no load, and
+//! stores nothing.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use dyno_engine::Cancel;
-use dyno_host::far::{Own, Place};
+use dyno_host::far::{HostPlace, LocalHost};
 
-use super::messages::{Look, Seen, check};
-use crate::agent_event::{AgentEvent, Tell};
-use crate::coding::{read, written};
+use super::messages::{AgentObserverReply, AgentObserverRequest, check};
+use crate::agent_event::{AgentEvent, AgentEventSink};
+use crate::coding::{decode, encode};
 use crate::error::FleetError;
 use crate::limits::{MESSAGE_BYTES_MAX, PROTOCOL};
-use crate::messages::{Call, Hello};
+use crate::messages::{AgentCall, AgentHello};
 use crate::subjects::{Subjects, plain};
-use crate::wire::{Access, Came, Wire};
+use crate::wire::{Access, IncomingMessage, Wire};
 
-/// How often it looks whether it is to end.
+/// How often the agent checks whether it is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Questions that wait to be answered; more are dropped, which whoever asked sees in what is not answered.
+/// Maximum number of queued requests; further ones are dropped, and their senders get no answer.
 const WAITING_MAX: usize = 256;
-/// Sets of places that are known at the same time: those of a few runs.
+/// Maximum number of sets of places remembered, enough for a few runs.
 const KNOWN_MAX: usize = 16;
-/// Whoever looked last that are remembered, so that each is told once.
+/// Maximum number of controllers remembered, so that each is reported once.
 const TOLD_MAX: usize = 64;
 
-/// How such an agent is started.
+/// The options with which an observing agent starts.
 #[derive(Debug)]
 pub struct ObserverOptions {
-    /// The meeting point.
+    /// The NATS server, and the credentials for it.
     pub access: Access,
-    /// The name under which those meet who belong together.
+    /// The group name that controllers and agents share.
     pub group: String,
-    /// The name by which it is found: `agent://NAME`.
+    /// The name by which controllers find the agent: `agent://NAME`.
     pub name: String,
-    /// The version of this program.
     pub version: String,
-    /// Asks it to end.
+    /// Signals that the agent is to end.
     pub cancel: Cancel,
 }
 
-/// Answers for this machine until it is asked to end.
+/// Answers requests about this machine until the agent is asked to end.
 ///
 /// # Errors
-/// The meeting point cannot be used, or this machine has no counters.
-pub fn observe(options: &ObserverOptions, tell: &Tell<'_>) -> Result<(), FleetError> {
+/// The NATS server cannot be used, or this machine has no counters.
+pub fn observe(options: &ObserverOptions, tell: &AgentEventSink<'_>) -> Result<(), FleetError> {
     let usage = |problem: String, hint: String| FleetError::Usage { problem, hint };
     let subjects = Subjects::of(&options.group).map_err(|problem| usage(problem, String::new()))?;
-    if let Err(error) = Own::with(&[]) {
+    if let Err(error) = LocalHost::with(&[]) {
         return Err(usage(error.message, error.hint));
     }
     let wire = Wire::reach(&options.access)?;
@@ -54,31 +54,32 @@ pub fn observe(options: &ObserverOptions, tell: &Tell<'_>) -> Result<(), FleetEr
     let (give, asks) = sync_channel(WAITING_MAX);
     let _all = {
         let give = give.clone();
-        wire.hear_with(&subjects.observers(), move |came, _| drop(give.try_send((true, came))))?
+        wire.subscribe(&subjects.observers(), move |message, _| drop(give.try_send((true, message))))?
     };
-    let _own = wire.hear_with(&subjects.observer(&id), move |came, _| drop(give.try_send((false, came))))?;
+    let _own =
+        wire.subscribe(&subjects.observer(&id), move |incoming, _| drop(give.try_send((false, incoming))))?;
     tell(&AgentEvent::Observes);
-    let mut observer = Observer { options, tell, wire, id, known: Vec::new(), told: Vec::new() };
+    let mut observer = Observer { options, tell, wire, id, hosts: Vec::new(), reported: Vec::new() };
     observer.serve(&asks);
     Ok(())
 }
 
 struct Observer<'a> {
     options: &'a ObserverOptions,
-    tell: &'a Tell<'a>,
+    tell: &'a AgentEventSink<'a>,
     wire: Wire,
     id: String,
-    /// The machine by the places that were asked for; the last that was asked for is the last.
-    known: Vec<(Vec<Place>, Own)>,
-    /// Numbers of those who looked.
-    told: Vec<String>,
+    /// Machine readers by their places; the last used is at the end.
+    hosts: Vec<(Vec<HostPlace>, LocalHost)>,
+    /// Ids of the controllers that were already reported.
+    reported: Vec<String>,
 }
 
 impl Observer<'_> {
-    fn serve(&mut self, asks: &Receiver<(bool, Came)>) {
+    fn serve(&mut self, asks: &Receiver<(bool, IncomingMessage)>) {
         while !self.options.cancel.is_cancelled() {
             match asks.recv_timeout(LOOK_EVERY) {
-                Ok((true, came)) => self.greet(&came),
+                Ok((true, came)) => self.send_hello(&came),
                 Ok((false, came)) => self.answer(&came),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -86,11 +87,11 @@ impl Observer<'_> {
         }
     }
 
-    /// Says that it is there, to whoever calls.
-    fn greet(&self, came: &Came) {
-        let (Ok(_), Some(reply)) = (read::<Call>(&came.bytes), &came.reply) else { return };
+    /// Answers a controller's call with a description of this agent.
+    fn send_hello(&self, message: &IncomingMessage) {
+        let (Ok(_), Some(reply)) = (decode::<AgentCall>(&message.bytes), &message.reply) else { return };
         let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
-        let hello = Hello {
+        let hello = AgentHello {
             protocol: PROTOCOL,
             version: self.options.version.clone(),
             id: self.id.clone(),
@@ -100,58 +101,63 @@ impl Observer<'_> {
             busy: None,
             keeps: 0,
         };
-        self.wire.publish(reply, written(&hello));
+        self.wire.publish(reply, encode(&hello));
     }
 
-    fn answer(&mut self, came: &Came) {
-        let Some(reply) = &came.reply else { return };
-        let seen = read::<Look>(&came.bytes).and_then(|look| self.look(look)).unwrap_or_else(|why| {
-            let why = plain(&why);
-            (self.tell)(&AgentEvent::Refused(why.clone()));
-            Seen::Refused(why)
-        });
-        let mut bytes = written(&seen);
+    fn answer(&mut self, message: &IncomingMessage) {
+        let Some(reply) = &message.reply else { return };
+        let response = decode::<AgentObserverRequest>(&message.bytes)
+            .and_then(|look| self.handle_request(look))
+            .unwrap_or_else(|why| {
+                let why = plain(&why);
+                (self.tell)(&AgentEvent::Refused(why.clone()));
+                AgentObserverReply::Refused(why)
+            });
+        let mut bytes = encode(&response);
         if bytes.len() > MESSAGE_BYTES_MAX {
             let why = format!("its answer has {} bytes, more than {MESSAGE_BYTES_MAX}", bytes.len());
-            bytes = written(&Seen::Refused(why));
+            bytes = encode(&AgentObserverReply::Refused(why));
         }
         self.wire.publish(reply, bytes);
     }
 
-    fn look(&mut self, look: Look) -> Result<Seen, String> {
+    fn handle_request(&mut self, look: AgentObserverRequest) -> Result<AgentObserverReply, String> {
         match look {
-            Look::Clock => {
-                let reading = Own::clock();
-                reading.far.map(Seen::Clock).ok_or_else(|| "it has no clock".to_owned())
+            AgentObserverRequest::Clock => {
+                let reading = LocalHost::clock();
+                reading.far.map(AgentObserverReply::Clock).ok_or_else(|| "it has no clock".to_owned())
             }
-            Look::Describe { leader, places } => {
-                let described = self.own(places, true)?.described().clone();
-                if !self.told.contains(&leader.id) {
-                    if self.told.len() >= TOLD_MAX {
-                        self.told.remove(0);
+            AgentObserverRequest::Describe { leader, places } => {
+                let described = self.host_with(places, true)?.described().clone();
+                if !self.reported.contains(&leader.id) {
+                    if self.reported.len() >= TOLD_MAX {
+                        self.reported.remove(0);
                     }
-                    self.told.push(leader.id.chars().take(100).collect());
+                    self.reported.push(leader.id.chars().take(100).collect());
                     (self.tell)(&AgentEvent::Observed(plain(&leader.words)));
                 }
-                Ok(Seen::Described(Box::new(described)))
+                Ok(AgentObserverReply::Described(Box::new(described)))
             }
-            Look::Read { places } => Ok(Seen::Read(Box::new(self.own(places, false)?.read()))),
+            AgentObserverRequest::Read { places } => {
+                Ok(AgentObserverReply::Read(Box::new(self.host_with(places, false)?.read())))
+            }
         }
     }
 
-    /// The machine with these places, looked for anew where somebody asks what it is: one may have been mounted since.
-    fn own(&mut self, places: Vec<Place>, anew: bool) -> Result<&mut Own, String> {
+    /// Returns the reader for these places. Each description uses a new reader, because a file system may
+    /// have been mounted since.
+    fn host_with(&mut self, places: Vec<HostPlace>, anew: bool) -> Result<&mut LocalHost, String> {
         check(&places)?;
-        let at = self.known.iter().position(|(known, _)| *known == places);
-        let own = match at.map(|at| self.known.remove(at)) {
-            Some((_, own)) if !anew => own,
-            _ => Own::with(&places).map_err(|error| error.to_string())?,
+        let at = self.hosts.iter().position(|(known, _)| *known == places);
+        let host = match at.map(|at| self.hosts.remove(at)) {
+            Some((_, cached)) if !anew => cached,
+            _ => LocalHost::with(&places).map_err(|error| error.to_string())?,
         };
-        if self.known.len() >= KNOWN_MAX {
-            self.known.remove(0);
+        if self.hosts.len() >= KNOWN_MAX {
+            self.hosts.remove(0);
         }
-        self.known.push((places, own));
-        let (_, own) = self.known.last_mut().expect("it was just pushed");
-        Ok(own)
+        self.hosts.push((places, host));
+        let (_, current) = self.hosts.last_mut().expect("it was just pushed");
+        Ok(current)
     }
 }

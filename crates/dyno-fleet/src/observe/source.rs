@@ -1,85 +1,93 @@
-//! A machine through the agent on it: asked over the meeting point, within a time, and believed no more than a machine can say.
+//! Reads a machine's counters through the agent on it, with time limits and plausibility checks.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dyno_host::far::{Described, Now, Place, Reading, Source, SourceError, SourceErrorKind};
+use dyno_host::far::{
+    HostDescription, HostPlace, HostSource, Now, SourceError, SourceErrorKind, TimedHostSnapshot,
+};
 
-use super::messages::{Look, Seen};
-use crate::coding::{read, written};
+use super::messages::{AgentObserverReply, AgentObserverRequest};
+use crate::coding::{decode, encode};
 use crate::messages::Leader;
 use crate::subjects::plain;
 use crate::wire::{Unanswered, Wire};
 
-/// For how long nothing may be heard of an agent before it counts as lost; where nobody is there any more, for how long.
+/// How long an agent may be silent before it counts as lost; the second value applies if nobody has
+/// subscribed to its subject.
 const SILENCE: Duration = Duration::from_secs(10);
 const ABSENCE: Duration = Duration::from_secs(3);
-/// How long one answer is waited for, at least.
+/// Minimum time to wait for an answer.
 const PATIENCE_MIN: Duration = Duration::from_millis(1);
 
-/// An agent that answered.
-pub(super) struct Found {
+/// The connection and subject of an agent that answered.
+pub(super) struct FoundAgent {
     pub(super) wire: Arc<Wire>,
-    /// Where it hears.
+    /// The subject on which the agent receives requests.
     pub(super) subject: String,
 }
 
-/// Finds the agent, once it is asked for; up to a time.
-pub(super) type Find = Box<dyn FnMut(Duration) -> Result<Found, SourceError> + Send>;
+/// Finds the agent at the first use, within a time limit.
+pub(super) type Find = Box<dyn FnMut(Duration) -> Result<FoundAgent, SourceError> + Send>;
 
-/// A machine with an agent on it.
-pub(super) struct Agent {
-    /// What it is called in errors.
+/// A machine observed through an agent.
+pub(super) struct AgentSource {
+    /// The agent's name in errors.
     pub(super) name: String,
     pub(super) now: Now,
     pub(super) leader: Leader,
     pub(super) find: Find,
-    pub(super) found: Option<Found>,
-    pub(super) places: Vec<Place>,
-    /// When it was last heard.
-    pub(super) heard: Instant,
+    pub(super) agent: Option<FoundAgent>,
+    pub(super) places: Vec<HostPlace>,
+    /// When the agent last answered.
+    pub(super) last_heard: Instant,
 }
 
-impl Agent {
+impl AgentSource {
     fn wrong(&self, kind: SourceErrorKind, words: &str) -> SourceError {
         SourceError::new(kind, format!("{}: {words}", self.name))
     }
 
-    /// Where it is, looked for where that is not known yet.
-    fn found(&mut self, patience: Duration) -> Result<(Arc<Wire>, String), SourceError> {
-        if self.found.is_none() {
-            self.found = Some((self.find)(patience)?);
-            self.heard = Instant::now();
+    /// Returns the agent's connection and subject; finds the agent first if they are unknown.
+    fn locate(&mut self, patience: Duration) -> Result<(Arc<Wire>, String), SourceError> {
+        if self.agent.is_none() {
+            self.agent = Some((self.find)(patience)?);
+            self.last_heard = Instant::now();
         }
-        let found = self.found.as_ref().expect("it was just found");
-        Ok((Arc::clone(&found.wire), found.subject.clone()))
+        let agent = self.agent.as_ref().expect("it was just found");
+        Ok((Arc::clone(&agent.wire), agent.subject.clone()))
     }
 
-    /// Asks it; returns its answer and the moments of asking and of the answer.
-    fn ask(&mut self, look: &Look, patience: Duration) -> Result<(Seen, u64, u64), SourceError> {
+    /// Sends a request; returns the answer and the moments of sending and receiving.
+    fn ask(
+        &mut self,
+        look: &AgentObserverRequest,
+        patience: Duration,
+    ) -> Result<(AgentObserverReply, u64, u64), SourceError> {
         let until = Instant::now() + patience;
-        let (wire, subject) = self.found(patience)?;
-        let bytes = written(look);
+        let (wire, subject) = self.locate(patience)?;
+        let bytes = encode(look);
         let left = until.saturating_duration_since(Instant::now()).max(PATIENCE_MIN);
         let asked_ns = (self.now)();
         let answer = wire.asked(&subject, bytes, left);
         let answered_ns = (self.now)();
-        let bytes = answer.map_err(|why| self.silent(why))?;
-        self.heard = Instant::now();
+        let bytes = answer.map_err(|why| self.timeout_error(why))?;
+        self.last_heard = Instant::now();
         let nonsense = |words: &str| {
             self.wrong(SourceErrorKind::Nonsense, words)
                 .hint("it is no `dyno agent --observe-only` of this version, or somebody answers in its name")
         };
-        match read::<Seen>(&bytes) {
-            Ok(Seen::Refused(why)) => Err(nonsense(&format!("it refuses: {}", plain(&why)))),
+        match decode::<AgentObserverReply>(&bytes) {
+            Ok(AgentObserverReply::Refused(why)) => Err(nonsense(&format!("it refuses: {}", plain(&why)))),
             Ok(seen) => Ok((seen, asked_ns, answered_ns)),
             Err(why) => Err(nonsense(&plain(&why))),
         }
     }
 
-    /// What it means that no answer came: it may be on its way, the meeting point may be, or nobody is there.
-    fn silent(&self, why: Unanswered) -> SourceError {
-        let silent_for = self.heard.elapsed();
+    /// Returns the error for a missing answer: the agent or the NATS server may be slow, or the agent may be
+    /// gone.
+    fn timeout_error(&self, why: Unanswered) -> SourceError {
+        let silent_for = self.last_heard.elapsed();
         let (borne, words) = match why {
             Unanswered::Nobody => (ABSENCE, "nobody answers in its place"),
             Unanswered::Late => (SILENCE, "no answer came in time"),
@@ -93,40 +101,44 @@ impl Agent {
         )
     }
 
-    fn unasked(&self) -> SourceError {
+    fn not_asked_error(&self) -> SourceError {
         self.wrong(SourceErrorKind::Nonsense, "it answers what was not asked")
     }
 }
 
-impl Source for Agent {
-    fn describe(&mut self, places: &[Place], patience: Duration) -> Result<Described, SourceError> {
+impl HostSource for AgentSource {
+    fn describe(&mut self, places: &[HostPlace], patience: Duration) -> Result<HostDescription, SourceError> {
         self.places = places.to_vec();
-        let look = Look::Describe { leader: self.leader.clone(), places: places.to_vec() };
+        let look = AgentObserverRequest::Describe { leader: self.leader.clone(), places: places.to_vec() };
         match self.ask(&look, patience)? {
-            (Seen::Described(described), ..) => {
+            (AgentObserverReply::Described(described), ..) => {
                 described.bounded().map_err(|why| self.wrong(SourceErrorKind::Nonsense, &why))
             }
-            _ => Err(self.unasked()),
+            _ => Err(self.not_asked_error()),
         }
     }
 
-    fn clock(&mut self, patience: Duration) -> Result<Reading, SourceError> {
-        match self.ask(&Look::Clock, patience)? {
-            (Seen::Clock(far), asked_ns, answered_ns) => {
-                Ok(Reading { asked_ns, answered_ns, far: Some(far), within_far: true, ..Reading::default() })
-            }
-            _ => Err(self.unasked()),
+    fn clock(&mut self, patience: Duration) -> Result<TimedHostSnapshot, SourceError> {
+        match self.ask(&AgentObserverRequest::Clock, patience)? {
+            (AgentObserverReply::Clock(far), asked_ns, answered_ns) => Ok(TimedHostSnapshot {
+                asked_ns,
+                answered_ns,
+                far: Some(far),
+                within_far: true,
+                ..TimedHostSnapshot::default()
+            }),
+            _ => Err(self.not_asked_error()),
         }
     }
 
-    fn read(&mut self, patience: Duration) -> Result<Reading, SourceError> {
-        let look = Look::Read { places: self.places.clone() };
+    fn read(&mut self, patience: Duration) -> Result<TimedHostSnapshot, SourceError> {
+        let look = AgentObserverRequest::Read { places: self.places.clone() };
         match self.ask(&look, patience)? {
-            (Seen::Read(reading), asked_ns, answered_ns) => {
+            (AgentObserverReply::Read(reading), asked_ns, answered_ns) => {
                 let reading = reading.bounded().map_err(|why| self.wrong(SourceErrorKind::Nonsense, &why))?;
-                Ok(Reading { asked_ns, answered_ns, within_far: reading.far.is_some(), ..reading })
+                Ok(TimedHostSnapshot { asked_ns, answered_ns, within_far: reading.far.is_some(), ..reading })
             }
-            _ => Err(self.unasked()),
+            _ => Err(self.not_asked_error()),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Limits that control groups put on this process. A limit of a group binds everything below it, so the tightest of the
-//! own group and all above it is the one that counts. Names of groups are not kept: they may name users.
+//! Reads the limits that control groups put on this process. A group's limit binds everything below it, so
+//! the tightest limit from the own group upwards counts. Group names are not kept: they may name users.
 
 use super::map::FactMap;
 use crate::allowed::{cpu_quota, read};
@@ -23,14 +23,20 @@ pub(super) fn add(root: &Root, facts: &mut FactMap) {
     }
     if let Some(cpuset) = find("cpuset") {
         let file = if cpuset.unified { "cpuset.cpus.effective" } else { "cpuset.effective_cpus" };
-        facts.put("cgroup.cpuset.cpus", read(&cpuset.own, file).or_else(|| read(&cpuset.own, "cpuset.cpus")));
+        facts.put(
+            "cgroup.cpuset.cpus",
+            read(&cpuset.process_folder, file).or_else(|| read(&cpuset.process_folder, "cpuset.cpus")),
+        );
     }
     if let Some(io) = find("io") {
-        facts.put("cgroup.io.max", read(&io.own, "io.max"));
+        facts.put("cgroup.io.max", read(&io.process_folder, "io.max"));
     }
     if let Some(blkio) = find("blkio").filter(|blkio| !blkio.unified) {
         for limit in ["read_iops_device", "write_iops_device", "read_bps_device", "write_bps_device"] {
-            facts.put(format!("cgroup.blkio.{limit}"), read(&blkio.own, &format!("blkio.throttle.{limit}")));
+            facts.put(
+                format!("cgroup.blkio.{limit}"),
+                read(&blkio.process_folder, &format!("blkio.throttle.{limit}")),
+            );
         }
     }
 }

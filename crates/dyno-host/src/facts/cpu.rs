@@ -1,4 +1,4 @@
-//! Processors: how many, which, how fast they may run, and whether they are real.
+//! Describes the processors: number, model, frequencies, and whether they are virtual.
 
 use dyno_record::Host;
 
@@ -30,23 +30,23 @@ pub(super) fn add(root: &Root, host: &mut Host, facts: &mut FactMap) {
     facts.put("container", container(root));
 }
 
-/// Whether the CPU may run faster than its nominal frequency; the two drivers write it the other way round.
+/// Whether the CPU may exceed its nominal frequency; the two drivers report it with opposite meanings.
 fn turbo(root: &Root) -> Option<&'static str> {
     let intel = root.number("sys/devices/system/cpu/intel_pstate/no_turbo").map(|no_turbo| no_turbo == 0);
     let generic = || root.number("sys/devices/system/cpu/cpufreq/boost").map(|boost| boost == 1);
     intel.or_else(generic).map(|on| if on { "on" } else { "off" })
 }
 
-/// The hypervisor's or the machine's maker, as far as the machine tells.
+/// The hypervisor's name or the machine's vendor, where the machine reports it.
 fn virtualisation(root: &Root, cpuinfo: &str) -> Option<String> {
-    let is_guest = has_hypervisor_flag(cpuinfo) || root.has("sys/hypervisor/type");
+    let is_guest = has_hypervisor_flag(cpuinfo) || root.exists("sys/hypervisor/type");
     let maker = ["sys/hypervisor/type", "sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name"];
     let maker: Vec<String> = maker.into_iter().filter_map(|file| root.text(file)).collect();
     match (is_guest, maker.is_empty()) {
         (true, true) => Some("yes".into()),
         (true, false) => Some(format!("yes: {}", maker.join(", "))),
         (false, false) => Some(format!("none seen: {}", maker.join(", "))),
-        // Without the flag (not an x86) and without a maker nothing is known.
+        // Without the flag (other than x86) and without a vendor, nothing is known.
         (false, true) => None,
     }
 }
@@ -54,8 +54,8 @@ fn virtualisation(root: &Root, cpuinfo: &str) -> Option<String> {
 fn container(root: &Root) -> Option<&'static str> {
     let marks = [(".dockerenv", "docker"), ("run/.containerenv", "podman"), ("run/systemd/container", "yes")];
     let service_account = "var/run/secrets/kubernetes.io";
-    if root.has(service_account) {
+    if root.exists(service_account) {
         return Some("kubernetes");
     }
-    marks.into_iter().find(|(file, _)| root.has(file)).map(|(_, kind)| kind)
+    marks.into_iter().find(|(file, _)| root.exists(file)).map(|(_, kind)| kind)
 }

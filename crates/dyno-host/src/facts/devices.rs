@@ -7,7 +7,7 @@ use super::memory::chosen;
 use crate::files::Root;
 use crate::locate::{Location, sys_folder};
 
-/// Facts of a block device that are plain files in its folder.
+/// Facts of a block device that are plain files in its sysfs folder.
 const FILES: [(&str, &str); 11] = [
     ("rotational", "queue/rotational"),
     ("nr_requests", "queue/nr_requests"),
@@ -45,7 +45,7 @@ pub(super) fn add(root: &Root, places: &[Location], facts: &mut FactMap) {
         let name = |fact: &str| format!("device.{device}.{fact}");
         let scheduler = root.text(&format!("{folder}/queue/scheduler"));
         facts.put(name("scheduler"), scheduler.as_deref().map(chosen));
-        // The kernel writes sizes in sectors of 512 bytes, whatever the device's own are.
+        // The kernel reports sizes in sectors of 512 bytes, whatever the device's own sector size.
         let sectors = root.number(&format!("{folder}/size"));
         facts.put(name("size_bytes"), sectors.and_then(|sectors| sectors.checked_mul(512)));
         for (fact, file) in FILES {

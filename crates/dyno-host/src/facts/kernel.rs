@@ -1,14 +1,15 @@
-//! Kernel and distribution, and the kernel's settings that shape a database's input, output, memory and network.
+//! Describes kernel and distribution, and the kernel settings that affect a database's I/O, memory and
+//! network.
 
 use dyno_record::Host;
 
 use super::map::FactMap;
 use crate::files::Root;
 
-/// Where a fetched tree has what `uname -m` says.
+/// The place of `uname -m` in a fetched tree.
 pub(crate) const MACHINE: &str = "uname/machine";
 
-/// Settings worth knowing, as files below `/proc/sys`.
+/// The recorded settings, as files below `/proc/sys`.
 pub(crate) const SYSCTLS: [&str; 33] = [
     "fs/aio-max-nr",
     "fs/aio-nr",
@@ -65,7 +66,8 @@ pub(super) fn add(root: &Root, host: &mut Host, facts: &mut FactMap) {
     for setting in SYSCTLS {
         put_setting(root, facts, setting);
     }
-    // The scheduler's settings come and go with kernels (many moved to debugfs), so all there are.
+    // The scheduler's settings differ between kernels (many moved to debugfs), so all existing ones are
+    // recorded.
     for name in root.names("proc/sys/kernel") {
         if name.starts_with("sched_") && name != "sched_domain" {
             put_setting(root, facts, &format!("kernel/{name}"));
@@ -77,7 +79,7 @@ fn put_setting(root: &Root, facts: &mut FactMap, setting: &str) {
     facts.put(format!("sysctl.{}", setting.replace('/', ".")), root.text(&format!("proc/sys/{setting}")));
 }
 
-/// `PRETTY_NAME` of os-release(5).
+/// The distribution's name: `PRETTY_NAME` of os-release(5).
 fn pretty_name(text: &str) -> Option<String> {
     let value = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
     Some(value.trim_matches(['"', '\'']).to_owned())

@@ -1,15 +1,15 @@
-//! Facts under dotted names.
+//! Collects facts under dotted names.
 
 use std::collections::BTreeMap;
 
-/// Facts under dotted names; what is absent is not entered.
+/// Facts under dotted names; absent values are not entered.
 #[derive(Debug, Default)]
 pub(crate) struct FactMap(pub(super) BTreeMap<String, String>);
 
 impl FactMap {
     pub(crate) fn put(&mut self, name: impl Into<String>, value: Option<impl ToString>) {
         if let Some(value) = value {
-            // One line each, with single blanks, as the kernel separates lists by tabs.
+            // One line per value, with single blanks: the kernel separates lists by tabs.
             let text = value.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
             self.0.insert(name.into(), text);
         }

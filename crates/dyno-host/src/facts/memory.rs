@@ -1,4 +1,4 @@
-//! Memory, huge pages and swap.
+//! Describes memory, huge pages and swap.
 
 use dyno_record::Host;
 
@@ -23,7 +23,7 @@ pub(super) fn add(root: &Root, host: &mut Host, facts: &mut FactMap) {
     }
 }
 
-/// The choice in force, which the kernel writes in brackets: `always [madvise] never`.
+/// The active choice, which the kernel writes in brackets: `always [madvise] never`.
 pub(super) fn chosen(choices: &str) -> &str {
     choices.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or(choices, |(chosen, _)| chosen)
 }

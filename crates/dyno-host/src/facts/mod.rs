@@ -1,4 +1,4 @@
-//! What the machine is: everything about it that shapes a run and can be read without privileges.
+//! Describes the machine: everything that affects a run and can be read without privileges.
 
 mod cgroup;
 mod cpu;
@@ -17,11 +17,12 @@ use crate::locate::Location;
 pub(crate) use kernel::{MACHINE, SYSCTLS};
 use map::FactMap;
 
-/// The facts of this machine. `paths` are the places that matter to the run, such as `("data", "/srv/pg")`: their
-/// mounts are described under these names, and the devices behind them.
+/// The facts of this machine. `paths` are the places of the run, such as `("data", "/srv/pg")`. The facts
+/// include their mounts and devices under these names.
 ///
-/// Roles and counters are left empty: which part the machine has in a run, and when to count, the caller knows. A number that cannot be read is
-/// 0, a text is empty, and a fact is not there; what names users or holds secrets is never read into them.
+/// Roles and counters are left empty: the caller knows the machine's part in the run and when to count. An
+/// unreadable number is 0, a text is empty, and a fact is left out. Names of users and secrets are never
+/// read.
 pub fn facts(paths: &[(&str, &Path)]) -> Host {
     of_root(&Root::system(), paths)
 }
@@ -31,7 +32,7 @@ fn of_root(root: &Root, paths: &[(&str, &Path)]) -> Host {
     of_places(root, &places)
 }
 
-/// The facts of the machine that `root` is of, whose places have been found.
+/// The facts of the machine of `root`, whose places are known.
 pub(crate) fn of_places(root: &Root, places: &[Location]) -> Host {
     let mut facts = FactMap::default();
     let mut host = Host::default();
@@ -42,7 +43,7 @@ pub(crate) fn of_places(root: &Root, places: &[Location]) -> Host {
     network::add(root, &mut facts);
     devices::add(root, places, &mut facts);
     host.mounts = devices::mounts(places);
-    if !root.has("proc/stat") {
+    if !root.exists("proc/stat") {
         facts.put("unavailable", Some("there is no /proc: facts and counters are read on Linux only"));
     }
     host.facts = facts.0;
@@ -101,7 +102,7 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        // Mount points are absolute, so the fixture's own place stands in them.
+        // Mount points are absolute, so they contain the fixture's own folder.
         let at = machine.path().display();
         let mounts = format!(
             "1 0 254:0 / / rw,relatime - ext4 /dev/vda rw\n2 1 0:26 / {at}/sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"

@@ -1,4 +1,4 @@
-//! What came in a message as a machine's, cut to what a machine can say: anybody may have sent it.
+//! Limits a machine's message to plausible values, since anybody may have sent it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,25 +6,26 @@ use std::sync::Arc;
 use dyno_plan::terminal::spelled;
 use dyno_record::Host;
 
-use super::{Described, Reading};
+use super::{HostDescription, TimedHostSnapshot};
 use crate::counted::is_plain;
 use crate::snapshot::{Fixed, HostSnapshot};
 
-/// Names of one kind that are taken.
+/// The most names of one kind.
 const NAMES_MAX: usize = 1_000;
-/// Facts, and reasons for what is missing.
+/// The most facts, and the most reasons for missing ones.
 const FACTS_MAX: usize = 20_000;
 const MISSING_MAX: usize = 100;
-/// Places that matter to a run.
+/// The most places of a run.
 const PLACES_MAX: usize = 16;
-/// Characters of one text.
+/// The longest text that is accepted, in characters.
 const TEXT_MAX: usize = 1_000;
 
-impl Described {
-    /// The same as text that acts on no terminal and no page, without what only the run's own machine has.
+impl HostDescription {
+    /// Removes characters that could affect a terminal or a page, and parts that only the run's own machine
+    /// has.
     ///
     /// # Errors
-    /// It cannot be what a machine says.
+    /// The description is not plausible for a machine.
     pub fn bounded(self) -> Result<Self, String> {
         let Self { host, missing, boot } = self;
         if host.facts.len() > FACTS_MAX || host.mounts.len() > PLACES_MAX || missing.len() > MISSING_MAX {
@@ -50,11 +51,11 @@ impl Described {
     }
 }
 
-impl Reading {
-    /// The same with names that a kernel would give, and not more of them than a machine has.
+impl TimedHostSnapshot {
+    /// Accepts only names that a kernel could give, and no more of them than a machine has.
     ///
     /// # Errors
-    /// It cannot be what a machine counts.
+    /// The counters are not plausible for a machine.
     pub fn bounded(self) -> Result<Self, String> {
         let HostSnapshot { cpu, memory, vm, devices, network, pressure, nfs, fixed, .. } = self.snapshot;
         let most = devices.len().max(network.len()).max(nfs.len());
@@ -103,24 +104,31 @@ mod tests {
     fn what_a_machine_would_not_say_is_cut_or_refused() {
         let mut host = Host { name: "db\u{1b}[2J1".into(), cpus_allowed: 3, ..Host::default() };
         host.counters.insert("ops".into(), 1.0);
-        let told = Described { host, ..Described::default() }.bounded().unwrap();
-        assert!(!told.host.name.contains('\u{1b}') && told.host.counters.is_empty());
-        assert_eq!(told.host.cpus_allowed, 0);
+        let description = HostDescription { host, ..HostDescription::default() }.bounded().unwrap();
+        assert!(!description.host.name.contains('\u{1b}') && description.host.counters.is_empty());
+        assert_eq!(description.host.cpus_allowed, 0);
         let many = (0..FACTS_MAX + 1).map(|at| (at.to_string(), String::new())).collect();
         let host = Host { facts: many, ..Host::default() };
-        assert!(Described { host, ..Described::default() }.bounded().is_err());
+        assert!(HostDescription { host, ..HostDescription::default() }.bounded().is_err());
 
         let mut snapshot =
             HostSnapshot { process: Some(ProcessTicks { user: 1, system: 1 }), ..Default::default() };
         snapshot.devices.insert("v\u{1b}a".into(), DiskCounters::default());
         snapshot.devices.insert("vda".into(), DiskCounters::default());
         snapshot.fixed = Arc::new(Fixed { ticks_per_s: Some(0), devices: Vec::new() });
-        let taken = Reading { snapshot: snapshot.clone(), ..Reading::default() }.bounded().unwrap().snapshot;
-        assert_eq!((taken.process, taken.fixed.ticks_per_s, taken.devices.len()), (None, None, 1));
+        let bounded_snapshot =
+            TimedHostSnapshot { snapshot: snapshot.clone(), ..TimedHostSnapshot::default() }
+                .bounded()
+                .unwrap()
+                .snapshot;
+        assert_eq!(
+            (bounded_snapshot.process, bounded_snapshot.fixed.ticks_per_s, bounded_snapshot.devices.len()),
+            (None, None, 1)
+        );
         for at in 0..=NAMES_MAX {
             snapshot.devices.insert(at.to_string().into(), DiskCounters::default());
         }
-        assert!(Reading { snapshot, ..Reading::default() }.bounded().is_err());
+        assert!(TimedHostSnapshot { snapshot, ..TimedHostSnapshot::default() }.bounded().is_err());
     }
 
     proptest! {
@@ -132,7 +140,7 @@ mod tests {
             let mut snapshot = HostSnapshot { cpu: Some(CpuStat { times, ..CpuStat::default() }), ..Default::default() };
             snapshot.devices.insert("vda".into(), device);
             snapshot.fixed = Arc::new(Fixed { ticks_per_s: Some(ticks), devices: vec![("data".into(), "vda".into())] });
-            let end = Reading { snapshot, ..Reading::default() }.bounded().unwrap().snapshot;
+            let end = TimedHostSnapshot { snapshot, ..TimedHostSnapshot::default() }.bounded().unwrap().snapshot;
             let mut begin = end.clone();
             begin.cpu = Some(CpuStat::default());
             begin.devices.insert("vda".into(), DiskCounters::default());

@@ -1,28 +1,28 @@
-//! How far the clock of another machine is from ours, with a bound, and at which of our moments it was read.
+//! Bounds the offset between another machine's clock and ours, and converts its reading times to our clock.
 //!
-//! Each exchange bounds the offset from both sides: what the machine did, it did after it was asked and before its answer was
-//! there (F. Cristian, Probabilistic clock synchronization, 1989). Bounds of several exchanges are cut with each other, after they
-//! have grown by what clocks may drift apart meanwhile. Where nothing is left, one of the clocks was set.
+//! Each exchange bounds the offset from both sides: the machine read its clock after our request and before
+//! its answer arrived (F. Cristian, Probabilistic clock synchronization, 1989). Bounds of several exchanges
+//! are intersected, after each has grown by the possible drift since. An empty intersection means that one of
+//! the clocks was set.
 
-use super::reading::Reading;
+use super::reading::TimedHostSnapshot;
 
-/// By how much two clocks may drift apart, ns per s: crystals are within 100 ppm, and a clock that is slewed goes up to 500 ppm
-/// beside its speed (adjtime(3)).
+/// The most that two clocks drift apart, ns per s. Crystals are within 100 ppm, and slewing adds up to 500
+/// ppm (adjtime(3)).
 const DRIFT_PPM: i128 = 600;
 
-/// Nanoseconds in a second.
 const NS: i128 = 1_000_000_000;
 
-/// When counters were read, by our clock.
+/// When counters were read, on our clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Moment {
-    /// The middle of what is possible, ns.
+pub struct HostReadTime {
+    /// The middle of the possible interval, ns.
     pub at_ns: u64,
-    /// It was not farther from that, ns.
+    /// Half the width of that interval, ns.
     pub bound_ns: u64,
 }
 
-/// Bounds of an offset: the machine's clock less ours, ns.
+/// Bounds of an offset: the machine's clock minus ours, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Bounds {
     least: i128,
@@ -30,16 +30,16 @@ struct Bounds {
     at_ns: u64,
 }
 
-/// What is known of a machine's clock.
+/// What is known about a machine's clock.
 #[derive(Debug, Clone, Default)]
 pub struct ClockTrack {
     bounds: Option<Bounds>,
-    /// How often it was set, and by how much it moved in the largest of these steps, ns.
+    /// Number of steps, and the largest of them, ns.
     steps: (u32, i128),
 }
 
 impl Bounds {
-    fn of(reading: &Reading) -> Option<Self> {
+    fn of(reading: &TimedHostSnapshot) -> Option<Self> {
         let far = reading.far.filter(|far| far.begin_ns <= far.end_ns)?;
         let (asked, answered) = (i128::from(reading.asked_ns), i128::from(reading.answered_ns));
         let most = i128::from(far.begin_ns) + i128::from(far.resolution_ns) - asked;
@@ -47,7 +47,7 @@ impl Bounds {
         (least <= most).then_some(Self { least, most, at_ns: reading.answered_ns })
     }
 
-    /// As wide as they are by `at_ns`.
+    /// These bounds, widened by the possible drift until `at_ns`.
     fn at(self, at_ns: u64) -> Self {
         let drift = i128::from(at_ns.abs_diff(self.at_ns)) * DRIFT_PPM / 1_000_000;
         Self { least: self.least - drift, most: self.most + drift, at_ns }
@@ -64,8 +64,9 @@ impl Bounds {
 }
 
 impl ClockTrack {
-    /// Takes in what a reading tells. A machine whose clock goes backwards while it is read tells nothing.
-    pub fn note(&mut self, reading: &Reading) {
+    /// Uses a reading to narrow the bounds. A reading during which the machine's clock went backwards is not
+    /// used.
+    pub fn note(&mut self, reading: &TimedHostSnapshot) {
         let Some(new) = Bounds::of(reading) else {
             if reading.far.is_some() {
                 self.bounds = None;
@@ -85,9 +86,9 @@ impl ClockTrack {
         }));
     }
 
-    /// When the counters of a reading were read; it has to be [noted](Self::note) before. Always after they were asked for and
-    /// before they were there, whatever the machine's clock says.
-    pub fn moment(&self, reading: &Reading) -> Moment {
+    /// When the counters of a reading were read; [note](Self::note) the reading first. The result always lies
+    /// between request and answer, whatever the machine's clock says.
+    pub fn moment(&self, reading: &TimedHostSnapshot) -> HostReadTime {
         let (mut from, mut until) = (i128::from(reading.asked_ns), i128::from(reading.answered_ns));
         if let (Some(far), Some(bounds), true) = (reading.far, self.bounds, reading.within_far) {
             let bounds = bounds.at(reading.answered_ns);
@@ -100,18 +101,18 @@ impl ClockTrack {
         }
         let half = (until - from).max(0) / 2;
         let ns = |value: i128| u64::try_from(value).unwrap_or(0);
-        Moment { at_ns: ns(from + half), bound_ns: ns(half + 1) }
+        HostReadTime { at_ns: ns(from + half), bound_ns: ns(half + 1) }
     }
 
-    /// The machine's clock less ours, and how far it may be from that, s; absent where it does not tell. `ours_ns` is what our own
-    /// clock of the same kind says when the one that readings go by says 0.
+    /// The machine's clock minus ours, and its bound, s; absent where it is unknown. `ours_ns` is the time of
+    /// our own clock of the same kind when the clock of the readings was 0.
     pub fn offset_s(&self, ours_ns: u64) -> Option<(f64, f64)> {
         let bounds = self.bounds?;
         let seconds = |ns: i128| ns as f64 / NS as f64;
         Some((seconds(bounds.middle() - i128::from(ours_ns)), seconds(bounds.most - bounds.least) / 2.0))
     }
 
-    /// How often one of the clocks was set while it was looked at, and the largest of these steps, s.
+    /// How often one of the clocks was set during the observation, and the largest of these steps, s.
     pub fn steps(&self) -> (u32, f64) {
         (self.steps.0, self.steps.1 as f64 / NS as f64)
     }
@@ -122,17 +123,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::far::FarTime;
+    use crate::far::RemoteTime;
 
-    /// A reading of a machine whose clock is `offset` ahead, that took its time on the way there, at its work and on the way back.
-    fn reading(asked_ns: u64, offset: i64, there: u64, work: u64, back: u64) -> Reading {
-        let begin_ns = (asked_ns + there).checked_add_signed(offset).unwrap();
-        Reading {
+    /// A reading of a machine whose clock is `offset` ahead, with the durations of the way there, the work
+    /// and the way back.
+    fn reading(asked_ns: u64, offset: i64, outbound_ns: u64, work: u64, back: u64) -> TimedHostSnapshot {
+        let begin_ns = (asked_ns + outbound_ns).checked_add_signed(offset).unwrap();
+        TimedHostSnapshot {
             asked_ns,
-            answered_ns: asked_ns + there + work + back,
-            far: Some(FarTime { begin_ns, end_ns: begin_ns + work, resolution_ns: 0 }),
+            answered_ns: asked_ns + outbound_ns + work + back,
+            far: Some(RemoteTime { begin_ns, end_ns: begin_ns + work, resolution_ns: 0 }),
             within_far: true,
-            ..Reading::default()
+            ..TimedHostSnapshot::default()
         }
     }
 
@@ -161,9 +163,9 @@ mod tests {
         let (steps, by_s) = clock.steps();
         assert!(steps == 1 && (by_s - 3_600.0).abs() < 0.01, "{steps} {by_s}");
         assert!(clock.moment(&later).at_ns.abs_diff(2 * S + 100_000) <= 100_001);
-        // It goes backwards while it is read.
+        // The clock goes backwards during the reading.
         let mut torn = reading(3 * S, 0, 100_000, 0, 100_000);
-        torn.far = Some(FarTime { begin_ns: 9 * S, end_ns: S, resolution_ns: 0 });
+        torn.far = Some(RemoteTime { begin_ns: 9 * S, end_ns: S, resolution_ns: 0 });
         clock.note(&torn);
         assert_eq!((clock.steps().0, clock.offset_s(0)), (2, None));
         assert_eq!(clock.moment(&torn).at_ns, 3 * S + 100_000);
@@ -192,10 +194,10 @@ mod tests {
         }
 
         #[test]
-        fn no_clock_makes_it_panic(asked: u64, answered: u64, begin_ns: u64, end_ns: u64, resolution_ns: u64) {
+        fn no_clock_makes_it_panic(sent_ns: u64, answered: u64, begin_ns: u64, end_ns: u64, resolution_ns: u64) {
             let mut clock = ClockTrack::default();
-            let far = Some(FarTime { begin_ns, end_ns, resolution_ns });
-            let reading = Reading { asked_ns: asked.min(answered), answered_ns: asked.max(answered), far, within_far: true, ..Reading::default() };
+            let far = Some(RemoteTime { begin_ns, end_ns, resolution_ns });
+            let reading = TimedHostSnapshot { asked_ns: sent_ns.min(answered), answered_ns: sent_ns.max(answered), far, within_far: true, ..TimedHostSnapshot::default() };
             clock.note(&reading);
             clock.note(&reading);
             let moment = clock.moment(&reading);

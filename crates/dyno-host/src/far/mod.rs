@@ -1,12 +1,13 @@
-//! A machine that is not this one: what it is, and what it counts, in the same words as this one.
+//! Observes another machine: its facts and its counters, in the same form as for this one.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `ssh` | through OpenSSH's client: one connection, and on the far side a loop of a shell that prints the kernel's files |
-//! | `exporter` | through Prometheus' node_exporter: its counters by their names |
-//! | `own`, `bounded` | through an agent: what it answers for its own machine, and how much of an answer is believed |
-//! | `clock` | how far its clock is from ours, and at which of our moments it was read |
-//! | `reading` | a snapshot and the moments around it, which may travel as bytes |
+//! | `ssh` | through OpenSSH's client: one connection, and a shell loop on the other machine that prints the
+//! kernel's files |
+//! | `exporter` | through Prometheus node_exporter, whose counters have other names |
+//! | `own`, `bounded` | through an agent: its answer for its own machine, and the limits on such an answer |
+//! | `clock` | the offset of its clock from ours, and the time of a reading on our clock |
+//! | `reading` | a snapshot and the times around it, which can be serialized |
 
 mod bounded;
 mod clock;
@@ -24,87 +25,87 @@ use dyno_plan::{HostScheme, HostUrl};
 use dyno_record::Host;
 use serde::{Deserialize, Serialize};
 
-pub use clock::{ClockTrack, Moment};
-pub use own::Own;
-pub use reading::{FarTime, Reading};
+pub use clock::{ClockTrack, HostReadTime};
+pub use own::LocalHost;
+pub use reading::{RemoteTime, TimedHostSnapshot};
 pub use wrong::{SourceError, SourceErrorKind};
 
-/// The caller's clock, ns since a moment of its own.
+/// The caller's clock, ns since a moment of its choice.
 pub type Now = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// A place that matters to a run: its name in records (`data`), and its path there.
-pub type Place = (String, String);
+/// A place that matters to a run: its name in records (`data`), and its path on the machine.
+pub type HostPlace = (String, String);
 
-/// What a machine is.
+/// The description of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Described {
-    /// Its facts; parts in the run and counters are left empty.
+pub struct HostDescription {
+    /// Its facts; roles and counters are left empty.
     pub host: Host,
-    /// What it does not tell, by name, and why.
+    /// What it does not report, by name, with the reason.
     pub missing: Vec<(String, String)>,
-    /// What it is known by: two machines with the same one are one machine.
+    /// The machine's boot ID: equal IDs mean the same machine.
     pub boot: Option<String>,
 }
 
-/// A machine that is looked at. Every call ends within the time that it is given.
-pub trait Source: Send {
-    /// What it is, and on which of its devices the places are; to be asked before the first [`read`](Source::read).
+/// A machine that is observed. Every call ends within the time that it is given.
+pub trait HostSource: Send {
+    /// Describes the machine and the devices of the places; call it before the first [`read`](HostSource::read).
     ///
     /// # Errors
-    /// It cannot be reached, or says nothing that can be used.
-    fn describe(&mut self, places: &[Place], patience: Duration) -> Result<Described, SourceError>;
+    /// The machine cannot be reached, or its answer cannot be used.
+    fn describe(&mut self, places: &[HostPlace], patience: Duration) -> Result<HostDescription, SourceError>;
 
-    /// Its clock, and nothing else.
+    /// Reads only its clock.
     ///
     /// # Errors
-    /// It cannot be reached, or does not answer in time.
-    fn clock(&mut self, patience: Duration) -> Result<Reading, SourceError>;
+    /// The machine cannot be reached, or does not answer in time.
+    fn clock(&mut self, patience: Duration) -> Result<TimedHostSnapshot, SourceError>;
 
-    /// Its counters.
+    /// Reads its counters.
     ///
     /// # Errors
-    /// It cannot be reached, or does not answer in time: where [`SourceError::is_final`], it never will again.
-    fn read(&mut self, patience: Duration) -> Result<Reading, SourceError>;
+    /// The machine cannot be reached, or does not answer in time. Where [`SourceError::is_final`], it never
+    /// will again.
+    fn read(&mut self, patience: Duration) -> Result<TimedHostSnapshot, SourceError>;
 }
 
-/// Whoever knows agents on other machines.
+/// Gives access to machines through their agents.
 pub trait Agents: Send + Sync {
-    /// The machine of the agent at `url`, without waiting for it.
+    /// Opens the machine of the agent at `url`; does not wait for it.
     ///
     /// # Errors
-    /// Nothing can be known of agents.
-    fn open(&self, url: &HostUrl, now: &Now) -> Result<Box<dyn Source>, SourceError>;
+    /// This program has no access to agents.
+    fn open(&self, url: &HostUrl, now: &Now) -> Result<Box<dyn HostSource>, SourceError>;
 }
 
-/// A machine to look at, and what is wanted for it.
+/// A machine to observe, and how to reach it.
 #[derive(Clone)]
-pub struct Way {
-    /// Where it is.
+pub struct HostAccess {
     pub url: HostUrl,
-    /// The password of the URL's user, where node_exporter asks for one.
+    /// The password of the URL's user, for node_exporter with authentication.
     pub password: Option<String>,
-    /// A file with the authorities that its certificate may be of.
+    /// A file with the authorities that may have signed its certificate.
     pub ca: Option<PathBuf>,
-    /// Whoever knows agents.
+    /// Access to agents; absent where there is none.
     pub agents: Option<Arc<dyn Agents>>,
 }
 
-impl std::fmt::Debug for Way {
-    /// Without its password.
+impl std::fmt::Debug for HostAccess {
+    /// Prints everything except the password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Way").field("url", &self.url).finish_non_exhaustive()
     }
 }
 
-/// Opens the machine at the end of `way`, without waiting for it.
+/// Opens the machine of `way`; does not wait for it.
 ///
 /// # Errors
-/// It is looked at in a way that this program does not have, or the program for it is not here.
-pub fn open(way: &Way, now: &Now) -> Result<Box<dyn Source>, SourceError> {
+/// This program does not support the URL's kind of access, or the program for it is not installed.
+pub fn open(way: &HostAccess, now: &Now) -> Result<Box<dyn HostSource>, SourceError> {
     Ok(match (way.url.scheme, &way.agents) {
-        (HostScheme::Ssh, _) => Box::new(ssh::Ssh::open(&way.url, now)?),
+        (HostScheme::Ssh, _) => Box::new(ssh::SshSource::open(&way.url, now)?),
         (HostScheme::NodeExporter | HostScheme::NodeExporterTls, _) => {
-            Box::new(exporter::Exporter::new(way, now)?)
+            Box::new(exporter::NodeExporterSource::new(way, now)?)
         }
         (HostScheme::Agent, Some(agents)) => agents.open(&way.url, now)?,
         (HostScheme::Agent, None) => {
@@ -117,8 +118,8 @@ pub fn open(way: &Way, now: &Now) -> Result<Box<dyn Source>, SourceError> {
     })
 }
 
-/// Whether it is this machine: it was started at the same moment, and is called the same where that is all that is known.
-pub fn is_this(described: &Described) -> bool {
+/// Whether it is this machine. Boot IDs decide; without them, the boot time and the host name.
+pub fn is_this(described: &HostDescription) -> bool {
     let root = crate::files::Root::system();
     let Some(boot) = &described.boot else { return false };
     if boot.contains('-') {
@@ -126,9 +127,10 @@ pub fn is_this(described: &Described) -> bool {
     }
     let started =
         |text: &str| text.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse::<i64>().ok();
-    let here = root.text("proc/stat").as_deref().and_then(started);
-    let there: Option<i64> = boot.parse().ok();
-    // The moment of the boot is now less the time since then, and may come out a second beside.
-    let is_same_boot = here.zip(there).is_some_and(|(here, there)| here.abs_diff(there) <= 1);
+    let local_boot_s = root.text("proc/stat").as_deref().and_then(started);
+    let remote_boot_s: Option<i64> = boot.parse().ok();
+    // The boot time is the present time minus the uptime, and may differ by a second.
+    let is_same_boot =
+        local_boot_s.zip(remote_boot_s).is_some_and(|(local_s, remote_s)| local_s.abs_diff(remote_s) <= 1);
     is_same_boot && root.text("proc/sys/kernel/hostname").as_ref() == Some(&described.host.name)
 }

@@ -1,39 +1,39 @@
-//! This machine as others look at it: what an agent on it answers, in the words that it would have through ssh.
+//! Describes this machine for others: an agent's answer has the same form as one through ssh.
 
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{Described, FarTime, Place, Reading, SourceError, SourceErrorKind};
+use super::{HostDescription, HostPlace, RemoteTime, SourceError, SourceErrorKind, TimedHostSnapshot};
 use crate::files::Root;
 use crate::locate::Location;
 use crate::observer::HostObserver;
 
-/// Devices and interfaces that are told apart at most: an answer has to fit into one message.
+/// The most devices and interfaces that are counted separately: an answer has to fit into one message.
 const NAMES_MAX: usize = 500;
 
-/// This machine with the places on it that matter to somebody's run.
+/// This machine, with the places of another host's run.
 #[derive(Debug)]
-pub struct Own {
-    described: Described,
+pub struct LocalHost {
+    described: HostDescription,
     observer: HostObserver,
 }
 
-impl Own {
-    /// This machine with these places.
+impl LocalHost {
+    /// Opens this machine with these places.
     ///
     /// # Errors
-    /// It has no counters that could be read.
-    pub fn with(places: &[Place]) -> Result<Self, SourceError> {
+    /// The machine has no readable counters.
+    pub fn with(places: &[HostPlace]) -> Result<Self, SourceError> {
         let root = Root::system();
-        if !root.has("proc/stat") {
+        if !root.exists("proc/stat") {
             let words = "there is no /proc on it: counters are read on Linux only";
             return Err(SourceError::new(SourceErrorKind::Unsupported, words));
         }
         let mut missing = Vec::new();
         let mut located = Vec::new();
         for (name, path) in places {
-            match is_there(path) {
+            match check_place(path) {
                 Ok(()) => located.push(Location::find(&root, name, Path::new(path))),
                 Err(why) => missing.push((format!("place.{name}"), why)),
             }
@@ -44,38 +44,38 @@ impl Own {
             "limits of the database's control groups are not read there".to_owned(),
         ));
         let mut host = crate::facts::of_places(&root, &located);
-        // Those of the agent's own process are nobody else's.
+        // The limits of the agent's own process do not apply to others.
         host.cpus_allowed = 0;
         host.facts.retain(|name, _| !name.starts_with("cgroup."));
         let boot = host.facts.get("boot_id").cloned();
         let observer = HostObserver::of(root, &located, NAMES_MAX);
-        Ok(Self { described: Described { host, missing, boot }, observer })
+        Ok(Self { described: HostDescription { host, missing, boot }, observer })
     }
 
-    /// What it is.
-    pub fn described(&self) -> &Described {
+    pub fn described(&self) -> &HostDescription {
         &self.described
     }
 
-    /// Its counters, and when they were read by its own clock. When they were asked for, only the asker knows.
-    pub fn read(&mut self) -> Reading {
+    /// Its counters, and when its own clock says they were read. Only the caller knows when it asked.
+    pub fn read(&mut self) -> TimedHostSnapshot {
         let begin_ns = own_time_ns();
         let mut snapshot = self.observer.snapshot();
         snapshot.process = None;
-        let far = FarTime { begin_ns, end_ns: own_time_ns(), resolution_ns: 0 };
-        Reading { snapshot, far: Some(far), within_far: true, ..Reading::default() }
+        let far = RemoteTime { begin_ns, end_ns: own_time_ns(), resolution_ns: 0 };
+        TimedHostSnapshot { snapshot, far: Some(far), within_far: true, ..TimedHostSnapshot::default() }
     }
 
-    /// Its clock, and nothing else.
-    pub fn clock() -> Reading {
+    /// Reads only this machine's clock.
+    pub fn clock() -> TimedHostSnapshot {
         let now_ns = own_time_ns();
-        let far = FarTime { begin_ns: now_ns, end_ns: now_ns, resolution_ns: 0 };
-        Reading { far: Some(far), within_far: true, ..Reading::default() }
+        let far = RemoteTime { begin_ns: now_ns, end_ns: now_ns, resolution_ns: 0 };
+        TimedHostSnapshot { far: Some(far), within_far: true, ..TimedHostSnapshot::default() }
     }
 }
 
-/// Whether a place is there for this user, or why nothing is said of it: its nearest parent may be on another device.
-fn is_there(path: &str) -> Result<(), String> {
+/// Whether this user can see a place, or why not. A missing place is not replaced by its parent, which may be
+/// on another device.
+fn check_place(path: &str) -> Result<(), String> {
     match std::fs::metadata(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -100,11 +100,15 @@ mod tests {
     #[test]
     fn this_machine_is_told_without_the_process_that_tells_it() {
         let places = [("data".to_owned(), "/".to_owned()), ("redo".to_owned(), "/no/such".to_owned())];
-        let Ok(mut own) = Own::with(&places) else { return };
-        let told = own.described().clone();
-        assert!(told.missing.iter().any(|(name, why)| name == "place.redo" && why.contains("/no/such")));
-        assert!(!told.host.facts.keys().any(|name| name.starts_with("cgroup.") || name.contains("redo")));
-        assert!(super::super::is_this(&told) && told.host.cpus > 0);
+        let Ok(mut own) = LocalHost::with(&places) else { return };
+        let description = own.described().clone();
+        assert!(
+            description.missing.iter().any(|(name, why)| name == "place.redo" && why.contains("/no/such"))
+        );
+        assert!(
+            !description.host.facts.keys().any(|name| name.starts_with("cgroup.") || name.contains("redo"))
+        );
+        assert!(super::super::is_this(&description) && description.host.cpus > 0);
         let reading = own.read();
         assert_eq!((reading.snapshot.process, reading.snapshot.cpu.is_some()), (None, true));
         let far = reading.far.unwrap();

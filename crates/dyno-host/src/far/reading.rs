@@ -1,31 +1,30 @@
-//! Counters of another machine, and the moments around them.
+//! Counters of another machine, with the times around the reading.
 
 use serde::{Deserialize, Serialize};
 
 use crate::snapshot::HostSnapshot;
 
-/// What a machine's own clock said, ns since 1970.
+/// Times of a machine's own clock, ns since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FarTime {
+pub struct RemoteTime {
     /// Before its counters were read.
     pub begin_ns: u64,
-    /// After that.
+    /// After its counters were read.
     pub end_ns: u64,
-    /// How much later than it said it may have been: clocks that tell whole seconds.
+    /// Largest amount by which the true time may be later: clocks with whole seconds.
     pub resolution_ns: u64,
 }
 
-/// A snapshot of another machine. It may travel as bytes.
+/// A snapshot of another machine. It can be serialized.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Reading {
-    /// The counters.
+pub struct TimedHostSnapshot {
     pub snapshot: HostSnapshot,
-    /// When they were asked for, by the clock of whoever asked.
+    /// When the caller sent the request, ns on its own clock.
     pub asked_ns: u64,
-    /// When they were there.
+    /// When the answer was complete, ns on the caller's clock.
     pub answered_ns: u64,
-    /// The same by the machine's own clock; absent where it does not tell.
-    pub far: Option<FarTime>,
-    /// Whether the counters were read between the two moments of its own clock, and not only somewhere around.
+    /// The times of the machine's own clock; absent where it does not report them.
+    pub far: Option<RemoteTime>,
+    /// Whether the counters were read between the two times of its own clock, not only near them.
     pub within_far: bool,
 }

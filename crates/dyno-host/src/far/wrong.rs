@@ -1,49 +1,47 @@
-//! What can be wrong with another machine, and the way out.
+//! Errors of observing another machine.
 
-/// What kind of trouble it is.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SourceErrorKind {
-    /// There is no such machine, or nobody listens there.
+    /// The machine does not exist, or nothing listens there.
     Unreachable,
-    /// It does not let us in.
+    /// The machine refused the login.
     Denied,
-    /// It is not known to be the machine that it says it is.
+    /// The machine's identity could not be verified.
     Unproven,
-    /// It did not answer in time, and may yet.
+    /// The machine did not answer in time; it may answer later.
     Late,
-    /// It was there and is gone.
+    /// The connection worked before and is lost.
     Lost,
-    /// It says what cannot be used.
+    /// The answer cannot be used.
     Nonsense,
-    /// This program cannot look at it in that way.
+    /// This program does not support this kind of access.
     Unsupported,
 }
 
-/// A machine that could not be looked at.
+/// A machine could not be observed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SourceError {
-    /// What kind of trouble it is.
     pub kind: SourceErrorKind,
-    /// What happened.
+    /// What failed, with the machine's name.
     pub message: String,
-    /// The way out; may be empty.
+    /// What to do about it; may be empty.
     pub hint: String,
 }
 
 impl SourceError {
-    /// This happened, and there is no way out to tell.
+    /// An error without a hint.
     pub fn new(kind: SourceErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: String::new() }
     }
 
-    /// The same with a way out.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: hint.into(), ..self }
     }
 
-    /// Whether asking again is of no use.
+    /// Whether a retry is useless.
     pub fn is_final(&self) -> bool {
         self.kind != SourceErrorKind::Late
     }

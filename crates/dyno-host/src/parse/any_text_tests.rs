@@ -1,4 +1,4 @@
-//! Whatever text comes, no parser panics.
+//! Checks that no parser panics on any text.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Text of the kind that the kernel writes: names, large and negative numbers, and its separators.
+/// Text as the kernel writes it: names, large and negative numbers, and its separators.
 fn kernel_like() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         "[a-zA-Z_/0-9]{1,10}",

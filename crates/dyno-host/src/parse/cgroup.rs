@@ -1,26 +1,26 @@
-//! `/proc/self/cgroup` and the limits of control groups, version 1 and 2 (cgroups(7)).
+//! Parses `/proc/self/cgroup` and the limits of control groups, version 1 and 2 (cgroups(7)).
 
 use std::path::{Path, PathBuf};
 
 use super::mounts::Mount;
 
-/// Unlimited memory is written as the largest multiple of the page size by version 1.
+/// Version 1 writes unlimited memory as the largest multiple of the page size.
 const V1_UNLIMITED_BYTES: u64 = 1 << 62;
 
-/// The folder of `controller` for a process whose `/proc/self/cgroup` is `membership`, and the mount's own folder, above
-/// which nothing can be read.
-pub(crate) struct Folder {
+/// The folder of `controller` for the process whose `/proc/self/cgroup` is `membership`, and the mount's top
+/// folder, above which nothing can be read.
+pub(crate) struct CgroupFolder {
     /// Whether it is version 2.
     pub(crate) unified: bool,
-    /// The process's own folder.
-    pub(crate) own: PathBuf,
-    /// The folder of the mount.
-    pub(crate) top: PathBuf,
+    /// The process's own cgroup folder.
+    pub(crate) process_folder: PathBuf,
+    /// The top folder of the mount.
+    pub(crate) mount_folder: PathBuf,
 }
 
-/// Finds the folder of `controller`. Version 1 comes first: a controller is in one of them only, and where both are
-/// mounted version 2 is often an empty shell.
-pub(crate) fn folder(membership: &str, mounts: &[Mount], controller: &str) -> Option<Folder> {
+/// Finds the folder of `controller`. Version 1 is tried first: a controller belongs to only one version, and
+/// where both are mounted version 2 is often empty.
+pub(crate) fn folder(membership: &str, mounts: &[Mount], controller: &str) -> Option<CgroupFolder> {
     let entries = || membership.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
     let v1 = entries().find(|(controllers, _)| controllers.split(',').any(|name| name == controller));
     let v2 = || entries().find(|(controllers, _)| controllers.is_empty());
@@ -32,25 +32,26 @@ pub(crate) fn folder(membership: &str, mounts: &[Mount], controller: &str) -> Op
         true => mount.fstype == "cgroup2",
         false => mount.fstype == "cgroup" && mount.super_options.split(',').any(|name| name == controller),
     })?;
-    // In a container only the container's own part may be mounted, while the membership is written from the top.
+    // In a container only the container's part may be mounted, but the membership is written from the top.
     let below = Path::new(path).strip_prefix(&mount.root).unwrap_or(Path::new(""));
-    Some(Folder { unified, own: mount.point.join(below), top: mount.point.clone() })
+    Some(CgroupFolder { unified, process_folder: mount.point.join(below), mount_folder: mount.point.clone() })
 }
 
-impl Folder {
-    /// The process's own folder and all above it, to the top: a limit of each of them binds.
+impl CgroupFolder {
+    /// The process's own folder and all folders above it: the limit of each applies.
     pub(crate) fn with_parents(&self) -> impl Iterator<Item = &Path> {
-        self.own.ancestors().take_while(|folder| folder.starts_with(&self.top))
+        self.process_folder.ancestors().take_while(|folder| folder.starts_with(&self.mount_folder))
     }
 }
 
-/// CPUs' worth of time from `cpu.max` of version 2: `50000 100000` is 0.5, `max 100000` is no limit.
+/// CPUs' worth of time from `cpu.max` of version 2: `50000 100000` is 0.5, `max 100000` is unlimited.
 pub(crate) fn parse_cpu_max(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     cpus(quota.parse().ok()?, period.trim().parse().ok()?)
 }
 
-/// CPUs' worth of time from `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1; a negative quota is no limit.
+/// CPUs' worth of time from `cpu.cfs_quota_us` and `cpu.cfs_period_us` of version 1; a negative quota is
+/// unlimited.
 pub(crate) fn parse_cpu_quota(quota_us: &str, period_us: &str) -> Option<f64> {
     cpus(quota_us.parse().ok()?, period_us.parse().ok()?)
 }
@@ -59,16 +60,16 @@ fn cpus(quota_us: i64, period_us: i64) -> Option<f64> {
     (quota_us > 0 && period_us > 0).then(|| quota_us as f64 / period_us as f64)
 }
 
-/// Periods and those in which the time was used up, from `cpu.stat` of either version.
+/// Periods and throttled periods from `cpu.stat` of either version.
 pub(crate) fn parse_throttled(text: &str) -> Option<(u64, u64)> {
-    let of = |name: &str| {
+    let count_of = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
         line.trim().parse().ok()
     };
-    Some((of("nr_periods")?, of("nr_throttled")?))
+    Some((count_of("nr_periods")?, count_of("nr_throttled")?))
 }
 
-/// Bytes from `memory.max` or `memory.limit_in_bytes`; absent when there is no limit.
+/// Bytes from `memory.max` or `memory.limit_in_bytes`; absent if unlimited.
 pub(crate) fn parse_memory_max(text: &str) -> Option<u64> {
     text.parse().ok().filter(|&bytes: &u64| bytes < V1_UNLIMITED_BYTES)
 }
@@ -88,7 +89,10 @@ mod tests {
         let mounts = parse_mountinfo(V1);
         let membership = "4:memory:/docker/abc/inner\n1:cpu,cpuacct:/jobs/7\n0::/\n";
         let memory = folder(membership, &mounts, "memory").unwrap();
-        assert_eq!((memory.unified, memory.own.as_path()), (false, Path::new("/sys/fs/cgroup/memory/inner")));
+        assert_eq!(
+            (memory.unified, memory.process_folder.as_path()),
+            (false, Path::new("/sys/fs/cgroup/memory/inner"))
+        );
         let cpu = folder(membership, &mounts, "cpu").unwrap();
         let all: Vec<_> = cpu.with_parents().collect();
         let expected =
@@ -99,9 +103,9 @@ mod tests {
     #[test]
     fn version_2() {
         let mounts = parse_mountinfo("30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n");
-        let found = folder("0::/user.slice/x.scope\n", &mounts, "memory").unwrap();
-        assert!(found.unified);
-        assert_eq!(found.own, Path::new("/sys/fs/cgroup/user.slice/x.scope"));
+        let memory_folder = folder("0::/user.slice/x.scope\n", &mounts, "memory").unwrap();
+        assert!(memory_folder.unified);
+        assert_eq!(memory_folder.process_folder, Path::new("/sys/fs/cgroup/user.slice/x.scope"));
         assert!(folder("", &mounts, "memory").is_none());
         assert!(folder("0::/", &[], "memory").is_none());
     }

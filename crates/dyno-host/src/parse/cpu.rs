@@ -1,34 +1,33 @@
-//! `/proc/stat` (proc_stat(5)) and `/proc/cpuinfo`.
+//! Parses `/proc/stat` (proc_stat(5)) and `/proc/cpuinfo`.
 
 use serde::{Deserialize, Serialize};
 
-/// Time of all CPUs together since the boot, in clock ticks. Time of guests is part of `user` and `nice`.
+/// Time of all CPUs together since boot, in clock ticks. `user` and `nice` include the time of guests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuTimes {
-    /// Programs.
+    /// User mode at normal priority.
     pub user: u64,
-    /// Programs with lowered priority.
+    /// User mode at lowered priority (nice).
     pub nice: u64,
-    /// The kernel.
+    /// Kernel mode, without time in interrupts.
     pub system: u64,
-    /// Nothing to do.
+    /// Idle, with no thread of this CPU waiting for storage.
     pub idle: u64,
-    /// Nothing to do, while something that ran here waited for storage.
+    /// Idle while a thread that ran on this CPU waited for storage.
     pub iowait: u64,
-    /// Interrupts.
+    /// Kernel mode, serving hardware interrupts.
     pub irq: u64,
-    /// Soft interrupts.
+    /// Kernel mode, serving soft interrupts.
     pub softirq: u64,
-    /// Taken by the hypervisor while there was something to do.
+    /// Taken by the hypervisor while a thread was ready to run.
     pub steal: u64,
 }
 
-/// What `/proc/stat` says.
+/// The counters of `/proc/stat` that Dyno uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuStat {
-    /// Time by kind.
     pub times: CpuTimes,
-    /// Context switches since the boot.
+    /// Number of context switches since boot.
     pub context_switches: Option<u64>,
     /// Threads that run or wait for a CPU now.
     pub running: Option<u64>,
@@ -36,7 +35,7 @@ pub struct CpuStat {
     pub blocked: Option<u64>,
 }
 
-/// Reads `/proc/stat`; absent when its first line is not there.
+/// Parses `/proc/stat`; absent if its first line is missing.
 pub(crate) fn parse_stat(text: &str) -> Option<CpuStat> {
     let mut stat = None;
     for line in text.lines() {
@@ -53,7 +52,7 @@ pub(crate) fn parse_stat(text: &str) -> Option<CpuStat> {
     stat
 }
 
-/// The first four kinds have always been there; the others came with later kernels and are 0 before.
+/// The first four kinds exist in all kernels; later ones are 0 in kernels that lack them.
 fn times(fields: &str) -> Option<CpuTimes> {
     let mut fields = fields.split_ascii_whitespace().map(|field| field.parse().ok());
     let mut next = || fields.next().unwrap_or(Some(0));
@@ -64,7 +63,7 @@ fn times(fields: &str) -> Option<CpuTimes> {
     Some(CpuTimes { user, nice, system, idle, iowait, irq, softirq, steal })
 }
 
-/// The CPU's model from `/proc/cpuinfo`, which every architecture writes in its own way.
+/// The CPU's model from `/proc/cpuinfo`; each architecture has a format of its own.
 pub(crate) fn parse_model(text: &str) -> Option<String> {
     let value = |name: &str| {
         text.lines().find_map(|line| {
@@ -81,7 +80,7 @@ pub(crate) fn parse_model(text: &str) -> Option<String> {
         })
 }
 
-/// Whether `/proc/cpuinfo` has the flag by which x86 CPUs tell that a hypervisor is below.
+/// Whether `/proc/cpuinfo` has the flag by which x86 CPUs report a hypervisor.
 pub(crate) fn has_hypervisor_flag(text: &str) -> bool {
     let mut flags =
         text.lines().filter_map(|line| line.split_once(':')).filter(|(key, _)| key.trim() == "flags");

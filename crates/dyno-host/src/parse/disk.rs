@@ -1,34 +1,34 @@
-//! `/proc/diskstats` (the kernel's Documentation/admin-guide/iostats.rst).
+//! Parses `/proc/diskstats` (the kernel's Documentation/admin-guide/iostats.rst).
 
 use serde::{Deserialize, Serialize};
 
-/// A sector in this file has always 512 bytes, whatever the device's own are.
+/// A sector in this file always has 512 bytes, whatever the device's own sector size.
 const SECTOR_BYTES: u64 = 512;
 
-/// What one block device has done since the boot.
+/// Counters of one block device since boot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskCounters {
-    /// Reads completed.
+    /// Number of reads completed since boot.
     pub reads: u64,
-    /// Bytes read.
+    /// Bytes read since boot.
     pub read_bytes: u64,
     /// Time spent in reads, summed over them, ms; wraps at 2³².
     pub read_ms: u64,
-    /// Writes completed.
+    /// Number of writes completed since boot.
     pub writes: u64,
-    /// Bytes written.
+    /// Bytes written since boot.
     pub write_bytes: u64,
     /// Time spent in writes, summed over them, ms; wraps at 2³².
     pub write_ms: u64,
-    /// Requests under way now.
+    /// Requests in progress at this moment.
     pub in_flight: u64,
-    /// Time in which at least one request was under way, ms; wraps at 2³².
+    /// Time in which at least one request was in progress, ms; wraps at 2³².
     pub busy_ms: u64,
     /// Time spent in requests, summed over them, ms; wraps at 2³².
     pub queue_ms: u64,
-    /// Discards completed; kernels from 4.18.
+    /// Discards completed; absent before kernel 4.18.
     pub discards: Option<u64>,
-    /// Flushes of the device's cache completed; kernels from 5.5.
+    /// Flushes of the device's cache completed; absent before kernel 5.5.
     pub flushes: Option<u64>,
 }
 
@@ -39,7 +39,8 @@ impl DiskCounters {
     }
 }
 
-/// Reads `/proc/diskstats`: names and counters, in the kernel's order. Lines that are not understood are left out.
+/// Parses `/proc/diskstats`: names and counters, in the kernel's order. Lines that cannot be parsed are
+/// skipped.
 pub(crate) fn parse_diskstats(text: &str) -> impl Iterator<Item = (&str, DiskCounters)> {
     text.lines().filter_map(line)
 }
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn lines_that_are_not_understood_are_left_out() {
-        // Partitions of kernels before 2.6.25 had four fields only.
+        // Partitions in kernels before 2.6.25 had only four fields.
         let text = "8 1 sda1 5 40 3 24\n\nrubbish\n7 0 loop0 0 0 0 0 0 0 0 0 0 0 0\n8 0 sda -1 0 0 0 0 0 0 0 0 0 0\n";
         let names: Vec<_> = parse_diskstats(text).map(|(name, _)| name).collect();
         assert_eq!(names, ["loop0"]);

@@ -1,8 +1,8 @@
-//! Lists of numbers such as `0-3,8`, as the kernel writes CPUs and NUMA nodes (cpuset(7)).
+//! Parses lists of numbers such as `0-3,8`, as the kernel writes CPUs and NUMA nodes (cpuset(7)).
 
 use std::collections::BTreeSet;
 
-/// The numbers of the list, up to a bound no machine has; absent when it is not a list.
+/// The numbers of the list, up to a bound that no machine reaches; absent if the text is not a list.
 pub(crate) fn numbers(list: &str) -> Option<BTreeSet<u32>> {
     const MOST: u32 = 1 << 16;
     if count(list)? > MOST {
@@ -16,7 +16,7 @@ pub(crate) fn numbers(list: &str) -> Option<BTreeSet<u32>> {
     Some(all.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// How many numbers the list holds; absent when it is not a list.
+/// How many numbers the list holds; absent if the text is not a list.
 pub(crate) fn count(list: &str) -> Option<u32> {
     let list = list.trim();
     if list.is_empty() {

@@ -1,47 +1,46 @@
-//! `/proc/meminfo` and `/proc/vmstat`.
+//! Parses `/proc/meminfo` and `/proc/vmstat`.
 
 use serde::{Deserialize, Serialize};
 
-/// The state of memory now, in bytes. What a kernel does not say is absent.
+/// The state of memory, in bytes. Absent values are not reported by the kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// All of it.
+    /// Physical memory in total.
     #[serde(skip)]
     pub total_bytes: Option<u64>,
-    /// Unused.
+    /// Memory that is not used at all.
     pub free_bytes: Option<u64>,
-    /// What programs could get without swapping.
+    /// Memory that programs could get without swapping.
     pub available_bytes: Option<u64>,
-    /// The page cache.
+    /// The size of the page cache.
     pub cached_bytes: Option<u64>,
-    /// Waiting to be written to storage.
+    /// Dirty pages that wait to be written to storage.
     pub dirty_bytes: Option<u64>,
-    /// Being written to storage.
+    /// Pages that are being written to storage.
     pub writeback_bytes: Option<u64>,
-    /// Swap space.
+    /// Swap space of the machine in total.
     #[serde(skip)]
     pub swap_total_bytes: Option<u64>,
-    /// Swap space that is unused.
+    /// Swap space that is not used.
     #[serde(skip)]
     pub swap_free_bytes: Option<u64>,
 }
 
-/// Traffic of memory since the boot.
+/// Paging and swapping since boot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VmCounters {
-    /// Bytes that came from block devices.
+    /// Bytes read from block devices into memory.
     pub page_in_bytes: Option<u64>,
-    /// Bytes that went to block devices.
+    /// Bytes written from memory to block devices.
     pub page_out_bytes: Option<u64>,
     /// Page faults that had to wait for storage.
     pub major_faults: Option<u64>,
-    /// Pages that came from swap.
+    /// Pages that were read from swap.
     pub swap_in_pages: Option<u64>,
-    /// Pages that went to swap.
+    /// Pages that were written to swap.
     pub swap_out_pages: Option<u64>,
 }
 
-/// Reads `/proc/meminfo`.
 pub(crate) fn parse_meminfo(text: &str) -> Memory {
     let mut memory = Memory::default();
     for (name, value) in meminfo_entries(text) {
@@ -74,7 +73,6 @@ pub(crate) fn meminfo_entries(text: &str) -> impl Iterator<Item = (&str, Option<
     })
 }
 
-/// Reads `/proc/vmstat`.
 pub(crate) fn parse_vmstat(text: &str) -> VmCounters {
     let mut vm = VmCounters::default();
     for line in text.lines() {

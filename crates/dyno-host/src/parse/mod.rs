@@ -1,4 +1,5 @@
-//! The kernel's text formats, one file each. Parsers take text and never fail: what is not there is absent.
+//! Parses the kernel's text formats, one file each. Parsers take text and never fail: missing values are
+//! absent.
 
 pub(crate) mod cgroup;
 pub(crate) mod cpu;

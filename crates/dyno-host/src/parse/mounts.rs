@@ -1,35 +1,34 @@
-//! `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
+//! Parses `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
 
 use std::path::{Path, PathBuf};
 
-/// One mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
-    /// Its number, by which an open file names its mount.
+    /// Its number, by which an open file identifies its mount.
     pub(crate) id: u64,
-    /// Device number of the file system; `0:N` where no block device is behind it, or more than one.
+    /// Device number of the file system; `0:N` if it has no block device, or more than one.
     pub(crate) device: String,
-    /// Which part of the file system is mounted.
+    /// The part of the file system that is mounted.
     pub(crate) root: PathBuf,
-    /// Where.
+    /// The mount point, an absolute path.
     pub(crate) point: PathBuf,
     /// The file system's type: `ext4`.
     pub(crate) fstype: String,
     /// What is mounted: `/dev/vda1`, `server:/export`.
     pub(crate) source: String,
-    /// Options of the mount and of the file system, without those that name users or hold secrets.
+    /// Options of the mount and of the file system, without those that name users or contain secrets.
     pub(crate) options: String,
-    /// Options of the file system, as they are.
+    /// Options of the file system, unfiltered.
     pub(crate) super_options: String,
 }
 
-/// Reads `/proc/self/mountinfo`, in the order of mounting. Lines that are not understood are left out.
+/// Parses `/proc/self/mountinfo`, in the order of mounting. Lines that cannot be parsed are skipped.
 pub(crate) fn parse_mountinfo(text: &str) -> Vec<Mount> {
     text.lines().filter_map(line).collect()
 }
 
 fn line(line: &str) -> Option<Mount> {
-    // A number of optional fields ends with a lone hyphen.
+    // A lone hyphen ends the optional fields.
     let (mount, file_system) = line.split_once(" - ")?;
     let mut fields = mount.split(' ');
     let id = fields.next()?.parse().ok()?;
@@ -51,7 +50,7 @@ fn line(line: &str) -> Option<Mount> {
     })
 }
 
-/// Undoes the kernel's octal escapes of blanks, tabs, line ends and backslashes.
+/// Decodes the kernel's octal escapes of blanks, tabs, line breaks and backslashes.
 fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -69,7 +68,7 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// `sshfs` and its like mount `user@server:/path`.
+/// Removes the user from sources such as `user@server:/path` of `sshfs`.
 fn without_user(source: &str) -> &str {
     match source.split_once('@') {
         Some((user, rest)) if !user.contains('/') => rest,
@@ -77,7 +76,7 @@ fn without_user(source: &str) -> &str {
     }
 }
 
-/// Both lists of options in one, each option once.
+/// Joins both lists of options; each option appears once.
 fn shown_options(mount: &str, file_system: &str) -> String {
     const HIDDEN: [&str; 9] =
         ["user", "username", "pass", "password", "cred", "credentials", "domain", "secret", "user_id"];
@@ -91,8 +90,8 @@ fn shown_options(mount: &str, file_system: &str) -> String {
     shown.join(",")
 }
 
-/// The mount that `path` (absolute, without links) is on, judged by names: the deepest one, and of several at the same
-/// place the last one, which hides the others.
+/// The mount of `path` (absolute, without symbolic links), by path names: the deepest one. Of several at one
+/// mount point, the last one, which hides the others.
 pub(crate) fn mount_of<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let on = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     on.max_by_key(|mount| mount.point.components().count())

@@ -1,28 +1,28 @@
-//! `/proc/net/dev` (proc_pid_net(5)).
+//! Parses `/proc/net/dev` (proc_pid_net(5)).
 
 use serde::{Deserialize, Serialize};
 
-/// What one network interface has done since it came up.
+/// Counters of one network interface since it came up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkCounters {
-    /// Bytes received.
+    /// Bytes received since the interface came up.
     pub rx_bytes: u64,
-    /// Packets received.
+    /// Packets received since the interface came up.
     pub rx_packets: u64,
-    /// Packets that were received broken, or dropped.
+    /// Received packets that were broken or dropped.
     pub rx_bad: u64,
-    /// Bytes sent.
+    /// Bytes sent since the interface came up.
     pub tx_bytes: u64,
-    /// Packets sent.
+    /// Packets sent since the interface came up.
     pub tx_packets: u64,
-    /// Packets that could not be sent, or were dropped.
+    /// Packets that could not be sent or were dropped.
     pub tx_bad: u64,
 }
 
-/// Reads `/proc/net/dev`: names and counters. Lines that are not understood are left out.
+/// Parses `/proc/net/dev`: names and counters. Lines that cannot be parsed are skipped.
 pub(crate) fn parse_net_dev(text: &str) -> impl Iterator<Item = (&str, NetworkCounters)> {
     text.lines().filter_map(|line| {
-        // Names may hold colons themselves (aliases); numbers never do.
+        // Names may contain colons (aliases); numbers never do.
         let (name, rest) = line.rsplit_once(':')?;
         let mut values = [None; 12];
         for (value, field) in values.iter_mut().zip(rest.split_ascii_whitespace()) {

@@ -1,4 +1,4 @@
-//! `/proc/self/mountstats`: what the kernel's NFS client counts for each mount.
+//! Parses `/proc/self/mountstats`: the counters of the kernel's NFS client for each mount.
 
 use std::path::Path;
 
@@ -31,23 +31,24 @@ pub(crate) fn parse_mountstats(text: &str, point: &Path) -> Option<NfsCounters> 
         let Some((name, rest)) = line.trim().split_once(':') else { continue };
         let mut values = rest.split_ascii_whitespace().map(|value| value.parse::<u64>().ok());
         let mut value = |skip: usize| values.nth(skip).flatten();
-        let found: &mut NfsCounters = counters.get_or_insert_default();
+        let mount_counters: &mut NfsCounters = counters.get_or_insert_default();
         match name {
-            // Bytes: read and written by programs, the same past the cache, then from and to the server.
+            // Bytes: read and written by programs, then with direct I/O, then from and to the server.
             "bytes" => {
-                found.read_bytes = value(4)?;
-                found.write_bytes = value(0)?;
+                mount_counters.read_bytes = value(4)?;
+                mount_counters.write_bytes = value(0)?;
             }
-            // An operation: requests, transmissions, timeouts, bytes sent and received, ms queued, ms to the answer.
+            // An operation: requests, transmissions, timeouts, bytes sent and received, ms queued, ms to the
+            // answer.
             "READ" | "WRITE" => {
                 let (requests, transmissions) = (value(0)?, value(0)?);
                 let rtt_ms = value(4)?;
                 let again = transmissions.saturating_sub(requests);
-                found.retransmissions = found.retransmissions.saturating_add(again);
+                mount_counters.retransmissions = mount_counters.retransmissions.saturating_add(again);
                 if name == "READ" {
-                    (found.reads, found.read_rtt_ms) = (requests, rtt_ms);
+                    (mount_counters.reads, mount_counters.read_rtt_ms) = (requests, rtt_ms);
                 } else {
-                    (found.writes, found.write_rtt_ms) = (requests, rtt_ms);
+                    (mount_counters.writes, mount_counters.write_rtt_ms) = (requests, rtt_ms);
                 }
             }
             _ => {}
@@ -56,7 +57,7 @@ pub(crate) fn parse_mountstats(text: &str, point: &Path) -> Option<NfsCounters> 
     counters
 }
 
-/// `device filer:/vol mounted on /mnt/db with fstype nfs4 statvers=1.1`
+/// Matches `device filer:/vol mounted on /mnt/db with fstype nfs4 statvers=1.1`.
 fn is_mount(line: &str, point: &Path) -> bool {
     let Some((_, rest)) = line.split_once(" mounted on ") else { return false };
     let Some((at, kind)) = rest.rsplit_once(" with fstype ") else { return false };

@@ -1,17 +1,17 @@
-//! `/proc/pressure/*` (the kernel's Documentation/accounting/psi.rst).
+//! Parses `/proc/pressure/*` (the kernel's Documentation/accounting/psi.rst).
 
 use serde::{Deserialize, Serialize};
 
-/// Time that was lost waiting for one resource since the boot, µs.
+/// Time lost waiting for one resource since boot, µs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pressure {
-    /// While at least one thread waited.
+    /// Time in which at least one thread waited, µs.
     pub some_us: u64,
-    /// While every thread that had work waited; absent for CPUs before kernel 5.13.
+    /// Time in which every thread with work waited, µs; absent for CPUs before kernel 5.13.
     pub full_us: Option<u64>,
 }
 
-/// Reads one file of `/proc/pressure`.
+/// Parses one file of `/proc/pressure`.
 pub(crate) fn parse_pressure(text: &str) -> Option<Pressure> {
     let total = |kind: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;

@@ -1,4 +1,4 @@
-//! `/proc/PID/stat`, `/proc/self/status` and `/proc/self/auxv`: this process.
+//! Parses `/proc/PID/stat`, `/proc/self/status` and `/proc/self/auxv`.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub(crate) struct ProcessTicks {
 
 /// Fields 14 and 15 of a `/proc/PID/stat` line (proc_pid_stat(5)).
 pub(crate) fn parse_process_stat(text: &str) -> Option<ProcessTicks> {
-    // The second field is the program's name in brackets, and may itself hold brackets and blanks.
+    // The second field is the program's name in parentheses, and may contain parentheses and blanks.
     let (_, fields) = text.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace().skip(11).map(|field| field.parse().ok());
     Some(ProcessTicks { user: fields.next()??, system: fields.next()?? })
@@ -19,26 +19,26 @@ pub(crate) fn parse_process_stat(text: &str) -> Option<ProcessTicks> {
 
 /// One process of this machine.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Process {
-    /// What its program calls itself.
+pub(crate) struct HostProcess {
+    /// The program's name as it reports it.
     pub(crate) name: String,
-    /// Who started it, or took it over.
+    /// The number of its parent process.
     pub(crate) parent: u32,
     /// CPU time of all its threads, in clock ticks.
     pub(crate) ticks: u64,
-    /// CPU time of its children that have ended and that it has taken note of.
+    /// CPU time of its ended children that it has waited for, in clock ticks.
     pub(crate) reaped_ticks: u64,
-    /// When it was started, in clock ticks since the boot.
+    /// When it was started, in clock ticks since boot.
     pub(crate) started: u64,
 }
 
 /// Fields 2, 4, 14 to 17 and 22 of a `/proc/PID/stat` line (proc_pid_stat(5)).
-pub(crate) fn parse_process(text: &str) -> Option<Process> {
+pub(crate) fn parse_process(text: &str) -> Option<HostProcess> {
     let (begin, fields) = text.rsplit_once(')')?;
     let name = begin.split_once('(')?.1.to_owned();
     let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<i64>().ok().map(|n| u64::try_from(n).unwrap_or(0));
-    Some(Process {
+    Some(HostProcess {
         name,
         parent: u32::try_from(number(1)?).ok()?,
         ticks: number(11)?.saturating_add(number(12)?),
@@ -52,8 +52,7 @@ pub(crate) fn parse_allowed(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).map(str::trim)
 }
 
-/// `AT_CLKTCK` of `/proc/self/auxv` (getauxval(3)): clock ticks per second. Read there, as `sysconf` cannot be called
-/// from safe code.
+/// `AT_CLKTCK` of `/proc/self/auxv` (getauxval(3)): clock ticks per second. Safe code cannot call `sysconf`.
 pub(crate) fn parse_ticks_per_s(auxv: &[u8]) -> Option<u64> {
     const AT_CLKTCK: usize = 17;
     const WORD: usize = size_of::<usize>();
@@ -82,7 +81,7 @@ mod tests {
     fn a_process_with_its_parent_and_its_children() {
         let line = "61 (post (g)) S 60 60 60 0 -1 4194560 1 2 3 4 55 66 7 8 20 0 9 0 8765 1000 200";
         let expected =
-            Process { name: "post (g)".into(), parent: 60, ticks: 121, reaped_ticks: 15, started: 8_765 };
+            HostProcess { name: "post (g)".into(), parent: 60, ticks: 121, reaped_ticks: 15, started: 8_765 };
         assert_eq!(parse_process(line), Some(expected));
         assert_eq!(parse_process("61 (postgres) S 60"), None);
         assert_eq!(parse_process(""), None);

@@ -1,4 +1,4 @@
-//! Whose a process is that was sampled: as it was read, or else as those are from whom it descends.
+//! Finds the owner of a sampled process: its own if it is known, else that of its ancestors.
 
 use std::collections::BTreeMap;
 
@@ -6,26 +6,26 @@ use dyno_record::CpuKind;
 
 use crate::processors::{GENERATIONS_MAX, ProcessTimes};
 
-/// Processes whose parents are kept at most.
+/// The most processes whose parents are kept.
 const CHILDREN_MAX: usize = 1_000_000;
 
-/// What is known of a process.
+/// What is known about a process.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Who {
-    /// What its program calls itself.
+pub(super) struct ProcessIdentity {
+    /// The program's name as it reports it.
     pub(super) name: String,
-    /// Whose it is.
+    /// The owner of the process.
     pub(super) kind: CpuKind,
 }
 
-/// Whose child each process is, as far as `perf` saw.
+/// The parent of each process, as far as `perf` reported it.
 #[derive(Debug, Default)]
 pub(super) struct Parents(BTreeMap<i64, i64>);
 
 impl Parents {
-    /// Takes note of a process that began; a later one with its number replaces it.
+    /// Notes a new process; a later one with the same number replaces it.
     pub(super) fn begin(&mut self, pid: i64, parent: i64) {
-        // A thread is its process's.
+        // A thread belongs to its process.
         if pid != parent && (self.0.len() < CHILDREN_MAX || self.0.contains_key(&pid)) {
             self.0.insert(pid, parent);
         }
@@ -37,29 +37,29 @@ impl Parents {
     }
 }
 
-/// What is known of the machine's processes.
-pub(super) struct Known<'a> {
-    /// The profiler's own.
+/// What is known about the machine's processes.
+pub(super) struct HostProcesses<'a> {
+    /// The process number of the profiler.
     pub(super) perf: u32,
-    /// Readings, the later ones first.
+    /// Readings of the processes, the latest first.
     pub(super) processes: &'a [&'a ProcessTimes],
 }
 
-impl Known<'_> {
-    /// Time in which processors had nothing to do between the first reading and the last, s; 0 with fewer than two.
+impl HostProcesses<'_> {
+    /// Idle time of the processors between the first and the last reading, s; 0 with fewer than two readings.
     pub(super) fn idle_s(&self) -> f64 {
         self.processes.first().zip(self.processes.last()).map_or(0.0, |(end, begin)| end.idle_s_since(begin))
     }
 
-    /// Who a process is, whose thread calls itself so.
-    pub(super) fn who(&self, pid: i64, thread: &str, parents: &Parents) -> Who {
+    /// Name and owner of a process, one of whose threads is called `thread`.
+    pub(super) fn identify(&self, pid: i64, thread: &str, parents: &Parents) -> ProcessIdentity {
         let read = |pid: i64| {
             let pid = u32::try_from(pid).ok()?;
-            self.processes.iter().find_map(|all| all.who(pid))
+            self.processes.iter().find_map(|all| all.identify(pid))
         };
         let name = match read(pid) {
             Some((name, _)) => name,
-            // One that came and went between two readings has the name of its only thread.
+            // A process that lived only between two readings has the name of its only thread.
             None if thread.is_empty() => "[unknown]",
             None => thread,
         };
@@ -67,6 +67,6 @@ impl Known<'_> {
             true => CpuKind::Perf,
             false => parents.chain(pid).find_map(read).map(|(_, kind)| kind).unwrap_or_default(),
         };
-        Who { name: name.to_owned(), kind }
+        ProcessIdentity { name: name.to_owned(), kind }
     }
 }

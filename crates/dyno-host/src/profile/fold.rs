@@ -1,30 +1,30 @@
-//! From samples to a profile, in bounded memory.
+//! Aggregates samples to a profile in bounded memory.
 
 use dyno_record::profile::REST;
-use dyno_record::{CpuKind, CpuProfile, Frame, ProcessShare, StackNode, SymbolShare};
+use dyno_record::{CpuKind, CpuProfile, ProcessShare, StackFrame, StackNode, SymbolShare};
 
-use super::Cut;
-use super::family::{Parents, Who};
-use super::script::{Call, Head, Line, UNKNOWN, line};
-use super::tables::{Frames, Sums};
-use super::tree::Tree;
+use super::ProfileWindow;
+use super::family::{Parents, ProcessIdentity};
+use super::script::{PerfLine, PerfSampleHeader, PerfStackFrame, UNKNOWN, line};
+use super::tables::{Frames, SampleSums};
+use super::tree::StackTree;
 
-/// Nodes of the tree while samples are read, and in the profile.
+/// The most nodes of the tree, while samples are read and in the profile.
 const NODES_MAX: usize = 100_000;
 const NODES_KEPT: usize = 2_500;
-/// Share of the whole below which a call is too small for a profile.
+/// A call below one part in this many of the total is too small for a profile.
 const PART_MIN: u64 = 2_000;
-/// Functions and processes that a profile names at most.
+/// The most functions and processes that a profile names.
 const SYMBOLS_KEPT: usize = 200;
 const PROCESSES_KEPT: usize = 100;
-/// Functions of a stack that are read at most; `perf` keeps 127 unless it is told otherwise.
+/// The deepest stack that is read; the default of `perf` is 127.
 const DEPTH_MAX: usize = 512;
 
-/// More than one sample can stand for: a quarter of an hour.
+/// Upper bound of one sample's weight, in ns: a quarter of an hour.
 const PERIOD_MAX: u64 = 1_000_000_000_000;
 
-/// The kernel's functions that a hardware interrupt or what it left to do goes through: what an idle processor does in them is
-/// work.
+/// Kernel functions of hardware interrupts and their deferred work: time of an idle processor in them counts
+/// as work.
 const INTERRUPTS: [&str; 9] = [
     "asm_common_interrupt",
     "asm_sysvec_",
@@ -36,22 +36,22 @@ const INTERRUPTS: [&str; 9] = [
     "el1_irq",
     "el1_interrupt",
 ];
-/// The thread that is running where nothing else is, as the kernel calls it, and what its interrupts are called here.
+/// The process number of the kernel's idle thread, and the name of interrupts in it.
 const IDLE_PID: i64 = 0;
 const IN_IDLE: &str = "(interrupts)";
 
-/// Adds samples up.
+/// Aggregates samples line by line.
 pub(super) struct Fold<'a> {
-    cut: Cut,
-    /// Who a process with this number is, whose thread calls itself so.
-    who: &'a dyn Fn(i64, &str, &Parents) -> Who,
+    cut: ProfileWindow,
+    /// Finds name and owner of a process by its number and thread name.
+    identify: &'a dyn Fn(i64, &str, &Parents) -> ProcessIdentity,
     parents: Parents,
     frames: Frames,
-    tree: Tree,
-    processes: Sums<u32>,
-    symbols: Sums<(u32, u32)>,
-    /// The sample that is being read, if it counts; and its functions, the innermost first.
-    head: Option<(Who, i64, String, u64)>,
+    tree: StackTree,
+    processes: SampleSums<u32>,
+    symbols: SampleSums<(u32, u32)>,
+    /// The current sample, if it counts, and its functions, innermost first.
+    head: Option<(ProcessIdentity, i64, String, u64)>,
     calls: Vec<u32>,
     in_interrupt: bool,
     event: String,
@@ -59,20 +59,23 @@ pub(super) struct Fold<'a> {
     weight: u64,
     idle: u64,
     lost: u64,
-    /// Samples, and kernel functions without a name.
+    /// Samples, and how many kernel functions have no name.
     unnamed_kernel: (u64, u64),
 }
 
 impl<'a> Fold<'a> {
-    pub(super) fn new(cut: Cut, who: &'a dyn Fn(i64, &str, &Parents) -> Who) -> Self {
+    pub(super) fn new(
+        cut: ProfileWindow,
+        identify: &'a dyn Fn(i64, &str, &Parents) -> ProcessIdentity,
+    ) -> Self {
         Self {
             cut,
-            who,
+            identify,
             parents: Parents::default(),
             frames: Frames::default(),
-            tree: Tree::new(NODES_MAX),
-            processes: Sums::default(),
-            symbols: Sums::default(),
+            tree: StackTree::new(NODES_MAX),
+            processes: SampleSums::default(),
+            symbols: SampleSums::default(),
             head: None,
             calls: Vec::new(),
             in_interrupt: false,
@@ -85,40 +88,40 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// Takes the next line.
     pub(super) fn line(&mut self, text: &str) {
         match line(text) {
-            Line::Head(head) => {
+            PerfLine::Head(head) => {
                 self.end_sample();
                 self.begin_sample(&head);
             }
-            Line::Call(call) if self.head.is_some() => self.call(&call),
-            Line::Lost(lost) => self.lost = self.lost.saturating_add(lost),
-            Line::Fork { pid, parent } => self.parents.begin(pid, parent),
-            Line::Empty => self.end_sample(),
-            Line::Call(_) | Line::Other => {}
+            PerfLine::Call(call) if self.head.is_some() => self.call(&call),
+            PerfLine::Lost(lost) => self.lost = self.lost.saturating_add(lost),
+            PerfLine::Fork { pid, parent } => self.parents.begin(pid, parent),
+            PerfLine::Empty => self.end_sample(),
+            PerfLine::Call(_) | PerfLine::Other => {}
         }
     }
 
-    fn begin_sample(&mut self, head: &Head<'_>) {
+    fn begin_sample(&mut self, head: &PerfSampleHeader<'_>) {
         if !(self.cut.begin_ns..self.cut.end_ns).contains(&head.time_ns) {
             return;
         }
         if self.event.is_empty() {
-            // `cycles:ppp` is `cycles`, as exactly as the hardware can.
+            // `cycles:ppp` is `cycles` with the highest precision of the hardware.
             head.event.split(':').next().unwrap_or_default().clone_into(&mut self.event);
         }
-        let mut who = (self.who)(head.pid, head.thread, &self.parents);
-        if who.kind == CpuKind::Kernel {
-            // There is one for each kind of work on each processor.
-            who.name = plain(&who.name).to_owned();
+        let mut process = (self.identify)(head.pid, head.thread, &self.parents);
+        if process.kind == CpuKind::Kernel {
+            // There is one such thread for each kind of work on each processor.
+            process.name = plain(&process.name).to_owned();
         }
-        self.head = Some((who, head.pid, plain(head.thread).to_owned(), head.period.clamp(1, PERIOD_MAX)));
+        self.head =
+            Some((process, head.pid, plain(head.thread).to_owned(), head.period.clamp(1, PERIOD_MAX)));
         self.calls.clear();
         self.in_interrupt = false;
     }
 
-    fn call(&mut self, call: &Call<'_>) {
+    fn call(&mut self, call: &PerfStackFrame<'_>) {
         let Some((who, ..)) = self.head.as_ref().filter(|_| self.calls.len() < DEPTH_MAX) else { return };
         let of_kernel = is_kernel(call.module);
         let kind = if of_kernel { CpuKind::Kernel } else { who.kind };
@@ -147,9 +150,9 @@ impl<'a> Fold<'a> {
             self.calls.push(self.frames.place(UNKNOWN, UNKNOWN, kind));
         }
         self.symbols.add((process, self.calls[0]), weight);
-        // Where a compiler left out frame pointers a stack ends in addresses of nothing.
+        // Without frame pointers, a stack ends in meaningless addresses.
         let is_nothing = |frames: &Frames, place: u32| {
-            let Frame { name, module, .. } = frames.get(place);
+            let StackFrame { name, module, .. } = frames.get(place);
             name == UNKNOWN && module == UNKNOWN
         };
         while self.calls.len() > 1 && is_nothing(&self.frames, self.calls[self.calls.len() - 1]) {
@@ -164,9 +167,9 @@ impl<'a> Fold<'a> {
         self.calls.clear();
     }
 
-    /// The profile of `cpus` processors that were asked for so many samples a second, and had nothing to do for `idle_s` in
-    /// all, as far as that is known; the host's name is for the caller to fill in. An error in words where the samples tell
-    /// too little.
+    /// The profile of `cpus` processors sampled `frequency_hz` times per second; `idle_s` is their idle time
+    /// in total, as far as it is known. The caller adds the host's name. An error describes why the samples
+    /// are not sufficient.
     pub(super) fn into_profile(
         mut self,
         frequency_hz: u32,
@@ -184,7 +187,7 @@ impl<'a> Fold<'a> {
         let (processes, other_processes) = self.processes.largest(PROCESSES_KEPT);
         let (symbols, other_symbols) = self.symbols.largest(SYMBOLS_KEPT);
         let processes = processes.into_iter().map(|(place, sum)| {
-            let Frame { name, kind, .. } = self.frames.get(place).clone();
+            let StackFrame { name, kind, .. } = self.frames.get(place).clone();
             ProcessShare { name, kind, samples: sum.samples, share_pct: sum.share_pct(self.weight) }
         });
         let rest = other_processes.map(|sum| ProcessShare {
@@ -195,7 +198,7 @@ impl<'a> Fold<'a> {
         });
         let processes = processes.chain(rest).collect();
         let symbols = symbols.into_iter().map(|((process, place), sum)| {
-            let Frame { name, module, kind } = self.frames.get(place).clone();
+            let StackFrame { name, module, kind } = self.frames.get(place).clone();
             SymbolShare {
                 process: self.frames.get(process).name.clone(),
                 process_kind: self.frames.get(process).kind,
@@ -217,10 +220,11 @@ impl<'a> Fold<'a> {
         let is_clock = self.event == "cpu-clock";
         let frequency = f64::from(frequency_hz);
         let due = f64::from(cpus) * seconds * frequency;
-        let seen = (self.samples + self.idle) as f64;
-        // Some kernels' clocks rest on a virtual processor that has nothing to do: what is not there of its idle time is no loss.
-        let resting = (idle_s * frequency - self.idle as f64).clamp(0.0, (due - seen).max(0.0));
-        let there = seen + resting;
+        let sampled = (self.samples + self.idle) as f64;
+        // Some kernels stop the clock of an idle virtual processor: missing samples of idle time are not a
+        // loss.
+        let resting = (idle_s * frequency - self.idle as f64).clamp(0.0, (due - sampled).max(0.0));
+        let covered = sampled + resting;
         let mut profile = CpuProfile {
             frequency_hz,
             seconds,
@@ -229,7 +233,7 @@ impl<'a> Fold<'a> {
             idle_samples: self.idle,
             lost: self.lost,
             weight: self.weight,
-            covered_pct: (is_clock && due > 0.0).then(|| 100.0 * there / due),
+            covered_pct: (is_clock && due > 0.0).then(|| 100.0 * covered / due),
             processes,
             symbols,
             frames,
@@ -246,8 +250,8 @@ impl<'a> Fold<'a> {
         Ok(profile)
     }
 
-    /// The tree, with those frames only that are in it.
-    fn stacks(&self) -> (Vec<Frame>, Vec<StackNode>) {
+    /// The tree, with only those frames that occur in it.
+    fn stacks(&self) -> (Vec<StackFrame>, Vec<StackNode>) {
         let mut frames = Vec::new();
         let mut moved = std::collections::HashMap::new();
         let mut stacks = self.tree.nodes(&mut |place| {
@@ -258,20 +262,21 @@ impl<'a> Fold<'a> {
         });
         if self.tree.rest() > 0 {
             stacks.push(StackNode { depth: 0, frame: frames.len() as u32, weight: self.tree.rest() });
-            frames.push(Frame { name: REST.into(), ..Frame::default() });
+            frames.push(StackFrame { name: REST.into(), ..StackFrame::default() });
         }
         (frames, stacks)
     }
 }
 
-/// Whether a module is the kernel's: `[kernel.kallsyms]`, `[nf_tables]`, `[guest.kernel.kallsyms]`, or a file of a module.
+/// Whether a module belongs to the kernel: `[kernel.kallsyms]`, `[nf_tables]`, `[guest.kernel.kallsyms]`, or
+/// a module file.
 fn is_kernel(module: &str) -> bool {
     const OF_PROGRAMS: [&str; 6] = ["[vdso]", "[vsyscall]", "[heap]", "[stack]", "[anon]", UNKNOWN];
     let in_brackets = module.starts_with('[') && !OF_PROGRAMS.contains(&module);
     in_brackets || module.contains(".ko") || module.ends_with("/vmlinux")
 }
 
-/// A thread's name without the number that tells it from others of its kind: `kworker/0:1-events` is `kworker`.
+/// A thread's name without its number: `kworker/0:1-events` is `kworker`.
 fn plain(thread: &str) -> &str {
     let head = thread.split('/').next().filter(|head| head.starts_with("kworker")).unwrap_or(thread);
     let head = head.trim_end_matches(|c: char| c.is_ascii_digit());

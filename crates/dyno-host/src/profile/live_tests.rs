@@ -1,4 +1,4 @@
-//! On this machine, where it lets us.
+//! Profiles this machine, where it is allowed.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use dyno_record::{CpuKind, CpuProfile};
 
-use super::{Cut, Perf, monotonic_ns};
+use super::{Perf, ProfileWindow, monotonic_ns};
 use crate::processors::ProcessTimes;
 
 const HZ: u32 = 199;
 
-/// A profiler, or why there cannot be one here.
+/// A profiler; absent where this machine does not allow one.
 fn perf() -> Option<Perf> {
     match Perf::start(HZ) {
         Ok(perf) => Some(perf),
@@ -23,7 +23,7 @@ fn perf() -> Option<Perf> {
     }
 }
 
-/// Works in a thread of this name until it has had `least` of processor time.
+/// Works in a thread of this name until it has used `least` of processor time.
 fn work(name: &str, least: Duration) {
     let work = move || {
         let had = || {
@@ -39,8 +39,9 @@ fn work(name: &str, least: Duration) {
 
 /// Time in threads of this name, in samples.
 fn samples_in(profile: &CpuProfile, thread: &str) -> u64 {
-    let of = profile.stacks.iter().filter(|node| profile.frames[node.frame as usize].name == thread);
-    of.map(|node| node.weight).sum::<u64>() * u64::from(HZ) / 1_000_000_000
+    let thread_nodes =
+        profile.stacks.iter().filter(|node| profile.frames[node.frame as usize].name == thread);
+    thread_nodes.map(|node| node.weight).sum::<u64>() * u64::from(HZ) / 1_000_000_000
 }
 
 #[test]
@@ -48,12 +49,12 @@ fn only_what_ran_inside_is_in_it() {
     let Some(mut perf) = perf() else { return };
     let whole_begin_ns = monotonic_ns();
     perf.enable();
-    // Long enough that it is sampled before, too; whoever did not obey by then would be told as late.
+    // Long enough to be sampled before the window too; a `perf` that stops late would be reported.
     work("dyno-before", Duration::from_millis(400));
     let before = ProcessTimes::read(&[], &[]).unwrap();
     let begin_ns = monotonic_ns();
     work("dyno-inside", Duration::from_millis(800));
-    // One that came and went, with a name of its own.
+    // A process with a name of its own that lives only inside the window.
     let count = "printf dyno-child > /proc/$$/comm; i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done";
     assert!(std::process::Command::new("sh").args(["-c", count]).status().unwrap().success());
     let end_ns = monotonic_ns();
@@ -63,21 +64,23 @@ fn only_what_ran_inside_is_in_it() {
     perf.disable();
     perf.end(&|| false).unwrap();
     let readings = [&behind, &before];
-    let of = |begin_ns, end_ns| perf.profile(Cut { begin_ns, end_ns }, &readings, &|| false).unwrap();
-    let whole = of(whole_begin_ns, whole_end_ns);
+    let profile_between =
+        |begin_ns, end_ns| perf.profile(ProfileWindow { begin_ns, end_ns }, &readings, &|| false).unwrap();
+    let whole = profile_between(whole_begin_ns, whole_end_ns);
     for name in ["dyno-before", "dyno-inside", "dyno-after"] {
         assert!(samples_in(&whole, name) > 0, "{name} was not sampled: {:?}", whole.processes);
     }
-    let cut = of(begin_ns, end_ns);
+    let cut = profile_between(begin_ns, end_ns);
     assert!(samples_in(&cut, "dyno-inside") > 0, "{:?}", cut.processes);
     assert_eq!((samples_in(&cut, "dyno-before"), samples_in(&cut, "dyno-after")), (0, 0));
-    let own = cut.processes.iter().find(|one| one.kind == CpuKind::Dyno).expect("this program worked");
-    assert!(own.samples > 0);
+    let dyno_process =
+        cut.processes.iter().find(|one| one.kind == CpuKind::Dyno).expect("this program worked");
+    assert!(dyno_process.samples > 0);
     let child = cut.processes.iter().find(|one| one.name == "dyno-child").expect("its child worked");
     assert_eq!(child.kind, CpuKind::Dyno);
     if let Some(covered_pct) = cut.covered_pct {
-        // A clock ticks on every processor that works: at most one sample more or fewer on each. What rests is counted by the
-        // kernel in steps of 10 ms, idle and waiting for storage, at either end.
+        // The clock ticks on every busy processor, so each may have one sample more or fewer. At either end,
+        // the kernel counts idle time and I/O wait in steps of 10 ms.
         let due = f64::from(cut.cpus) * cut.seconds * f64::from(HZ);
         let slack = 100.0 * f64::from(cut.cpus) * (1.0 + 4.0 * 0.01 * f64::from(HZ)) / due + 1.0;
         assert!((covered_pct - 100.0).abs() <= slack, "{covered_pct} % of {due} samples");
@@ -93,26 +96,26 @@ fn a_profiler_that_fails_says_why() {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         Perf::start_as(path.into(), HZ)
     };
-    let cut = Cut { begin_ns: 0, end_ns: u64::MAX };
+    let cut = ProfileWindow { begin_ns: 0, end_ns: u64::MAX };
     let nowhere = Perf::start_as(folder.path().join("none").into(), HZ).unwrap_err();
     assert!(nowhere.contains("linux-perf"), "{nowhere}");
     let reason = program("refuses", "echo 'Error: no such event' >&2; exit 255").unwrap_err();
     assert_eq!(reason, "perf cannot take samples: Error: no such event");
-    // One that dies inside the window.
+    // A profiler that dies inside the window.
     let perf = program("dies", "read x; echo ack >&2; echo 'out of luck' >&2; exit 3").unwrap();
-    let ended = AtomicBool::new(false);
-    while !ended.load(Ordering::Relaxed) {
-        ended.store(!is_alive(perf.pid()), Ordering::Relaxed);
+    let has_ended = AtomicBool::new(false);
+    while !has_ended.load(Ordering::Relaxed) {
+        has_ended.store(!is_alive(perf.pid()), Ordering::Relaxed);
     }
     let reason = perf.finish(cut, &[], &|| false).unwrap_err();
     assert!(reason.contains("ended before the window did") && reason.contains("out of luck"), "{reason}");
-    // One whose file is none.
+    // A profiler whose file is not valid.
     let broken = "read x; echo ack >&2; read y; echo ack >&2; echo broken; read z; exit 0";
     let mut perf = program("breaks", broken).unwrap();
     perf.enable();
     let reason = perf.finish(cut, &[], &|| false).unwrap_err();
     assert!(reason.contains("cannot be read"), "{reason}");
-    // One that never ends, when nobody waits any more.
+    // A profiler that never ends, after its user gave up.
     let perf = program("hangs", "read x; echo ack >&2; exec sleep 600").unwrap();
     let pid = perf.pid();
     let reason = perf.finish(cut, &[], &|| true).unwrap_err();
@@ -120,7 +123,7 @@ fn a_profiler_that_fails_says_why() {
     assert!(!is_alive(pid), "it was left behind");
 }
 
-/// Whether a process is there and no zombie.
+/// Whether a process exists and is not a zombie.
 fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))

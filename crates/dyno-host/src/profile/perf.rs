@@ -1,7 +1,8 @@
-//! `perf record` as a child: started with its events off, switched on and off by words, ended by its number.
+//! Runs `perf record` as a child: started with its events off, switched on and off by commands, ended by a
+//! signal.
 //!
-//! Nothing is left of it however this program ends: its file has no name, and what it runs ("until this ends, sample") ends
-//! when a pipe of this program is closed, which the kernel does where this program cannot.
+//! Nothing is left of it however this program ends. Its file has no name. The command that it samples ends
+//! when a pipe of this program closes, which the kernel does even if this program crashes.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -16,45 +17,46 @@ use std::time::{Duration, Instant};
 
 use dyno_record::CpuProfile;
 
-use super::family::Known;
+use super::family::HostProcesses;
 use super::read::{self, quiet};
 use super::refused::{self, NOT_INSTALLED};
-use super::{Cut, cpus_online, monotonic_ns};
+use super::{ProfileWindow, cpus_online, monotonic_ns};
 use crate::processors::ProcessTimes;
 
-/// The largest file of samples.
+/// The largest sample file.
 const FILE_MAX: &str = "256M";
 /// How long `perf` may take to open its events on all processors.
 const READY_MAX: Duration = Duration::from_secs(10);
 /// How long it may take to end: it closes its events one after the other.
 const END_MAX: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(10);
-/// How much of what it says is kept.
+/// Bytes of its error output that are kept.
 const SAID_MAX: u64 = 64 << 10;
-/// A profile that lacks more of its samples than this is none, %.
+/// A profile that lacks more of its samples than this is discarded, %.
 const MISSING_PCT_MAX: f64 = 10.0;
-/// One that lacks more than this says so, %.
+/// A profile that lacks more than this has a note, %.
 const MISSING_PCT_SAID: f64 = 1.0;
 
-/// A `perf record` of all processors. Dropped, it is ended.
+/// A running `perf record` of all processors. Dropping it ends it.
 #[derive(Debug)]
 pub struct Perf {
     child: Child,
     control: ChildStdin,
     data: File,
-    /// When it obeyed each word.
+    /// The times at which it executed each command.
     obeyed: Receiver<u64>,
-    said: Arc<Mutex<String>>,
+    messages: Arc<Mutex<String>>,
     frequency_hz: u32,
-    /// Closed when it has ended, when this value goes, or this program.
+    /// The pipe that ends it: closed when it has ended, when this value is dropped, or when this program
+    /// ends.
     alive: Option<(PipeReader, PipeWriter)>,
 }
 
 impl Perf {
-    /// Starts it and waits, ten seconds at most, until it could take samples; it takes none yet.
+    /// Starts it and waits at most ten seconds until it is ready to sample; it does not sample yet.
     ///
     /// # Errors
-    /// Why it cannot, in words, and what helps: it is not installed, too old, or may not.
+    /// Why it cannot start, and what helps: it is not installed, too old, or lacks permission.
     pub fn start(frequency_hz: u32) -> Result<Self, String> {
         Self::start_as("perf".into(), frequency_hz)
     }
@@ -71,7 +73,7 @@ impl Perf {
         command.args(["record", "-a", "-g", "-e", "cycles", "-F", &frequency, "-k", "CLOCK_MONOTONIC"]);
         command.args(["-N", "-B", "-D", "-1", "--control", "fd:0,2", "--max-size", FILE_MAX]);
         command.args(["-o", "/proc/self/fd/1", "--", "cat", &until]);
-        // Ctrl-C is this program's to hear: it ends the run, and then its children.
+        // Ctrl-C goes to this program only: it ends the run, and then its children.
         command.process_group(0).stdin(Stdio::piped()).stderr(Stdio::piped());
         command.stdout(data.try_clone().map_err(wrong)?);
         let mut child = command.spawn().map_err(|error| match error.kind() {
@@ -80,68 +82,69 @@ impl Perf {
         })?;
         let pipes = child.stdin.take().zip(child.stderr.take());
         let (control, stderr) = pipes.ok_or("perf has no pipes")?;
-        let said = Arc::new(Mutex::new(String::new()));
+        let stderr_text = Arc::new(Mutex::new(String::new()));
         let (tell, obeyed) = channel();
-        let keep = Arc::clone(&said);
+        let keep = Arc::clone(&stderr_text);
         let listener = move || {
             listen(stderr, &keep, |at_ns| {
-                // Nobody may want to know any more.
+                // The receiver may be gone.
                 let _ = tell.send(at_ns);
             });
         };
-        let mut perf = Self { child, control, data, obeyed, said, frequency_hz, alive: Some(alive) };
+        let mut perf =
+            Self { child, control, data, obeyed, messages: stderr_text, frequency_hz, alive: Some(alive) };
         std::thread::Builder::new().name("dyno-perf".into()).spawn(listener).map_err(wrong)?;
-        perf.say("ping");
+        perf.send_command("ping");
         match perf.obeyed.recv_timeout(READY_MAX) {
             Ok(_) => Ok(perf),
             Err(RecvTimeoutError::Timeout) => {
                 Err(format!("perf was not ready within {} s", READY_MAX.as_secs()))
             }
             Err(RecvTimeoutError::Disconnected) => {
-                // It has closed its mouth, so it ends.
+                // It has closed its error output, so it ends.
                 let _ = perf.child.wait();
-                Err(refused::reason(&perf.said()))
+                Err(refused::reason(&perf.messages()))
             }
         }
     }
 
-    /// The number of its process.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Lets it take samples; does not wait until it does.
+    /// Starts sampling; does not wait for it.
     pub fn enable(&mut self) {
-        self.say("enable");
+        self.send_command("enable");
     }
 
-    /// Lets it take no more; does not wait.
+    /// Stops sampling; does not wait for it.
     pub fn disable(&mut self) {
-        self.say("disable");
+        self.send_command("disable");
     }
 
-    fn say(&mut self, word: &str) {
-        // One that has ended shows at the end.
+    fn send_command(&mut self, word: &str) {
+        // If it has ended, that shows at the end.
         let _ = writeln!(self.control, "{word}").and_then(|()| self.control.flush());
     }
 
-    fn said(&self) -> String {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn messages(&self) -> String {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Ends it and adds up what it sampled inside `cut`. `processes` tell whose processes were, the later readings before the
-    /// earlier ones; `stopped` whether nobody wants to know any more.
+    /// Ends it and aggregates its samples inside `cut`. `processes` identify the owners of processes, later
+    /// readings first; `stopped` reports whether the user gave up.
     ///
     /// # Errors
-    /// Why there is no profile, in words: it ended early, its file cannot be read, or too much of the interval is missing.
+    /// Why there is no profile: it ended early, its file cannot be read, or too many samples of the interval
+    /// are missing.
     pub fn finish(
         mut self,
-        cut: Cut,
+        cut: ProfileWindow,
         processes: &[&ProcessTimes],
         stopped: &dyn Fn() -> bool,
     ) -> Result<CpuProfile, String> {
         self.end(stopped)?;
-        // What it said last may still be on its way through the listener.
+        // The listener may not have received its last message yet.
         self.alive = None;
         let enabled_ns = self.obeyed.recv_timeout(READY_MAX).map_err(|_| "perf was never switched on")?;
         let mut profile = self.profile(cut, processes, stopped)?;
@@ -157,10 +160,10 @@ impl Perf {
         Ok(profile)
     }
 
-    /// Ends it, and waits until its file is whole.
+    /// Ends it, and waits until its file is complete.
     pub(super) fn end(&mut self, stopped: &dyn Fn() -> bool) -> Result<(), String> {
         let early = self.child.try_wait().ok().flatten();
-        self.say("stop");
+        self.send_command("stop");
         let until = Instant::now() + END_MAX;
         while early.is_none() && matches!(self.child.try_wait(), Ok(None)) {
             if stopped() {
@@ -172,37 +175,37 @@ impl Perf {
             std::thread::park_timeout(LOOK);
         }
         let Some(status) = early else { return Ok(()) };
-        // What it ran ends too, so that all that was said is heard.
+        // Its sampled command ends too, so that all its output arrives.
         self.alive = None;
         let until = Instant::now() + READY_MAX;
         while self.obeyed.recv_timeout(until.saturating_duration_since(Instant::now())).is_ok() {}
-        let said = self.said();
-        Err(match said.contains("size limit reached") {
+        let messages = self.messages();
+        Err(match messages.contains("size limit reached") {
             true => {
                 format!(
                     "perf's samples filled {FILE_MAX} before the window's end: the run is too long for it"
                 )
             }
-            false => format!("perf ended before the window did ({status}): {}", refused::reason(&said)),
+            false => format!("perf ended before the window did ({status}): {}", refused::reason(&messages)),
         })
     }
 
-    /// What its file tells of `cut`; it has ended.
+    /// The profile of `cut` from its file, after it has ended.
     pub(super) fn profile(
         &self,
-        cut: Cut,
+        cut: ProfileWindow,
         processes: &[&ProcessTimes],
         stopped: &dyn Fn() -> bool,
     ) -> Result<CpuProfile, String> {
-        let known = Known { perf: self.pid(), processes };
+        let host_processes = HostProcesses { perf: self.pid(), processes };
         let cpus = cpus_online().ok_or("this machine does not tell how many processors it has")?;
         let data = self.data.try_clone().map_err(|error| format!("perf's file: {error}"))?;
-        read::profile(data, cut, &known, (self.frequency_hz, cpus), stopped)
+        read::profile(data, cut, &host_processes, (self.frequency_hz, cpus), stopped)
     }
 }
 
-/// Share of the samples that there must have been and are not there, %.
-fn missing_pct(profile: &CpuProfile, cut: Cut, enabled_ns: u64) -> f64 {
+/// Share of the expected samples that are missing, %.
+fn missing_pct(profile: &CpuProfile, cut: ProfileWindow, enabled_ns: u64) -> f64 {
     let all = (profile.samples + profile.idle_samples).saturating_add(profile.lost).max(1);
     let lost = 100.0 * profile.lost as f64 / all as f64;
     let window_ns = cut.end_ns.saturating_sub(cut.begin_ns).max(1);
@@ -220,7 +223,7 @@ impl Drop for Perf {
     }
 }
 
-/// A file without a name, for this user only.
+/// Creates a file without a name, readable by this user only.
 fn unnamed_file() -> std::io::Result<File> {
     let name = format!("dyno-perf-{}-{}", std::process::id(), monotonic_ns());
     let path = std::env::temp_dir().join(name);
@@ -229,7 +232,7 @@ fn unnamed_file() -> std::io::Result<File> {
     Ok(file)
 }
 
-/// Hears what `perf` says until it ends: `obeyed` is told when it has, and the rest is kept.
+/// Reads the output of `perf` until it ends. Calls `obeyed` after each executed command, and keeps the rest.
 fn listen(stderr: ChildStderr, keep: &Mutex<String>, obeyed: impl Fn(u64)) {
     let mut lines = BufReader::new(stderr);
     let mut line = Vec::new();
@@ -245,10 +248,10 @@ fn listen(stderr: ChildStderr, keep: &Mutex<String>, obeyed: impl Fn(u64)) {
             "ack" => obeyed(monotonic_ns()),
             "Events enabled" | "Events disabled" => {}
             _ => {
-                let mut said = keep.lock().unwrap_or_else(PoisonError::into_inner);
-                if (said.len() + text.len()) as u64 <= SAID_MAX {
-                    said.push_str(text);
-                    said.push('\n');
+                let mut messages = keep.lock().unwrap_or_else(PoisonError::into_inner);
+                if (messages.len() + text.len()) as u64 <= SAID_MAX {
+                    messages.push_str(text);
+                    messages.push('\n');
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! `perf script` as a child, whose text is added up as it comes.
+//! Runs `perf script` as a child and aggregates its output as it arrives.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _, Seek as _, SeekFrom};
@@ -8,24 +8,24 @@ use std::time::{Duration, Instant};
 
 use dyno_record::CpuProfile;
 
-use super::Cut;
-use super::family::{Known, Parents};
+use super::ProfileWindow;
+use super::family::{HostProcesses, Parents};
 use super::fold::Fold;
 use super::refused;
 
-/// How long reading may take.
+/// The time limit for reading.
 const READ_MAX: Duration = Duration::from_secs(300);
 const LOOK: Duration = Duration::from_millis(50);
-/// The longest line that is read whole.
+/// The longest line that is read completely.
 const LINE_MAX: u64 = 64 << 10;
-/// How much of what `perf` says is kept.
+/// Bytes of `perf`'s error output that are kept.
 const SAID_MAX: u64 = 16 << 10;
 
-/// The profile of `perf`'s file, which samples `rate` times a second on so many processors.
+/// The profile from `perf`'s file, sampled `rate` times per second on this many processors.
 pub(super) fn profile(
     mut data: File,
-    cut: Cut,
-    known: &Known<'_>,
+    cut: ProfileWindow,
+    known: &HostProcesses<'_>,
     rate: (u32, u32),
     stopped: &dyn Fn() -> bool,
 ) -> Result<CpuProfile, String> {
@@ -43,26 +43,26 @@ pub(super) fn profile(
     command.args(["-F", "comm,pid,tid,cpu,time,period,event,ip,sym,dso"]);
     command.stdin(data).stdout(Stdio::piped()).stderr(Stdio::piped());
     let wrong = |error: std::io::Error| format!("perf script cannot be started: {error}");
-    let mut child = Ended(command.spawn().map_err(wrong)?);
+    let mut child = KillOnDrop(command.spawn().map_err(wrong)?);
     let pipes = child.0.stdout.take().zip(child.0.stderr.take());
     let (stdout, stderr) = pipes.ok_or("perf script has no pipes")?;
     let (tell, told) = channel();
     std::thread::scope(|scope| {
         let fold = scope.spawn(move || {
-            let who = |pid: i64, thread: &str, parents: &Parents| known.who(pid, thread, parents);
-            let mut fold = Fold::new(cut, &who);
+            let identify = |pid: i64, thread: &str, parents: &Parents| known.identify(pid, thread, parents);
+            let mut fold = Fold::new(cut, &identify);
             let whole = lines(BufReader::with_capacity(256 << 10, stdout), &mut |line| fold.line(line));
-            // Nobody may wait any more.
+            // The receiver may be gone.
             let _ = tell.send(());
             whole.map_err(|error| format!("perf's samples cannot be read: {error}"))?;
             fold.into_profile(rate.0, rate.1, known.idle_s())
         });
-        let said = scope.spawn(move || {
-            let (mut said, mut stderr) = (Vec::new(), stderr);
-            let kept = stderr.by_ref().take(SAID_MAX).read_to_end(&mut said);
-            // The rest is heard and not kept, so that it never waits for us.
-            kept.and_then(|_| std::io::copy(&mut stderr, &mut std::io::sink())).ok();
-            String::from_utf8_lossy(&said).into_owned()
+        let stderr_reader = scope.spawn(move || {
+            let (mut text, mut stderr) = (Vec::new(), stderr);
+            let read_result = stderr.by_ref().take(SAID_MAX).read_to_end(&mut text);
+            // The rest is read and discarded, so that `perf` never blocks.
+            read_result.and_then(|_| std::io::copy(&mut stderr, &mut std::io::sink())).ok();
+            String::from_utf8_lossy(&text).into_owned()
         });
         let until = Instant::now() + READ_MAX;
         let mut broken_off = None;
@@ -78,22 +78,22 @@ pub(super) fn profile(
             }
         }
         let status = child.0.wait().map_err(|error| format!("perf script: {error}"))?;
-        let said = said.join().unwrap_or_default();
+        let messages = stderr_reader.join().unwrap_or_default();
         let profile = fold.join().map_err(|_| "reading perf's samples failed".to_owned())?;
         match broken_off {
             Some(reason) => Err(reason),
             None if !status.success() => {
-                Err(format!("perf's samples cannot be read ({status}): {}", refused::reason(&said)))
+                Err(format!("perf's samples cannot be read ({status}): {}", refused::reason(&messages)))
             }
             None => profile,
         }
     })
 }
 
-/// A child that does not outlive this value.
-struct Ended(Child);
+/// A child that is killed when this value is dropped.
+struct KillOnDrop(Child);
 
-impl Drop for Ended {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         if matches!(self.0.try_wait(), Ok(None)) {
             let _ = self.0.kill();
@@ -102,7 +102,7 @@ impl Drop for Ended {
     }
 }
 
-/// Hands over each line without its end; what goes beyond [`LINE_MAX`] is left out.
+/// Passes on each line without its end; characters beyond [`LINE_MAX`] are left out.
 pub(super) fn lines(mut text: impl BufRead, take: &mut dyn FnMut(&str)) -> std::io::Result<()> {
     let mut line = Vec::new();
     let mut is_rest = false;
@@ -119,7 +119,7 @@ pub(super) fn lines(mut text: impl BufRead, take: &mut dyn FnMut(&str)) -> std::
     }
 }
 
-/// A command that nobody's settings change, and that asks no server for symbols.
+/// A command that ignores the user's `perf` settings and asks no server for symbols.
 pub(super) fn quiet(mut command: Command) -> Command {
     command.env("PERF_CONFIG", "/dev/null").env("LC_ALL", "C").env_remove("DEBUGINFOD_URLS");
     command

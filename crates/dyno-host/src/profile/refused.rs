@@ -1,46 +1,46 @@
-//! Why `perf` could not take samples, and what helps.
+//! Explains why `perf` could not take samples, and what helps.
 
 use crate::files::Root;
 
-/// Rights to sample all processors (capabilities(7)).
+/// Capabilities that allow sampling all processors (capabilities(7)).
 const CAP_SYS_ADMIN: u32 = 21;
 const CAP_PERFMON: u32 = 38;
 
-/// What to do where there is no such program.
+/// The hint where `perf` is not installed.
 pub(super) const NOT_INSTALLED: &str = "there is no program perf in PATH: it is in the package linux-perf (Debian), linux-tools-generic and \
                                         linux-tools-$(uname -r) (Ubuntu), perf (Red Hat, SUSE, Arch)";
 
-/// Why `perf` ended with `said` on its standard error.
-pub(super) fn reason(said: &str) -> String {
+/// Why `perf` ended, from its error output `messages`.
+pub(super) fn reason(messages: &str) -> String {
     let root = Root::system();
     let paranoid = root.text("proc/sys/kernel/perf_event_paranoid").and_then(|text| text.parse().ok());
-    reason_of(said, paranoid, root.text("proc/self/status").as_deref().and_then(capabilities))
+    reason_of(messages, paranoid, root.text("proc/self/status").as_deref().and_then(capabilities))
 }
 
-fn reason_of(said: &str, paranoid: Option<i32>, capabilities: Option<u64>) -> String {
+fn reason_of(messages: &str, paranoid: Option<i32>, capabilities: Option<u64>) -> String {
     let may =
         capabilities.is_some_and(|all| [CAP_SYS_ADMIN, CAP_PERFMON].iter().any(|cap| all >> cap & 1 == 1));
     let is_about_rights =
         ["perf_event_paranoid", "Permission denied", "Operation not permitted", "is limited"]
             .iter()
-            .any(|word| said.contains(word));
+            .any(|word| messages.contains(word));
     if let Some(paranoid) = paranoid.filter(|paranoid| is_about_rights && *paranoid > 0 && !may) {
         return format!(
             "perf may not sample all processors: kernel.perf_event_paranoid is {paranoid}; `sysctl kernel.perf_event_paranoid=0`, as \
              root, allows it to all users (and `sysctl kernel.kptr_restrict=0` shows names of the kernel's functions)"
         );
     }
-    if ["unknown option `control", "unknown option `clockid"].iter().any(|word| said.contains(word)) {
+    if ["unknown option `control", "unknown option `clockid"].iter().any(|word| messages.contains(word)) {
         return "this perf is too old: 5.12 and newer can be switched on at the window's begin".to_owned();
     }
-    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "Error:");
+    let mut lines = messages.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "Error:");
     match lines.next() {
         Some(line) => format!("perf cannot take samples: {line}"),
         None => "perf ended without saying why".to_owned(),
     }
 }
 
-/// What the process may do, from `/proc/self/status`.
+/// The process's capabilities, from `/proc/self/status`.
 fn capabilities(status: &str) -> Option<u64> {
     let set = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
     u64::from_str_radix(set.trim(), 16).ok()
@@ -52,14 +52,14 @@ mod tests {
 
     #[test]
     fn a_missing_right_names_the_setting() {
-        let said = "Error:\nAccess to performance monitoring and observability operations is limited.\n\
+        let messages = "Error:\nAccess to performance monitoring and observability operations is limited.\n\
                     perf_event_paranoid setting is 2:";
-        let reason = reason_of(said, Some(2), Some(0));
+        let reason = reason_of(messages, Some(2), Some(0));
         assert!(reason.contains("kernel.perf_event_paranoid is 2"), "{reason}");
         assert!(reason.contains("sysctl kernel.perf_event_paranoid=0"), "{reason}");
-        // Who may, was refused for another reason, such as a container's.
+        // A process with permission was refused for another reason, such as a container's.
         for (paranoid, capabilities) in [(Some(2), Some(1 << CAP_PERFMON)), (Some(-1), Some(0))] {
-            let reason = reason_of(said, paranoid, capabilities);
+            let reason = reason_of(messages, paranoid, capabilities);
             assert!(reason.contains("Access to performance monitoring"), "{reason}");
         }
     }

@@ -1,28 +1,28 @@
-//! Names and sums of bounded number.
+//! Tables of names and sums with a bounded number of entries.
 
 use std::collections::HashMap;
 
 use dyno_record::profile::REST;
-use dyno_record::{CpuKind, Frame};
+use dyno_record::{CpuKind, StackFrame};
 
-/// Different functions and programs that are told apart at most.
+/// The most functions and programs that are counted separately.
 const FRAMES_MAX: usize = 50_000;
-/// Characters of a name at most: C++ has functions whose names fill pages.
+/// Longest name in characters: some C++ function names fill pages.
 const NAME_CHARS_MAX: usize = 200;
 
 /// Functions and programs, each once.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
-    all: Vec<Frame>,
-    places: HashMap<Frame, u32>,
+    all: Vec<StackFrame>,
+    places: HashMap<StackFrame, u32>,
 }
 
 impl Frames {
-    /// The place of a function, or of a program where there is no `module`.
+    /// The index of a function, or of a program where there is no `module`.
     pub(super) fn place(&mut self, name: &str, module: &str, kind: CpuKind) -> u32 {
-        let mut frame = Frame { name: cut(name), module: cut(module), kind };
+        let mut frame = StackFrame { name: cut(name), module: cut(module), kind };
         if self.all.len() >= FRAMES_MAX && !self.places.contains_key(&frame) {
-            frame = Frame { name: REST.into(), module: String::new(), kind };
+            frame = StackFrame { name: REST.into(), module: String::new(), kind };
         }
         if let Some(place) = self.places.get(&frame) {
             return *place;
@@ -33,12 +33,12 @@ impl Frames {
         place
     }
 
-    pub(super) fn get(&self, place: u32) -> &Frame {
+    pub(super) fn get(&self, place: u32) -> &StackFrame {
         &self.all[place as usize]
     }
 }
 
-/// A name of bounded length, without what is no character of a name.
+/// A name of bounded length, without characters that do not belong in a name.
 fn cut(name: &str) -> String {
     let plain = |c: char| if c.is_control() { '\u{fffd}' } else { c };
     let mut chars = name.chars().map(plain);
@@ -49,51 +49,50 @@ fn cut(name: &str) -> String {
     out
 }
 
-/// Samples, and what they stand for.
+/// Number of samples and their total weight.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Sum {
+pub(super) struct SampleSum {
     pub(super) samples: u64,
     pub(super) weight: u64,
 }
 
-impl Sum {
+impl SampleSum {
     fn add(&mut self, other: Self) {
         self.samples += other.samples;
         self.weight += other.weight;
     }
 
-    /// Its share of a whole, %.
+    /// Its share of a total, %.
     pub(super) fn share_pct(self, whole: u64) -> f64 {
         100.0 * self.weight as f64 / whole.max(1) as f64
     }
 }
 
-/// Sums by key; what comes when there are too many keys is one sum.
+/// Sums by key; above the limit, new keys share one sum.
 #[derive(Debug)]
-pub(super) struct Sums<K> {
-    all: HashMap<K, Sum>,
-    rest: Sum,
+pub(super) struct SampleSums<K> {
+    all: HashMap<K, SampleSum>,
+    rest: SampleSum,
 }
 
-impl<K> Default for Sums<K> {
+impl<K> Default for SampleSums<K> {
     fn default() -> Self {
-        Self { all: HashMap::new(), rest: Sum::default() }
+        Self { all: HashMap::new(), rest: SampleSum::default() }
     }
 }
 
-impl<K: Copy + Ord + std::hash::Hash> Sums<K> {
-    /// Adds one sample.
+impl<K: Copy + Ord + std::hash::Hash> SampleSums<K> {
     pub(super) fn add(&mut self, key: K, weight: u64) {
-        let one = Sum { samples: 1, weight };
+        let sample = SampleSum { samples: 1, weight };
         match self.all.len() < FRAMES_MAX || self.all.contains_key(&key) {
-            true => self.all.entry(key).or_default().add(one),
-            false => self.rest.add(one),
+            true => self.all.entry(key).or_default().add(sample),
+            false => self.rest.add(sample),
         }
     }
 
-    /// The `most` largest, and all others together if there are any.
-    pub(super) fn largest(&self, most: usize) -> (Vec<(K, Sum)>, Option<Sum>) {
-        let mut all: Vec<(K, Sum)> = self.all.iter().map(|(key, sum)| (*key, *sum)).collect();
+    /// The `most` largest sums, and the sum of all others if there are any.
+    pub(super) fn largest(&self, most: usize) -> (Vec<(K, SampleSum)>, Option<SampleSum>) {
+        let mut all: Vec<(K, SampleSum)> = self.all.iter().map(|(key, sum)| (*key, *sum)).collect();
         all.sort_by_key(|(key, sum)| (std::cmp::Reverse((sum.weight, sum.samples)), *key));
         let mut rest = self.rest;
         all.iter().skip(most).for_each(|(_, sum)| rest.add(*sum));

@@ -2,24 +2,24 @@ use dyno_record::profile::REST;
 use dyno_record::{CpuKind, CpuProfile};
 use proptest::prelude::*;
 
-use super::Cut;
-use super::family::{Known, Parents, Who};
+use super::ProfileWindow;
+use super::family::{HostProcesses, Parents, ProcessIdentity};
 use super::fold::Fold;
 use super::read::lines;
-use super::script::{Call, Head, Line, line};
-use super::tree::Tree;
+use super::script::{PerfLine, PerfSampleHeader, PerfStackFrame, line};
+use super::tree::StackTree;
 use crate::processors::ProcessTimes;
 
-/// What `perf script` 6.1 wrote on Linux 6.18, without all but a few samples.
+/// Output of `perf script` 6.1 on Linux 6.18, reduced to a few samples.
 const SAMPLE: &str = include_str!("sample.txt");
-const ALL: Cut = Cut { begin_ns: 0, end_ns: u64::MAX };
+const ALL: ProfileWindow = ProfileWindow { begin_ns: 0, end_ns: u64::MAX };
 
-fn who(_: i64, thread: &str, _: &Parents) -> Who {
+fn who(_: i64, thread: &str, _: &Parents) -> ProcessIdentity {
     let kind = if thread == "dd" { CpuKind::Database } else { CpuKind::Other };
-    Who { name: thread.into(), kind }
+    ProcessIdentity { name: thread.into(), kind }
 }
 
-fn fold(text: &str, cut: Cut) -> Result<CpuProfile, String> {
+fn fold(text: &str, cut: ProfileWindow) -> Result<CpuProfile, String> {
     let mut fold = Fold::new(cut, &who);
     lines(text.as_bytes(), &mut |line| fold.line(line)).unwrap();
     fold.into_profile(99, 2, 0.0)
@@ -27,25 +27,26 @@ fn fold(text: &str, cut: Cut) -> Result<CpuProfile, String> {
 
 #[test]
 fn what_the_kernel_counted_as_idle_needs_no_samples() {
-    let second = 1_000_000_000;
-    // One processor works for a second, and the clock of the other gives one sample.
-    let at = |n: u64| second + n * second / 99;
+    let second_ns = 1_000_000_000;
+    // One processor works for a second; the clock of the other gives one sample.
+    let at = |n: u64| second_ns + n * second_ns / 99;
     let sample = |cpu: u32, pid: u32, at_ns: u64| {
-        let time = format!("{}.{:09}", at_ns / second, at_ns % second);
+        let time = format!("{}.{:09}", at_ns / second_ns, at_ns % second_ns);
         format!("x {pid}/{pid} [{cpu:03}] {time}: 10101010 cpu-clock: \n\tab work (/bin/x)\n\n")
     };
     let text: String = (0..99).map(|n| sample(0, 7, at(n))).chain([sample(1, 0, at(3))]).collect();
     let covered_pct = |idle_s: f64| {
-        let mut fold = Fold::new(Cut { begin_ns: second, end_ns: 2 * second }, &who);
+        let mut fold = Fold::new(ProfileWindow { begin_ns: second_ns, end_ns: 2 * second_ns }, &who);
         lines(text.as_bytes(), &mut |line| fold.line(line)).unwrap();
         fold.into_profile(99, 2, idle_s).unwrap().covered_pct.unwrap()
     };
-    // Nothing is known of idle time, half of the other's second was idle, all of it, and more than there was.
-    let found = [0.0, 0.5, 1.0, 1.5].map(|idle_s| (covered_pct(idle_s) * 1.98).round());
-    assert_eq!(found, [100.0, 149.0, 198.0, 198.0]);
+    // Idle time is unknown, half of the other's second, all of it, and more than there was.
+    let percentages = [0.0, 0.5, 1.0, 1.5].map(|idle_s| (covered_pct(idle_s) * 1.98).round());
+    assert_eq!(percentages, [100.0, 149.0, 198.0, 198.0]);
 }
 
-/// The shares of both tables add up to the whole, and so do the programs of the tree; nobody has more than its caller.
+/// Checks that the shares of both tables and of the programs in the tree add up to the total, and that no
+/// function exceeds its caller.
 fn adds_up(profile: &CpuProfile) {
     let processes: f64 = profile.processes.iter().map(|one| one.share_pct).sum();
     let symbols: f64 = profile.symbols.iter().map(|one| one.share_pct).sum();
@@ -91,7 +92,7 @@ fn real_samples_are_added_up() {
             (3, "do_syscall_64", 4)
         ]
     );
-    // What a compiler without frame pointers leaves at the outer end is nothing.
+    // Addresses at the outer end of a stack without frame pointers are removed.
     assert!(!profile.frames.iter().any(|frame| frame.name == "[unknown]"), "{:?}", profile.frames);
     assert_eq!(profile.merged_pct, 0.0);
 }
@@ -101,14 +102,14 @@ fn samples_are_cut_to_the_nanosecond() {
     let at = 37_095_300_917_757;
     let idle_at = |begin_ns, end_ns| {
         let busy = 37_095_301_004_772;
-        let profile = fold(SAMPLE, Cut { begin_ns, end_ns: busy + 1 }).unwrap();
+        let profile = fold(SAMPLE, ProfileWindow { begin_ns, end_ns: busy + 1 }).unwrap();
         assert_eq!(profile.samples, 1);
-        let none = fold(SAMPLE, Cut { begin_ns, end_ns });
-        (profile.idle_samples, none.err())
+        let empty_profile = fold(SAMPLE, ProfileWindow { begin_ns, end_ns });
+        (profile.idle_samples, empty_profile.err())
     };
-    let (inside, none) = idle_at(at, 37_095_301_004_772);
+    let (inside, empty_error) = idle_at(at, 37_095_301_004_772);
     assert_eq!(inside, 1, "the first nanosecond belongs to it");
-    assert!(none.unwrap().contains("no sample of a processor at work"), "the end does not");
+    assert!(empty_error.unwrap().contains("no sample of a processor at work"), "the end does not");
     assert_eq!(idle_at(at + 1, at + 2).0, 0);
 }
 
@@ -134,7 +135,7 @@ fn an_idle_processor_works_when_it_is_interrupted() {
 #[test]
 fn names_may_hold_anything() {
     let head = |text| match line(text) {
-        Line::Head(Head { thread, pid, time_ns, period, event }) => {
+        PerfLine::Head(PerfSampleHeader { thread, pid, time_ns, period, event }) => {
             Some((thread.to_owned(), pid, time_ns, period, event.to_owned()))
         }
         _ => None,
@@ -145,23 +146,23 @@ fn names_may_hold_anything() {
     assert_eq!(head(":-1 -1/-1 [000] 1.5: 1 cycles:").unwrap().1, -1);
     assert_eq!(head("a 1/2 [000] 99999999999999999999.5: 1 cycles:"), None);
     let call = |text| match line(text) {
-        Line::Call(Call { symbol, module }) => Some((symbol.to_owned(), module.to_owned())),
+        PerfLine::Call(PerfStackFrame { symbol, module }) => Some((symbol.to_owned(), module.to_owned())),
         _ => None,
     };
-    let of = |symbol: &str, module: &str| Some((symbol.to_owned(), module.to_owned()));
-    assert_eq!(call("\t  7f f(int, char (*)(x)) (/usr/a b.so)"), of("f(int, char (*)(x))", "/usr/a b.so"));
-    assert_eq!(call("\t7f g (/memfd:x (deleted))"), of("g", "/memfd:x"));
-    assert_eq!(call("\t7f [unknown] ([unknown])"), of("[unknown]", "[unknown]"));
-    assert_eq!(call("\t7f  (/bin/x)"), of("[unknown]", "/bin/x"));
+    let frame = |symbol: &str, module: &str| Some((symbol.to_owned(), module.to_owned()));
+    assert_eq!(call("\t  7f f(int, char (*)(x)) (/usr/a b.so)"), frame("f(int, char (*)(x))", "/usr/a b.so"));
+    assert_eq!(call("\t7f g (/memfd:x (deleted))"), frame("g", "/memfd:x"));
+    assert_eq!(call("\t7f [unknown] ([unknown])"), frame("[unknown]", "[unknown]"));
+    assert_eq!(call("\t7f  (/bin/x)"), frame("[unknown]", "/bin/x"));
     assert_eq!(call("\tnot an address (x)"), None);
     assert_eq!(head("PERF_RECORD_LOST lost 7 1/1 [0] 1.5: 1 cycles:").unwrap().0, "PERF_RECORD_LOST lost 7");
-    assert_eq!(line("sh 1/1 [001] 6.329465: PERF_RECORD_LOST lost 25"), Line::Lost(25));
+    assert_eq!(line("sh 1/1 [001] 6.329465: PERF_RECORD_LOST lost 25"), PerfLine::Lost(25));
 }
 
 #[test]
 fn who_came_and_went_is_whose_child_it_was() {
     let fork = |text| match line(text) {
-        Line::Fork { pid, parent } => Some((pid, parent)),
+        PerfLine::Fork { pid, parent } => Some((pid, parent)),
         _ => None,
     };
     assert_eq!(fork("sh   0/0     [000]     0.000000000: PERF_RECORD_FORK(12:13):(7:8)"), Some((12, 7)));
@@ -174,25 +175,26 @@ fn who_came_and_went_is_whose_child_it_was() {
         assert_eq!(fork(other), None, "{other}");
     }
     let now = ProcessTimes::read(&[], &[]).unwrap();
-    let known = Known { perf: 900_001, processes: &[&now] };
-    let own = i64::from(std::process::id());
+    let host_processes = HostProcesses { perf: 900_001, processes: &[&now] };
+    let own_pid = i64::from(std::process::id());
     let mut parents = Parents::default();
-    // Numbers that no process has here: a grandchild of this program, one of the profiler, and one of a stranger.
+    // Numbers that no process has here: a grandchild of this program, a child of the profiler, and a foreign
+    // process.
     for (pid, parent) in
-        [(900_010, own), (900_011, 900_010), (900_001, own), (900_002, 900_001), (900_030, 900_020)]
+        [(900_010, own_pid), (900_011, 900_010), (900_001, own_pid), (900_002, 900_001), (900_030, 900_020)]
     {
         parents.begin(pid, parent);
     }
-    let kind = |pid| known.who(pid, "perf", &parents).kind;
-    assert_eq!((kind(own), kind(900_010), kind(900_011)), (CpuKind::Dyno, CpuKind::Dyno, CpuKind::Dyno));
+    let kind = |pid| host_processes.identify(pid, "perf", &parents).kind;
+    assert_eq!((kind(own_pid), kind(900_010), kind(900_011)), (CpuKind::Dyno, CpuKind::Dyno, CpuKind::Dyno));
     assert_eq!((kind(900_001), kind(900_002)), (CpuKind::Perf, CpuKind::Perf));
-    // What calls itself as one of this program's does is nobody's of ours for that.
+    // A foreign process with the name of one of this program's does not belong to it.
     assert_eq!((kind(900_030), kind(-1)), (CpuKind::Other, CpuKind::Other));
-    assert_eq!(known.who(900_030, "", &parents).name, "[unknown]");
-    // A number that is used again, and a circle, which only a broken file tells.
+    assert_eq!(host_processes.identify(900_030, "", &parents).name, "[unknown]");
+    // A reused number, and a cycle, which only a broken file contains.
     parents.begin(900_011, 900_030);
     parents.begin(900_030, 900_011);
-    assert_eq!(known.who(900_011, "x", &parents).kind, CpuKind::Other);
+    assert_eq!(host_processes.identify(900_011, "x", &parents).kind, CpuKind::Other);
 }
 
 #[test]
@@ -211,15 +213,16 @@ fn a_line_that_never_ends_is_cut() {
 
 #[test]
 fn a_tree_stays_small_and_keeps_its_sum() {
-    let mut tree = Tree::new(1_000);
+    let mut tree = StackTree::new(1_000);
     let mut sum = 0;
     for i in 0..20_000u32 {
         let weight = if i % 2 == 0 { 1_000 } else { 1 };
         sum += weight;
-        // One deep and hot way, and one of its own for each of the others, in programs of their own at last.
+        // One deep and hot call path, and a path of its own for each of the others, at last in programs of
+        // their own.
         let program = if i < 15_000 { 0 } else { i };
-        let own = [program, 1, 2, 3 + i];
-        tree.add(if i % 2 == 0 { &[0, 1, 2, 2] } else { &own }, weight);
+        let unique_stack = [program, 1, 2, 3 + i];
+        tree.add(if i % 2 == 0 { &[0, 1, 2, 2] } else { &unique_stack }, weight);
         assert!(tree.nodes(&mut |frame| frame).len() <= 1_004);
     }
     tree.prune(5);

@@ -1,50 +1,51 @@
-//! Proving who we are: one plugin after the other until the server is content.
+//! Authenticates the client with the plugin that the server requests.
 //!
-//! The exchanges are those of the MySQL internals manual ("Authentication Phase") and the MariaDB knowledge base
-//! ("Authentication Plugins"). A password goes over the line in the clear only inside TLS or a Unix socket.
+//! The exchanges follow the MySQL internals manual ("Authentication Phase") and the MariaDB knowledge base
+//! ("Authentication Plugins"). A password is sent in clear text only inside TLS or a Unix socket.
 
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-use super::config::ConnectConfig;
-use super::failure::Failure;
-use super::greet::{self, Hello, Login};
+use super::config::MySqlConnectConfig;
+use super::failure::MySqlConnectFailure;
+use super::greet::{self, Login, MySqlHandshake};
 use super::{ed25519, explain, rsa};
-use crate::wire::{Connection, Fields, WireError, message, refused};
+use crate::wire::{MySqlConnection, MySqlFieldReader, MySqlWireError, message, refused};
 
 const NATIVE: &str = "mysql_native_password";
 const SHA2: &str = "caching_sha2_password";
 const ED25519: &str = "client_ed25519";
 const CLEAR: &str = "mysql_clear_password";
 
-/// Exchanges after which a server that is never content is given up.
+/// The most exchanges before Dyno gives up.
 const ROUNDS_MAX: u32 = 8;
 
-/// First bytes of the server's packets.
+/// First byte of the server's packets during authentication.
 const OK: u8 = 0x00;
 const MORE: u8 = 0x01;
 const SWITCH: u8 = 0xfe;
 
-/// What `caching_sha2_password` says in a packet of more data.
+/// The codes that `caching_sha2_password` sends in a packet of more data.
 const FAST_DONE: u8 = 3;
 const FULL_NEEDED: u8 = 4;
 const SEND_KEY: u8 = 2;
 
-/// Logs in; `secure` is whether nobody can listen.
+/// Logs in; `secure` states that nobody else can read the connection.
 pub(super) fn authenticate(
-    connection: &mut Connection,
-    hello: &Hello,
+    connection: &mut MySqlConnection,
+    hello: &MySqlHandshake,
     wanted: u64,
     mut sequence: u8,
-    config: &ConnectConfig,
+    config: &MySqlConnectConfig,
     name: &str,
     secure: bool,
-) -> Result<(), Failure> {
+) -> Result<(), MySqlConnectFailure> {
     let password = config.password.as_ref().map_or("", |secret| secret.expose()).as_bytes();
     let mut exchange =
         Exchange { plugin: hello.plugin.clone(), scramble: hello.scramble.clone(), password, secure };
     if !exchange.is_known() {
-        // The server's default need not be what this user has; it then asks for another one.
+        // The server's default plugin may differ from this user's plugin; the server then requests the user's
+        // plugin.
         exchange.plugin = NATIVE.to_owned();
     }
     let version = env!("CARGO_PKG_VERSION");
@@ -79,15 +80,15 @@ pub(super) fn authenticate(
             }
             Some((&MORE, rest)) if exchange.plugin == SHA2 => {
                 let rest = rest.to_vec();
-                exchange.go_on(connection, sequence, &rest)?;
+                exchange.continue_sha2(connection, sequence, &rest)?;
             }
-            _ => return Err(WireError::protocol("an unknown packet while logging in").into()),
+            _ => return Err(MySqlWireError::protocol("an unknown packet while logging in").into()),
         }
     }
-    Err(WireError::protocol("no end of questions while logging in").into())
+    Err(MySqlWireError::protocol("no end of questions while logging in").into())
 }
 
-/// The exchange as it stands.
+/// The state of the authentication exchange.
 struct Exchange<'a> {
     plugin: String,
     scramble: Vec<u8>,
@@ -100,20 +101,20 @@ impl Exchange<'_> {
         [NATIVE, SHA2, ED25519, CLEAR].contains(&self.plugin.as_str())
     }
 
-    /// The server wants another plugin, with another scramble.
-    fn switch(&mut self, rest: &[u8]) -> Result<(), WireError> {
-        let mut fields = Fields::new(rest);
+    /// Switches to the plugin and the scramble that the server requests.
+    fn switch(&mut self, rest: &[u8]) -> Result<(), MySqlWireError> {
+        let mut fields = MySqlFieldReader::new(rest);
         self.plugin = String::from_utf8_lossy(fields.text()).into_owned();
         let scramble = fields.rest();
         self.scramble = scramble.strip_suffix(&[0]).unwrap_or(scramble).to_vec();
         if self.plugin.is_empty() {
-            return Err(WireError::protocol("a wish for the password exchange of before MySQL 4.1"));
+            return Err(MySqlWireError::protocol("a wish for the password exchange of before MySQL 4.1"));
         }
         Ok(())
     }
 
-    /// What proves that we know the password; no password is proved by nothing.
-    fn proof(&self) -> Result<Vec<u8>, Failure> {
+    /// The bytes that prove knowledge of the password; empty without a password.
+    fn proof(&self) -> Result<Vec<u8>, MySqlConnectFailure> {
         let Self { scramble, password, .. } = self;
         if password.is_empty() && self.plugin != CLEAR && self.plugin != ED25519 {
             return Ok(Vec::new());
@@ -127,9 +128,15 @@ impl Exchange<'_> {
         })
     }
 
-    /// `caching_sha2_password` after the first proof: content, or in need of the password itself.
-    fn go_on(&self, connection: &mut Connection, sequence: u8, said: &[u8]) -> Result<(), Failure> {
-        match said {
+    /// Continues `caching_sha2_password` after the first proof: the server accepts it, or requests the
+    /// password itself.
+    fn continue_sha2(
+        &self,
+        connection: &mut MySqlConnection,
+        sequence: u8,
+        payload: &[u8],
+    ) -> Result<(), MySqlConnectFailure> {
+        match payload {
             [FAST_DONE] => {}
             [FULL_NEEDED] if self.secure => {
                 reply(&mut connection.line.out, sequence, &with_zero(self.password));
@@ -139,15 +146,15 @@ impl Exchange<'_> {
                 reply(&mut connection.line.out, sequence, &[SEND_KEY]);
                 connection.line.send()?;
             }
-            // The server's public key, asked for by the line above.
+            // The server's public key, which the line above requests.
             [b'-', ..] => {
                 let hidden = xor(&with_zero(self.password), &self.scramble);
-                let encrypted = rsa::encrypt(said, &hidden)
-                    .ok_or_else(|| WireError::protocol("a public key that cannot be read"))?;
+                let encrypted = rsa::encrypt(payload, &hidden)
+                    .ok_or_else(|| MySqlWireError::protocol("a public key that cannot be read"))?;
                 reply(&mut connection.line.out, sequence, &encrypted);
                 connection.line.send()?;
             }
-            _ => return Err(WireError::protocol("an unknown word while logging in").into()),
+            _ => return Err(MySqlWireError::protocol("an unknown word while logging in").into()),
         }
         Ok(())
     }
@@ -157,26 +164,26 @@ fn with_zero(password: &[u8]) -> Vec<u8> {
     [password, &[0]].concat()
 }
 
-/// `text` with `mask` over it, as often as it takes.
+/// XOR of `text` with `mask`, which is repeated as needed.
 fn xor(text: &[u8], mask: &[u8]) -> Vec<u8> {
     text.iter().zip(mask.iter().cycle()).map(|(a, b)| a ^ b).collect()
 }
 
-/// `SHA1(password) XOR SHA1(scramble, SHA1(SHA1(password)))`.
+/// The proof of `mysql_native_password`: `SHA1(password) XOR SHA1(scramble, SHA1(SHA1(password)))`.
 fn scrambled_sha1(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     let once = Sha1::digest(password);
     let twice = Sha1::digest(once);
     xor(&once, &Sha1::new().chain_update(scramble).chain_update(twice).finalize())
 }
 
-/// `SHA256(password) XOR SHA256(SHA256(SHA256(password)), scramble)`.
+/// The proof of `caching_sha2_password`: `SHA256(password) XOR SHA256(SHA256(SHA256(password)), scramble)`.
 fn scrambled_sha256(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     let once = Sha256::digest(password);
     let twice = Sha256::digest(once);
     xor(&once, &Sha256::new().chain_update(twice).chain_update(scramble).finalize())
 }
 
-/// Appends an answer of the authentication exchange.
+/// Appends a packet of the authentication exchange.
 fn reply(out: &mut Vec<u8>, sequence: u8, bytes: &[u8]) {
     message::packet(out, sequence, |out| out.extend_from_slice(bytes));
 }
@@ -187,8 +194,8 @@ mod tests {
 
     #[test]
     fn proofs_hold_what_the_server_checks() {
-        // The server knows the twice hashed password; taking its hash with the scramble off the proof gives the once
-        // hashed one.
+        // The server stores the password hashed twice. XOR of the proof with the hash of that and the
+        // scramble gives the password hashed once.
         let (password, scramble) = (b"secret".as_slice(), b"12345678901234567890".as_slice());
         let twice = Sha1::digest(Sha1::digest(password));
         let mask = Sha1::new().chain_update(scramble).chain_update(twice).finalize();

@@ -1,4 +1,4 @@
-//! Where and how to connect, as types; `from_url` fills them.
+//! Types that hold where and how to connect; `from_url` fills them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,67 +9,64 @@ use dyno_engine::net::tls::TlsOffer;
 
 /// Whether and how the connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SslMode {
-    /// Never.
+pub enum MySqlSslMode {
     Disabled,
-    /// If the server can; whoever it is.
+    /// Encrypted if the server supports TLS; its certificate is not verified.
     Preferred,
-    /// Always; whoever it is.
+    /// Always encrypted; the server's certificate is not verified.
     Required,
-    /// Always, with a certificate of a trusted authority.
+    /// Always encrypted; a trusted authority must have issued the certificate.
     VerifyCa,
-    /// Always, with a certificate of a trusted authority for this very host.
+    /// Always encrypted; a trusted authority must have issued the certificate for this host name.
     VerifyIdentity,
 }
 
 dyno_plan::names! {
-    /// The `mysql` client's word for it: `VERIFY_CA`.
-    SslMode {
+    /// The mode's name in the `mysql` client: `VERIFY_CA`.
+    MySqlSslMode {
         Disabled = "DISABLED", Preferred = "PREFERRED", Required = "REQUIRED", VerifyCa = "VERIFY_CA",
         VerifyIdentity = "VERIFY_IDENTITY"
     }
 }
 
-/// When the server tells the definitions of a prepared statement's columns.
+/// When the server sends the definitions of a prepared statement's columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ResultMetadata {
-    /// Once, at the preparation, where the server can leave them out of its answers.
+    /// Once, when a statement is prepared, if the server can omit them from its results.
     #[default]
     Once,
-    /// With each answer, as most drivers have it.
+    /// With each result, as most drivers request them.
     Each,
 }
 
 dyno_plan::names! {
-    /// The word in URLs: `once`.
+    /// The value in URLs: `once`.
     ResultMetadata { Once = "once", Each = "each" }
 }
 
-/// Everything that is needed to open connections to one server; cheap to clone, never shows a password.
+/// Everything needed to open connections to one server. It is cheap to clone and never shows a password.
 #[derive(Debug, Clone)]
-pub struct ConnectConfig {
-    /// Where the server may be, tried in this order.
+pub struct MySqlConnectConfig {
+    /// Addresses of the server, tried in this order.
     pub addresses: Vec<Address>,
-    /// The user.
     pub user: String,
-    /// The database.
     pub database: String,
-    /// The password, if there is one.
+    /// The password; absent if none is set.
     pub password: Option<Secret>,
-    /// Why option files were not used for a password, if they were not.
+    /// Why option files were not used for a password; absent if they were.
     pub(super) password_note: Option<String>,
     /// Whether and how to encrypt.
-    pub ssl_mode: SslMode,
+    pub ssl_mode: MySqlSslMode,
     /// The file of trusted root certificates, or `system`.
     pub ssl_ca: Option<PathBuf>,
-    /// The client's certificate.
+    /// File with the client's certificate; absent if none is used.
     pub ssl_cert: Option<PathBuf>,
-    /// The client's private key.
+    /// File with the client's private key; absent if none is used.
     pub ssl_key: Option<PathBuf>,
     /// The versions of TLS that handshakes offer.
     pub(super) tls_offer: TlsOffer,
-    /// When definitions of columns are told.
+    /// When the server sends the definitions of columns.
     pub result_metadata: ResultMetadata,
-    /// The longest wait for one connection to be ready.
+    /// The longest time to wait until a connection is ready.
     pub connect_timeout: Duration,
 }

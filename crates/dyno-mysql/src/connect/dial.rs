@@ -1,15 +1,15 @@
-//! Reaching the server at one of its addresses, within one deadline.
+//! Connects to the server at one of its addresses before one deadline.
 
 use std::time::Instant;
 
-use super::config::ConnectConfig;
+use super::config::MySqlConnectConfig;
 use dyno_engine::TargetError;
 use dyno_engine::net::sockopt::Keepalive;
 use dyno_engine::net::{self, Address, Breaker, Socket};
 
 /// Connects to the first address that answers before `deadline`.
 pub(super) fn dial<'a>(
-    config: &'a ConnectConfig,
+    config: &'a MySqlConnectConfig,
     deadline: Instant,
     breaker: &Breaker,
 ) -> Result<(Socket, &'a Address), TargetError> {
@@ -17,7 +17,7 @@ pub(super) fn dial<'a>(
         .map_err(|tried| unreachable(config, &tried))
 }
 
-fn unreachable(config: &ConnectConfig, tried: &str) -> TargetError {
+fn unreachable(config: &MySqlConnectConfig, tried: &str) -> TargetError {
     let hint = match config.addresses.as_slice() {
         [Address::Unix(path)] => {
             format!("check that the server runs and that its setting socket is {}", path.display())

@@ -1,7 +1,8 @@
-//! MariaDB's `client_ed25519`: a signature of the scramble with a key made from the password.
+//! Implements MariaDB's `client_ed25519`: a signature of the scramble with a key derived from the password.
 //!
-//! Ed25519 (RFC 8032) makes its secret scalar and its nonce from the SHA-512 of a seed of 32 bytes. MariaDB takes the
-//! password itself, of any length, as the seed, so libraries that want a seed of 32 bytes cannot be used.
+//! Ed25519 (RFC 8032) derives its secret scalar and its nonce from the SHA-512 of a 32-byte seed. MariaDB
+//! uses the password itself, of any length, as the seed. Libraries that require a 32-byte seed therefore
+//! cannot be used.
 
 use curve25519_dalek::edwards::EdwardsPoint;
 use curve25519_dalek::scalar::{Scalar, clamp_integer};

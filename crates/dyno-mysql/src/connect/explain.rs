@@ -1,21 +1,22 @@
-//! Why the server would not have us, with the way out.
+//! Explains why the server rejected a connection, with a hint what to do.
 
-use super::config::ConnectConfig;
-use crate::wire::{MyError, WireError, describe};
+use super::config::MySqlConnectConfig;
+use crate::wire::{MySqlError, MySqlWireError, describe};
 use dyno_engine::{Refusal as _, TargetError, TargetErrorKind};
 
-/// The ways to give a password, for hints.
+/// The ways to supply a password, for hints.
 const WAYS: &str =
     "give the password by target.password_env, target.password_file, MYSQL_PWD, ~/.my.cnf or the prompt";
 
 /// The connection broke before it was ready.
-pub(super) fn broken(error: WireError, config: &ConnectConfig) -> TargetError {
+pub(super) fn connection_error(error: MySqlWireError, config: &MySqlConnectConfig) -> TargetError {
     match error {
-        WireError::Io(error) => {
+        MySqlWireError::Io(error) => {
             let seconds = config.connect_timeout.as_secs_f64();
-            let what = describe(&error);
-            let message =
-                format!("the server was reached, but the connection was not ready in time or broke: {what}");
+            let reason = describe(&error);
+            let message = format!(
+                "the server was reached, but the connection was not ready in time or broke: {reason}"
+            );
             TargetError::unreachable(message)
                 .hint(format!(
                     "check that the port is that of a MySQL or MariaDB server and that it is not overloaded; the limit was {seconds} s (target.connect_timeout)"
@@ -26,9 +27,9 @@ pub(super) fn broken(error: WireError, config: &ConnectConfig) -> TargetError {
     }
 }
 
-/// The server refused us with an error.
-pub(super) fn refused(error: &MyError, config: &ConnectConfig) -> TargetError {
-    let ConnectConfig { user, database, password, password_note, .. } = config;
+/// The server rejected the connection with an error.
+pub(super) fn login_error(error: &MySqlError, config: &MySqlConnectConfig) -> TargetError {
+    let MySqlConnectConfig { user, database, password, password_note, .. } = config;
     let no_password = password.is_none() && matches!(error.number, 1045 | 1698);
     let kind = if no_password { TargetErrorKind::PasswordNeeded } else { error.kind() };
     let hint = match error.number {
@@ -57,15 +58,15 @@ pub(super) fn refused(error: &MyError, config: &ConnectConfig) -> TargetError {
         .cause(error.clone())
 }
 
-/// TLS is asked for and the server has none.
-pub(super) fn no_tls(config: &ConnectConfig) -> TargetError {
+/// The URL requires TLS and the server does not support it.
+pub(super) fn no_tls(config: &MySqlConnectConfig) -> TargetError {
     let mode = config.ssl_mode.name();
     TargetError::denied(format!("the server takes no TLS connection, but ssl-mode is {mode}"))
         .hint("give the server a certificate (ssl_cert, ssl_key), or write ssl-mode=PREFERRED or DISABLED")
 }
 
-/// The account wants a way of logging in that is not here.
-pub(super) fn unknown_plugin(plugin: &str, config: &ConnectConfig) -> TargetError {
+/// The account uses an authentication plugin that Dyno does not support.
+pub(super) fn unknown_plugin(plugin: &str, config: &MySqlConnectConfig) -> TargetError {
     let user = &config.user;
     TargetError::denied(format!("user {user:?} logs in by {plugin:?} on this server, which Dyno cannot do"),
     )
@@ -74,7 +75,7 @@ pub(super) fn unknown_plugin(plugin: &str, config: &ConnectConfig) -> TargetErro
     )
 }
 
-/// The password would have to be sent so that anyone can read it.
+/// The plugin would send the password in clear text over an unencrypted connection.
 pub(super) fn clear_text(plugin: &str) -> TargetError {
     TargetError::denied(format!(
         "the server asks for the password in the clear ({plugin}), and the line is not encrypted"

@@ -1,24 +1,24 @@
-//! Why a connection did not come about.
+//! The error type for connections that could not be opened.
 
-use crate::wire::WireError;
+use crate::wire::MySqlWireError;
 use dyno_engine::TargetError;
 
-/// Why a connection did not come about.
-pub(super) enum Failure {
-    /// Told already in words for the user.
-    Told(TargetError),
-    /// On the wire: lost, or refused.
-    Wire(WireError),
+/// Why a connection could not be opened.
+pub(super) enum MySqlConnectFailure {
+    /// Already worded for the user.
+    Final(TargetError),
+    /// An error of the connection: it was lost, or the server returned an error.
+    Wire(MySqlWireError),
 }
 
-impl From<TargetError> for Failure {
+impl From<TargetError> for MySqlConnectFailure {
     fn from(error: TargetError) -> Self {
-        Self::Told(error)
+        Self::Final(error)
     }
 }
 
-impl From<WireError> for Failure {
-    fn from(error: WireError) -> Self {
+impl From<MySqlWireError> for MySqlConnectFailure {
+    fn from(error: MySqlWireError) -> Self {
         Self::Wire(error)
     }
 }

@@ -1,12 +1,12 @@
-//! Filling a [`ConnectConfig`]: the URL's parts and parameters first, then the `mysql` client's option files and variables,
-//! then its defaults.
+//! Fills a [`MySqlConnectConfig`] from the URL, then the `mysql` client's option files and variables, then its
+//! defaults.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
-use super::config::{ConnectConfig, ResultMetadata};
+use super::config::{MySqlConnectConfig, ResultMetadata};
 use super::option_file::OptionFiles;
 use super::secure;
 use super::settings::ClientSettings;
@@ -14,13 +14,14 @@ use dyno_engine::net::url::{check_names, wrong};
 use dyno_engine::net::{self, Address, Environment};
 use dyno_engine::{OpenOptions, Secret, TargetError};
 
-/// MySQL's registered port.
+/// MySQL's registered port at IANA.
 const PORT: u16 = 3306;
 
-/// Where servers put their socket if nobody says otherwise: Debian's packages, Red Hat's, the product's own default.
+/// Default paths of the server's socket: Debian's packages, Red Hat's packages, and the product's own
+/// default.
 const SOCKETS: [&str; 3] = ["/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"];
 
-/// The URL parameters that are understood, as the `mysql` client's long options are called, and two of Dyno's.
+/// The accepted URL parameters: long options of the `mysql` client and two of Dyno's own.
 const PARAMETERS: [&str; 8] = [
     "socket",
     "ssl-mode",
@@ -32,12 +33,13 @@ const PARAMETERS: [&str; 8] = [
     "option-files",
 ];
 
-impl ConnectConfig {
-    /// What `url` and `options` say, filled up from the client's option files, the environment (`MYSQL_HOST`,
-    /// `MYSQL_TCP_PORT`, `MYSQL_UNIX_PORT`, `MYSQL_PWD`) and the `mysql` client's defaults.
+impl MySqlConnectConfig {
+    /// Reads `url` and `options`. Option files, the environment (`MYSQL_HOST`, `MYSQL_TCP_PORT`,
+    /// `MYSQL_UNIX_PORT`, `MYSQL_PWD`) and the `mysql` client's defaults supply what is missing.
     ///
     /// # Errors
-    /// `Unsupported`: a parameter or an option has an impossible value or cannot be honored, or no database is named.
+    /// `Unsupported`: a parameter or an option has an invalid value or is not supported, or no database is
+    /// named.
     pub fn from_url(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
         let environment = Environment::PROCESS;
         let files = match url.param("option-files") {
@@ -48,7 +50,7 @@ impl ConnectConfig {
         Self::read(url, options, environment, &files)
     }
 
-    /// `url` with what was filled in, as output shows it.
+    /// `url` with the values that were filled in, for output.
     pub fn effective_url(&self, url: &TargetUrl) -> TargetUrl {
         net::effective_url(url, &self.addresses, &self.user, &self.database, PORT)
     }
@@ -75,7 +77,7 @@ impl ConnectConfig {
                 .hint("write mysql://USER@HOST/DATABASE")
         })?;
         let (ssl_mode, ssl_ca) = secure::mode(&settings)?;
-        // A file's password is that of its user, if it names one.
+        // A password in a file belongs to the user that the file names, if it names one.
         let from_file =
             || files.password.clone().filter(|_| file_user.as_ref().is_none_or(|named| *named == user));
         let from_environment = || environment.var("MYSQL_PWD").map(Secret::new);
@@ -96,7 +98,7 @@ impl ConnectConfig {
     }
 }
 
-/// Why a password that is somewhere was not used.
+/// Why a password that was found was not used.
 fn password_note(settings: &ClientSettings<'_>) -> Option<String> {
     let mut notes = settings.files.notes.clone();
     let named = settings.environment.var("MYSQL_TEST_LOGIN_FILE").map(PathBuf::from);
@@ -110,10 +112,10 @@ fn password_note(settings: &ClientSettings<'_>) -> Option<String> {
 fn connect_timeout(settings: &ClientSettings<'_>) -> Result<Option<Duration>, TargetError> {
     let Some(setting) = settings.get("connect-timeout") else { return Ok(None) };
     match setting.value.parse::<u32>() {
-        // In a file, 0 is the client's own default.
+        // In a file, 0 means the client's own default.
         Ok(0) if !setting.is_of_url() => Ok(None),
         Ok(seconds) if seconds > 0 => Ok(Some(Duration::from_secs(seconds.into()))),
-        _ => Err(setting.wrong("whole seconds, from 1")),
+        _ => Err(setting.invalid_value("whole seconds, from 1")),
     }
 }
 
@@ -134,14 +136,14 @@ fn port(settings: &ClientSettings<'_>) -> Result<u16, TargetError> {
     match setting.as_ref().map(|setting| setting.value.parse()) {
         None | Some(Ok(0)) => Ok(PORT),
         Some(Ok(port)) => Ok(port),
-        Some(Err(_)) => Err(setting.expect("it was parsed").wrong("a whole number from 1 to 65535")),
+        Some(Err(_)) => Err(setting.expect("it was parsed").invalid_value("a whole number from 1 to 65535")),
     }
 }
 
-/// Where the server may be.
+/// The addresses of the server.
 ///
-/// As for the `mysql` client, `localhost` of a file or of the environment is the socket, unless `protocol` says TCP. In
-/// the URL it is an address.
+/// As in the `mysql` client, `localhost` from a file or the environment means the socket unless `protocol` is
+/// TCP. In the URL it is an address.
 fn addresses(settings: &ClientSettings<'_>) -> Result<Vec<Address>, TargetError> {
     let url = settings.url;
     if let Some(socket) = url.param("socket") {
@@ -163,7 +165,7 @@ fn addresses(settings: &ClientSettings<'_>) -> Result<Vec<Address>, TargetError>
         None | Some("default") => None,
         Some("tcp") => Some(Transport::Tcp),
         Some("socket") => Some(Transport::Socket),
-        Some(_) => return Err(protocol.expect("it was read").wrong("TCP or SOCKET")),
+        Some(_) => return Err(protocol.expect("it was read").invalid_value("TCP or SOCKET")),
     };
     match (host, transport) {
         (Some(path), _) if path.starts_with('/') => Ok(vec![Address::Unix(path.into())]),
@@ -172,7 +174,7 @@ fn addresses(settings: &ClientSettings<'_>) -> Result<Vec<Address>, TargetError>
         (_, Some(Transport::Socket)) => Ok(sockets(settings)),
         (None, None) => {
             let mut addresses = sockets(settings);
-            // One that somebody named is the only one that is meant.
+            // A socket that was named explicitly is the only address to try.
             if addresses.len() > 1 {
                 addresses.push(Address::Tcp("127.0.0.1".to_owned(), port, None));
             }
@@ -181,13 +183,13 @@ fn addresses(settings: &ClientSettings<'_>) -> Result<Vec<Address>, TargetError>
     }
 }
 
-/// How `protocol` asks to reach the server.
+/// The transport that `protocol` selects.
 enum Transport {
     Tcp,
     Socket,
 }
 
-/// The socket that a file or the environment names, else the usual ones.
+/// The socket that a file or the environment names; otherwise the default paths.
 fn sockets(settings: &ClientSettings<'_>) -> Vec<Address> {
     let named = settings.in_files("socket").or_else(|| settings.in_environment("MYSQL_UNIX_PORT"));
     match named {

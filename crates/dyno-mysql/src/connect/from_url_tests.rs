@@ -1,22 +1,22 @@
-//! Tests of where settings of a connection come from.
+//! Tests where the settings of a connection come from.
 
 use super::*;
-use crate::connect::SslMode;
+use crate::connect::MySqlSslMode;
 use crate::connect::option_file::of_text;
 use dyno_engine::TargetErrorKind;
 
-fn read(url: &str, environment: fn(&str) -> Option<String>) -> Result<ConnectConfig, TargetError> {
+fn read(url: &str, environment: fn(&str) -> Option<String>) -> Result<MySqlConnectConfig, TargetError> {
     read_with(url, environment, "")
 }
 
-/// With this text in the user's option file.
+/// Reads the settings with this text in the user's option file.
 fn read_with(
     url: &str,
     environment: fn(&str) -> Option<String>,
     file: &str,
-) -> Result<ConnectConfig, TargetError> {
+) -> Result<MySqlConnectConfig, TargetError> {
     let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(7) };
-    ConnectConfig::read(&url.parse().unwrap(), &options, Environment(environment), &of_text(file))
+    MySqlConnectConfig::read(&url.parse().unwrap(), &options, Environment(environment), &of_text(file))
 }
 
 fn nothing(_: &str) -> Option<String> {
@@ -28,7 +28,7 @@ fn the_url_alone_says_everything() {
     let config = read("mysql://me@db1:3307/bench?ssl-mode=disabled&connect-timeout=3", nothing).unwrap();
     assert_eq!((config.user.as_str(), config.database.as_str()), ("me", "bench"));
     assert_eq!(config.addresses, [Address::Tcp("db1".into(), 3307, None)]);
-    assert_eq!((config.ssl_mode, config.connect_timeout.as_secs()), (SslMode::Disabled, 3));
+    assert_eq!((config.ssl_mode, config.connect_timeout.as_secs()), (MySqlSslMode::Disabled, 3));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn option_files_come_behind_the_url_and_before_the_environment() {
     assert!(!format!("{config:?}").contains("geheim"));
     let config = read_with("mysql://me@db1:1/b?connect-timeout=5", variables, file).unwrap();
     assert_eq!(config.addresses, [Address::Tcp("db1".into(), 1, None)]);
-    // The file's password is that of another user.
+    // The file's password belongs to another user.
     assert_eq!(config.password.as_ref().map(Secret::expose), Some("of the environment"));
     assert_eq!((config.user.as_str(), config.connect_timeout.as_secs()), ("me", 5));
 }
@@ -126,23 +126,23 @@ fn local_hosts_and_protocols_are_the_clients() {
 #[test]
 fn tls_of_option_files_is_honored() {
     for (url, file, mode, ca) in [
-        ("mysql://me@db1/b", "ssl-ca=/ca.pem", SslMode::VerifyCa, Some("/ca.pem")),
+        ("mysql://me@db1/b", "ssl-ca=/ca.pem", MySqlSslMode::VerifyCa, Some("/ca.pem")),
         (
             "mysql://me@db1/b",
             "ssl_mode=VERIFY_IDENTITY\nssl_ca=/ca.pem",
-            SslMode::VerifyIdentity,
+            MySqlSslMode::VerifyIdentity,
             Some("/ca.pem"),
         ),
-        ("mysql://me@db1/b?ssl-mode=REQUIRED", "ssl-ca=/ca.pem", SslMode::Required, None),
-        ("mysql://me@db1/b", "skip-ssl", SslMode::Disabled, None),
-        ("mysql://me@db1/b", "ssl", SslMode::Required, None),
+        ("mysql://me@db1/b?ssl-mode=REQUIRED", "ssl-ca=/ca.pem", MySqlSslMode::Required, None),
+        ("mysql://me@db1/b", "skip-ssl", MySqlSslMode::Disabled, None),
+        ("mysql://me@db1/b", "ssl", MySqlSslMode::Required, None),
         (
             "mysql://me@db1/b",
             "ssl-verify-server-cert\nssl-ca=/ca.pem",
-            SslMode::VerifyIdentity,
+            MySqlSslMode::VerifyIdentity,
             Some("/ca.pem"),
         ),
-        ("mysql://me@db1/b", "ssl-verify-server-cert=off\nssl-ca=/ca.pem", SslMode::Required, None),
+        ("mysql://me@db1/b", "ssl-verify-server-cert=off\nssl-ca=/ca.pem", MySqlSslMode::Required, None),
     ] {
         let config = read_with(url, nothing, &format!("[client]\n{file}\n")).unwrap();
         let ca = ca.map(PathBuf::from);

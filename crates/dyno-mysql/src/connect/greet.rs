@@ -1,8 +1,8 @@
-//! The first packets: what the server says of itself, and what we ask of it.
+//! Reads the server's greeting and builds Dyno's reply to it.
 
-use crate::wire::{Fields, Greeting, WireError, message};
+use crate::wire::{Greeting, MySqlFieldReader, MySqlWireError, message};
 
-/// Capability flags of the protocol; MariaDB's own begin at bit 32.
+/// Capability flags of the protocol; MariaDB's own flags begin at bit 32.
 pub(super) mod capability {
     pub(in super::super) const LONG_PASSWORD: u64 = 1;
     pub(in super::super) const LONG_FLAG: u64 = 1 << 2;
@@ -25,7 +25,7 @@ pub(super) mod capability {
 
 use capability as c;
 
-/// What we cannot do without.
+/// Capabilities that Dyno requires.
 const NEEDED: u64 = c::PROTOCOL_41
     | c::SECURE_CONNECTION
     | c::PLUGIN_AUTH
@@ -34,7 +34,7 @@ const NEEDED: u64 = c::PROTOCOL_41
     | c::MULTI_RESULTS
     | c::DEPRECATE_EOF;
 
-/// What we take if it is there.
+/// Capabilities that Dyno uses if the server has them.
 const WELCOME: u64 = c::LONG_FLAG
     | c::LOCAL_FILES
     | c::TRANSACTIONS
@@ -44,28 +44,29 @@ const WELCOME: u64 = c::LONG_FLAG
     | c::OPTIONAL_METADATA
     | c::CACHE_METADATA;
 
-/// The collation of the connection: `utf8mb4_general_ci`, which every server has.
+/// The collation of the connection: `utf8mb4_general_ci`, which every server supports.
 const COLLATION: u8 = 45;
 
-/// The longest packet that we announce to send, in bytes; the server's `max_allowed_packet` is what counts.
+/// The longest packet that Dyno announces, in bytes; the server's `max_allowed_packet` is the effective
+/// limit.
 const PACKET_BYTES: u32 = 1 << 30;
 
-/// The server's greeting.
+/// The server's greeting with its capabilities and scramble.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Hello {
+pub(super) struct MySqlHandshake {
     pub(super) greeting: Greeting,
     pub(super) capabilities: u64,
     pub(super) scramble: Vec<u8>,
     pub(super) plugin: String,
 }
 
-impl Hello {
+impl MySqlHandshake {
     /// Reads the handshake packet (protocol version 10).
-    pub(super) fn read(body: &[u8]) -> Result<Self, WireError> {
+    pub(super) fn read(body: &[u8]) -> Result<Self, MySqlWireError> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let mut fields = Fields::new(body);
+        let mut fields = MySqlFieldReader::new(body);
         if fields.u8() != Some(10) {
-            return Err(WireError::protocol("another greeting than that of protocol version 10"));
+            return Err(MySqlWireError::protocol("another greeting than that of protocol version 10"));
         }
         let printed = text(fields.text());
         let mut read = || {
@@ -78,17 +79,18 @@ impl Hello {
             let high = u64::from(fields.u16()?);
             let length = usize::from(fields.u8()?);
             fields.take(6)?;
-            let own = u64::from(fields.u32()?);
+            let extended_bits = u64::from(fields.u32()?);
             let rest = fields.take(length.saturating_sub(8).max(13))?;
             scramble.extend_from_slice(rest.strip_suffix(&[0]).unwrap_or(rest));
             let capabilities = low | high << 16;
-            // MariaDB says by this bit that its own flags are filled in.
-            let own = if capabilities & c::LONG_PASSWORD == 0 { own << 32 } else { 0 };
-            Some((id, scramble, capabilities | own, text(fields.text())))
+            // This bit is off if MariaDB's own flags are present.
+            let extended_capabilities =
+                if capabilities & c::LONG_PASSWORD == 0 { extended_bits << 32 } else { 0 };
+            Some((id, scramble, capabilities | extended_capabilities, text(fields.text())))
         };
         let (id, scramble, capabilities, plugin) =
-            read().ok_or_else(|| WireError::protocol("a greeting that ends too early"))?;
-        // MariaDB 10 puts `5.5.5-` in front for old replicas.
+            read().ok_or_else(|| MySqlWireError::protocol("a greeting that ends too early"))?;
+        // MariaDB 10 prepends `5.5.5-` for old replicas.
         let version = printed.strip_prefix("5.5.5-").unwrap_or(&printed).to_owned();
         let mariadb = version.contains("MariaDB") || printed.starts_with("5.5.5-");
         Ok(Self { greeting: Greeting { version, mariadb, id }, capabilities, scramble, plugin })
@@ -99,27 +101,27 @@ impl Hello {
     }
 }
 
-/// What to ask of this server.
-pub(super) fn wanted(hello: &Hello) -> Result<u64, WireError> {
+/// The capabilities to request from this server.
+pub(super) fn requested_capabilities(hello: &MySqlHandshake) -> Result<u64, MySqlWireError> {
     if hello.capabilities & NEEDED != NEEDED {
         let version = &hello.greeting.version;
-        return Err(WireError::protocol(format!(
+        return Err(MySqlWireError::protocol(format!(
             "the greeting of version {version}, which is older than MySQL 5.7 or MariaDB 10.2"
         )));
     }
-    // The bit that MariaDB takes for "I know no extensions" must be off to be offered any, and MySQL ignores it.
+    // MariaDB offers its extensions only if this bit is off, and MySQL ignores the bit.
     let long_password = if hello.greeting.mariadb { 0 } else { c::LONG_PASSWORD };
     Ok(NEEDED | long_password | (WELCOME & hello.capabilities))
 }
 
-/// Whether results will say if definitions of their columns follow.
-pub(super) fn marked(wanted: u64) -> bool {
+/// Whether results state if definitions of their columns follow.
+pub(super) fn has_metadata_flag(wanted: u64) -> bool {
     wanted & (c::CACHE_METADATA | c::OPTIONAL_METADATA) != 0
 }
 
-/// What every answer to the greeting begins with.
+/// The start of every reply to the greeting.
 fn head(out: &mut Vec<u8>, wanted: u64) {
-    // Both halves are meant to be cut off here.
+    // Each cast keeps the lower 32 bits of its half.
     out.extend_from_slice(&(wanted as u32).to_le_bytes());
     out.extend_from_slice(&PACKET_BYTES.to_le_bytes());
     out.push(COLLATION);
@@ -132,17 +134,16 @@ pub(super) fn ask_for_tls(out: &mut Vec<u8>, sequence: u8, wanted: u64) {
     message::packet(out, sequence, |out| head(out, wanted));
 }
 
-/// Who we are.
 pub(super) struct Login<'a> {
     pub(super) user: &'a str,
     pub(super) database: &'a str,
     pub(super) plugin: &'a str,
     pub(super) proof: &'a [u8],
-    /// Facts about the program that the server's views show.
+    /// Attributes of the program that the server's views show.
     pub(super) attributes: &'a [(&'a str, &'a str)],
 }
 
-/// Appends the answer to the greeting.
+/// Appends the reply to the greeting.
 pub(super) fn log_in(out: &mut Vec<u8>, sequence: u8, wanted: u64, login: &Login<'_>) {
     message::packet(out, sequence, |out| {
         head(out, wanted);
@@ -150,7 +151,7 @@ pub(super) fn log_in(out: &mut Vec<u8>, sequence: u8, wanted: u64, login: &Login
         if wanted & c::LENENC_AUTH != 0 {
             message::bytes(out, login.proof);
         } else {
-            // No proof of any plugin that goes first is longer than 255 bytes.
+            // The proof of a first plugin is never longer than 255 bytes.
             out.push(login.proof.len() as u8);
             out.extend_from_slice(login.proof);
         }
@@ -191,27 +192,31 @@ mod tests {
 
     #[test]
     fn a_greeting_is_read_whole() {
-        let hello = Hello::read(&greeting("5.5.5-10.11.6-MariaDB", NEEDED | c::CACHE_METADATA)).unwrap();
+        let hello =
+            MySqlHandshake::read(&greeting("5.5.5-10.11.6-MariaDB", NEEDED | c::CACHE_METADATA)).unwrap();
         assert_eq!((hello.greeting.version.as_str(), hello.greeting.id), ("10.11.6-MariaDB", 7));
         assert!(hello.greeting.mariadb && hello.has(c::CACHE_METADATA));
         assert_eq!(hello.scramble, b"12345678901234567890");
         assert_eq!(hello.plugin, "mysql_native_password");
-        assert!(marked(wanted(&hello).unwrap()));
-        let mysql = Hello::read(&greeting("9.7.4-2", NEEDED | c::LONG_PASSWORD | c::CACHE_METADATA)).unwrap();
+        assert!(has_metadata_flag(requested_capabilities(&hello).unwrap()));
+        let mysql = MySqlHandshake::read(&greeting("9.7.4-2", NEEDED | c::LONG_PASSWORD | c::CACHE_METADATA))
+            .unwrap();
         assert!(!mysql.greeting.mariadb && !mysql.has(c::CACHE_METADATA));
     }
 
     #[test]
     fn a_server_that_is_too_old_is_named() {
-        let hello = Hello::read(&greeting("5.5.62", NEEDED & !c::DEPRECATE_EOF)).unwrap();
-        let Err(WireError::Protocol(what)) = wanted(&hello) else { panic!("it was taken") };
+        let hello = MySqlHandshake::read(&greeting("5.5.62", NEEDED & !c::DEPRECATE_EOF)).unwrap();
+        let Err(MySqlWireError::Protocol(what)) = requested_capabilities(&hello) else {
+            panic!("it was taken")
+        };
         assert!(what.contains("5.5.62"), "{what}");
     }
 
     proptest! {
         #[test]
         fn no_bytes_can_make_it_panic(body: Vec<u8>) {
-            let _ = Hello::read(&body);
+            let _ = MySqlHandshake::read(&body);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! From a URL to a connection that is ready: where the server is, TLS, who we are, the password.
+//! Opens connections from a URL: address, TLS, user and password.
 //!
-//! Names and defaults are those of the `mysql` client, so that what it reaches, Dyno reaches with the same words. What it has
-//! and this has not is refused by name instead of ignored.
+//! Names and defaults are those of the `mysql` client, so Dyno reaches a server with the same settings as the
+//! client. Dyno rejects client options that it does not support; it never ignores them.
 
 mod auth;
 mod config;
@@ -18,8 +18,8 @@ mod settings;
 mod start;
 mod tls;
 
-pub use config::{ConnectConfig, SslMode};
+pub use config::{MySqlConnectConfig, MySqlSslMode};
 pub(super) use start::establish;
 
-/// The longest time that the server lets a connection be idle, s: a year.
+/// The longest idle time that the server allows a connection: one year, in seconds.
 pub(crate) const WAIT_TIMEOUT_MAX_S: u32 = 31_536_000;

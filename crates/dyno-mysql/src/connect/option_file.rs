@@ -1,4 +1,5 @@
-//! Option files: which there are, and the options of the groups that clients read, with the rules of the `mysql` client.
+//! Reads option files by the rules of the `mysql` client: which files exist, and the options in the groups
+//! for clients.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -6,19 +7,19 @@ use std::path::{Path, PathBuf};
 use dyno_engine::Secret;
 use dyno_engine::net::Environment;
 
-/// The groups that programs which connect read: those of MySQL's and of MariaDB's client.
+/// The groups that client programs read, of MySQL's and of MariaDB's client.
 const GROUPS: [&str; 5] = ["client", "client-server", "client-mariadb", "mysql", "mariadb-client"];
 
-/// Files that are included one in the other at most; a circle ends there.
+/// The deepest nesting of included files; it also ends circular includes.
 const INCLUDES_MAX: usize = 10;
 
-/// The options that files set, the last of each name.
+/// The options that files set; the last value of each name counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OptionFiles {
     options: Vec<FileOption>,
-    /// The password, if a private file has one.
+    /// The password, if a file that only its owner can read contains one.
     pub(super) password: Option<Secret>,
-    /// Why a file or its password is not used.
+    /// Why a file or its password was not used.
     pub(super) notes: Vec<String>,
 }
 
@@ -27,14 +28,14 @@ pub(super) struct OptionFiles {
 pub(super) struct FileOption {
     /// The name, with `-` between words.
     name: String,
-    /// The value; `None` where the option stands alone.
+    /// The value; `None` if the option has none.
     pub(super) value: Option<String>,
-    /// The file that sets it, for errors.
+    /// The file that sets it, for error messages.
     pub(super) path: PathBuf,
 }
 
 impl OptionFiles {
-    /// Reads the files that the client reads, in its order.
+    /// Reads the same files as the client, in its order.
     pub(super) fn read(environment: Environment) -> Self {
         let folder = |name| environment.var(name).map(|folder| PathBuf::from(folder).join("my.cnf"));
         let system = [Some(PathBuf::from("/etc/my.cnf")), Some(PathBuf::from("/etc/mysql/my.cnf"))];
@@ -55,7 +56,7 @@ impl OptionFiles {
     fn read_file(&mut self, path: &Path, suffix: &str, depth: usize) {
         let Ok(facts) = std::fs::metadata(path) else { return };
         let mode = facts.permissions().mode();
-        // As the client: a file that others can write may be an attack.
+        // Like the client: a file that others can write may be an attack.
         if mode & 0o002 != 0 {
             self.notes.push(format!("{} is ignored: others than its owner may write it", path.display()));
             return;
@@ -66,7 +67,7 @@ impl OptionFiles {
         }
     }
 
-    /// Takes in the text of the file at `path`; a password only where `is_private`.
+    /// Parses the text of the file at `path`; accepts a password only if `is_private`.
     fn parse(&mut self, text: &str, path: &Path, is_private: bool, suffix: &str, depth: usize) {
         let is_read = |group: &str| {
             GROUPS.contains(&group) || group.strip_suffix(suffix).is_some_and(|base| GROUPS.contains(&base))
@@ -125,7 +126,7 @@ impl OptionFiles {
     }
 }
 
-/// The line up to a `#` that stands outside quotes.
+/// The line up to a `#` outside quotes.
 fn without_comment(line: &str) -> &str {
     let (mut quote, mut is_escaped) = (None, false);
     for (index, c) in line.char_indices() {
@@ -153,7 +154,7 @@ fn unquoted(value: &str) -> String {
             ('\\', Some('b')) => '\u{8}',
             ('\\', Some('s')) => ' ',
             ('\\', Some(&sign @ ('\\' | '"' | '\''))) => sign,
-            // Any other backslash stands for itself.
+            // Any other backslash is an ordinary character.
             _ => {
                 resolved.push(c);
                 continue;
@@ -165,7 +166,7 @@ fn unquoted(value: &str) -> String {
     resolved
 }
 
-/// Options of a private file `/home/me/.my.cnf` with this text.
+/// Options from a private file `/home/me/.my.cnf` with this text.
 #[cfg(test)]
 pub(super) fn of_text(text: &str) -> OptionFiles {
     let mut files = OptionFiles::default();

@@ -1,7 +1,8 @@
-//! Encrypting a password with the server's public key: RSA with OAEP padding and SHA-1 (RFC 8017, section 7.1.1), which is
-//! what `caching_sha2_password` asks for where the line is neither encrypted nor local.
+//! Encrypts a password with the server's public key: RSA with OAEP padding and SHA-1 (RFC 8017, section
+//! 7.1.1).
 //!
-//! Encrypting needs one power with a small public exponent and no secret key, so a big-integer crate is enough.
+//! `caching_sha2_password` requires this on a connection that is neither encrypted nor local. Encryption
+//! needs one exponentiation with a small public exponent and no secret key, so a big-integer crate is enough.
 
 use std::io::Read;
 
@@ -13,7 +14,8 @@ use sha1::{Digest, Sha1};
 /// Bytes of a SHA-1 hash.
 const HASH_BYTES: usize = 20;
 
-/// `message` encrypted with the key in `pem` (`PUBLIC KEY`); `None` if the key cannot be read or is too short.
+/// `message` encrypted with the public key in `pem` (`PUBLIC KEY`); `None` if the key is invalid or too
+/// short.
 pub(super) fn encrypt(pem: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     let (modulus, exponent) = public_key(pem)?;
     let bytes = usize::try_from(modulus.bits()).ok()?.div_ceil(8);
@@ -31,7 +33,7 @@ fn random_seed() -> Option<[u8; HASH_BYTES]> {
     Some(seed)
 }
 
-/// One DER element: its tag, its contents, and what follows it.
+/// One DER element: its tag, its contents, and the bytes after it.
 fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = der.split_first()?;
     let (&first, rest) = rest.split_first()?;
@@ -60,7 +62,7 @@ fn public_key(pem: &[u8]) -> Option<(BigUint, BigUint)> {
     let (0x30, info, _) = element(&der)? else { return None };
     let (0x30, _algorithm, rest) = element(info)? else { return None };
     let (0x03, bits, _) = element(rest)? else { return None };
-    // The first byte says how many bits at the end are unused: none.
+    // The first byte gives the number of unused bits at the end: zero.
     let (0x30, key, _) = element(bits.strip_prefix(&[0])?)? else { return None };
     let (0x02, modulus, rest) = element(key)? else { return None };
     let (0x02, exponent, _) = element(rest)? else { return None };

@@ -1,4 +1,5 @@
-//! Where settings of a connection are: the URL, then the option files, then the environment, as for the `mysql` client.
+//! Looks up connection settings in the URL, then the option files, then the environment, like the `mysql`
+//! client.
 
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use dyno_engine::TargetError;
 use dyno_engine::net::Environment;
 use dyno_engine::net::url::wrong;
 
-/// Options of files that would change the connection and that Dyno does not have, with the way out.
+/// Options in files that would change the connection and that Dyno does not support, each with a hint.
 const REFUSED: [(&str, &str); 22] = [
     ("ssl-capath", "give the certificates in one file, by ssl-ca"),
     ("ssl-crl", NO_REVOCATION),
@@ -42,24 +43,24 @@ const NO_COMPRESSION: &str = "leave it out: Dyno does not compress what it sends
 const NO_FACTORS: &str = "use an account with one password";
 const NO_COMMANDS: &str = "leave it out, and set variables on the server or in the workload";
 
-/// The settings of one target.
+/// Access to the settings of one target.
 pub(super) struct ClientSettings<'a> {
     pub(super) url: &'a TargetUrl,
     pub(super) files: &'a OptionFiles,
     pub(super) environment: Environment,
 }
 
-/// A value, and where it is set.
+/// A value and its origin.
 pub(super) struct ClientSetting {
     name: String,
     pub(super) value: String,
-    /// Empty for the URL, else such as ` (from /etc/my.cnf)`.
+    /// Empty for the URL, otherwise for example ` (from /etc/my.cnf)`.
     origin: String,
 }
 
 impl ClientSetting {
-    /// That the value cannot be used, and which can.
-    pub(super) fn wrong(&self, allowed: &str) -> TargetError {
+    /// The error for an invalid value; `allowed` lists the valid ones.
+    pub(super) fn invalid_value(&self, allowed: &str) -> TargetError {
         let error = wrong(&self.name, &self.value, allowed);
         TargetError { message: format!("{}{}", error.message, self.origin), ..error }
     }
@@ -71,7 +72,7 @@ impl ClientSetting {
 }
 
 impl ClientSettings<'_> {
-    /// Fails where a file asks for what Dyno does not have.
+    /// Returns an error if a file sets an option that Dyno does not support.
     pub(super) fn check(&self) -> Result<(), TargetError> {
         for (name, way_out) in REFUSED {
             let Some(option) = self.files.get(name) else { continue };
@@ -85,7 +86,7 @@ impl ClientSettings<'_> {
         Ok(())
     }
 
-    /// Parameter `name` of the URL, or else the option `name` of a file; empty values count as not set.
+    /// The URL parameter `name`, otherwise the option `name` of a file; an empty value counts as not set.
     pub(super) fn get(&self, name: &str) -> Option<ClientSetting> {
         let of_url = self.url.param(name).filter(|value| !value.is_empty());
         let of_url = of_url.map(|value| ClientSetting {
@@ -96,7 +97,7 @@ impl ClientSettings<'_> {
         of_url.or_else(|| self.in_files(name))
     }
 
-    /// The option `name` of a file; empty values count as not set.
+    /// The option `name` of a file; an empty value counts as not set.
     pub(super) fn in_files(&self, name: &str) -> Option<ClientSetting> {
         let option = self.files.get(name)?;
         let value = option.value.clone().filter(|value| !value.is_empty())?;
@@ -114,7 +115,7 @@ impl ClientSettings<'_> {
         self.get(name).map(|setting| setting.value.into())
     }
 
-    /// Whether a file switches `name` on or off, by any of the client's spellings.
+    /// Whether a file switches `name` on or off, in any spelling that the client accepts.
     pub(super) fn switch(&self, name: &str) -> Option<bool> {
         let off =
             ["skip", "disable"].iter().any(|prefix| self.files.get(&format!("{prefix}-{name}")).is_some());

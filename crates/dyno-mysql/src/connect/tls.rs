@@ -1,18 +1,22 @@
-//! TLS: whom the URL trusts, and what a failed handshake means.
+//! Performs TLS handshakes, selects the trusted certificates, and explains failures.
 
-use super::config::{ConnectConfig, SslMode};
+use super::config::{MySqlConnectConfig, MySqlSslMode};
 use super::explain;
-use super::failure::Failure;
-use crate::wire::WireError;
-use dyno_engine::net::tls::{self, Failed, unusable};
+use super::failure::MySqlConnectFailure;
+use crate::wire::MySqlWireError;
+use dyno_engine::net::tls::{self, TlsFailure, unusable};
 use dyno_engine::net::verify::{Trust, roots};
 use dyno_engine::net::{Socket, Stream};
 
-/// Shakes hands with the server called `host`.
-pub(super) fn shake_hands(socket: Socket, host: &str, config: &ConnectConfig) -> Result<Stream, Failure> {
+/// Performs the TLS handshake with the server named `host`.
+pub(super) fn shake_hands(
+    socket: Socket,
+    host: &str,
+    config: &MySqlConnectConfig,
+) -> Result<Stream, MySqlConnectFailure> {
     let trust = match (config.ssl_mode, &config.ssl_ca) {
-        (SslMode::VerifyIdentity, Some(path)) => Trust::Name(roots(path)?),
-        (SslMode::VerifyCa, Some(path)) => Trust::Authority(roots(path)?),
+        (MySqlSslMode::VerifyIdentity, Some(path)) => Trust::Name(roots(path)?),
+        (MySqlSslMode::VerifyCa, Some(path)) => Trust::Authority(roots(path)?),
         _ => Trust::Anyone,
     };
     let certificate = match (&config.ssl_cert, &config.ssl_key) {
@@ -22,8 +26,10 @@ pub(super) fn shake_hands(socket: Socket, host: &str, config: &ConnectConfig) ->
     };
     match tls::shake_hands(socket, host, tls::client(trust, certificate, config.tls_offer)?)? {
         Ok(stream) => Ok(stream),
-        Err(Failed::Io(error)) => Err(explain::broken(WireError::Io(error), config).into()),
-        Err(Failed::Tls(error)) => {
+        Err(TlsFailure::Io(error)) => {
+            Err(explain::connection_error(MySqlWireError::Io(error), config).into())
+        }
+        Err(TlsFailure::Tls(error)) => {
             let ca = config.ssl_ca.as_deref().map_or("none".to_owned(), |path| path.display().to_string());
             let settings = format!("ssl-mode {}, ssl-ca {ca}", config.ssl_mode.name());
             let hints = [

@@ -1,22 +1,27 @@
-//! How much of the server's counters is the run's own.
+//! Computes this run's share of the server's counters.
 //!
-//! MariaDB counts rows for each connection by the very rules by which it counts them for the server, so the sum over Dyno's
-//! connections is the run's own. MySQL's counters of rows are InnoDB's, which knows no connections. There the rows of other
-//! tables are told by `performance_schema`, and what others read of the test tables is what these gave beyond what
-//! Dyno's own connections asked for. Both count commits for each connection.
+//! MariaDB counts rows for each connection by the same rules as for the server, so the sum over Dyno's
+//! connections is the run's share. MySQL's row counters are InnoDB's, which are not kept per connection.
+//! There `performance_schema` counts the rows of other tables. Reads of the test tables beyond what Dyno's
+//! connections requested are background activity. Both products count commits per connection.
 
-use dyno_record::{Counter, Reading, Snapshot};
+use dyno_record::{Counter, CounterReading, Snapshot};
 
-use super::super::own::Share;
-use super::portable::Facts;
+use super::super::own::MySqlSessionStatus;
+use super::portable::MySqlCounterFacts;
 
-/// Fills [`Snapshot::own`] with what `sessions` did and what the `observer` did to look.
-pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts, sessions: Share, observer: Share) {
-    let all = sessions.and(observer);
+/// Fills [`Snapshot::own`] with the work of `sessions` and of the `observer`.
+pub(super) fn fill(
+    snapshot: &mut Snapshot,
+    facts: &MySqlCounterFacts,
+    sessions: MySqlSessionStatus,
+    observer: MySqlSessionStatus,
+) {
+    let all = sessions.plus(observer);
     snapshot.own.insert(Counter::Commits, all.transactions());
     if facts.mariadb {
         snapshot.own.insert(Counter::RowsRead, all.rows_read);
-        // What is logged into a table is a row that somebody wrote, and nobody is asked how many the sampler's were.
+        // Log tables add rows for every client, and the sampler's rows are not counted separately.
         if !logs_into_tables(facts) {
             snapshot.own.insert(Counter::RowsWritten, all.rows_written);
         }
@@ -29,25 +34,25 @@ pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts, sessions: Share, obse
     put(snapshot, Counter::RowsWritten, tables.others_written);
 }
 
-/// Whether the server writes a row into a table of its own for each statement.
-fn logs_into_tables(facts: &Facts) -> bool {
+/// Whether the server writes a row into a log table for each statement.
+fn logs_into_tables(facts: &MySqlCounterFacts) -> bool {
     let into_tables =
         facts.setting("log_output").split(',').any(|output| output.eq_ignore_ascii_case("TABLE"));
     into_tables && (facts.is_on("slow_query_log") || facts.is_on("general_log"))
 }
 
-/// The share of a counter of which others have `by_others`. Only its movement means anything: the run's tables have been read
-/// before by who knows whom.
+/// Stores the run's share of a counter of which `by_others` is background activity. Only differences are
+/// meaningful, because the tables may have been read before the run.
 fn put(snapshot: &mut Snapshot, counter: Counter, by_others: f64) {
-    if let Some(&Reading::Value(all)) = snapshot.portable.get(&counter) {
+    if let Some(&CounterReading::Value(all)) = snapshot.portable.get(&counter) {
         snapshot.own.insert(counter, (BASE + all as f64 - by_others).max(0.0).round() as u64);
     }
 }
 
-/// What keeps a difference of counters that began at different times from going below zero.
+/// An offset that keeps the difference of counters with different start times above zero.
 const BASE: f64 = (1u64 << 50) as f64;
 
-/// Rows that `performance_schema` counted for tables.
+/// Rows that `performance_schema` counted, for the run's tables and for others.
 struct Tables {
     own_read: f64,
     others_read: f64,
@@ -55,7 +60,7 @@ struct Tables {
 }
 
 impl Tables {
-    /// Nothing where tables are not counted. A server may have no other tables than the run's.
+    /// `None` if rows are not counted by table. A server may have only the run's tables.
     fn of(snapshot: &Snapshot) -> Option<Self> {
         let get = |name: &str| snapshot.native.get(&format!("tables.{name}")).copied();
         Some(Self {
@@ -72,14 +77,14 @@ mod tests {
 
     use super::*;
 
-    fn facts(mariadb: bool, settings: &[(&str, &str)]) -> Facts {
-        let mut facts = Facts::new(mariadb, BTreeMap::new());
+    fn facts(mariadb: bool, settings: &[(&str, &str)]) -> MySqlCounterFacts {
+        let mut facts = MySqlCounterFacts::new(mariadb, BTreeMap::new());
         facts.settings = settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         facts
     }
 
-    fn asked(rows: u64) -> Share {
-        Share {
+    fn asked(rows: u64) -> MySqlSessionStatus {
+        MySqlSessionStatus {
             rows_asked_for: rows + 2,
             ranges: 2,
             rows_read: rows,
@@ -92,18 +97,18 @@ mod tests {
     #[test]
     fn on_mariadb_the_connections_tell_it_themselves() {
         let mut snapshot = Snapshot::default();
-        fill(&mut snapshot, &facts(true, &[]), asked(100), Share::default());
-        let own = |counter| snapshot.own.get(&counter).copied();
-        assert_eq!(own(Counter::RowsRead), Some(100));
-        assert_eq!(own(Counter::RowsWritten), Some(3));
-        assert_eq!(own(Counter::Commits), Some(6));
+        fill(&mut snapshot, &facts(true, &[]), asked(100), MySqlSessionStatus::default());
+        let own_count = |counter| snapshot.own.get(&counter).copied();
+        assert_eq!(own_count(Counter::RowsRead), Some(100));
+        assert_eq!(own_count(Counter::RowsWritten), Some(3));
+        assert_eq!(own_count(Counter::Commits), Some(6));
     }
 
     #[test]
     fn rows_of_a_log_that_is_a_table_are_nobodys() {
         let on = [("log_output", "FILE,TABLE"), ("slow_query_log", "ON")];
         let mut snapshot = Snapshot::default();
-        fill(&mut snapshot, &facts(true, &on), asked(100), Share::default());
+        fill(&mut snapshot, &facts(true, &on), asked(100), MySqlSessionStatus::default());
         assert!(!snapshot.own.contains_key(&Counter::RowsWritten));
         assert!(snapshot.own.contains_key(&Counter::RowsRead));
         assert!(!logs_into_tables(&facts(true, &on[..1])), "nothing is logged");
@@ -117,7 +122,7 @@ mod tests {
             snapshot.set(Counter::RowsRead, all);
             snapshot.native.insert("tables.own.rows_read".into(), own_read);
             snapshot.native.insert("tables.others.rows_read".into(), others_read);
-            fill(&mut snapshot, &facts(false, &[]), asked(asked_for), Share::default());
+            fill(&mut snapshot, &facts(false, &[]), asked(asked_for), MySqlSessionStatus::default());
             snapshot.own[&Counter::RowsRead]
         };
         let begin = moved(50_000.0, 7.0, 0, 90_000);
@@ -130,7 +135,7 @@ mod tests {
     fn without_counts_of_tables_nothing_is_made_up() {
         let mut snapshot = Snapshot::default();
         snapshot.set(Counter::RowsRead, 5);
-        fill(&mut snapshot, &facts(false, &[]), asked(5), Share::default());
+        fill(&mut snapshot, &facts(false, &[]), asked(5), MySqlSessionStatus::default());
         assert!(!snapshot.own.contains_key(&Counter::RowsRead));
     }
 }

@@ -1,24 +1,25 @@
-//! The server's own distribution of statement times: `events_statements_histogram_global` (MySQL 8.0 and later).
+//! Reads the server's distribution of statement times: `events_statements_histogram_global` (MySQL 8.0 and
+//! later).
 
 use dyno_record::Histogram;
 
-use super::super::wire::{Connection, MyError};
+use super::super::wire::{MySqlConnection, MySqlError};
 use dyno_engine::{Refusal as _, TargetError};
 
-/// Buckets that hold anything: upper end in picoseconds, and statements in it.
+/// The non-empty buckets: upper limit in picoseconds, and number of statements.
 const SQL: &str =
     "SELECT BUCKET_TIMER_HIGH, COUNT_BUCKET FROM performance_schema.events_statements_histogram_global
      WHERE COUNT_BUCKET > 0";
 
-/// Picoseconds in a nanosecond.
 const PS_PER_NS: u64 = 1_000;
 
-/// The distribution since the server started; `None` where there is none to be read.
-pub(super) fn read(connection: &mut Connection) -> Result<Option<Histogram>, TargetError> {
+/// The distribution since the server started; `None` if it is not available.
+pub(super) fn read(connection: &mut MySqlConnection) -> Result<Option<Histogram>, TargetError> {
     let rows = match connection.simple(SQL) {
         Ok(rows) => rows,
-        // No such table, no right: the server refused, and the connection is well.
-        Err(error) if MyError::of(&error).is_some() => return Ok(None),
+        // The table does not exist or may not be read: the server returned an error, and the connection
+        // remains usable.
+        Err(error) if MySqlError::of(&error).is_some() => return Ok(None),
         Err(error) => return Err(error),
     };
     let mut histogram = Histogram::new();

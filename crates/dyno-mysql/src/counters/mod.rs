@@ -1,9 +1,9 @@
-//! Cumulative counters of MySQL and MariaDB, by `SHOW GLOBAL STATUS` and, where it is on, `performance_schema`, on a
-//! connection of its own.
+//! Reads cumulative counters of MySQL and MariaDB on a connection of its own, from `SHOW GLOBAL STATUS` and,
+//! if it is on, `performance_schema`.
 //!
-//! The server adds up its status counters over all sessions at the moment it is asked, and books a statement before it
-//! answers it, so counts of operations agree to the unit without any flushing. `portable` turns them into the common
-//! vocabulary, and `company` says how much of them is the run's own.
+//! The server sums its status counters over all sessions when it is asked. It counts a statement before it
+//! returns the result. Counts of operations therefore agree exactly without flushing. `portable` maps them to
+//! the common counters, and `company` computes this run's share.
 
 mod company;
 mod histogram;
@@ -12,4 +12,4 @@ mod portable;
 mod shape;
 mod sources;
 
-pub(super) use observer::MyObserver;
+pub(super) use observer::MySqlObserver;

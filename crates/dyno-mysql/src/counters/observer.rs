@@ -1,60 +1,63 @@
-//! The observer: one connection, one round of questions per snapshot.
+//! The observer: one connection that runs the same queries for each snapshot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_plan::DataSpec;
-use dyno_record::{Counter, RELOADED, Reading, SETTINGS, SHAPE, Snapshot};
+use dyno_record::{Counter, CounterReading, RELOADED, SETTINGS, SHAPE, Snapshot};
 
-use super::super::connect::ConnectConfig;
+use super::super::connect::MySqlConnectConfig;
 use super::super::identity::{shown, started};
 use super::super::layout::{READ_ONLY, settle};
-use super::super::own::{self, Sessions, Share, open_books};
-use super::super::wire::{Connection, MyError, Row};
+use super::super::own::{self, MySqlSessionStatus, SharedSessionRegistry, lock_registry};
+use super::super::wire::{MySqlConnection, MySqlError, TextRow};
 use super::company;
 use super::histogram;
-use super::portable::{Facts, fill};
+use super::portable::{MySqlCounterFacts, fill};
 use super::shape;
 use super::sources::{
-    ALL, OF_PERFORMANCE_SCHEMA, RESTLESS, SESSION_VARIABLES, STATES, STATUS, Source, TABLES, variables_set,
+    ALL, MySqlCounterSource, OF_PERFORMANCE_SCHEMA, RESTLESS, SESSION_VARIABLES, STATES, STATUS, TABLES,
+    variables_set,
 };
 use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
-/// Reads counters of one server.
-pub(crate) struct MyObserver {
-    connection: Connection,
-    /// Sources that cannot be read, with the reason.
+/// Reads the counters of one server.
+pub(crate) struct MySqlObserver {
+    connection: MySqlConnection,
+    /// Sources that cannot be read, each with the reason.
     missing: BTreeMap<&'static str, String>,
     histogram: bool,
-    /// What the sessions have done.
-    sessions: Sessions,
-    /// What asks for the shape of the tables; `None` where none is watched.
+    /// The work that the sessions have reported.
+    sessions: SharedSessionRegistry,
+    /// The query for the definitions of the watched tables; `None` if none are watched.
     shape: Option<String>,
-    /// The shape as first read, and how many statements that can change one the server had begun by then.
+    /// The definitions as first read, and the number of statements that can change them, at that time.
     shape_seen: Option<(f64, BTreeMap<String, String>)>,
-    /// Whether it has read the dictionary since, whose blocks count as those of everybody.
+    /// Whether it has read the dictionary since then; blocks of the dictionary are not attributed to any
+    /// user.
     has_read_dictionary: bool,
-    /// What asks when a variable was last set.
+    /// The query for the time of the last change of a variable.
     variables_set: Option<String>,
-    /// Transactions of this connection: the dictionary's tables are an engine's, too.
+    /// Transactions of this connection; reading the dictionary's tables counts too.
     commits: u64,
 }
 
-impl MyObserver {
-    /// Connects, and finds out what can be read; `sessions` tells what of it is their work.
+impl MySqlObserver {
+    /// Connects and determines which counters can be read; `sessions` separates their work from that of
+    /// others.
     pub(crate) fn open(
-        config: &ConnectConfig,
+        config: &MySqlConnectConfig,
         spec: &DataSpec,
         names: &BTreeSet<String>,
-        sessions: Sessions,
+        sessions: SharedSessionRegistry,
     ) -> Result<Self, TargetError> {
-        let mut connection = Connection::open(config, "dyno observer")?;
+        let mut connection = MySqlConnection::open(config, "dyno observer")?;
         settle(&mut connection)?;
         connection.simple(READ_ONLY)?;
         let variables_set = variables_set_sql(&mut connection)?;
         let mut missing = BTreeMap::new();
         for source in ALL {
             if let Err(error) = connection.simple(source.sql) {
-                note_missing(&mut missing, &source, error)?;
+                record_missing(&mut missing, &source, error)?;
             }
         }
         if let Some(why) = performance_schema_is_off(&mut connection)? {
@@ -62,9 +65,9 @@ impl MyObserver {
                 missing.insert(source.name, why.clone());
             }
         }
-        let watched = shape::MyWatchedObjects::find(&mut connection, spec, names)?;
+        let watched = shape::MySqlWatchedObjects::find(&mut connection, spec, names)?;
         let histogram = !missing.contains_key("statements") && histogram::read(&mut connection)?.is_some();
-        open_books(&sessions).looker(connection.id());
+        lock_registry(&sessions).add_observer(connection.id());
         Ok(Self {
             connection,
             missing,
@@ -79,15 +82,15 @@ impl MyObserver {
     }
 }
 
-/// Takes a refusal as the reason why a source is missing; what is no refusal is an error.
-fn note_missing(
+/// Records an error of the server as the reason why a source is missing. Any other error is returned.
+fn record_missing(
     missing: &mut BTreeMap<&'static str, String>,
-    source: &Source,
+    source: &MySqlCounterSource,
     error: TargetError,
 ) -> Result<(), TargetError> {
-    match MyError::of(&error) {
+    match MySqlError::of(&error) {
         Some(server) => {
-            // No right on the table, or on any of its database.
+            // No privilege on the table, or on any table of its database.
             let grant = if matches!(server.number, 1142 | 1044) {
                 "; GRANT SELECT ON performance_schema.* to this user"
             } else {
@@ -100,19 +103,20 @@ fn note_missing(
     }
 }
 
-/// With it off its tables can be read, and are empty: figures would be 0 that nobody counted.
-fn performance_schema_is_off(connection: &mut Connection) -> Result<Option<String>, TargetError> {
+/// The reason if `performance_schema` is off. Its tables are then readable but empty, and would give 0 for
+/// figures that were not counted.
+fn performance_schema_is_off(connection: &mut MySqlConnection) -> Result<Option<String>, TargetError> {
     let rows = connection.simple("SELECT @@performance_schema")?;
     let off = rows.first().and_then(|row| row.get(0)) == Some("0");
     let why = "performance_schema is off on the server; set performance_schema = ON in its option file and restart it";
     Ok(off.then(|| why.to_owned()))
 }
 
-impl MyObserver {
-    /// Files the marks of the tables. The dictionary is tables too, whose blocks count as read, so it is asked only where the
-    /// server has begun a statement since the first look that can change it. From then on it is asked each time: such
-    /// statements are counted when they begin, and nobody counts when they end.
-    fn look_at_shape(&mut self, snapshot: &mut Snapshot) -> Result<(), TargetError> {
+impl MySqlObserver {
+    /// Records the definitions of the watched tables. Reading the dictionary counts as reading blocks, so it
+    /// is read only if the server has begun a statement that can change a definition. After that it is read
+    /// with every snapshot, because the server counts such statements when they begin and not when they end.
+    fn read_schema_marks(&mut self, snapshot: &mut Snapshot) -> Result<(), TargetError> {
         let changing = shape::changing_statements(&snapshot.native);
         if let Some((_, marks)) = self.shape_seen.as_ref().filter(|(then, _)| Some(*then) == changing) {
             snapshot.shape.clone_from(marks);
@@ -129,7 +133,7 @@ impl MyObserver {
                     self.shape_seen = changing.map(|changing| (changing, snapshot.shape.clone()));
                 }
             }
-            Err(error) => match MyError::of(&error) {
+            Err(error) => match MySqlError::of(&error) {
                 Some(server) => {
                     snapshot.unread.insert(SHAPE.to_owned(), server.message.clone());
                 }
@@ -140,20 +144,20 @@ impl MyObserver {
     }
 }
 
-impl MyObserver {
-    /// When a variable was last set, where the server tells.
+impl MySqlObserver {
+    /// The time when a variable was last changed, if the server records it.
     fn variables_set(&mut self) -> Result<Option<String>, TargetError> {
         let Some(sql) = &self.variables_set else { return Ok(None) };
         match self.connection.simple(sql) {
             Ok(rows) => Ok(rows.first().and_then(|row| row.get(0)).map(str::to_owned)),
-            Err(error) if MyError::of(&error).is_some() => Ok(None),
+            Err(error) if MySqlError::of(&error).is_some() => Ok(None),
             Err(error) => Err(error),
         }
     }
 }
 
-/// What asks when a variable was last set; `None` where the server does not tell.
-fn variables_set_sql(connection: &mut Connection) -> Result<Option<String>, TargetError> {
+/// The query for the time when a variable was last changed; `None` if the server does not record it.
+fn variables_set_sql(connection: &mut MySqlConnection) -> Result<Option<String>, TargetError> {
     if connection.is_mariadb() {
         return Ok(None);
     }
@@ -162,35 +166,36 @@ fn variables_set_sql(connection: &mut Connection) -> Result<Option<String>, Targ
             let names: Vec<String> = rows.iter().filter_map(|row| row.get(0).map(str::to_owned)).collect();
             Ok(Some(variables_set(&names)))
         }
-        Err(error) if MyError::of(&error).is_some() => Ok(None),
+        Err(error) if MySqlError::of(&error).is_some() => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-impl Observer for MyObserver {
+impl Observer for MySqlObserver {
     fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
-        let mut facts = Facts::new(self.connection.is_mariadb(), self.missing.clone());
+        let mut facts = MySqlCounterFacts::new(self.connection.is_mariadb(), self.missing.clone());
         let mut snapshot = Snapshot::default();
-        // What looking has cost so far, asked for just before the server's counters: these hold neither less nor more of it.
-        let (mut own, mut sessions) = (Share::default(), None);
+        // The observer's own share so far, read just before the server's counters, so that both contain the
+        // same work.
+        let (mut own, mut sessions) = (MySqlSessionStatus::default(), None);
         for source in ALL.iter().filter(|source| !self.missing.contains_key(source.name)) {
             let counts = source.name == STATUS.name;
             if counts {
-                own = own::ask(&mut self.connection)?;
+                own = own::read_session_status(&mut self.connection)?;
                 self.commits = own.transactions();
                 tell(Counting::Asked);
             }
             let answer = self.connection.simple(source.sql);
-            // The counts of tables come last, and what is later than a count is none of others' work.
+            // Table counts are read last. Work that follows a count is not attributed to others.
             if counts || source.name == TABLES.name {
-                sessions = open_books(&self.sessions).sum();
+                sessions = lock_registry(&self.sessions).sum();
             }
             if counts {
                 tell(Counting::Answered);
             }
             match answer {
                 Ok(rows) => rows.iter().for_each(|row| note(&mut snapshot, &mut facts, source.name, row)),
-                Err(error) => note_missing(&mut facts.missing, source, error)?,
+                Err(error) => record_missing(&mut facts.missing, source, error)?,
             }
         }
         if self.histogram
@@ -198,19 +203,19 @@ impl Observer for MyObserver {
         {
             snapshot.latencies.insert("statements".to_owned(), histogram);
         }
-        self.look_at_shape(&mut snapshot)?;
+        self.read_schema_marks(&mut snapshot)?;
         if let Some(reason) = facts.missing.get("setting") {
             snapshot.unread.insert(SETTINGS.to_owned(), reason.clone());
         }
         if let Some(when) = self.variables_set()? {
             snapshot.settings.insert(RELOADED.to_owned(), when);
         }
-        // It grows with the clock and says nothing about the run.
+        // This counter grows with the clock and says nothing about the run.
         snapshot.native.remove("status.Uptime");
         snapshot.epochs.insert("server.start".to_owned(), started(&mut self.connection)?);
         fill(&mut snapshot, &facts);
         if !self.has_read_dictionary {
-            no_reads(&mut snapshot);
+            zero_observer_reads(&mut snapshot);
         }
         if let Some(sessions) = sessions {
             company::fill(&mut snapshot, &facts, sessions, own);
@@ -218,24 +223,24 @@ impl Observer for MyObserver {
         Ok(snapshot)
     }
 
-    /// Neither `SHOW` nor `performance_schema` is a transaction of an engine; what reads the dictionary is.
+    /// `SHOW` and `performance_schema` do not use transactions of an engine; queries of the dictionary do.
     fn own_commits(&self) -> u64 {
         self.commits
     }
 }
 
-/// The observer has read no block: `SHOW` and `performance_schema` read memory, and no table of a storage engine. Measured on
-/// MariaDB 10.11 and MySQL 9.7, statement by statement.
-fn no_reads(snapshot: &mut Snapshot) {
+/// Records that the observer has read no blocks. `SHOW` and `performance_schema` read memory and no table of
+/// a storage engine. Measured on MariaDB 10.11 and MySQL 9.7 for each statement.
+fn zero_observer_reads(snapshot: &mut Snapshot) {
     for counter in [Counter::LogicalReads, Counter::PhysicalReads, Counter::PhysicalReadBytes] {
-        if matches!(snapshot.portable.get(&counter), Some(Reading::Value(_))) {
+        if matches!(snapshot.portable.get(&counter), Some(CounterReading::Value(_))) {
             snapshot.observer.insert(counter, 0);
         }
     }
 }
 
-/// Files one cell: settings as facts and marks, what is a number as a counter.
-fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, row: &Row) {
+/// Stores one row: a setting as a fact of the snapshot, a number as a counter.
+fn note(snapshot: &mut Snapshot, facts: &mut MySqlCounterFacts, source: &str, row: &TextRow) {
     let (Some(name), Some(value)) = (row.get(0), row.get(1)) else { return };
     if source == "setting" {
         let name = name.to_ascii_lowercase();

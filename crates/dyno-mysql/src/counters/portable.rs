@@ -1,6 +1,7 @@
-//! From the server's names to the portable vocabulary.
+//! Maps the server's counters to the portable ones.
 //!
-//! `docs/reference/engines/mysql.md` lists each with its source. All of them count the whole server: MySQL keeps none by database.
+//! `docs/reference/engines/mysql-counters.md` lists each with its source. All of them cover the whole server:
+//! MySQL has none per database.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,22 +10,21 @@ use dyno_record::{Counter, Snapshot};
 
 use super::sources::REDO_ENABLED;
 
-/// What decides what a figure means.
+/// Properties of the server that determine what a counter means.
 #[derive(Debug, Clone)]
-pub(super) struct Facts {
+pub(super) struct MySqlCounterFacts {
     /// Whether the server is MariaDB.
     pub(super) mariadb: bool,
-    /// Sources that cannot be read, with the reason.
+    /// Sources that cannot be read, each with the reason.
     pub(super) missing: BTreeMap<&'static str, String>,
-    /// Settings by name.
+    /// Values of all settings, by name in lower case.
     pub(super) settings: BTreeMap<String, String>,
 }
 
-/// Picoseconds in a microsecond.
 const PS_PER_US: f64 = 1e6;
 
-impl Facts {
-    /// Facts of a server, its settings still unknown.
+impl MySqlCounterFacts {
+    /// The facts of a server before its settings are read.
     pub(super) fn new(mariadb: bool, missing: BTreeMap<&'static str, String>) -> Self {
         Self { mariadb, missing, settings: BTreeMap::new() }
     }
@@ -38,11 +38,11 @@ impl Facts {
     }
 }
 
-/// A value, or why there is none.
-type Known = Result<f64, String>;
+/// A value, or the reason why it is absent.
+type MySqlCounterResult = Result<f64, String>;
 
-/// How a portable counter is made of native ones.
-type Reading = (Counter, fn(&Native<'_>) -> Known);
+/// A portable counter and the function that computes it from native ones.
+type Reading = (Counter, fn(&Native<'_>) -> MySqlCounterResult);
 
 const READINGS: [Reading; 20] = [
     (Counter::LogicalReads, |native| native.status("Innodb_buffer_pool_read_requests")),
@@ -67,10 +67,10 @@ const READINGS: [Reading; 20] = [
     (Counter::CpuTime, |native| native.cpu_time_us()),
 ];
 
-/// Sets every portable counter of `snapshot` from its native ones.
-pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
+/// Computes every portable counter of `snapshot` from its native ones.
+pub(super) fn fill(snapshot: &mut Snapshot, facts: &MySqlCounterFacts) {
     let native = Native { values: &snapshot.native, facts, used: RefCell::default() };
-    // Each with the native counters that were used for it.
+    // Each with the native counters that it used.
     for (counter, reading, used) in
         READINGS.map(|(counter, read)| (counter, read(&native), native.used.take()))
     {
@@ -81,13 +81,13 @@ pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
 
 struct Native<'a> {
     values: &'a BTreeMap<String, f64>,
-    facts: &'a Facts,
-    /// Names of the values that were asked for.
+    facts: &'a MySqlCounterFacts,
+    /// Names of the native values that were used.
     used: RefCell<BTreeSet<String>>,
 }
 
 impl Native<'_> {
-    fn get(&self, source: &str, name: &str) -> Known {
+    fn get(&self, source: &str, name: &str) -> MySqlCounterResult {
         let key = format!("{source}.{name}");
         let value = self.values.get(&key).copied();
         self.used.borrow_mut().insert(key);
@@ -97,19 +97,19 @@ impl Native<'_> {
         })
     }
 
-    fn status(&self, name: &str) -> Known {
+    fn status(&self, name: &str) -> MySqlCounterResult {
         self.get("status", name)
     }
 
-    fn file(&self, kind: &str, part: &str) -> Known {
+    fn file(&self, kind: &str, part: &str) -> MySqlCounterResult {
         self.get("file", &format!("{kind}.{part}"))
     }
 
-    fn file_us(&self, kind: &str, part: &str) -> Known {
+    fn file_us(&self, kind: &str, part: &str) -> MySqlCounterResult {
         Ok(self.file(kind, part)? / PS_PER_US)
     }
 
-    fn pages_bytes(&self, name: &str) -> Known {
+    fn pages_bytes(&self, name: &str) -> MySqlCounterResult {
         let page: f64 = self
             .facts
             .setting("innodb_page_size")
@@ -130,9 +130,9 @@ impl Native<'_> {
         self.facts.is_on("log_bin")
     }
 
-    /// Redo of InnoDB by its log sequence number, which counts bytes as they are made; before MySQL 8.0.30 as they are
-    /// written. Where there is a binlog, its bytes are what a commit needs too.
-    fn redo_bytes(&self) -> Known {
+    /// Redo of InnoDB from its log sequence number, which counts bytes when they are generated, or before
+    /// MySQL 8.0.30 when they are written. Bytes of the binlog are added, because a commit needs them too.
+    fn redo_bytes(&self) -> MySqlCounterResult {
         self.redo_is_written()?;
         let lsn = ["Innodb_lsn_current", "Innodb_redo_log_current_lsn", "Innodb_os_log_written"];
         let redo = lsn.iter().find_map(|name| self.status(name).ok());
@@ -146,9 +146,9 @@ impl Native<'_> {
             .map_err(|reason| format!("the binlog's bytes are not known: {reason}"))
     }
 
-    /// Syncs of the redo log and, where `sync_binlog` asks for them, of the binlog. Where the server does not count those
-    /// of the redo log apart, it counts the syncs of all of InnoDB's files.
-    fn redo_syncs(&self) -> Known {
+    /// Syncs of the redo log and, if `sync_binlog` requires them, of the binlog. A server without a separate
+    /// counter for the redo log counts the syncs of all InnoDB files.
+    fn redo_syncs(&self) -> MySqlCounterResult {
         if self.facts.setting("innodb_flush_method") == "O_DSYNC" {
             return Err(
                 "innodb_flush_method is O_DSYNC: every redo write syncs by itself, see redo_writes".into()
@@ -165,7 +165,7 @@ impl Native<'_> {
             .map_err(|reason| format!("the binlog's syncs are not known: {reason}"))
     }
 
-    fn redo_sync_time_us(&self) -> Known {
+    fn redo_sync_time_us(&self) -> MySqlCounterResult {
         let log = self.file_us("innodb_log_file", "ps_misc")?;
         if !self.binlog() {
             return Ok(log);
@@ -173,28 +173,32 @@ impl Native<'_> {
         Ok(log + self.file_us("binlog", "ps_misc")?)
     }
 
-    /// Every statement in autocommit is a transaction of the engine, reads included. With a binlog (or Galera) an update
-    /// commits in two engines, each of which has prepared before, and counts twice; without, none prepares.
-    fn commits(&self) -> Known {
+    /// Every statement in autocommit is a transaction of the engine, including reads. With a binlog (or
+    /// Galera) an update commits and prepares in two engines and counts twice. Without one, no engine
+    /// prepares.
+    fn commits(&self) -> MySqlCounterResult {
         Ok(self.status("Handler_commit")? - self.status("Handler_prepare")? / 2.0)
     }
 
-    /// Transactions that were rolled back. `Handler_rollback` counts one for each engine of a transaction: with a binlog those
-    /// that wrote count twice, those that read once, and a failed statement within one once more. No counter tells them apart,
-    /// so there the rollbacks that sessions asked for are counted, which lack those of failed statements outside of any.
-    fn rollbacks(&self) -> Known {
+    /// Transactions that were rolled back.
+    ///
+    /// `Handler_rollback` counts one per engine of a transaction. With a binlog, a transaction that wrote
+    /// counts twice, one that only read counts once, and a failed statement inside one adds one. No counter
+    /// separates these cases. With a binlog Dyno therefore counts the rollbacks that sessions requested,
+    /// which omit failed statements outside a transaction.
+    fn rollbacks(&self) -> MySqlCounterResult {
         match self.binlog() {
             true => self.status("Com_rollback"),
             false => self.status("Handler_rollback"),
         }
     }
 
-    fn rows_read(&self) -> Known {
+    fn rows_read(&self) -> MySqlCounterResult {
         self.status(if self.facts.mariadb { "Rows_read" } else { "Innodb_rows_read" })
     }
 
-    /// MariaDB counts rows of internal temporary tables apart, MySQL's handler counts them with the others.
-    fn rows_written(&self) -> Known {
+    /// MariaDB counts rows of internal temporary tables separately; MySQL's handler counts include them.
+    fn rows_written(&self) -> MySqlCounterResult {
         let names = if self.facts.mariadb {
             ["Handler_write", "Handler_update", "Handler_delete"]
         } else {
@@ -203,20 +207,20 @@ impl Native<'_> {
         names.iter().map(|name| self.status(name)).sum()
     }
 
-    fn db_time_us(&self) -> Known {
+    fn db_time_us(&self) -> MySqlCounterResult {
         let picoseconds = self.get("statements", "ps").map(|ps| ps / PS_PER_US);
         picoseconds.or_else(|reason| self.user_time_us("Busy_time", &reason))
     }
 
-    fn cpu_time_us(&self) -> Known {
+    fn cpu_time_us(&self) -> MySqlCounterResult {
         self.user_time_us(
             "Cpu_time",
             "the server does not count the CPU time of its sessions; see the host's figures",
         )
     }
 
-    /// MariaDB's and Percona's own times in seconds, which `userstat` switches on.
-    fn user_time_us(&self, name: &str, otherwise: &str) -> Known {
+    /// Times in seconds that MariaDB and Percona record if `userstat` is on.
+    fn user_time_us(&self, name: &str, otherwise: &str) -> MySqlCounterResult {
         if !self.facts.is_on("userstat") {
             return Err(otherwise.to_owned());
         }
@@ -228,9 +232,9 @@ impl Native<'_> {
 mod tests {
     use super::*;
 
-    /// The counters of a server on which ten transactions that wrote were rolled back, and ten that read (MySQL 9.7).
+    /// The counters of a server that rolled back ten writing and ten reading transactions (MySQL 9.7).
     fn rollbacks(binlog: &str) -> Option<f64> {
-        let mut facts = Facts::new(false, BTreeMap::new());
+        let mut facts = MySqlCounterFacts::new(false, BTreeMap::new());
         facts.settings.insert("log_bin".into(), binlog.into());
         let counted = if binlog == "ON" { 30.0 } else { 20.0 };
         let values = [("status.Handler_rollback", counted), ("status.Com_rollback", 20.0)];

@@ -1,7 +1,8 @@
-//! What tables are made of, and what hangs on them: one mark for each, read with every snapshot.
+//! Records the definition of each watched table and of its dependent objects with every snapshot.
 //!
-//! From the dictionary alone, which no run changes: no statistics, no sizes. MariaDB's time of a table's making is none: it is
-//! that of the last change of its file, which moves whenever a page is written.
+//! Only parts of the dictionary that a run does not change are used, so no statistics and no sizes. MariaDB's
+//! creation time of a table is not usable: it is the time of the last change of its file, which changes
+//! whenever a page is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +11,13 @@ use dyno_plan::DataSpec;
 
 use super::super::layout::named_objects::{self, list};
 use super::super::layout::tables;
-use super::super::wire::{Connection, MyError};
+use super::super::wire::{MySqlConnection, MySqlError};
 
-/// How the names of the counters of such statements begin that change what a table is made of, or what hangs on it.
+/// Prefixes of the counters of statements that can change a table's definition or its dependent objects.
 const CHANGING: [&str; 7] = ["alter_", "create_", "drop_", "rename_", "truncate", "optimize", "repair"];
 
-/// How many statements the server has run that can change a shape; nothing where it does not count them.
+/// The number of statements run so far that can change a definition; `None` if the server does not count
+/// them.
 pub(super) fn changing_statements(native: &BTreeMap<String, f64>) -> Option<f64> {
     let commands = native.iter().filter_map(|(name, count)| Some((name.strip_prefix("status.Com_")?, count)));
     let changing = commands.filter(|(name, _)| CHANGING.iter().any(|start| name.starts_with(start)));
@@ -24,19 +26,19 @@ pub(super) fn changing_statements(native: &BTreeMap<String, f64>) -> Option<f64>
 
 /// The tables and routines that are watched.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct MyWatchedObjects {
-    /// Names as the dictionary has them; test tables, or what the statements of custom workloads use.
+pub(super) struct MySqlWatchedObjects {
+    /// Names as in the dictionary: the test tables, or the objects that a custom workload uses.
     names: BTreeSet<String>,
-    /// Whether slice procedures of Dyno's are watched, too.
+    /// Whether Dyno's slice procedures are watched too.
     slices: bool,
-    /// Whether InnoDB says which file a table has, which needs the privilege PROCESS.
+    /// The view that shows the file of each table; `None` without the privilege PROCESS.
     files: Option<&'static str>,
 }
 
-impl MyWatchedObjects {
-    /// The test tables of `spec`, or else what statements with the identifiers `names` use.
+impl MySqlWatchedObjects {
+    /// The test tables of `spec`; without any, the objects that statements with the identifiers `names` use.
     pub(super) fn find(
-        connection: &mut Connection,
+        connection: &mut MySqlConnection,
         spec: &DataSpec,
         names: &BTreeSet<String>,
     ) -> Result<Self, TargetError> {
@@ -50,13 +52,13 @@ impl MyWatchedObjects {
         let readable = connection.simple(&format!("SELECT NAME FROM information_schema.{view} LIMIT 1"));
         let files = match readable {
             Ok(_) => Some(view),
-            Err(error) if MyError::of(&error).is_some() => None,
+            Err(error) if MySqlError::of(&error).is_some() => None,
             Err(error) => return Err(error),
         };
         Ok(Self { names, slices, files })
     }
 
-    /// The question; columns name and mark. None where nothing is watched.
+    /// The query, with the columns name and mark; `None` if nothing is watched.
     pub(super) fn sql(&self) -> Option<String> {
         if self.names.is_empty() {
             return None;

@@ -1,27 +1,31 @@
-//! Where counters come from, each a query of (name, value) that may fail alone.
+//! The sources of counters: queries for (name, value), each of which may fail independently.
 
 use super::super::layout::literal;
 
-/// One source of counters. A source that this server lacks or this user may not read leaves the others alone.
+/// One source of counters. If the server lacks it or this user may not read it, the other sources remain
+/// usable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Source {
-    /// What its native names begin with.
+pub(super) struct MySqlCounterSource {
+    /// Prefix of its native names.
     pub(super) name: &'static str,
-    /// The query; columns name and value.
+    /// The query, with the columns name and value.
     pub(super) sql: &'static str,
 }
 
 /// Status variables of the whole server.
-pub(super) const STATUS: Source = Source { name: "status", sql: "SHOW GLOBAL STATUS" };
+pub(super) const STATUS: MySqlCounterSource =
+    MySqlCounterSource { name: "status", sql: "SHOW GLOBAL STATUS" };
 
-/// Every setting: what counters mean, and what must not change under a run.
-pub(super) const SETTINGS: Source = Source { name: "setting", sql: "SHOW GLOBAL VARIABLES" };
+/// Every setting: it determines what counters mean, and must not change during a run.
+pub(super) const SETTINGS: MySqlCounterSource =
+    MySqlCounterSource { name: "setting", sql: "SHOW GLOBAL VARIABLES" };
 
-/// Beginnings of the names of settings that move by themselves, or that are one connection's own.
+/// Prefixes of settings that change on their own or belong to one connection.
 pub(super) const RESTLESS: [&str; 8] =
     ["error_count", "gtid_", "identity", "insert_id", "last_insert_id", "pseudo_", "rand_seed", "timestamp"];
 
-/// Status variables that are states and no counters: what changes of them changes the platform as a setting does.
+/// Status variables that are states and not counters; a change of one changes the platform, as a change of a
+/// setting does.
 pub(super) const STATES: [&str; 5] = [
     REDO_ENABLED,
     "Rpl_semi_sync_master_status",
@@ -30,15 +34,15 @@ pub(super) const STATES: [&str; 5] = [
     "wsrep_ready",
 ];
 
-/// Whether InnoDB writes redo: `ALTER INSTANCE DISABLE INNODB REDO_LOG`.
+/// Whether InnoDB writes redo; off after `ALTER INSTANCE DISABLE INNODB REDO_LOG`.
 pub(super) const REDO_ENABLED: &str = "Innodb_redo_log_enabled";
 
-/// Variables that sessions have of their own.
+/// Variables that each session has its own value of.
 pub(super) const SESSION_VARIABLES: &str = "SELECT VARIABLE_NAME FROM performance_schema.variables_by_thread
      WHERE THREAD_ID = (SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID())";
 
-/// When a variable was last set, but for `session_variables`: of these the server also keeps when any session set its own. MariaDB
-/// does not tell.
+/// The query for the time when a variable was last set, without `session_variables`. For those the server
+/// also records changes that a session makes for itself. MariaDB does not record the time.
 pub(super) fn variables_set(session_variables: &[String]) -> String {
     let names: Vec<String> =
         session_variables.iter().map(|name| literal(name)).chain([literal("")]).collect();
@@ -48,9 +52,9 @@ pub(super) fn variables_set(session_variables: &[String]) -> String {
     )
 }
 
-/// Rows of tables read and written, as storage engines gave and took them: of the run's own tables, and of all others but the
+/// Rows that storage engines read and wrote: in the run's own tables, and in all other tables except the
 /// server's own.
-pub(super) const TABLES: Source = Source {
+pub(super) const TABLES: MySqlCounterSource = MySqlCounterSource {
     name: "tables",
     sql: "SELECT CONCAT(IF(OBJECT_SCHEMA = DATABASE() AND OBJECT_NAME LIKE 'dyno\\_%', 'own.', 'others.'), part),
               SUM(IF(part = 'rows_read', COUNT_FETCH, COUNT_INSERT + COUNT_UPDATE + COUNT_DELETE))
@@ -62,8 +66,8 @@ pub(super) const TABLES: Source = Source {
           GROUP BY 1",
 };
 
-/// File I/O by kind of file: counts, bytes and picoseconds.
-pub(super) const FILES: Source = Source {
+/// File I/O by type of file: counts, bytes and picoseconds.
+pub(super) const FILES: MySqlCounterSource = MySqlCounterSource {
     name: "file",
     sql: "SELECT CONCAT(SUBSTRING_INDEX(EVENT_NAME, '/', -1), '.', part), CASE part
               WHEN 'count_read' THEN COUNT_READ WHEN 'count_write' THEN COUNT_WRITE WHEN 'count_misc' THEN COUNT_MISC
@@ -76,8 +80,8 @@ pub(super) const FILES: Source = Source {
               'wait/io/file/innodb/innodb_dblwr_file', 'wait/io/file/sql/binlog')",
 };
 
-/// Statements: how many and how long, over all classes.
-pub(super) const STATEMENTS: Source = Source {
+/// Statements of all classes: count and time.
+pub(super) const STATEMENTS: MySqlCounterSource = MySqlCounterSource {
     name: "statements",
     sql: "SELECT 'count', SUM(COUNT_STAR) FROM performance_schema.events_statements_summary_global_by_event_name
           UNION ALL SELECT 'ps', SUM(SUM_TIMER_WAIT)
@@ -85,15 +89,15 @@ pub(super) const STATEMENTS: Source = Source {
 };
 
 /// Waits of sessions on locks and latches, by class: counts and picoseconds.
-pub(super) const WAITS: Source = Source {
+pub(super) const WAITS: MySqlCounterSource = MySqlCounterSource {
     name: "wait",
     sql: "SELECT CONCAT(REPLACE(SUBSTRING(EVENT_NAME, 6), '/', '.'), '.ps'), SUM_TIMER_WAIT
           FROM performance_schema.events_waits_summary_global_by_event_name
           WHERE COUNT_STAR > 0 AND EVENT_NAME NOT LIKE 'wait/io/file/%' AND EVENT_NAME <> 'idle'",
 };
 
-/// All of them: those first that are held against what sessions did.
-pub(super) const ALL: [Source; 6] = [STATUS, TABLES, SETTINGS, FILES, STATEMENTS, WAITS];
+/// All sources. Those that are checked against the work of the sessions come first.
+pub(super) const ALL: [MySqlCounterSource; 6] = [STATUS, TABLES, SETTINGS, FILES, STATEMENTS, WAITS];
 
-/// What is empty where `performance_schema` is off.
-pub(super) const OF_PERFORMANCE_SCHEMA: [Source; 4] = [TABLES, FILES, STATEMENTS, WAITS];
+/// Sources that are empty if `performance_schema` is off.
+pub(super) const OF_PERFORMANCE_SCHEMA: [MySqlCounterSource; 4] = [TABLES, FILES, STATEMENTS, WAITS];

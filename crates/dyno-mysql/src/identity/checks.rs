@@ -1,52 +1,49 @@
-//! Checks of reach, and of what the counters need.
+//! Preflight checks of reachability and of what the counters need.
 
 use dyno_plan::Plan;
 use dyno_record::Advice;
 
-use super::super::layout::{Shape, own_page_size};
-use super::facts::Facts;
+use super::super::layout::{MySqlRowShape, own_page_size};
+use super::facts::MySqlPreflightFacts;
 use super::settings::set_global;
 use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{
     MORE_POWER_THAN_NEEDED, connections as wanted_connections, fail, failed, note, ok, only_read, warn,
 };
 
-/// The oldest versions whose protocol and views are known, and the newest that were met: MySQL, MariaDB.
+/// The oldest versions that Dyno supports and the newest that it was tested with: MySQL, MariaDB.
 const OLDEST: (u32, u32) = (50_700, 100_200);
 const NEWEST: (u32, u32) = (99_999, 129_999);
 
-/// Whether and as whom it can be reached.
-pub(super) fn reach(facts: &Facts) -> Advice {
-    let Facts { user, database, .. } = facts;
-    let where_it_is = if facts.same_host {
-        "on this machine"
-    } else {
-        "on another machine, or one that cannot be told from it"
-    };
+/// Whether the server is reachable, and as which user.
+pub(super) fn reach(facts: &MySqlPreflightFacts) -> Advice {
+    let MySqlPreflightFacts { user, database, .. } = facts;
+    let where_it_is =
+        if facts.same_host { "on this machine" } else { "on another machine, as far as Dyno can determine" };
     let how = if facts.encrypted { "with TLS" } else { "without TLS" };
     ok("reach", format!("connected to database {database} as {user}, {how}; the server is {where_it_is}"))
 }
 
-/// Whether the version is one that Dyno was checked against.
-pub(super) fn version(facts: &Facts) -> Advice {
-    let found = format!("{} {}", facts.product, facts.version);
-    let of = |pair: (u32, u32)| if facts.mariadb { pair.1 } else { pair.0 };
-    if facts.version_num < of(OLDEST) {
+/// Whether Dyno was tested with this server version.
+pub(super) fn version(facts: &MySqlPreflightFacts) -> Advice {
+    let product_version = format!("{} {}", facts.product, facts.version);
+    let for_product = |pair: (u32, u32)| if facts.mariadb { pair.1 } else { pair.0 };
+    if facts.version_num < for_product(OLDEST) {
         let way_out = "upgrade the server to a version that is still maintained";
-        return fail("version", format!("{found} is too old"), way_out);
+        return fail("version", format!("{product_version} is too old"), way_out);
     }
-    if facts.version_num > of(NEWEST) {
+    if facts.version_num > for_product(NEWEST) {
         return warn(
             "version",
-            format!("{found} is newer than any that Dyno was checked against"),
+            format!("{product_version} is newer than any that Dyno was checked against"),
             "look at the audit: counters may have changed their meaning",
         );
     }
-    ok("version", found)
+    ok("version", product_version)
 }
 
-/// Whether this user sees other users' activity and exact counts of pages.
-pub(super) fn statistics(facts: &Facts) -> Advice {
+/// Whether this user can read other users' activity and exact counts of pages.
+pub(super) fn statistics(facts: &MySqlPreflightFacts) -> Advice {
     let user = &facts.user;
     if facts.superuser {
         return note(
@@ -74,14 +71,18 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
     )
 }
 
-/// Whether all sessions can connect.
-pub(super) fn connections(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
+/// Whether the server allows enough connections for all sessions.
+pub(super) fn connections(facts: &MySqlPreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let number = |name| facts.settings.number(name).unwrap_or(0);
     let wanted = wanted_connections(plan.sessions(), plan, needs);
     let max = number("max_connections");
     let free = max.saturating_sub(facts.connections);
-    let too_few = |free: u64, of: String, way_out: String| {
-        fail("connections", format!("{wanted} connections are needed and {free} are free of {of}"), way_out)
+    let too_few = |free: u64, limit: String, way_out: String| {
+        fail(
+            "connections",
+            format!("{wanted} connections are needed and {free} are free of {limit}"),
+            way_out,
+        )
     };
     if free < wanted {
         let enough = max + wanted - free;
@@ -96,13 +97,13 @@ pub(super) fn connections(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> 
     ok("connections", format!("{wanted} are needed and {free} of {max} are free"))
 }
 
-/// Whether data can be written at all.
-pub(super) fn writable(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
+/// Whether the server accepts writes.
+pub(super) fn writable(facts: &MySqlPreflightFacts, needs: &WorkloadNeeds) -> Advice {
     let blocking = ["super_read_only", "read_only", "innodb_read_only"]
         .into_iter()
         .find(|name| facts.settings.is_on(name));
     match blocking {
-        // Users with enough power write all the same.
+        // Users with enough privileges can write despite this setting.
         Some("read_only") if facts.superuser && !facts.settings.is_on("super_read_only") => note(
             "writable",
             "the server is read_only, as a replica is; this user may write all the same",
@@ -120,17 +121,18 @@ pub(super) fn writable(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
     }
 }
 
-/// Whether the plan's block size is the server's, and one that can hold one row.
-pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
-    let own = Shape::of(facts.block_size).and_then(|_| own_page_size(plan.data.block_size, facts.block_size));
-    match own {
-        Ok(own) => ok("block_size", format!("pages have {own}")),
+/// Whether the plan's block size is the server's page size, and one that can hold one row per page.
+pub(super) fn block_size(facts: &MySqlPreflightFacts, plan: &Plan) -> Advice {
+    let page_size = MySqlRowShape::of(facts.block_size)
+        .and_then(|_| own_page_size(plan.data.block_size, facts.block_size));
+    match page_size {
+        Ok(size) => ok("block_size", format!("pages have {size}")),
         Err(error) => failed("block_size", &error),
     }
 }
 
-/// Whether anybody else works on the server, whose counters are all of it.
-pub(super) fn others(facts: &Facts) -> Advice {
+/// Whether others use the server; its counters include all activity.
+pub(super) fn other_sessions(facts: &MySqlPreflightFacts) -> Advice {
     let (all, active) = facts.others;
     let list = "SELECT * FROM information_schema.PROCESSLIST;";
     if active > 0 {
@@ -141,7 +143,7 @@ pub(super) fn others(facts: &Facts) -> Advice {
         );
     }
     if all > 0 || !facts.process {
-        let found = if facts.process {
+        let finding = if facts.process {
             format!("{all} other sessions are connected to this server and idle")
         } else {
             "sessions of other users cannot be seen without the right PROCESS".to_owned()
@@ -151,18 +153,18 @@ pub(super) fn others(facts: &Facts) -> Advice {
         } else {
             format!("GRANT PROCESS ON *.* TO '{}'@'HOST'", facts.user)
         };
-        return note("others", found, way_out);
+        return note("others", finding, way_out);
     }
     ok("others", "nobody else is connected to this server")
 }
 
-/// Figures that are read from `performance_schema` on this server, and nowhere else.
-fn lost(facts: &Facts) -> Vec<&'static str> {
+/// Figures that this server provides only through `performance_schema`.
+fn missing_figures(facts: &MySqlPreflightFacts) -> Vec<&'static str> {
     let mut lost = vec!["requests and times of physical reads and writes", "db_time", "waits"];
     if !facts.mariadb {
         lost.push("time of redo syncs");
         lost.push("whose rows were read");
-        // The binlog's bytes and syncs are part of both, and MySQL counts them here only.
+        // Bytes and syncs of the binlog are part of both, and MySQL counts them only there.
         if facts.settings.is_on("log_bin") {
             lost.push("redo_bytes and redo_syncs");
         }
@@ -170,12 +172,12 @@ fn lost(facts: &Facts) -> Vec<&'static str> {
     lost
 }
 
-/// Without it there are no times, and on MySQL no redo where there is a binlog.
-pub(super) fn performance_schema(facts: &Facts) -> Advice {
+/// Whether `performance_schema` is on. Without it there are no times, and on MySQL with a binlog no redo.
+pub(super) fn performance_schema(facts: &MySqlPreflightFacts) -> Advice {
     if !facts.settings.is_on("performance_schema") {
         return warn(
             "performance_schema",
-            format!("performance_schema is off: {} will be absent", lost(facts).join(", ")),
+            format!("performance_schema is off: {} will be absent", missing_figures(facts).join(", ")),
             "set performance_schema = ON in the server's option file and restart it",
         );
     }
@@ -188,14 +190,14 @@ pub(super) fn performance_schema(facts: &Facts) -> Advice {
             "user {} may not read {} of performance_schema: {} will be absent",
             facts.user,
             facts.unreadable.join(", "),
-            lost(facts).join(", ")
+            missing_figures(facts).join(", ")
         ),
         format!("GRANT SELECT ON performance_schema.* TO '{}'@'HOST'", facts.user),
     )
 }
 
-/// A query cache answers without reading.
-pub(super) fn query_cache(facts: &Facts) -> Advice {
+/// Whether the query cache is off: it returns results without reading.
+pub(super) fn query_cache(facts: &MySqlPreflightFacts) -> Advice {
     let size = facts.settings.number("query_cache_size").unwrap_or(0);
     let on = facts.settings.value("query_cache_type").is_some_and(|value| !matches!(value, "OFF" | "0"));
     if on && size > 0 {
@@ -208,8 +210,9 @@ pub(super) fn query_cache(facts: &Facts) -> Advice {
     ok("query_cache", "no query cache answers in place of the tables")
 }
 
-/// An index in memory beside the trees changes what a logical read is.
-pub(super) fn adaptive_hash_index(facts: &Facts) -> Advice {
+/// Whether the adaptive hash index is off: it is an index in memory next to the trees and changes what counts
+/// as a logical read.
+pub(super) fn adaptive_hash_index(facts: &MySqlPreflightFacts) -> Advice {
     let name = "innodb_adaptive_hash_index";
     if facts.settings.is_on(name) {
         return note(

@@ -1,15 +1,15 @@
-//! Checks of what decides how much a commit costs.
+//! Preflight checks of the settings that determine the cost of a commit.
 
 use dyno_plan::{Length, Plan};
 use dyno_record::Advice;
 
-use super::facts::Facts;
-use super::settings::{Settings, set_global};
+use super::facts::MySqlPreflightFacts;
+use super::settings::{ServerSettings, set_global};
 use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{note, ok, warn};
 
-/// Settings with which commits or data do not survive a crash.
-pub(super) fn not_durable(settings: &Settings) -> Vec<String> {
+/// Settings under which commits or data do not survive a crash.
+pub(super) fn not_durable(settings: &ServerSettings) -> Vec<String> {
     let mut all = Vec::new();
     let mut put = |name: &str, value: &str, means: &str| all.push(format!("{name} = {value}: {means}"));
     let value = |name: &str| settings.value(name);
@@ -38,7 +38,7 @@ pub(super) fn not_durable(settings: &Settings) -> Vec<String> {
 }
 
 /// Whether a commit waits for the redo log.
-pub(super) fn flush_at_commit(facts: &Facts) -> Advice {
+pub(super) fn flush_at_commit(facts: &MySqlPreflightFacts) -> Advice {
     let name = "innodb_flush_log_at_trx_commit";
     match facts.settings.value(name) {
         Some("1" | "3") => ok(name, format!("{name} is 1: each commit waits until its redo is on storage")),
@@ -53,8 +53,8 @@ pub(super) fn flush_at_commit(facts: &Facts) -> Advice {
     }
 }
 
-/// Whether a commit waits for the binlog, where there is one.
-pub(super) fn sync_binlog(facts: &Facts) -> Advice {
+/// Whether a commit waits for the binlog, if there is one.
+pub(super) fn sync_binlog(facts: &MySqlPreflightFacts) -> Advice {
     if !facts.settings.is_on("log_bin") {
         return ok("sync_binlog", "there is no binlog: a commit needs InnoDB's redo only");
     }
@@ -73,8 +73,9 @@ pub(super) fn sync_binlog(facts: &Facts) -> Advice {
     }
 }
 
-/// Without it less is written than by a server that survives torn pages.
-pub(super) fn doublewrite(facts: &Facts) -> Advice {
+/// Whether the doublewrite buffer is on. Without it, the server writes less than one that survives torn
+/// pages.
+pub(super) fn doublewrite(facts: &MySqlPreflightFacts) -> Advice {
     let name = "innodb_doublewrite";
     match facts.settings.value(name) {
         Some("ON" | "1" | "fast") => ok(name, "innodb_doublewrite is on"),
@@ -91,8 +92,8 @@ pub(super) fn doublewrite(facts: &Facts) -> Advice {
     }
 }
 
-/// Whether the window is long enough to hold the writing of pages that redo forces.
-pub(super) fn redo_capacity(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
+/// Whether the window is long enough to include the page writes that redo forces.
+pub(super) fn redo_capacity(facts: &MySqlPreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let settings = &facts.settings;
     let files = settings.number("innodb_log_files_in_group").unwrap_or(1);
     let capacity = settings

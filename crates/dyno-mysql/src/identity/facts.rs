@@ -1,51 +1,51 @@
-//! What the preflight check asks the server, in one place.
+//! Collects everything that the preflight check asks the server.
 
-use super::super::connect::ConnectConfig;
+use super::super::connect::MySqlConnectConfig;
 use super::super::layout::{named_bytes, page_size, survey};
-use super::super::wire::{Connection, MyError};
-use super::settings::{self, Settings};
+use super::super::wire::{MySqlConnection, MySqlError};
+use super::settings::{self, ServerSettings};
 use super::{host, product};
 use dyno_engine::disk;
 use dyno_engine::{DataState, Refusal as _, TargetError, WorkloadNeeds};
 
-/// Everything that findings are made of.
+/// The facts that the findings are based on.
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct MySqlPreflightFacts {
     pub(super) product: &'static str,
     pub(super) mariadb: bool,
     pub(super) version: String,
     pub(super) version_num: u32,
-    pub(super) settings: Settings,
+    pub(super) settings: ServerSettings,
     pub(super) block_size: u64,
     pub(super) user: String,
     pub(super) database: String,
-    /// Rights that loading, running and dropping need and that this user's grants do not show.
+    /// Privileges that loading, running and dropping need and that this user's grants do not include.
     pub(super) missing_rights: Vec<&'static str>,
-    /// What an administrator runs to give them.
+    /// The statements with which an administrator grants them.
     pub(super) grants: String,
-    /// Whether this user has all rights on everything.
+    /// Whether this user has all privileges on everything.
     pub(super) superuser: bool,
-    /// Whether it sees other users' sessions and InnoDB's lists of tables (`PROCESS`).
+    /// Whether it can see other users' sessions and InnoDB's lists of tables (`PROCESS`).
     pub(super) process: bool,
     /// Whether exact counts of pages can be read.
     pub(super) index_stats: bool,
     /// Tables of `performance_schema` that this user may not read, where it is on.
     pub(super) unreadable: Vec<&'static str>,
     pub(super) encrypted: bool,
-    /// Connections that are open now, this one not counted.
+    /// Connections that are open now, without this one.
     pub(super) connections: u64,
-    /// Other sessions that can be seen: (all, at work).
+    /// Other sessions that are visible: (all, active).
     pub(super) others: (u64, u64),
     pub(super) same_host: bool,
-    /// Free bytes where the data lies, if that can be seen from here.
+    /// Free bytes where the data is stored; absent if the directory is not visible from here.
     pub(super) free_bytes: Option<u64>,
-    /// Bytes of the tables that custom workloads name, indexes included; absent where none is there.
+    /// Bytes of the tables that custom workloads name, including indexes; absent if none exists.
     pub(super) named_bytes: Option<u64>,
-    /// What is loaded, or why that cannot be told.
+    /// What is loaded, or why that cannot be determined.
     pub(super) data: Result<DataState, TargetError>,
 }
 
-/// Rights on the database that loading, running and dropping need.
+/// Privileges on the database that loading, running and dropping need.
 const NEEDED: [&str; 11] = [
     "SELECT",
     "INSERT",
@@ -68,18 +68,17 @@ const COUNTED_FROM: [&str; 4] = [
     "table_io_waits_summary_by_table",
 ];
 
-/// Sessions beside this one and the server's own: all, and at work.
+/// Sessions other than this one and the server's own: all, and active.
 const OTHERS: &str =
     "SELECT COUNT(*), COALESCE(SUM(COMMAND NOT IN ('Sleep')), 0) FROM information_schema.PROCESSLIST
      WHERE ID <> CONNECTION_ID() AND COMMAND NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID')
        AND USER NOT IN ('system user', 'event_scheduler')";
 
-/// Asks.
 pub(super) fn ask(
-    connection: &mut Connection,
-    config: &ConnectConfig,
+    connection: &mut MySqlConnection,
+    config: &MySqlConnectConfig,
     needs: &WorkloadNeeds,
-) -> Result<Facts, TargetError> {
+) -> Result<MySqlPreflightFacts, TargetError> {
     let settings = settings::read(connection)?;
     let grants = grants(connection)?;
     let has = |right: &str| grants.iter().any(|grant| grant.gives(right, &config.database));
@@ -90,24 +89,24 @@ pub(super) fn ask(
     let stats = connection.simple("SELECT 1 FROM mysql.innodb_index_stats LIMIT 1");
     let index_stats = match stats {
         Ok(_) => true,
-        Err(error) if MyError::of(&error).is_some() => false,
+        Err(error) if MySqlError::of(&error).is_some() => false,
         Err(error) => return Err(error),
     };
     let mut unreadable = Vec::new();
     for table in COUNTED_FROM.into_iter().filter(|_| settings.is_on("performance_schema")) {
         match connection.simple(&format!("SELECT 1 FROM performance_schema.{table} LIMIT 1")) {
             Ok(_) => {}
-            Err(error) if MyError::of(&error).is_some() => unreadable.push(table),
+            Err(error) if MySqlError::of(&error).is_some() => unreadable.push(table),
             Err(error) => return Err(error),
         }
     }
-    let others = connection.simple(OTHERS)?;
-    let number = |i| others.first().and_then(|row| row.parse::<u64>(i)).unwrap_or(0);
+    let session_counts = connection.simple(OTHERS)?;
+    let number = |i| session_counts.first().and_then(|row| row.parse::<u64>(i)).unwrap_or(0);
     let status = connection.simple("SHOW GLOBAL STATUS LIKE 'Threads_connected'")?;
     let connected = status.first().and_then(|row| row.parse::<u64>(1)).unwrap_or(1);
-    let same_host = host::is_this_one(connection)?;
+    let same_host = host::is_local_server(connection)?;
     let free_bytes = settings.value("datadir").filter(|_| same_host).and_then(disk::free_bytes);
-    Ok(Facts {
+    Ok(MySqlPreflightFacts {
         product: product(connection),
         mariadb: connection.is_mariadb(),
         version: connection.server_version().to_owned(),
@@ -140,12 +139,12 @@ pub(super) fn ask(
 pub(super) struct Grant {
     rights: Vec<String>,
     all: bool,
-    /// What stands behind ON: `*.*`, `` `bench`.* ``.
+    /// The object after ON: `*.*`, `` `bench`.* ``.
     on: String,
 }
 
 impl Grant {
-    /// Reads `GRANT SELECT, INSERT (a) ON `bench`.* TO …`; `None` where a role is granted.
+    /// Parses `GRANT SELECT, INSERT (a) ON `bench`.* TO …`; `None` if the line grants a role.
     pub(super) fn read(line: &str) -> Option<Self> {
         let (rights, rest) = line.strip_prefix("GRANT ")?.split_once(" ON ")?;
         let rights: Vec<String> = rights.split(',').map(|right| right.trim().to_ascii_uppercase()).collect();
@@ -157,16 +156,17 @@ impl Grant {
         self.rights.iter().any(|own| own == right)
     }
 
-    /// Whether it gives `right` on all of `database`. Names in grants are patterns in which `\_` is a plain `_`.
+    /// Whether it grants `right` on all of `database`. Names in grants are patterns, in which `\_` is a
+    /// literal `_`.
     pub(super) fn gives(&self, right: &str, database: &str) -> bool {
-        let own = self.on.replace("\\_", "_");
-        let on_it = own == "*.*" || own == format!("`{database}`.*") || own == "`%`.*";
+        let scope = self.on.replace("\\_", "_");
+        let on_it = scope == "*.*" || scope == format!("`{database}`.*") || scope == "`%`.*";
         on_it && (self.all || self.names(right))
     }
 }
 
-/// What this user may do. Rights that come by a role are listed where the server lists them with the others.
-fn grants(connection: &mut Connection) -> Result<Vec<Grant>, TargetError> {
+/// This user's grants. Privileges from a role are included if the server lists them together with the others.
+fn grants(connection: &mut MySqlConnection) -> Result<Vec<Grant>, TargetError> {
     let rows = connection.simple("SHOW GRANTS")?;
     Ok(rows.iter().filter_map(|row| Grant::read(row.get(0)?)).collect())
 }

@@ -1,34 +1,33 @@
-//! Whether the database runs on this machine.
+//! Determines whether the database runs on this machine.
 //!
-//! Addresses do not tell: loopback may be a tunnel, and a public address may be our own. So the server has to call its machine
-//! by our name, and a process here that is called as a server is must have started when the server did. In doubt (another
-//! PID namespace, no /proc) the answer is no.
+//! Addresses are not reliable: loopback may be a tunnel, and a public address may be this machine's. So two
+//! conditions must hold. The server reports this machine's host name, and a process here with a server's name
+//! started when the server did. In doubt (another PID namespace, no /proc) the answer is no.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use dyno_record::ServerProcesses;
 
-use super::super::wire::Connection;
+use super::super::wire::MySqlConnection;
 use dyno_engine::TargetError;
 
-/// Names of servers' processes.
 const SERVERS: [&str; 2] = ["mysqld", "mariadbd"];
 
-/// Seconds between the start of a process and the moment its server takes for its own: reading options comes first.
+/// Seconds between the start of a process and the start time that its server reports; reading options comes
+/// first.
 const START_WITHIN_S: f64 = 5.0;
 
-/// Kernel ticks in a second, as /proc counts them (`USER_HZ`, 100 on every Linux).
+/// Kernel ticks per second, as /proc counts them (`USER_HZ`, 100 on every Linux).
 const TICKS_PER_S: f64 = 100.0;
 
 /// Whether the server behind this connection runs on this machine.
-pub(super) fn is_this_one(connection: &mut Connection) -> Result<bool, TargetError> {
+pub(super) fn is_local_server(connection: &mut MySqlConnection) -> Result<bool, TargetError> {
     Ok(!candidates(connection)?.is_empty())
 }
 
-/// The server's process. Where several were started in the same seconds, the file in which the server keeps its number
-/// tells them apart.
-pub(super) fn processes(connection: &mut Connection) -> Result<ServerProcesses, TargetError> {
+/// The server's process. If several started within the same seconds, the server's PID file identifies it.
+pub(super) fn processes(connection: &mut MySqlConnection) -> Result<ServerProcesses, TargetError> {
     let candidates = candidates(connection)?;
     Ok(match candidates.as_slice() {
         [] => ServerProcesses::Elsewhere(&SERVERS),
@@ -43,8 +42,8 @@ pub(super) fn processes(connection: &mut Connection) -> Result<ServerProcesses, 
     })
 }
 
-/// Processes here that may be the server behind this connection; none where it runs elsewhere.
-fn candidates(connection: &mut Connection) -> Result<Vec<u32>, TargetError> {
+/// Local processes that may be the server behind this connection; empty if it runs elsewhere.
+fn candidates(connection: &mut MySqlConnection) -> Result<Vec<u32>, TargetError> {
     let rows = connection.simple("SELECT @@hostname")?;
     let theirs = rows.first().and_then(|row| row.get(0)).unwrap_or_default();
     let ours = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -58,8 +57,8 @@ fn candidates(connection: &mut Connection) -> Result<Vec<u32>, TargetError> {
     Ok(servers_started_s().into_iter().filter(near).map(|(pid, _)| pid).collect())
 }
 
-/// The number of its process that the server has written down.
-fn written_pid(connection: &mut Connection) -> Result<Option<u32>, TargetError> {
+/// The process id from the server's PID file; `None` if it cannot be read.
+fn written_pid(connection: &mut MySqlConnection) -> Result<Option<u32>, TargetError> {
     let rows = connection.simple("SELECT @@pid_file, @@datadir")?;
     let text = |at| rows.first().and_then(|row| row.get(at)).filter(|text| !text.is_empty());
     let (Some(file), Some(data)) = (text(0), text(1)) else { return Ok(None) };
@@ -71,7 +70,7 @@ fn seconds_since_1970() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
-/// Each process that is called as a server is, and when it was started, seconds since 1970.
+/// Each process with a server's name, and its start in seconds since 1970.
 fn servers_started_s() -> Vec<(u32, f64)> {
     let booted_s = std::fs::read_to_string("/proc/uptime")
         .ok()
@@ -90,13 +89,13 @@ fn servers_started_s() -> Vec<(u32, f64)> {
     started.collect()
 }
 
-/// Whether a command line is that of a server; it may have been started through a loader or a wrapper.
+/// Whether a command line belongs to a server, which may have been started through a loader or a wrapper.
 pub(crate) fn is_server(command_line: &str) -> bool {
     let words = command_line.split('\0');
     words.filter_map(|word| word.rsplit('/').next()).any(|name| SERVERS.contains(&name))
 }
 
-/// The 22nd field of /proc/PID/stat: when the process was started, in ticks since the machine was.
+/// The 22nd field of /proc/PID/stat: the start of the process, in ticks since the machine started.
 fn start_ticks(stat: &str) -> Option<f64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }

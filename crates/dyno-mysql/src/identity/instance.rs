@@ -1,23 +1,24 @@
-//! Which server this is, and whether it takes writes: what several targets of one run have to be told apart by.
+//! Identifies the server and whether it accepts writes, to distinguish several targets of one run.
 
-use super::super::wire::Connection;
+use super::super::wire::MySqlConnection;
 use super::{life, settings};
-use dyno_engine::{Instance, TargetError};
+use dyno_engine::{CounterScope, TargetError};
 
 const PLACE: &str = "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir)";
 
-/// The server; its counters are its own for all databases.
-pub(crate) fn instance(connection: &mut Connection) -> Result<Instance, TargetError> {
+/// The server; its counters cover all its databases.
+pub(crate) fn instance(connection: &mut MySqlConnection) -> Result<CounterScope, TargetError> {
     let rows = connection.simple(PLACE)?;
     let Some(place) = rows.first().and_then(|row| row.get(0)).map(str::to_owned) else {
         return Err(TargetError::database("the server does not say which one it is"));
     };
     let server = format!("{place} {}", life::started(connection)?);
-    Ok(Instance { servers: vec![server], scope: String::new(), server_wide: &[] })
+    Ok(CounterScope { servers: vec![server], scope: String::new(), server_wide: &[] })
 }
 
-/// Why only reads are right here, if so: a replica that a powerful user may write to all the same is no longer a copy.
-pub(crate) fn reads_only(connection: &mut Connection) -> Result<Option<String>, TargetError> {
+/// The reason if only reads are valid here. A privileged user can write to a replica, but it is then no
+/// longer a copy.
+pub(crate) fn reads_only(connection: &mut MySqlConnection) -> Result<Option<String>, TargetError> {
     let settings = settings::read(connection)?;
     let blocking = ["super_read_only", "read_only", "innodb_read_only"];
     let blocking = blocking.into_iter().find(|name| settings.is_on(name));

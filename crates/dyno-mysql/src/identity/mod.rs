@@ -1,4 +1,4 @@
-//! What the server is, and what of it would falsify a run.
+//! Describes the server and reports what would falsify a run.
 
 mod checks;
 mod counting;
@@ -17,7 +17,7 @@ mod time_limits;
 use dyno_record::{Identity, ServerProcesses};
 
 use super::layout::page_size;
-use super::wire::Connection;
+use super::wire::MySqlConnection;
 use dyno_engine::TargetError;
 
 pub(super) use host::is_server;
@@ -27,8 +27,8 @@ pub(super) use preflight::preflight;
 pub(super) use settings::shown;
 pub(super) use statement_limit::statement_limit;
 
-/// Product, version, settings, paths.
-pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetError> {
+/// Product, version, settings and paths of the server.
+pub(super) fn identify(connection: &mut MySqlConnection) -> Result<Identity, TargetError> {
     let settings = settings::read(connection)?;
     let data_path = settings.value("datadir").map(|path| path.trim_end_matches('/').to_owned());
     let processes = host::processes(connection)?;
@@ -54,19 +54,18 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
     })
 }
 
-/// The name, among the settings, of what Dyno's own sessions agree with the server about definitions of columns.
+/// The name, among the settings, for when Dyno's sessions receive the definitions of columns.
 const RESULT_METADATA: &str = "dyno.result_metadata";
 
-/// When the server tells Dyno's sessions the definitions of a result's columns.
-fn result_metadata(connection: &Connection) -> &'static str {
-    match (connection.marked, connection.is_mariadb()) {
+/// When the server sends the definitions of a result's columns to Dyno's sessions.
+fn result_metadata(connection: &MySqlConnection) -> &'static str {
+    match (connection.has_metadata_flag, connection.is_mariadb()) {
         (true, true) => "once, at the preparation (MARIADB_CLIENT_CACHE_METADATA)",
         (true, false) => "once, at the preparation (resultset_metadata = NONE)",
         (false, _) => "with each answer",
     }
 }
 
-/// The product's name.
-fn product(connection: &Connection) -> &'static str {
+fn product(connection: &MySqlConnection) -> &'static str {
     if connection.is_mariadb() { "MariaDB" } else { "MySQL" }
 }

@@ -1,19 +1,19 @@
-//! The list of everything that is checked before a run.
+//! Lists all checks that run before a run.
 
 use dyno_plan::Plan;
 use dyno_record::Advice;
 
-use super::super::connect::ConnectConfig;
-use super::super::wire::Connection;
-use super::facts::{Facts, ask};
+use super::super::connect::MySqlConnectConfig;
+use super::super::wire::MySqlConnection;
+use super::facts::{MySqlPreflightFacts, ask};
 use super::{checks, durability, privileges, room, time_limits};
 use dyno_engine::advice::{DataSize, data, data_bytes, data_of};
 use dyno_engine::{TargetError, WorkloadNeeds};
 
-/// Everything that would falsify or prevent a run of `plan`, and what is well.
+/// Returns everything that would falsify or prevent a run of `plan`, and the checks that passed.
 pub(crate) fn preflight(
-    connection: &mut Connection,
-    config: &ConnectConfig,
+    connection: &mut MySqlConnection,
+    config: &MySqlConnectConfig,
     plan: &Plan,
     needs: &WorkloadNeeds,
 ) -> Result<Vec<Advice>, TargetError> {
@@ -21,7 +21,7 @@ pub(crate) fn preflight(
 }
 
 /// The findings in the order in which they are shown.
-pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
+pub(super) fn advise(facts: &MySqlPreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
     let spec = data_of(plan, facts.block_size, &facts.data);
     let size = DataSize::of(needs, data_bytes(&spec, room::INDEX_BYTES_PER_ROW), facts.named_bytes);
     let mut all = vec![
@@ -35,7 +35,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<A
     ];
     all.extend(needs.uses_test_tables().then(|| checks::block_size(facts, plan)));
     all.extend([
-        checks::others(facts),
+        checks::other_sessions(facts),
         checks::performance_schema(facts),
         checks::query_cache(facts),
         checks::adaptive_hash_index(facts),

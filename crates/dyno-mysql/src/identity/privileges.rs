@@ -1,21 +1,21 @@
-//! The check of what this user may do in the database.
+//! Checks this user's privileges on the database.
 
 use dyno_engine::advice::{note, ok, warn};
 use dyno_engine::{DataState, WorkloadNeeds};
 use dyno_record::Advice;
 
-use super::facts::Facts;
+use super::facts::MySqlPreflightFacts;
 
-/// Whether this user can load and run; or, where the data is there, run the workload on it.
-pub(super) fn check(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
-    let Facts { user, database, missing_rights, .. } = facts;
+/// Whether this user can load and run, or run the workload on data that is loaded.
+pub(super) fn check(facts: &MySqlPreflightFacts, needs: &WorkloadNeeds) -> Advice {
+    let MySqlPreflightFacts { user, database, missing_rights, .. } = facts;
     if missing_rights.is_empty() {
         return ok("privileges", format!("user {user} may load into database {database}, run and drop"));
     }
     if !needs.uses_test_tables() {
         return of_custom_workload(facts, needs);
     }
-    // What takes reads only has its data from elsewhere.
+    // A read-only server gets its data from another server.
     let loaded = !needs.loads || matches!(facts.data, Ok(DataState::Loaded { .. }));
     let to_run: Vec<&str> = run_rights(needs).filter(|right| missing_rights.contains(right)).collect();
     if loaded && to_run.is_empty() {
@@ -42,9 +42,10 @@ pub(super) fn check(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
     )
 }
 
-/// A custom workload may need rights on its own tables only; the server says so when it prepares the statements.
-fn of_custom_workload(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
-    let Facts { user, database, missing_rights, .. } = facts;
+/// A custom workload may need privileges on its own tables only; the server reports missing ones when it
+/// prepares the statements.
+fn of_custom_workload(facts: &MySqlPreflightFacts, needs: &WorkloadNeeds) -> Advice {
+    let MySqlPreflightFacts { user, database, missing_rights, .. } = facts;
     let missing = missing_rights.join(", ");
     let need = match needs.loads {
         true => "loading may need them",
@@ -57,12 +58,12 @@ fn of_custom_workload(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
     )
 }
 
-/// Rights that sessions of the block workload need on data that is there.
+/// Privileges that sessions of the block workload need on loaded data.
 fn run_rights(needs: &WorkloadNeeds) -> impl Iterator<Item = &'static str> {
     [
         ("SELECT", true),
         ("UPDATE", needs.updates),
-        // A run with inserts removes what it has left.
+        // A run with inserts deletes its leftover rows.
         ("INSERT", needs.inserts),
         ("DELETE", needs.inserts),
         ("EXECUTE", needs.server_loops),

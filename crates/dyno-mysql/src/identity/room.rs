@@ -1,25 +1,27 @@
-//! Checks of room: whether the data fits into the buffer pool and onto the disk, and what caches beside the buffer pool.
+//! Preflight checks of space: the size of data against buffer pool and disk, and caches outside the buffer
+//! pool.
 
 use dyno_plan::DataSpec;
 use dyno_record::Advice;
 
-use super::facts::Facts;
-use super::settings::{Settings, set_global};
+use super::facts::MySqlPreflightFacts;
+use super::settings::{ServerSettings, set_global};
 use dyno_engine::advice::{DataSize, data_bytes, fail, note, ok, still_needed, warn};
 use dyno_engine::disk::human;
 
-/// Bytes of an entry of the index on `custid` with its share of page overhead: two numbers of 8 bytes, header and NULL flags;
-/// a spacer has an entry too.
+/// Bytes of an entry of the index on `custid` with its share of page overhead: two 8-byte numbers, header and
+/// NULL flags. A spacer has an entry too.
 pub(super) const INDEX_BYTES_PER_ROW: u64 = 2 * 26;
 
-/// Whether InnoDB reads data files past the page cache; absent where the server does not show its flush method.
-pub(super) fn uses_direct_io(settings: &Settings) -> Option<bool> {
+/// Whether InnoDB bypasses the page cache when it reads data files; absent if the server does not show its
+/// flush method.
+pub(super) fn uses_direct_io(settings: &ServerSettings) -> Option<bool> {
     let method = settings.value("innodb_flush_method")?;
     Some(method.starts_with("O_DIRECT") || method == "unbuffered")
 }
 
-/// Whether pages are cached a second time by the operating system.
-pub(super) fn flush_method(facts: &Facts) -> Advice {
+/// Whether the operating system caches pages a second time.
+pub(super) fn flush_method(facts: &MySqlPreflightFacts) -> Advice {
     let method = facts.settings.value("innodb_flush_method").unwrap_or("unknown");
     if uses_direct_io(&facts.settings) == Some(true) {
         return ok(
@@ -38,21 +40,22 @@ pub(super) fn flush_method(facts: &Facts) -> Advice {
 }
 
 /// Whether the run reads from the buffer pool or from storage.
-pub(super) fn cache(facts: &Facts, size: DataSize) -> Advice {
+pub(super) fn cache(facts: &MySqlPreflightFacts, size: DataSize) -> Advice {
     let pool = facts.settings.number("innodb_buffer_pool_size").unwrap_or(0);
     let sizes = format!("{} {} and the buffer pool {}", size.subject, human(size.bytes), human(pool));
     if size.bytes <= pool {
-        let found = format!("{sizes}: once warm, all reads are logical and none reaches the storage");
+        let finding = format!("{sizes}: once warm, all reads are logical and none reaches the storage");
         let way_out = "to measure storage, load more than fits, such as four times innodb_buffer_pool_size";
-        return note("cache", found, way_out);
+        return note("cache", finding, way_out);
     }
-    let found = format!("{sizes}: the share that does not fit is read from outside the buffer pool");
+    let partial_finding =
+        format!("{sizes}: the share that does not fit is read from outside the buffer pool");
     let way_out = "to measure the cache alone, load less or raise innodb_buffer_pool_size";
-    note("cache", found, way_out)
+    note("cache", partial_finding, way_out)
 }
 
-/// Whether a load can go by the faster way.
-pub(super) fn local_infile(facts: &Facts) -> Advice {
+/// Whether a load can use the faster method, `LOAD DATA LOCAL`.
+pub(super) fn local_infile(facts: &MySqlPreflightFacts) -> Advice {
     if facts.settings.is_on("local_infile") {
         return ok("local_infile", "local_infile is on: rows are loaded by LOAD DATA LOCAL");
     }
@@ -64,27 +67,27 @@ pub(super) fn local_infile(facts: &Facts) -> Advice {
 }
 
 /// Whether a load would fill the disk.
-pub(super) fn disk(facts: &Facts, spec: &DataSpec) -> Advice {
+pub(super) fn disk(facts: &MySqlPreflightFacts, spec: &DataSpec) -> Advice {
     let data = data_bytes(spec, INDEX_BYTES_PER_ROW);
     let Some(needed) = still_needed(&facts.data, spec, data) else {
         return ok("disk_space", format!("the data is loaded already ({})", human(data)));
     };
-    // A binlog holds every row of the load once more, at its own length of half a page.
+    // A binlog also stores every row of the load, at half a page each.
     let binlog = spec.total_rows().saturating_mul(spec.block_size) / 2;
     let needed = needed.saturating_add(if facts.settings.is_on("log_bin") { binlog } else { 0 });
-    let found = format!("a load needs {} of disk", human(needed));
+    let requirement = format!("a load needs {} of disk", human(needed));
     let place = facts.settings.value("datadir").unwrap_or("its datadir");
     match facts.free_bytes {
         None => note(
             "disk_space",
-            format!("{found}; how much is free cannot be seen from here"),
+            format!("{requirement}; how much is free cannot be seen from here"),
             format!("look on the server: df -h {place}"),
         ),
         Some(free) if free < needed => fail(
             "disk_space",
-            format!("{found}, and {} are free in {place}", human(free)),
+            format!("{requirement}, and {} are free in {place}", human(free)),
             "free space there, or load less",
         ),
-        Some(free) => ok("disk_space", format!("{found}, and {} are free", human(free))),
+        Some(free) => ok("disk_space", format!("{requirement}, and {} are free", human(free))),
     }
 }

@@ -1,13 +1,13 @@
-//! The server's settings: those that shape a run, those that differ from the defaults, and never a secret.
+//! Selects the settings that affect a run or differ from the defaults, and hides secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::wire::{Connection, MyError};
+use super::super::wire::{MySqlConnection, MySqlError};
 use dyno_engine::settings::REDACTED;
-pub(super) use dyno_engine::settings::Settings;
+pub(super) use dyno_engine::settings::ServerSettings;
 use dyno_engine::{Refusal as _, TargetError};
 
-/// Beginnings of the names of settings that shape a run.
+/// Prefixes of settings that affect a run.
 const SHAPING: [&str; 9] = [
     "aria_",
     "binlog_",
@@ -20,7 +20,7 @@ const SHAPING: [&str; 9] = [
     "wsrep_",
 ];
 
-/// Further settings that shape a run, by their whole names.
+/// Further settings that affect a run, by full name.
 const SHAPING_TOO: [&str; 21] = [
     "autocommit",
     "big_tables",
@@ -45,17 +45,16 @@ const SHAPING_TOO: [&str; 21] = [
     "version_comment",
 ];
 
-/// Parts of the names of settings that can hold secrets or tell of them.
+/// Parts of the names of settings that can contain secrets or reveal where they are.
 const SECRET: [&str; 5] = ["password", "secret", "sst_auth", "private_key", "passphrase"];
 
-/// Names of the settings that somebody set. MySQL tells their sources, MariaDB their origins.
+/// Names of the settings that were set explicitly. MySQL records a setting's source, MariaDB its origin.
 const SET_MYSQL: &str = "SELECT VARIABLE_NAME FROM performance_schema.variables_info
      WHERE VARIABLE_SOURCE NOT IN ('COMPILED', 'DYNAMIC') OR (VARIABLE_SOURCE = 'DYNAMIC' AND SET_USER IS NOT NULL)";
 const SET_MARIADB: &str = "SELECT LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES
      WHERE GLOBAL_VALUE_ORIGIN IN ('CONFIG', 'SQL') AND NOT (GLOBAL_VALUE <=> DEFAULT_VALUE)";
 
-/// Reads them.
-pub(super) fn read(connection: &mut Connection) -> Result<Settings, TargetError> {
+pub(super) fn read(connection: &mut MySqlConnection) -> Result<ServerSettings, TargetError> {
     let rows = connection.simple("SHOW GLOBAL VARIABLES")?;
     let values = rows.iter().filter_map(|row| {
         let (name, value) = (row.get(0)?.to_ascii_lowercase(), row.get(1)?);
@@ -65,30 +64,30 @@ pub(super) fn read(connection: &mut Connection) -> Result<Settings, TargetError>
     let values = values.collect();
     let set = match connection.simple(if connection.is_mariadb() { SET_MARIADB } else { SET_MYSQL }) {
         Ok(rows) => rows.iter().filter_map(|row| row.get(0).map(str::to_owned)).collect(),
-        Err(error) if MyError::of(&error).is_some() => BTreeSet::new(),
+        Err(error) if MySqlError::of(&error).is_some() => BTreeSet::new(),
         Err(error) => return Err(error),
     };
-    Ok(Settings { values, set })
+    Ok(ServerSettings { values, set })
 }
 
-/// The value of a setting as it may be shown.
+/// The value of a setting for output, without secrets.
 pub(crate) fn shown<'a>(name: &str, value: &'a str) -> &'a str {
     if is_secret(name, value) { REDACTED } else { value }
 }
 
-/// Whether the value of a setting must not be shown; an empty one, or one that only says yes or no, holds no secret.
+/// Whether the value of a setting must not be shown. An empty or boolean value is never a secret.
 fn is_secret(name: &str, value: &str) -> bool {
     SECRET.iter().any(|part| name.contains(part))
         && !matches!(value, "" | "ON" | "OFF")
         && value.parse::<f64>().is_err()
 }
 
-/// Those that shape a run and all that somebody set.
-pub(super) fn shaping(settings: &Settings) -> BTreeMap<String, String> {
+/// Settings that affect a run and all that were set explicitly.
+pub(super) fn shaping(settings: &ServerSettings) -> BTreeMap<String, String> {
     settings.shaping(&SHAPING, &SHAPING_TOO)
 }
 
-/// The command that changes a setting of the running server.
+/// The statement that changes a setting of the running server.
 pub(super) fn set_global(name: &str, value: &str) -> String {
     format!("SET GLOBAL {name} = {value};")
 }

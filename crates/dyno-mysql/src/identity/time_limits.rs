@@ -1,17 +1,17 @@
-//! Time limits that sessions of a run keep.
+//! Checks time limits of the server that apply to a run's sessions.
 
 use std::time::Duration;
 
 use dyno_plan::Plan;
 use dyno_record::Advice;
 
-use super::facts::Facts;
+use super::facts::MySqlPreflightFacts;
 use dyno_engine::{TimeLimit, TimeLimitScope};
 
-/// MySQL's limit on reading statements, in milliseconds.
+/// MySQL's limit on read statements, in milliseconds.
 const MYSQL: (&str, TimeLimitScope) = ("max_execution_time", TimeLimitScope::Statement);
 
-/// MariaDB's limits, in seconds with a fraction.
+/// MariaDB's limits, in seconds with decimals.
 const MARIADB: [(&str, TimeLimitScope); 4] = [
     ("max_statement_time", TimeLimitScope::Statement),
     ("idle_transaction_timeout", TimeLimitScope::IdleTransaction),
@@ -19,8 +19,8 @@ const MARIADB: [(&str, TimeLimitScope); 4] = [
     ("idle_write_transaction_timeout", TimeLimitScope::IdleTransaction),
 ];
 
-/// The finding. Sessions lift `wait_timeout` themselves.
-pub(super) fn time_limits(facts: &Facts, plan: &Plan) -> Advice {
+/// The finding about time limits. Sessions raise `wait_timeout` themselves.
+pub(super) fn time_limits(facts: &MySqlPreflightFacts, plan: &Plan) -> Advice {
     let limits = if facts.mariadb { &MARIADB[..] } else { &[MYSQL][..] };
     let unit_s = if facts.mariadb { 1.0 } else { 0.001 };
     let limit = |&(setting, ends): &(&str, TimeLimitScope)| {

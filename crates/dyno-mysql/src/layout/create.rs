@@ -1,20 +1,20 @@
-//! Everything a load fills, created empty. Each object is recorded before it is made, so whatever a crash leaves behind is
-//! known.
+//! Creates all objects of a load, still empty. Each object is recorded before it is created, so that a crash
+//! leaves no unknown object.
 
 use super::super::ops::slice_sql;
-use super::super::wire::Connection;
-use super::meta::{Found, META_TABLES, describe_sql, record_sql};
+use super::super::wire::MySqlConnection;
+use super::meta::{META_TABLES, MySqlLoadedLayout, describe_sql, record_sql};
 use super::quote::literal;
-use super::session::{Loading, explain};
-use super::tables::{Shape, create_sql};
+use super::session::{MySqlLoadContext, explain};
+use super::tables::{MySqlRowShape, create_sql};
 use dyno_engine::TargetError;
 use dyno_engine::layout::fresh_mark;
 
-/// Creates the metadata and describes the spec in it.
+/// Creates the metadata tables and stores the spec in them.
 pub(super) fn metadata(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
-    shape: Shape,
+    connection: &mut MySqlConnection,
+    loading: &MySqlLoadContext<'_>,
+    shape: MySqlRowShape,
 ) -> Result<(), TargetError> {
     let mark = fresh_mark();
     let mut make = |sql: &str| {
@@ -26,7 +26,7 @@ pub(super) fn metadata(
             "CREATE TABLE {name} ({columns}) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin COMMENT={}",
             literal(&mark)
         );
-        // The first one is what others are recorded in.
+        // The first table records the others.
         if i == 0 {
             make(&create)?;
             make(&record_sql("table", name, &mark))?;
@@ -38,12 +38,12 @@ pub(super) fn metadata(
     make(&describe_sql(loading.spec, shape, &mark, &loading.options.dyno_version))
 }
 
-/// Creates the tables and procedures that are not there yet, such as those that a load of an older version has not made.
+/// Creates tables and procedures that are missing, for example because an older version did not create them.
 pub(super) fn complete(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
-    shape: Shape,
-    found: &Found,
+    connection: &mut MySqlConnection,
+    loading: &MySqlLoadContext<'_>,
+    shape: MySqlRowShape,
+    found: &MySqlLoadedLayout,
 ) -> Result<(), TargetError> {
     let mark = &found.mark;
     let tables = loading.tables.iter().map(|table| ("table", table.name(), create_sql(table, shape, mark)));

@@ -1,46 +1,46 @@
-//! Removing exactly what Dyno made.
+//! Drops exactly the objects that Dyno created.
 
-use super::super::connect::ConnectConfig;
-use super::super::wire::Connection;
-use super::meta::{self, Object};
+use super::super::connect::MySqlConnectConfig;
+use super::super::wire::MySqlConnection;
+use super::meta::{self, MySqlDatabaseObject};
 use super::quote::ident;
 use super::session::{explain, loader};
 use dyno_engine::layout::MARK;
 use dyno_engine::{DropItem, TargetError};
 
-/// What a drop would remove; nothing if there is no metadata.
-pub(crate) fn inventory(connection: &mut Connection) -> Result<Vec<DropItem>, TargetError> {
+/// The objects that a drop would remove; empty without metadata.
+pub(crate) fn inventory(connection: &mut MySqlConnection) -> Result<Vec<DropItem>, TargetError> {
     let database = database(connection)?;
-    Ok(ours(connection)?.0.iter().map(|object| object.item(&database)).collect())
+    Ok(split_by_owner(connection)?.0.iter().map(|object| object.item(&database)).collect())
 }
 
-/// What is called as Dyno's objects are and is not Dyno's: a drop leaves it.
-pub(crate) fn foreign(connection: &mut Connection) -> Result<Vec<DropItem>, TargetError> {
+/// Objects whose names begin like Dyno's but that Dyno did not create; a drop leaves them.
+pub(crate) fn foreign(connection: &mut MySqlConnection) -> Result<Vec<DropItem>, TargetError> {
     let database = database(connection)?;
-    let (_, others) = ours(connection)?;
+    let (_, others) = split_by_owner(connection)?;
     Ok(others.iter().map(|object| object.item(&database)).collect())
 }
 
-/// Removes what [`inventory`] lists.
-pub(crate) fn drop_all(config: &ConnectConfig) -> Result<Vec<DropItem>, TargetError> {
+/// Removes the objects that [`inventory`] lists.
+pub(crate) fn drop_all(config: &MySqlConnectConfig) -> Result<Vec<DropItem>, TargetError> {
     let mut connection = loader(config)?;
     let removed = remove(&mut connection, config)?;
     connection.close();
     Ok(removed)
 }
 
-/// As [`drop_all`], on a connection that is there.
+/// Like [`drop_all`], on an existing connection.
 ///
-/// A drop cannot be taken back and is not one transaction. The list of objects goes last, so a drop that breaks off is
-/// ended by the next one.
+/// A drop is not one transaction and cannot be rolled back. The list of objects is removed last, so another
+/// drop completes one that was interrupted.
 pub(super) fn remove(
-    connection: &mut Connection,
-    config: &ConnectConfig,
+    connection: &mut MySqlConnection,
+    config: &MySqlConnectConfig,
 ) -> Result<Vec<DropItem>, TargetError> {
     let database = database(connection)?;
-    let objects = ours(connection)?.0;
+    let objects = split_by_owner(connection)?.0;
     for object in &objects {
-        let Object { kind, name, .. } = object;
+        let MySqlDatabaseObject { kind, name, .. } = object;
         connection.simple(&format!("DROP {} {}", kind.to_uppercase(), ident(name))).map_err(|error| {
             explain(error, &format!("{kind} {name}, which Dyno made, cannot be dropped"), config)
         })?;
@@ -48,20 +48,24 @@ pub(super) fn remove(
     Ok(objects.iter().map(|object| object.item(&database)).collect())
 }
 
-fn database(connection: &mut Connection) -> Result<String, TargetError> {
+fn database(connection: &mut MySqlConnection) -> Result<String, TargetError> {
     let rows = connection.simple("SELECT DATABASE()")?;
     Ok(rows.first().and_then(|row| row.get(0)).unwrap_or_default().to_owned())
 }
 
-/// What is recorded, there, and still carries the mark it was recorded with, last made first; and what is called alike.
-fn ours(connection: &mut Connection) -> Result<(Vec<Object>, Vec<Object>), TargetError> {
-    let there = meta::objects(connection)?;
-    if !meta::has_table(&there, "dyno_objects") {
-        return Ok((Vec::new(), there));
+/// Objects that are recorded, exist and still carry their recorded mark, newest first; and other objects with
+/// similar names.
+fn split_by_owner(
+    connection: &mut MySqlConnection,
+) -> Result<(Vec<MySqlDatabaseObject>, Vec<MySqlDatabaseObject>), TargetError> {
+    let existing_objects = meta::objects(connection)?;
+    if !meta::has_table(&existing_objects, "dyno_objects") {
+        return Ok((Vec::new(), existing_objects));
     }
     let rows = connection.simple("SELECT kind, name, mark FROM dyno_objects ORDER BY seq DESC")?;
-    let place = |object: &Object| {
-        // The list itself is known by its name and mark alone: a load may have been killed before it recorded it.
+    let place = |object: &MySqlDatabaseObject| {
+        // The list itself is recognized by name and mark alone: a load may have been killed before it
+        // recorded it.
         if object.name == "dyno_objects" && object.mark.starts_with(MARK) {
             return Some(rows.len());
         }
@@ -70,8 +74,8 @@ fn ours(connection: &mut Connection) -> Result<(Vec<Object>, Vec<Object>), Targe
                 == [&object.kind, &object.name, &object.mark].map(|text| Some(text.as_str()))
         })
     };
-    let (mut ours, others): (Vec<Object>, Vec<Object>) =
-        there.into_iter().partition(|object| place(object).is_some());
+    let (mut ours, others): (Vec<MySqlDatabaseObject>, Vec<MySqlDatabaseObject>) =
+        existing_objects.into_iter().partition(|object| place(object).is_some());
     ours.sort_by_key(place);
     Ok((ours, others))
 }

@@ -1,62 +1,62 @@
-//! The two ways to write rows: `LOAD DATA LOCAL`, and `INSERT` of several rows where the server does not take files.
+//! Writes rows with `LOAD DATA LOCAL`, or with multi-row `INSERT` if the server does not accept files.
 
-use super::super::wire::{Connection, WireError};
-use super::row_text::{ESCAPE, RowMaker};
-use super::session::Loading;
+use super::super::wire::{MySqlConnection, MySqlWireError};
+use super::row_text::{ESCAPE, MySqlRowGenerator};
+use super::session::MySqlLoadContext;
 use crate::wire::FILE_PACKET_BYTES;
 use dyno_engine::TargetError;
-use dyno_engine::chunks::Chunk;
+use dyno_engine::chunks::LoadChunk;
 use dyno_engine::pool::cancelled;
 use dyno_engine::row::first;
 
-/// Bytes of one INSERT, about: more saves nothing, and less than every server's `max_allowed_packet`.
+/// Approximate bytes of one INSERT. More saves nothing, and this is below every server's
+/// `max_allowed_packet`.
 const INSERT_BYTES: usize = 256 * 1024;
 
-/// How rows are written.
+/// The method of writing rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// `LOAD DATA LOCAL INFILE`.
+pub(crate) enum MySqlLoadMethod {
     File,
-    /// `INSERT … VALUES` of several rows.
+    /// Multi-row `INSERT … VALUES` statements.
     Insert,
 }
 
-impl Way {
-    /// The faster way that the server allows: with `local_infile` on, files.
-    pub(crate) fn choose(connection: &mut Connection) -> Result<Self, TargetError> {
+impl MySqlLoadMethod {
+    /// The fastest method that the server allows: files if `local_infile` is on.
+    pub(crate) fn choose(connection: &mut MySqlConnection) -> Result<Self, TargetError> {
         let rows = connection.simple("SELECT @@local_infile")?;
         Ok(if first(&rows, 0) == Some(1) { Self::File } else { Self::Insert })
     }
 }
 
-/// Writes the rows of `chunk` in this `way`; returns how many records the server took, spacers included.
+/// Writes the rows of `chunk`; returns how many records the server accepted, including spacers.
 pub(super) fn write(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
-    way: Way,
-    chunk: Chunk,
-    maker: &mut RowMaker,
+    connection: &mut MySqlConnection,
+    loading: &MySqlLoadContext<'_>,
+    way: MySqlLoadMethod,
+    chunk: LoadChunk,
+    maker: &mut MySqlRowGenerator,
 ) -> Result<u64, TargetError> {
     match way {
-        Way::File => file(connection, loading, chunk, maker),
-        Way::Insert => insert(connection, loading, chunk, maker),
+        MySqlLoadMethod::File => load_file(connection, loading, chunk, maker),
+        MySqlLoadMethod::Insert => insert_rows(connection, loading, chunk, maker),
     }
 }
 
-/// What can end the file: the wire, or the user.
-pub(super) struct Stop(pub(super) TargetError);
+/// An error while a file is sent: of the connection, or a cancellation by the user.
+pub(super) struct MySqlLocalFileError(pub(super) TargetError);
 
-impl From<WireError> for Stop {
-    fn from(error: WireError) -> Self {
+impl From<MySqlWireError> for MySqlLocalFileError {
+    fn from(error: MySqlWireError) -> Self {
         Self(error.into())
     }
 }
 
-fn file(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
-    chunk: Chunk,
-    maker: &mut RowMaker,
+fn load_file(
+    connection: &mut MySqlConnection,
+    loading: &MySqlLoadContext<'_>,
+    chunk: LoadChunk,
+    maker: &mut MySqlRowGenerator,
 ) -> Result<u64, TargetError> {
     let name = loading.tables[chunk.table].name();
     let sql = format!(
@@ -65,9 +65,9 @@ fn file(
     );
     let mut positions = chunk.first..chunk.first + chunk.rows;
     let line_bytes = maker.line_bytes_max();
-    let taken = connection.load_local(&sql, |out| {
+    let load_result = connection.load_local(&sql, |out| {
         if loading.cancel.is_cancelled() {
-            return Err(Stop(cancelled()));
+            return Err(MySqlLocalFileError(cancelled()));
         }
         let until = out.len() + FILE_PACKET_BYTES - line_bytes;
         while out.len() < until {
@@ -76,30 +76,31 @@ fn file(
         }
         Ok(())
     });
-    let taken = taken.map_err(|Stop(error)| error)?;
-    no_warnings(connection)?;
-    Ok(taken)
+    let record_count = load_result.map_err(|MySqlLocalFileError(error)| error)?;
+    check_warnings(connection)?;
+    Ok(record_count)
 }
 
-/// Fails where the server has warned of the last statement: it takes from a file what it would refuse elsewhere, and changes it.
-pub(super) fn no_warnings(connection: &mut Connection) -> Result<(), TargetError> {
+/// Returns an error if the last statement caused warnings. With a file the server changes invalid values and
+/// only warns, while it would reject them elsewhere.
+pub(super) fn check_warnings(connection: &mut MySqlConnection) -> Result<(), TargetError> {
     if connection.warnings() == 0 {
         return Ok(());
     }
-    let said = connection.simple("SHOW WARNINGS LIMIT 1")?;
-    let said = said.first().and_then(|row| row.get(2)).unwrap_or("a warning").to_owned();
-    Err(TargetError::data(format!("rows were changed on their way in: {said}"))
-        .hint("`dyno load --replace` drops what Dyno made and loads anew"))
+    let warnings = connection.simple("SHOW WARNINGS LIMIT 1")?;
+    let warning_text = warnings.first().and_then(|row| row.get(2)).unwrap_or("a warning").to_owned();
+    Err(TargetError::data(format!("rows were changed on their way in: {warning_text}"))
+        .hint("`dyno load --replace` drops what Dyno made and loads again"))
 }
 
-fn insert(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
-    chunk: Chunk,
-    maker: &mut RowMaker,
+fn insert_rows(
+    connection: &mut MySqlConnection,
+    loading: &MySqlLoadContext<'_>,
+    chunk: LoadChunk,
+    maker: &mut MySqlRowGenerator,
 ) -> Result<u64, TargetError> {
     let name = loading.tables[chunk.table].name();
-    let mut taken = 0;
+    let mut record_count = 0;
     let mut positions = (chunk.first..chunk.first + chunk.rows).peekable();
     while positions.peek().is_some() {
         if loading.cancel.is_cancelled() {
@@ -115,7 +116,7 @@ fn insert(
             comma = ",";
         }
         connection.simple(&sql)?;
-        taken += connection.rows_affected();
+        record_count += connection.rows_affected();
     }
-    Ok(taken)
+    Ok(record_count)
 }

@@ -1,38 +1,39 @@
-//! Filling tables that users describe: `LOAD DATA LOCAL`, or `INSERT` of several rows where the server does not take files; one
-//! transaction for each part.
+//! Fills tables that users describe, with one transaction per part. It uses `LOAD DATA LOCAL`, or multi-row
+//! `INSERT` if the server does not accept files.
 
 use std::sync::Arc;
 
-use super::super::connect::ConnectConfig;
-use super::super::wire::Connection;
-use super::fill::{Stop, Way, no_warnings};
+use super::super::connect::MySqlConnectConfig;
+use super::super::wire::MySqlConnection;
+use super::fill::{MySqlLoadMethod, MySqlLocalFileError, check_warnings};
 use super::quote::literal;
 use super::session::settle;
 use crate::wire::FILE_PACKET_BYTES;
 use dyno_engine::net::Breaker;
 use dyno_engine::pool::{BreakOff, cancelled};
 use dyno_engine::row::first;
-use dyno_engine::tables::{Part, Rows, all_taken, append_hex, append_line};
+use dyno_engine::tables::{RowBatch, Rows, all_taken, append_hex, append_line};
 use dyno_engine::{
     Cancel, ColumnType, DropItem, Fill, Interrupter as _, ObjectKind, TableWords, TargetError, Value,
 };
 
-/// Bytes of one INSERT, about: less than every server's `max_allowed_packet`.
+/// Approximate bytes of one INSERT, below every server's `max_allowed_packet`.
 const INSERT_BYTES: usize = 256 * 1024;
 
-/// Letters of a `CHAR` and of a `VARCHAR` at most, and bytes of a `VARBINARY`: a row has 65,535 bytes, of which a letter takes
-/// four.
+/// The longest `CHAR` and `VARCHAR` in characters, and the longest `VARBINARY` in bytes. A row has 65,535
+/// bytes, and a character takes up to four.
 const CHAR_MAX: u32 = 255;
 const VARCHAR_MAX: u32 = 16_000;
 const VARBINARY_MAX: u32 = 65_000;
 
-/// A load that was killed leaves rows behind that the server takes back in its own time: whoever writes the same rows waits for that.
+/// The longest wait for row locks. A killed load leaves rows that the server rolls back slowly, and a load of
+/// the same rows waits for that.
 const PATIENCE: &str = "SET SESSION innodb_lock_wait_timeout = 3600";
 
-/// How MySQL and MariaDB write tables.
+/// The SQL dialect of MySQL and MariaDB for creating tables.
 pub(crate) const WORDS: TableWords = TableWords {
-    of,
-    // Rows lie in the order of the primary key.
+    type_sql: of,
+    // Rows are stored in primary key order.
     key_first: true,
     end: " ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4",
     drop_end: "",
@@ -64,23 +65,28 @@ fn of(column: ColumnType) -> String {
 
 /// A connection that fills tables.
 struct Filler {
-    connection: Connection,
-    way: Way,
+    connection: MySqlConnection,
+    way: MySqlLoadMethod,
 }
 
-/// Opens one.
-pub(crate) fn open<'a>(config: &ConnectConfig) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
+/// Opens a connection that fills tables, with a handle that interrupts it.
+pub(crate) fn open<'a>(config: &MySqlConnectConfig) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
     let breaker = Arc::new(Breaker::default());
-    let mut connection = Connection::open_guarded(config, "dyno load", &breaker)?;
+    let mut connection = MySqlConnection::open_guarded(config, "dyno load", &breaker)?;
     settle(&mut connection)?;
     connection.simple(PATIENCE)?;
-    let way = Way::choose(&mut connection)?;
-    // The server rolls back what a connection that ends has not committed.
+    let way = MySqlLoadMethod::choose(&mut connection)?;
+    // The server rolls back uncommitted work when a connection ends.
     Ok((Box::new(Filler { connection, way }), Box::new(move || breaker.interrupt())))
 }
 
 impl Fill for Filler {
-    fn part(&mut self, part: &Part<'_>, rows: &mut dyn Rows, cancel: &Cancel) -> Result<u64, TargetError> {
+    fn part(
+        &mut self,
+        part: &RowBatch<'_>,
+        rows: &mut dyn Rows,
+        cancel: &Cancel,
+    ) -> Result<u64, TargetError> {
         let Self { connection, way } = self;
         write(connection, *way, part, rows, cancel)
             .map_err(|error| error.during(&format!("rows cannot be written to {}", part.table)))
@@ -95,18 +101,18 @@ impl Fill for Filler {
     }
 }
 
-/// Writes a part and its note as one transaction; how many bytes its rows are.
+/// Writes a part and its progress note as one transaction; returns the bytes of its rows.
 pub(crate) fn write(
-    connection: &mut Connection,
-    way: Way,
-    part: &Part<'_>,
+    connection: &mut MySqlConnection,
+    way: MySqlLoadMethod,
+    part: &RowBatch<'_>,
     rows: &mut dyn Rows,
     cancel: &Cancel,
 ) -> Result<u64, TargetError> {
     let mut written = connection.simple("START TRANSACTION").map(|_| 0);
     written = written.and_then(|_| match way {
-        Way::File => file(connection, part, rows, cancel),
-        Way::Insert => insert(connection, part, rows, cancel),
+        MySqlLoadMethod::File => file(connection, part, rows, cancel),
+        MySqlLoadMethod::Insert => insert(connection, part, rows, cancel),
     });
     written = written.and_then(|bytes| {
         part.note.map_or(Ok(Vec::new()), |note| connection.simple(note))?;
@@ -114,22 +120,22 @@ pub(crate) fn write(
         Ok(bytes)
     });
     if written.is_err() {
-        // Whether or not this arrives, what is not committed is gone.
+        // Even if this does not arrive, the server discards what was not committed.
         let _ = connection.simple("ROLLBACK");
     }
     written
 }
 
 fn file(
-    connection: &mut Connection,
-    part: &Part<'_>,
+    connection: &mut MySqlConnection,
+    part: &RowBatch<'_>,
     rows: &mut dyn Rows,
     cancel: &Cancel,
 ) -> Result<u64, TargetError> {
     let (mut fields, mut sets) = (Vec::new(), Vec::new());
     for (place, column) in part.columns.iter().enumerate() {
-        match column.of {
-            // What is in the file is text.
+        match column.column_type {
+            // The file contains text.
             ColumnType::Bytes(_) => {
                 fields.push(format!("@bytes_{place}"));
                 sets.push(format!("{} = UNHEX(@bytes_{place})", column.name));
@@ -144,11 +150,11 @@ fn file(
         part.table,
         fields.join(", ")
     );
-    let mut numbers = part.first..part.first + part.rows;
+    let mut numbers = part.first_row..part.first_row + part.rows;
     let mut bytes = 0;
-    let taken = connection.load_local(&sql, |out| {
+    let load_result = connection.load_local(&sql, |out| {
         if cancel.is_cancelled() {
-            return Err(Stop(cancelled()));
+            return Err(MySqlLocalFileError(cancelled()));
         }
         let begin = out.len();
         while out.len() < begin + FILE_PACKET_BYTES {
@@ -159,20 +165,20 @@ fn file(
         bytes += (out.len() - begin) as u64;
         Ok(())
     });
-    let taken = taken.map_err(|Stop(error)| error)?;
-    no_warnings(connection)?;
-    all_taken(part, taken)?;
+    let row_count = load_result.map_err(|MySqlLocalFileError(error)| error)?;
+    check_warnings(connection)?;
+    all_taken(part, row_count)?;
     Ok(bytes)
 }
 
 fn insert(
-    connection: &mut Connection,
-    part: &Part<'_>,
+    connection: &mut MySqlConnection,
+    part: &RowBatch<'_>,
     rows: &mut dyn Rows,
     cancel: &Cancel,
 ) -> Result<u64, TargetError> {
     let (mut taken, mut bytes) = (0, 0);
-    let mut numbers = (part.first..part.first + part.rows).peekable();
+    let mut numbers = (part.first_row..part.first_row + part.rows).peekable();
     while numbers.peek().is_some() {
         if cancel.is_cancelled() {
             return Err(cancelled());
@@ -195,7 +201,7 @@ fn insert(
     Ok(bytes)
 }
 
-/// Appends the row that was made last as parentheses of VALUES.
+/// Appends the row that was generated last as a tuple of VALUES.
 fn append_values(rows: &dyn Rows, columns: usize, out: &mut Vec<u8>) {
     for column in 0..columns {
         out.push(if column == 0 { b'(' } else { b',' });
@@ -214,9 +220,9 @@ fn append_values(rows: &dyn Rows, columns: usize, out: &mut Vec<u8>) {
     out.push(b')');
 }
 
-/// Those of `names` that there are in the database of the connection.
+/// Returns those of `names` that exist in the connection's database.
 pub(crate) fn find(
-    connection: &mut Connection,
+    connection: &mut MySqlConnection,
     kind: ObjectKind,
     names: &[&str],
 ) -> Result<Vec<DropItem>, TargetError> {
@@ -230,12 +236,12 @@ pub(crate) fn find(
             "SELECT NULL FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND INDEX_NAME = ",
         ),
     };
-    let mut found = Vec::new();
+    let mut items = Vec::new();
     for name in names {
         let rows = connection.simple(&format!("{sql}{} LIMIT 1", literal(name)))?;
         if !rows.is_empty() {
-            found.push(DropItem { kind: word.to_owned(), name: (*name).to_owned(), bytes: first(&rows, 0) });
+            items.push(DropItem { kind: word.to_owned(), name: (*name).to_owned(), bytes: first(&rows, 0) });
         }
     }
-    Ok(found)
+    Ok(items)
 }

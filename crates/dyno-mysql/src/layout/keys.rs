@@ -1,51 +1,52 @@
-//! Whether the keys of a table are those that were loaded.
+//! Checks that the keys of a table are those that were loaded.
 
 use dyno_plan::DataSpec;
 
-use super::super::wire::Connection;
-use super::tables::{Shape, Table};
+use super::super::wire::MySqlConnection;
+use super::tables::{MySqlRowShape, TestTable};
 use dyno_engine::TargetError;
 use dyno_engine::layout::group_fault;
 use dyno_engine::row::first;
 
-/// That something is wrong with a table.
-pub(super) fn wrong(table: &str, found: &str) -> TargetError {
-    TargetError::data(format!("table {table} {found}"))
-        .hint("`dyno load --replace` drops what Dyno made and loads anew; check that nobody else writes to tables dyno_…")
+/// The error for a table that does not match the load.
+pub(super) fn table_error(table: &str, fault: &str) -> TargetError {
+    TargetError::data(format!("table {table} {fault}"))
+        .hint("`dyno load --replace` drops what Dyno made and loads again; check that nobody else writes to tables dyno_…")
 }
 
-/// Keys are `1..=rows` if count, smallest, largest and sum are theirs; the loader writes each position once, so what could
-/// cheat all four cannot come from it. Records are more: each row has its spacers.
+/// Checks the keys by count, minimum, maximum and sum. The keys are `1..=rows` if all four match: the loader
+/// writes each position once, so other combinations cannot come from it. The table has more records than rows
+/// because of the spacers.
 pub(super) fn check_keys(
-    connection: &mut Connection,
-    table: &Table,
-    shape: Shape,
+    connection: &mut MySqlConnection,
+    table: &TestTable,
+    shape: MySqlRowShape,
 ) -> Result<(), TargetError> {
     let name = table.name();
-    let found = connection.simple(&format!(
+    let summary_rows = connection.simple(&format!(
         "SELECT COUNT(*), COUNT(custid), MIN(custid), MAX(custid), SUM(custid) FROM {name}"
     ))?;
-    let number = |i| first::<u128>(&found, i).unwrap_or(0);
+    let number = |i| first::<u128>(&summary_rows, i).unwrap_or(0);
     let rows = u128::from(table.rows);
     let expected = [u128::from(shape.records()) * rows, rows, 1, rows, rows * (rows + 1) / 2];
-    let found = [0, 1, 2, 3, 4].map(number);
-    if found == expected {
+    let actual = [0, 1, 2, 3, 4].map(number);
+    if actual == expected {
         return Ok(());
     }
-    let [records, rows_found, min, max, _] = found;
-    let what = format!(
+    let [records, rows_found, min, max, _] = actual;
+    let fault = format!(
         "holds {rows_found} rows with keys {min} to {max} and {} spacers, and {rows} rows with keys 1 to {rows}, each once \
          and with its spacers, were loaded",
         records - rows_found.min(records)
     );
-    Err(wrong(&name, &what))
+    Err(table_error(&name, &fault))
 }
 
-/// Whether some values of the secondary key have the rows that they shall have.
+/// Checks the number of rows for some values of the secondary key.
 pub(super) fn check_secondary(
-    connection: &mut Connection,
+    connection: &mut MySqlConnection,
     spec: &DataSpec,
-    table: &Table,
+    table: &TestTable,
 ) -> Result<(), TargetError> {
     let Some(index) = table.secondary_index_name(spec) else { return Ok(()) };
     let name = table.name();
@@ -53,5 +54,5 @@ pub(super) fn check_secondary(
         let sql = format!("SELECT COUNT(*) FROM {name} FORCE INDEX ({index}) WHERE sec = {value}");
         Ok::<_, TargetError>(first(&connection.simple(&sql)?, 0))
     })?;
-    fault.map_or(Ok(()), |fault| Err(wrong(&name, &fault)))
+    fault.map_or(Ok(()), |fault| Err(table_error(&name, &fault)))
 }

@@ -9,15 +9,19 @@ use std::collections::HashSet;
 
 use dyno_plan::DataSpec;
 
-use super::super::wire::{Connection, Row};
+use super::super::wire::{MySqlConnection, TextRow};
 use super::quote::literal;
-use super::tables::{Shape, tables};
-use dyno_engine::layout::{Home, MARK, Notes, chunks, pairs};
+use super::tables::{MySqlRowShape, tables};
+use dyno_engine::layout::{LayoutMetadata, MARK, MetadataLocation, chunks, pairs};
 use dyno_engine::{DataState, DropItem, SchemaFacts, TargetError};
 
 /// Where it is, in the version of this layout; another one is neither run nor resumed, only dropped.
-const HOME: Home =
-    Home { place: "(dyno_meta and its kin)", meta: "dyno_meta", tables: "dyno_tables", format: "2" };
+const HOME: MetadataLocation = MetadataLocation {
+    place: "(dyno_meta and its kin)",
+    meta: "dyno_meta",
+    tables: "dyno_tables",
+    format: "2",
+};
 
 /// The metadata tables in the order of their creation, with their columns.
 pub(super) const META_TABLES: [(&str, &str); 4] = [
@@ -49,7 +53,7 @@ pub(super) fn record_sql(kind: &str, name: &str, mark: &str) -> String {
 }
 
 /// A statement that describes `spec` in `dyno_meta`.
-pub(super) fn describe_sql(spec: &DataSpec, shape: Shape, mark: &str, dyno_version: &str) -> String {
+pub(super) fn describe_sql(spec: &DataSpec, shape: MySqlRowShape, mark: &str, dyno_version: &str) -> String {
     let mut all = pairs(spec, HOME.format, dyno_version);
     all.push(("mark", mark.to_owned()));
     all.push(("column_bytes", shape.column_bytes.to_string()));
@@ -61,7 +65,7 @@ pub(super) fn describe_sql(spec: &DataSpec, shape: Shape, mark: &str, dyno_versi
 
 /// What is there, and whatever a resuming load needs to know beside it.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct MySqlLoadedLayout {
     /// As users see it.
     pub(super) state: DataState,
     /// The comment of every object of this load.
@@ -74,14 +78,14 @@ pub(super) struct Found {
 
 /// One table or procedure of this database: kind, name, comment, bytes.
 #[derive(Debug, Clone)]
-pub(super) struct Object {
+pub(super) struct MySqlDatabaseObject {
     pub(super) kind: String,
     pub(super) name: String,
     pub(super) mark: String,
     pub(super) bytes: Option<u64>,
 }
 
-impl Object {
+impl MySqlDatabaseObject {
     /// As users see it.
     pub(super) fn item(&self, database: &str) -> DropItem {
         DropItem { kind: self.kind.clone(), name: format!("{database}.{}", self.name), bytes: self.bytes }
@@ -96,13 +100,13 @@ const OBJECTS: &str =
      WHERE ROUTINE_SCHEMA = DATABASE() AND ROUTINE_NAME LIKE 'dyno\\_%'";
 
 /// Everything in this database whose name begins as Dyno's do.
-pub(super) fn objects(connection: &mut Connection) -> Result<Vec<Object>, TargetError> {
+pub(super) fn objects(connection: &mut MySqlConnection) -> Result<Vec<MySqlDatabaseObject>, TargetError> {
     let rows = connection.simple(OBJECTS)?;
     Ok(rows.iter().filter_map(object).collect())
 }
 
-fn object(row: &Row) -> Option<Object> {
-    Some(Object {
+fn object(row: &TextRow) -> Option<MySqlDatabaseObject> {
+    Some(MySqlDatabaseObject {
         kind: row.get(0)?.to_owned(),
         name: row.get(1)?.to_owned(),
         mark: row.get(2).unwrap_or_default().to_owned(),
@@ -111,19 +115,19 @@ fn object(row: &Row) -> Option<Object> {
 }
 
 /// Whether `objects` hold the table `name` with a mark of Dyno's.
-pub(super) fn has_table(objects: &[Object], name: &str) -> bool {
+pub(super) fn has_table(objects: &[MySqlDatabaseObject], name: &str) -> bool {
     objects.iter().any(|o| o.kind == "table" && o.name == name && o.mark.starts_with(MARK))
 }
 
 /// Whether there is nothing of Dyno's but metadata tables: a load that was killed before it described itself has left them, or a
 /// drop just before its end. Nothing has been loaded, or nothing of it is left.
-fn is_metadata_alone(objects: &[Object]) -> bool {
-    let is_metadata = |object: &Object| META_TABLES.iter().any(|(name, _)| *name == object.name);
+fn is_metadata_alone(objects: &[MySqlDatabaseObject]) -> bool {
+    let is_metadata = |object: &MySqlDatabaseObject| META_TABLES.iter().any(|(name, _)| *name == object.name);
     objects.iter().filter(|object| object.mark.starts_with(MARK)).all(is_metadata)
 }
 
 /// Reads the metadata; `None` if there is none of Dyno's that describes anything.
-pub(super) fn read(connection: &mut Connection) -> Result<Option<Found>, TargetError> {
+pub(super) fn read(connection: &mut MySqlConnection) -> Result<Option<MySqlLoadedLayout>, TargetError> {
     let objects = objects(connection)?;
     if !has_table(&objects, "dyno_objects") {
         return Ok(None);
@@ -136,7 +140,7 @@ pub(super) fn read(connection: &mut Connection) -> Result<Option<Found>, TargetE
         return Err(HOME.broken("dyno_meta is not there"));
     }
     let rows = connection.simple("SELECT name, value FROM dyno_meta")?;
-    let notes = Notes::new(&HOME, &rows);
+    let notes = LayoutMetadata::new(&HOME, &rows);
     if notes.is_empty() && is_metadata_alone(&objects) {
         return Ok(None);
     }
@@ -145,20 +149,20 @@ pub(super) fn read(connection: &mut Connection) -> Result<Option<Found>, TargetE
     let mark = notes.text("mark");
     let (chunks, rows) =
         chunks(&connection.simple("SELECT kind, number, first, row_count FROM dyno_chunks")?);
-    let there = objects.iter().filter(|object| object.mark == mark);
-    let there: HashSet<_> = there.map(|object| (object.kind.clone(), object.name.clone())).collect();
+    let marked = objects.iter().filter(|object| object.mark == mark);
+    let object_names: HashSet<_> = marked.map(|object| (object.kind.clone(), object.name.clone())).collect();
     let state = notes.state(spec, rows, |spec| {
-        missing(spec, &there)?;
+        check_tables_exist(spec, &object_names)?;
         HOME.facts(&connection.simple(
             "SELECT kind, number, name, row_count, pages, bytes FROM dyno_tables ORDER BY kind, number",
         )?)
     })?;
-    Ok(Some(Found { state, mark, chunks, objects: there }))
+    Ok(Some(MySqlLoadedLayout { state, mark, chunks, objects: object_names }))
 }
 
 /// Fails if rows are of another shape than this version makes.
-fn check_shape(notes: &Notes<'_>, spec: &DataSpec) -> Result<(), TargetError> {
-    let shape = Shape::of(spec.block_size)?;
+fn check_shape(notes: &LayoutMetadata<'_>, spec: &DataSpec) -> Result<(), TargetError> {
+    let shape = MySqlRowShape::of(spec.block_size)?;
     let (column_bytes, pad_bytes) = (notes.number("column_bytes")?, notes.number("pad_bytes")?);
     if (shape.column_bytes, shape.pad_bytes) == (column_bytes, pad_bytes) {
         return Ok(());
@@ -169,9 +173,9 @@ fn check_shape(notes: &Notes<'_>, spec: &DataSpec) -> Result<(), TargetError> {
 }
 
 /// Fails if a table of the load is not there any more, or is another one.
-fn missing(spec: &DataSpec, there: &HashSet<(String, String)>) -> Result<(), TargetError> {
+fn check_tables_exist(spec: &DataSpec, object_names: &HashSet<(String, String)>) -> Result<(), TargetError> {
     let mut names = tables(spec).into_iter().map(|table| table.name());
-    match names.find(|name| !there.contains(&("table".to_owned(), name.clone()))) {
+    match names.find(|name| !object_names.contains(&("table".to_owned(), name.clone()))) {
         Some(name) => {
             Err(HOME.broken(format!("table {name} is not there any more, or not the one that was loaded")))
         }

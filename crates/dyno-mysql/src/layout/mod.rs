@@ -1,16 +1,17 @@
-//! Dyno's data in MySQL and MariaDB: tables `dyno_…` in the database that the URL names, and how they are filled,
-//! recognised and dropped.
+//! Dyno's data in MySQL and MariaDB: tables `dyno_…` in the URL's database, and how they are loaded,
+//! recognized and dropped.
 //!
-//! **One row per page.** InnoDB clusters a table by its primary key and by design lets at least two rows share a page, so
-//! neither a fill factor nor a wide row alone keeps a second row out. Here rows and spacers alternate in the order of a
-//! surrogate key `id`: every row is as long as InnoDB keeps whole (just under half of a page), and between each two lies a
-//! spacer of some hundred bytes. Two rows and the spacer between them are more than a page holds, so whatever the
-//! order of inserts and the splits, no page has two rows. (On pages of 64 KiB, whose records are at most 16 KiB long, three
-//! long spacers precede each row.) Spacers have no `custid` and no `c2`, so no operation touches
-//! them. Keys `custid` come in random order along `id`, with a non-unique index, so a range of keys visits scattered pages.
+//! **One row per page.** InnoDB clusters a table by its primary key and always allows at least two rows per
+//! page. Neither a fill factor nor a wide row alone prevents a second row. Here rows and spacers alternate in
+//! the order of a surrogate key `id`. Every row has the maximum length that InnoDB stores in the page: just
+//! under half of it. A spacer of some hundred bytes lies between two rows. Two rows and the spacer between
+//! them exceed a page, so no page has two rows, in whatever order rows are inserted and pages split. On pages
+//! of 64 KiB, whose records are at most 16 KiB long, three long spacers precede each row. Spacers have no
+//! `custid` and no `c2`, so no operation touches them. Keys `custid` are in random order along `id` and have
+//! a non-unique index, so a range of keys reads scattered pages.
 //!
-//! Rows go in in chunks that each commit with a note of themselves, so a killed load resumes exactly; then index,
-//! statistics, and a measurement of what is really there.
+//! Rows are written in chunks. Each chunk commits together with a note of itself, so a killed load resumes
+//! exactly. Index, statistics and a measurement of the result follow.
 
 mod create;
 mod drop;
@@ -33,52 +34,59 @@ mod versions;
 
 use dyno_plan::{Bytes, DataSpec};
 
-use super::connect::ConnectConfig;
-use super::wire::Connection;
+use super::connect::MySqlConnectConfig;
+use super::wire::MySqlConnection;
 use dyno_engine::advice::own_block_size;
-use dyno_engine::layout::{Loading, Steps};
+use dyno_engine::layout::{LoadSteps, ParallelLoad};
 use dyno_engine::row::first;
-use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, TargetError};
+use dyno_engine::{Cancel, DataState, LoadOptions, LoadProgressSink, LoadReport, TargetError};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use named_objects::named_bytes;
 pub(super) use quote::literal;
 pub(super) use required_key::required_key;
-pub(super) use session::{READ_ONLY, explain_look, grants, settle, settle_script};
+pub(super) use session::{READ_ONLY, explain_inspection, grants, settle, settle_script};
 pub(super) use spot::spot_check;
-pub(super) use tables::{Shape, tables};
+pub(super) use tables::{MySqlRowShape, tables};
 pub(super) use versions::versions;
 
-pub(super) use fill::Way;
-use meta::Found;
-use session::Loaders;
+pub(super) use fill::MySqlLoadMethod;
+use meta::MySqlLoadedLayout;
+use session::MySqlLoaderFactory;
 
-/// What the database holds of Dyno's.
-pub(super) fn survey(connection: &mut Connection) -> Result<DataState, TargetError> {
+/// Determines what Dyno has loaded in the database.
+pub(super) fn survey(connection: &mut MySqlConnection) -> Result<DataState, TargetError> {
     Ok(meta::read(connection)?.map_or(DataState::Empty, |found| found.state))
 }
 
 /// Creates, fills and verifies the data of `spec`; see [`dyno_engine::Target::load`].
 pub(super) fn load(
-    config: &ConnectConfig,
+    config: &MySqlConnectConfig,
     spec: &DataSpec,
     options: &LoadOptions,
-    progress: &dyn Progress,
+    progress: &dyn LoadProgressSink,
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
     let mut control = session::loader(config)?;
-    let shape = Shape::of(spec.block_size)?;
+    let shape = MySqlRowShape::of(spec.block_size)?;
     chosen_block_size(Some(Bytes(spec.block_size)), &mut control)?;
-    let loading = Loading { loaders: Loaders(config), spec, tables: tables(spec), options, progress, cancel };
-    let steps = Steps {
+    let loading = ParallelLoad {
+        loaders: MySqlLoaderFactory(config),
+        spec,
+        tables: tables(spec),
+        options,
+        progress,
+        cancel,
+    };
+    let steps = LoadSteps {
         objects: "tables dyno_…",
         find: &meta::read,
-        state: |found: &Found| &found.state,
+        state: |found: &MySqlLoadedLayout| &found.state,
         remove: &|control| drop::remove(control, config).map(|_| ()),
         begin: &|control| create::metadata(control, &loading, shape),
         complete: &|control, found| create::complete(control, &loading, shape, found),
         fill: &|control, found| {
-            let way = Way::choose(control)?;
+            let way = MySqlLoadMethod::choose(control)?;
             let written = rows::fill(&loading, shape, way, &loading.places(&found.chunks))?;
             finish::index(&loading)?;
             finish::write_out(&loading);
@@ -91,22 +99,22 @@ pub(super) fn load(
     Ok(report)
 }
 
-/// The server's page size, which the wish has to be.
+/// The block size to use: the server's page size, which a requested size must equal.
 pub(super) fn chosen_block_size(
     wish: Option<Bytes>,
-    connection: &mut Connection,
+    connection: &mut MySqlConnection,
 ) -> Result<Bytes, TargetError> {
     own_page_size(wish, page_size(connection)?)
 }
 
-/// The same of a page size that is known.
+/// Like [`chosen_block_size`], for a known page size.
 pub(super) fn own_page_size(wish: Option<Bytes>, page_bytes: u64) -> Result<Bytes, TargetError> {
     let way_out = "use a server that was initialised with that innodb_page_size";
     own_block_size(wish, Bytes(page_bytes), "this server's pages (innodb_page_size) have", way_out)
 }
 
 /// The server's page size in bytes.
-pub(super) fn page_size(connection: &mut Connection) -> Result<u64, TargetError> {
+pub(super) fn page_size(connection: &mut MySqlConnection) -> Result<u64, TargetError> {
     let rows = connection.simple("SELECT @@innodb_page_size")?;
     first(&rows, 0).ok_or_else(|| TargetError::database("the server's innodb_page_size cannot be read"))
 }

@@ -1,17 +1,18 @@
-//! The tables and routines that statements name: which of them are there, and how large the tables are.
+//! Finds the tables and routines that statements name, and the size of the tables.
 
 use std::collections::BTreeSet;
 
 use dyno_engine::watched_names::with_definitions;
 use dyno_engine::{Refusal as _, TargetError};
 
-use super::super::wire::{Connection, MyError};
+use super::super::wire::{MySqlConnection, MySqlError};
 use super::quote::literal;
 use super::session::fresh_sizes;
 
-/// The tables, views and routines of the database that statements with the identifiers `names` use, as the dictionary names them.
+/// The tables, views and routines in the database that statements with the identifiers `names` use, under
+/// their names in the dictionary.
 pub(in super::super) fn find(
-    connection: &mut Connection,
+    connection: &mut MySqlConnection,
     names: &BTreeSet<String>,
 ) -> Result<BTreeSet<String>, TargetError> {
     let definitions = |names: &BTreeSet<String>| column(connection, &definitions_sql(names));
@@ -20,10 +21,10 @@ pub(in super::super) fn find(
     Ok(existing.into_iter().collect())
 }
 
-/// Bytes of the tables that statements with the identifiers `names` use, indexes included, as InnoDB's statistics have them;
-/// absent where none is there.
+/// Bytes of the tables that statements with the identifiers `names` use, including indexes, from InnoDB's
+/// statistics; absent if none exists.
 pub(in super::super) fn named_bytes(
-    connection: &mut Connection,
+    connection: &mut MySqlConnection,
     names: &BTreeSet<String>,
 ) -> Result<Option<u64>, TargetError> {
     let tables = find(connection, names)?;
@@ -39,21 +40,21 @@ pub(in super::super) fn named_bytes(
     Ok(column(connection, &sql)?.first().and_then(|bytes| bytes.parse().ok()))
 }
 
-/// The first column of the rows of `sql`; nothing where this user may not read them.
-fn column(connection: &mut Connection, sql: &str) -> Result<Vec<String>, TargetError> {
+/// The first column of the rows of `sql`; empty if this user may not read them.
+fn column(connection: &mut MySqlConnection, sql: &str) -> Result<Vec<String>, TargetError> {
     match connection.simple(sql) {
         Ok(rows) => Ok(rows.iter().filter_map(|row| row.get(0).map(str::to_owned)).collect()),
-        Err(error) if MyError::of(&error).is_some() => Ok(Vec::new()),
+        Err(error) if MySqlError::of(&error).is_some() => Ok(Vec::new()),
         Err(error) => Err(error),
     }
 }
 
-/// Names as a list of literals in SQL.
+/// The names as a comma-separated list of SQL literals.
 pub(in super::super) fn list<'a>(names: impl Iterator<Item = &'a String>) -> String {
     names.map(|name| literal(name)).collect::<Vec<_>>().join(", ")
 }
 
-/// Definitions of the views and routines called `names`, and of the triggers of such tables.
+/// The query for definitions of views and routines in `names`, and of triggers on tables in `names`.
 fn definitions_sql(names: &BTreeSet<String>) -> String {
     let list = list(names.iter());
     format!(
@@ -67,7 +68,7 @@ fn definitions_sql(names: &BTreeSet<String>) -> String {
     )
 }
 
-/// Those of `names` that are tables, views or routines of the database.
+/// The query for those of `names` that are tables, views or routines of the database.
 fn existing_sql(names: &BTreeSet<String>) -> String {
     let list = list(names.iter());
     format!(

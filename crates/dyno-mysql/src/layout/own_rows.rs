@@ -1,15 +1,16 @@
-//! Rows that sessions have inserted themselves: those behind the loaded ones that hold a value of a run.
+//! Counts and deletes the rows that sessions have inserted: rows after the loaded ones that hold a value of a
+//! run.
 
 use dyno_plan::DataSpec;
 
-use super::super::wire::Connection;
-use super::tables::{Shape, tables_of_rows};
+use super::super::wire::MySqlConnection;
+use super::tables::{MySqlRowShape, tables_of_rows};
 use dyno_engine::TargetError;
 use dyno_engine::row::first;
 
-/// How many there are in all schemas.
-pub(crate) fn count(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
-    let records = Shape::of(spec.block_size)?.records();
+/// The number of such rows in all schemas.
+pub(crate) fn count(connection: &mut MySqlConnection, spec: &DataSpec) -> Result<u64, TargetError> {
+    let records = MySqlRowShape::of(spec.block_size)?.records();
     let mut sum = 0;
     for table in tables_of_rows(spec) {
         let (name, last) = (table.name(), records * table.rows);
@@ -20,9 +21,9 @@ pub(crate) fn count(connection: &mut Connection, spec: &DataSpec) -> Result<u64,
     Ok(sum)
 }
 
-/// Deletes them with their spacers; returns how many they were.
-pub(crate) fn delete(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
-    let records = Shape::of(spec.block_size)?.records();
+/// Deletes these rows with their spacers; returns the number of rows.
+pub(crate) fn delete(connection: &mut MySqlConnection, spec: &DataSpec) -> Result<u64, TargetError> {
+    let records = MySqlRowShape::of(spec.block_size)?.records();
     let mut sum = 0;
     for table in tables_of_rows(spec) {
         let (name, last) = (table.name(), records * table.rows);

@@ -1,11 +1,11 @@
-//! The one quoter of identifiers and literals.
+//! Quotes identifiers and literals for SQL.
 
 /// `name` as a quoted identifier.
 pub(crate) fn ident(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
-/// `text` as a literal, for sessions whose `sql_mode` lets backslashes escape (all of Dyno's).
+/// `text` as a literal for sessions whose `sql_mode` allows backslash escapes (all of Dyno's).
 pub(crate) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }

@@ -1,12 +1,12 @@
-//! Servers that require a primary key of every table, and the column that is one.
+//! Handles servers that require a primary key on every table: the column that Dyno adds.
 
 use std::collections::BTreeMap;
 
-use super::super::wire::Connection;
+use super::super::wire::MySqlConnection;
 use dyno_engine::TargetError;
 use dyno_engine::tables::RequiredKey;
 
-/// An invisible column: statements with and without lists of columns work as if it were not there.
+/// An invisible column: statements with and without column lists ignore it.
 const INVISIBLE: &str = "dyno_key BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE, PRIMARY KEY (dyno_key)";
 /// For servers without invisible columns.
 const VISIBLE: &str = "dyno_key BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, PRIMARY KEY (dyno_key)";
@@ -15,13 +15,13 @@ const VISIBLE: &str = "dyno_key BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, PRIMARY
 const INVISIBLE_MYSQL: u32 = 80_023;
 const INVISIBLE_MARIADB: u32 = 100_300;
 
-/// The settings that decide, where the server has them.
+/// The settings that require a key, as far as the server has them.
 const SETTINGS: &str = "SHOW VARIABLES WHERE Variable_name IN ('sql_require_primary_key',
     'sql_generate_invisible_primary_key', 'innodb_force_primary_key', 'wsrep_on', 'wsrep_provider',
     'group_replication_group_name')";
 
-/// What the server requires of tables without a primary key.
-pub(crate) fn required_key(connection: &mut Connection) -> Result<Option<RequiredKey>, TargetError> {
+/// What the server requires of tables without a primary key; `None` if it accepts them.
+pub(crate) fn required_key(connection: &mut MySqlConnection) -> Result<Option<RequiredKey>, TargetError> {
     let rows = connection.simple(SETTINGS)?;
     let settings: BTreeMap<String, String> = rows
         .iter()
@@ -32,7 +32,7 @@ pub(crate) fn required_key(connection: &mut Connection) -> Result<Option<Require
     Ok(requiring(&settings).map(|setting| RequiredKey { setting, column }))
 }
 
-/// The setting that requires a key, unless the server makes one itself.
+/// The setting that requires a key; `None` if the server adds a key itself.
 fn requiring(settings: &BTreeMap<String, String>) -> Option<String> {
     let value = |name| settings.get(name).map_or("", String::as_str);
     let is_on = |name| value(name).eq_ignore_ascii_case("ON");
@@ -43,7 +43,7 @@ fn requiring(settings: &BTreeMap<String, String>) -> Option<String> {
     let required = [
         ("sql_require_primary_key", is_on("sql_require_primary_key")),
         ("innodb_force_primary_key", is_on("innodb_force_primary_key")),
-        // Group replication refuses writes to tables without a key; Galera does not replicate all of them.
+        // Group replication rejects writes to tables without a key; Galera does not replicate all of them.
         ("group_replication_group_name", !value("group_replication_group_name").is_empty()),
         ("wsrep_on", has_galera),
     ];

@@ -1,31 +1,30 @@
-//! Rows as text: the lines of a `LOAD DATA` file, and the parentheses of an `INSERT`.
+//! Generates rows as text: the lines of a `LOAD DATA` file and the tuples of an `INSERT`.
 
 use dyno_plan::DataSpec;
 
-use super::tables::{Shape, Table};
+use super::tables::{MySqlRowShape, TestTable};
 use dyno_engine::data::TEXT_COLUMNS;
 use dyno_engine::layout::RowText;
 
-/// What escapes in a file: a byte that no row holds, so nothing has to be escaped, and with `N` behind it is NULL.
+/// The escape byte in a file. No row contains it, so nothing needs escaping; followed by `N` it means NULL.
 pub(super) const ESCAPE: u8 = 0x01;
 
 /// Bytes of content in one row of `shape`: keys, version and text.
-pub(super) fn content_bytes(shape: Shape) -> u64 {
+pub(super) fn content_bytes(shape: MySqlRowShape) -> u64 {
     24 + (TEXT_COLUMNS * shape.column_bytes + shape.pad_bytes) as u64
 }
 
-/// Makes the rows of one table, each behind its spacers.
+/// Generates the rows of one table, each after its spacers.
 #[derive(Debug)]
-pub(super) struct RowMaker {
-    shape: Shape,
+pub(super) struct MySqlRowGenerator {
+    shape: MySqlRowShape,
     text: RowText,
     pad: Vec<u8>,
     spacer: Vec<u8>,
 }
 
-impl RowMaker {
-    /// Rows of `table`.
-    pub(super) fn new(spec: &DataSpec, table: &Table, shape: Shape) -> Self {
+impl MySqlRowGenerator {
+    pub(super) fn new(spec: &DataSpec, table: &TestTable, shape: MySqlRowShape) -> Self {
         Self {
             text: RowText::new(spec, table, shape.column_bytes),
             pad: vec![0; shape.pad_bytes],
@@ -34,25 +33,25 @@ impl RowMaker {
         }
     }
 
-    /// Bytes that one row and its spacers take as text, at most, where nothing is escaped.
+    /// The most bytes that one row and its spacers take as text if nothing is escaped.
     pub(super) fn line_bytes_max(&self) -> usize {
-        // There are one or three.
+        // A row has one or three spacers.
         TEXT_COLUMNS * self.shape.column_bytes
             + self.pad.len()
             + self.shape.spacers as usize * (self.spacer.len() + 128)
             + 128
     }
 
-    /// Makes the text of the spacer `id`: filler like that of rows where spacers fill most of a page, and nothing to speak
-    /// of elsewhere.
+    /// Generates the text of spacer `id`. It is filler as in rows if spacers fill most of a page, and nearly
+    /// empty otherwise.
     fn make_spacer(&mut self, id: u64) {
         if self.shape.pads_spacers() {
-            // Keys of rows are far below.
+            // `!id` is far above the keys of rows.
             self.text.filler.fill_rest(!id, &mut self.spacer);
         }
     }
 
-    /// Key of the row at insert position `position`; its text is then in place.
+    /// Generates the row at insert position `position` in the buffers and returns its key.
     fn make(&mut self, position: u64) -> u64 {
         let key = self.text.key(position);
         self.text.of(key);
@@ -60,7 +59,7 @@ impl RowMaker {
         key
     }
 
-    /// Appends the lines of the spacers of the row at insert position `position`, and of the row.
+    /// Appends the lines of the row at insert position `position`, spacers first.
     pub(super) fn append_lines(&mut self, position: u64, out: &mut Vec<u8>) {
         let key = self.make(position);
         let id = self.shape.id(position);
@@ -87,7 +86,7 @@ impl RowMaker {
         out.push(b'\n');
     }
 
-    /// Appends the same as parentheses of VALUES.
+    /// Appends the row and its spacers as tuples of VALUES.
     pub(super) fn append_values(&mut self, position: u64, out: &mut String) {
         let key = self.make(position);
         let id = self.shape.id(position);
@@ -114,7 +113,7 @@ impl RowMaker {
     }
 }
 
-/// Appends `text` in quotes. Filler is printable ASCII; what would end the literal is escaped.
+/// Appends `text` in quotes. Filler is printable ASCII; bytes that would end the literal are escaped.
 fn append_literal(text: &[u8], out: &mut String) {
     let text = std::str::from_utf8(text).expect("filler is ASCII");
     out.push('\'');
@@ -143,9 +142,9 @@ mod tests {
             seed: 3,
             secondary: false,
         };
-        let table = Table { prefix: "dyno_", kind: TableKind::Rows, schema: 1, rows: 9 };
-        let shape = Shape::of(block_size).unwrap();
-        let mut maker = RowMaker::new(&spec, &table, shape);
+        let table = TestTable { prefix: "dyno_", kind: TableKind::Rows, schema: 1, rows: 9 };
+        let shape = MySqlRowShape::of(block_size).unwrap();
+        let mut maker = MySqlRowGenerator::new(&spec, &table, shape);
         let mut keys = Vec::new();
         for position in 0..9 {
             let mut out = Vec::new();
@@ -183,12 +182,12 @@ mod tests {
             seed: 3,
             secondary: false,
         };
-        let table = Table { prefix: "dyno_", kind: TableKind::Scan, schema: 1, rows: 50 };
-        let mut maker = RowMaker::new(&spec, &table, Shape::of(16_384).unwrap());
+        let table = TestTable { prefix: "dyno_", kind: TableKind::Scan, schema: 1, rows: 50 };
+        let mut maker = MySqlRowGenerator::new(&spec, &table, MySqlRowShape::of(16_384).unwrap());
         let mut out = String::new();
         maker.append_values(0, &mut out);
         assert!(out.contains("\\'") && out.contains("\\\\"), "8 KB of filler hold both");
-        // Without what is escaped, quotes come in pairs.
+        // After removing escaped characters, quotes occur in pairs.
         let plain = out.replace("\\\\", "").replace("\\'", "");
         assert_eq!(plain.matches('\'').count(), 2 * (TEXT_COLUMNS + 1 + 1));
     }

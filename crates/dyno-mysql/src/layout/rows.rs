@@ -1,42 +1,42 @@
-//! Filling the tables, one transaction per chunk.
+//! Fills the tables with one transaction per chunk.
 
-use super::super::wire::Connection;
-use super::fill::{self, Way};
-use super::row_text::{RowMaker, content_bytes};
-use super::session::{Loading, explain};
-use super::tables::Shape;
+use super::super::wire::MySqlConnection;
+use super::fill::{self, MySqlLoadMethod};
+use super::row_text::{MySqlRowGenerator, content_bytes};
+use super::session::{MySqlLoadContext, explain};
+use super::tables::MySqlRowShape;
 use dyno_engine::TargetError;
-use dyno_engine::chunks::{Chunk, whole_tables};
-use dyno_engine::layout::{Chunks, Written, all_taken};
+use dyno_engine::chunks::{LoadChunk, whole_tables};
+use dyno_engine::layout::{ChunkPositions, LoadTotals, all_taken};
 
-/// Rows of one chunk: 64 MiB of pages of 16 KiB and some 33 MB on the wire. Long enough that its commit does not count,
-/// short enough that taking it back after a crash is a matter of seconds.
+/// Rows of one chunk: 64 MiB of 16 KiB pages and about 33 MB on the connection. The chunk is large enough
+/// that its commit costs little, and small enough that rolling it back takes seconds.
 const CHUNK_ROWS: u64 = 4096;
 
-/// Writes the rows that are not there yet.
+/// Writes the rows that are still missing.
 pub(super) fn fill(
-    loading: &Loading<'_>,
-    shape: Shape,
-    way: Way,
-    done: &Chunks,
-) -> Result<Written, TargetError> {
+    loading: &MySqlLoadContext<'_>,
+    shape: MySqlRowShape,
+    way: MySqlLoadMethod,
+    done: &ChunkPositions,
+) -> Result<LoadTotals, TargetError> {
     let chunks = whole_tables(loading.tables.iter().map(|table| table.rows), CHUNK_ROWS, done);
     loading.fill(&chunks, content_bytes(shape), |connection, chunk| {
         write_chunk(connection, loading, shape, way, chunk)
     })
 }
 
-/// Writes one chunk and the note of it; both or neither are there afterwards.
+/// Writes one chunk and its note in one transaction.
 fn write_chunk(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
-    shape: Shape,
-    way: Way,
-    chunk: Chunk,
+    connection: &mut MySqlConnection,
+    loading: &MySqlLoadContext<'_>,
+    shape: MySqlRowShape,
+    way: MySqlLoadMethod,
+    chunk: LoadChunk,
 ) -> Result<(), TargetError> {
     let table = loading.tables[chunk.table];
-    let mut maker = RowMaker::new(loading.spec, &table, shape);
-    let (kind, schema, Chunk { first, rows, .. }) = (table.kind.name(), table.schema, chunk);
+    let mut maker = MySqlRowGenerator::new(loading.spec, &table, shape);
+    let (kind, schema, LoadChunk { first, rows, .. }) = (table.kind.name(), table.schema, chunk);
     let name = table.name();
     let written = connection
         .simple("START TRANSACTION")
@@ -48,7 +48,7 @@ fn write_chunk(
             connection.simple(&note).map(|_| ())
         });
     if written.is_err() {
-        // Whether or not this arrives, what is not committed is gone.
+        // Even if this does not arrive, the server discards what was not committed.
         let _ = connection.simple("ROLLBACK");
     }
     let doing = format!("rows cannot be written to {name}");

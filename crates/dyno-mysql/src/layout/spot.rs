@@ -1,37 +1,42 @@
-//! Whether the data is still what was loaded, found out before a run and without reading it all.
+//! Checks before a run, from a sample, that the data is still what was loaded.
 //!
-//! The table's size, its own indexes and nothing else that hangs on it, that neighbouring keys lie far apart, the smallest
-//! and largest key by that index, and a sample of rows compared byte for byte.
+//! It checks the table's size, that it has only its own indexes and no triggers or constraints, and that
+//! neighboring keys are far apart. It also checks the smallest and largest key and compares a sample of rows
+//! byte for byte.
 
 use dyno_plan::DataSpec;
 
-use super::super::wire::{Connection, MyError, Row};
-use super::keys::{check_secondary, wrong};
+use super::super::wire::{MySqlConnection, MySqlError, TextRow};
+use super::keys::{check_secondary, table_error};
 use super::quote::literal;
-use super::tables::{Shape, Table, tables};
+use super::tables::{MySqlRowShape, TestTable, tables};
 use dyno_engine::data::{mix, order_fault, order_keys, spot_keys};
 use dyno_engine::layout::{RowText, checked_key, ends_fault, once_fault, text_columns};
 use dyno_engine::row::first;
 use dyno_engine::{Refusal as _, TargetError};
 
-/// Looks at every table of `spec`; another `seed` looks at other rows.
+/// Checks every table of `spec`; another `seed` samples other rows.
 ///
 /// # Errors
-/// `Data` names the table and what is wrong with it.
-pub(crate) fn spot_check(connection: &mut Connection, spec: &DataSpec, seed: u64) -> Result<(), TargetError> {
-    let shape = Shape::of(spec.block_size)?;
+/// `Data` names the table and the problem.
+pub(crate) fn spot_check(
+    connection: &mut MySqlConnection,
+    spec: &DataSpec,
+    seed: u64,
+) -> Result<(), TargetError> {
+    let shape = MySqlRowShape::of(spec.block_size)?;
     for table in tables(spec) {
         check_facts(connection, spec, &table)?;
-        check_rows(connection, spec, &table, shape, seed).map_err(|error| altered(&table, error))?;
+        check_rows(connection, spec, &table, shape, seed).map_err(|error| as_table_error(&table, error))?;
     }
     Ok(())
 }
 
 fn check_rows(
-    connection: &mut Connection,
+    connection: &mut MySqlConnection,
     spec: &DataSpec,
-    table: &Table,
-    shape: Shape,
+    table: &TestTable,
+    shape: MySqlRowShape,
     seed: u64,
 ) -> Result<(), TargetError> {
     check_ends(connection, table, shape)?;
@@ -45,21 +50,26 @@ fn check_rows(
     check_positions(connection, table, shape, &mut text, seed)
 }
 
-/// What the server says of a column (1054), a table (1146) or an index (1176) that is gone, as a finding about the table.
-fn altered(table: &Table, error: TargetError) -> TargetError {
-    match MyError::of(&error).map(|server| server.number) {
+/// Turns the server's errors about a missing column (1054), table (1146) or index (1176) into a finding about
+/// the table.
+fn as_table_error(table: &TestTable, error: TargetError) -> TargetError {
+    match MySqlError::of(&error).map(|server| server.number) {
         Some(1054 | 1146 | 1176) => {
-            wrong(&table.name(), &format!("cannot be read as it was loaded: {}", error.message))
+            table_error(&table.name(), &format!("cannot be read as it was loaded: {}", error.message))
         }
         _ => error,
     }
 }
 
-/// Its indexes and triggers.
-fn check_facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> Result<(), TargetError> {
+/// Checks the table's indexes, triggers and constraints.
+fn check_facts(
+    connection: &mut MySqlConnection,
+    spec: &DataSpec,
+    table: &TestTable,
+) -> Result<(), TargetError> {
     let name = table.name();
     let rows = connection.simple(&format!("SHOW INDEX FROM {name}"))?;
-    // Key_name and Column_name.
+    // The columns Key_name and Column_name.
     let mut indexes: Vec<(&str, &str)> =
         rows.iter().filter_map(|row| Some((row.get(2)?, row.get(4)?))).collect();
     indexes.sort_unstable();
@@ -68,14 +78,16 @@ fn check_facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> R
     wanted.extend(secondary.iter().map(|index| (index.as_str(), "sec")));
     wanted.insert(0, ("PRIMARY", "id"));
     if let Some((index, column)) = wanted.iter().find(|index| !indexes.contains(index)) {
-        return Err(wrong(&name, &format!("has lost its index {index} on {column}")));
+        return Err(table_error(&name, &format!("has lost its index {index} on {column}")));
     }
     if let Some((index, _)) = indexes.iter().find(|index| !wanted.contains(index)) {
-        return Err(wrong(
+        return Err(table_error(
             &name,
             &format!("has a further index {index}, which every update would have to keep"),
         )
-        .hint(format!("DROP INDEX {index} ON {name}; or `dyno load --replace`, which makes the data anew")));
+        .hint(format!(
+            "DROP INDEX {index} ON {name}; or `dyno load --replace`, which loads the data again"
+        )));
     }
     let triggers = connection.simple(&format!(
         "SELECT TRIGGER_NAME FROM information_schema.TRIGGERS
@@ -83,8 +95,8 @@ fn check_facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> R
         literal(&name)
     ))?;
     if let Some(trigger) = triggers.first().and_then(|row| row.get(0)) {
-        return Err(wrong(&name, &format!("has a trigger {trigger}, which does work of its own"))
-            .hint(format!("DROP TRIGGER {trigger}; or `dyno load --replace`, which makes the data anew")));
+        return Err(table_error(&name, &format!("has a trigger {trigger}, which does work of its own"))
+            .hint(format!("DROP TRIGGER {trigger}; or `dyno load --replace`, which loads the data again")));
     }
     let constraints = connection.simple(&format!(
         "SELECT CONSTRAINT_NAME, CONSTRAINT_TYPE FROM information_schema.TABLE_CONSTRAINTS
@@ -92,36 +104,40 @@ fn check_facts(connection: &mut Connection, spec: &DataSpec, table: &Table) -> R
         literal(&name)
     ))?;
     if let Some((constraint, kind)) = constraints.first().and_then(|row| Some((row.get(0)?, row.get(1)?))) {
-        let found = format!(
+        let fault = format!(
             "has a constraint {constraint} ({kind}), which every change would have to be checked for"
         );
-        return Err(wrong(&name, &found).hint(format!(
-            "ALTER TABLE {name} DROP CONSTRAINT {constraint}; or `dyno load --replace`, which makes the data anew"
+        return Err(table_error(&name, &fault).hint(format!(
+            "ALTER TABLE {name} DROP CONSTRAINT {constraint}; or `dyno load --replace`, which loads the data again"
         )));
     }
     Ok(())
 }
 
-/// Whether keys still lie at random: the surrogate key is the order of the table.
+/// Checks that keys are still in random order; the surrogate key is the order of the table.
 pub(super) fn check_order(
-    connection: &mut Connection,
-    table: &Table,
-    shape: Shape,
+    connection: &mut MySqlConnection,
+    table: &TestTable,
+    shape: MySqlRowShape,
     seed: u64,
 ) -> Result<(), TargetError> {
     let (name, keys) = (table.name(), list(order_keys(table.rows, seed).into_iter()));
     let rows = connection.simple(&format!("SELECT custid, id FROM {name} WHERE custid IN ({keys})"))?;
-    let place = |row: &Row| Some((row.parse(0)?, row.parse::<u64>(1)? / shape.records()));
-    let found: Vec<(u64, u64)> = rows.iter().filter_map(place).collect();
-    match order_fault(table.rows, &found) {
-        Some(fault) => Err(wrong(&name, &fault)),
+    let place = |row: &TextRow| Some((row.parse(0)?, row.parse::<u64>(1)? / shape.records()));
+    let places: Vec<(u64, u64)> = rows.iter().filter_map(place).collect();
+    match order_fault(table.rows, &places) {
+        Some(fault) => Err(table_error(&name, &fault)),
         None => Ok(()),
     }
 }
 
-/// The smallest and largest surrogate key, and of the table with an index the smallest and largest key, each read in one
-/// step from an index.
-fn check_ends(connection: &mut Connection, table: &Table, shape: Shape) -> Result<(), TargetError> {
+/// Checks the smallest and largest surrogate key, and the smallest and largest key of a table with an index.
+/// Each is one index access.
+fn check_ends(
+    connection: &mut MySqlConnection,
+    table: &TestTable,
+    shape: MySqlRowShape,
+) -> Result<(), TargetError> {
     let name = table.name();
     let mut columns = vec![("id", shape.records() * table.rows)];
     if table.has_keys() {
@@ -130,16 +146,16 @@ fn check_ends(connection: &mut Connection, table: &Table, shape: Shape) -> Resul
     for (column, last) in columns {
         let rows = connection.simple(&format!("SELECT MIN({column}), MAX({column}) FROM {name}"))?;
         if let Some(fault) = ends_fault(column, (first(&rows, 0), first(&rows, 1)), last) {
-            return Err(wrong(&name, &fault));
+            return Err(table_error(&name, &fault));
         }
     }
     Ok(())
 }
 
-/// Keys of the rows that `condition` finds, after their contents were found to be right.
+/// Keys of the rows that match `condition`, after checking their contents.
 fn keys_of(
-    connection: &mut Connection,
-    table: &Table,
+    connection: &mut MySqlConnection,
+    table: &TestTable,
     text: &mut RowText,
     condition: &str,
 ) -> Result<Vec<u64>, TargetError> {
@@ -147,7 +163,7 @@ fn keys_of(
     let sql = format!("SELECT custid, ver, CONCAT({columns}) FROM {name} WHERE {condition}");
     let rows = connection.simple(&sql)?;
     let keys = rows.iter().map(|row| checked_key(table, row, text));
-    keys.collect::<Result<_, _>>().map_err(|fault| wrong(&name, &fault))
+    keys.collect::<Result<_, _>>().map_err(|fault| table_error(&name, &fault))
 }
 
 fn list(numbers: impl Iterator<Item = u64>) -> String {
@@ -155,22 +171,22 @@ fn list(numbers: impl Iterator<Item = u64>) -> String {
 }
 
 fn check_by_key(
-    connection: &mut Connection,
-    table: &Table,
+    connection: &mut MySqlConnection,
+    table: &TestTable,
     text: &mut RowText,
     seed: u64,
 ) -> Result<(), TargetError> {
     let keys = spot_keys(table.rows, seed);
     let condition = format!("custid IN ({})", list(keys.iter().copied()));
-    let found = keys_of(connection, table, text, &condition)?;
-    once_fault(&keys, &found).map_or(Ok(()), |fault| Err(wrong(&table.name(), &fault)))
+    let actual_keys = keys_of(connection, table, text, &condition)?;
+    once_fault(&keys, &actual_keys).map_or(Ok(()), |fault| Err(table_error(&table.name(), &fault)))
 }
 
-/// Rows and spacers at some insert positions.
+/// Checks rows and spacers at some insert positions.
 pub(super) fn check_positions(
-    connection: &mut Connection,
-    table: &Table,
-    shape: Shape,
+    connection: &mut MySqlConnection,
+    table: &TestTable,
+    shape: MySqlRowShape,
     text: &mut RowText,
     seed: u64,
 ) -> Result<(), TargetError> {
@@ -183,15 +199,15 @@ pub(super) fn check_positions(
         "SELECT COUNT(*) FROM {name} WHERE id IN ({spacers}) AND custid IS NULL AND c2 IS NULL"
     ))?;
     let empty = first::<usize>(&empty, 0).unwrap_or(0);
-    // Some hundred places, with three spacers at most.
+    // There are some hundred positions, with at most three spacers each.
     if rows.len() != positions.len() || empty != positions.len() * shape.spacers as usize {
-        let found = format!(
+        let fault = format!(
             "has {} rows and {empty} spacers at {} places, and one row with its {} was loaded at each",
             rows.len(),
             positions.len(),
             shape.spacers
         );
-        return Err(wrong(&name, &found));
+        return Err(table_error(&name, &fault));
     }
     Ok(())
 }

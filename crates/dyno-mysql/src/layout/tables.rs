@@ -1,54 +1,57 @@
-//! The test tables: their names and shape.
+//! The names and row shape of the test tables.
 
 use dyno_plan::DataSpec;
 
 use super::quote::literal;
 use dyno_engine::TargetError;
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
-pub(crate) use dyno_engine::layout::Table;
+pub(crate) use dyno_engine::layout::TestTable;
 use dyno_engine::layout::columns;
 
-/// Bytes of a page that hold no records: headers of file and page, trailer, the two records that bound all others, and two
-/// slots of the directory (MySQL manual, "Physical Structure of an InnoDB Index"; `page_get_free_space_of_empty`).
+/// Bytes of a page that hold no records: file and page headers, trailer, infimum and supremum records, and
+/// two directory slots (MySQL manual, "Physical Structure of an InnoDB Index";
+/// `page_get_free_space_of_empty`).
 const PAGE_OVERHEAD_BYTES: usize = 132;
 
-/// Bytes of a row beside its columns and `pad`: header, NULL flags of 21 columns, a length for each of 19 columns and two
-/// bytes of length for `pad`; then `id`, transaction, roll pointer, `custid` and `ver`.
+/// Bytes of a row in addition to its text columns and `pad`: header, NULL flags of 21 columns, one length
+/// byte for each of 19 columns, and two length bytes for `pad`. Then `id`, transaction, roll pointer,
+/// `custid` and `ver`.
 const ROW_OVERHEAD_BYTES: usize = 5 + 3 + TEXT_COLUMNS + 2 + 8 + 6 + 7 + 8 + 8;
 
-/// The least room that `pad` has.
+/// The smallest size of `pad`, bytes.
 const PAD_BYTES_MIN: usize = 16;
 
-/// Text of a spacer's only column, where one spacer is enough.
+/// Bytes of text in a spacer if one spacer per row is enough.
 const SPACER_BYTES: usize = 64;
 
-/// Pages of this size hold at least four records by design, for no record is longer than 16 KiB.
+/// Pages of this size always hold at least four records, because no record is longer than 16 KiB.
 const LARGEST_PAGE_BYTES: u64 = 65_536;
 
-/// The longest row on such a page, with room for what versions differ in: InnoDB cuts up records of 16 KiB.
+/// The longest row on such a page, with a margin for differences between versions: InnoDB splits records of
+/// 16 KiB.
 const LARGEST_ROW_BYTES: usize = 16_300;
 
-/// Spacers before each row on such a page, and the text of each: so long that two rows and the spacers between them do not
-/// fit, and so short that a row and its spacers leave the sixteenth of the page free that InnoDB keeps for later.
+/// Spacers before each row on such a page, and the bytes of text in each. Two rows and the spacers between
+/// them do not fit. One row and its spacers leave free the sixteenth of the page that InnoDB reserves.
 const LARGEST_SPACERS: (u64, usize) = (3, 11_200);
 
 /// Page sizes that can be loaded.
 const PAGE_BYTES: std::ops::RangeInclusive<u64> = 4096..=LARGEST_PAGE_BYTES;
 
-/// What a table's rows look like, which follows from the page size.
+/// The layout of a table's rows, which depends on the page size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct MySqlRowShape {
     /// Bytes of each text column.
     pub(crate) column_bytes: usize,
-    /// Bytes of the column that makes a row as long as InnoDB keeps whole.
+    /// Bytes of the column `pad`, which gives a row the maximum length that InnoDB stores in the page.
     pub(crate) pad_bytes: usize,
-    /// Spacers before each row.
+    /// Number of spacers before each row.
     pub(crate) spacers: u64,
-    /// Bytes of the text of each; longer than a column, it stands in `pad`.
+    /// Bytes of text in each spacer; text longer than a column is stored in `pad`.
     pub(crate) spacer_bytes: usize,
 }
 
-impl Shape {
+impl MySqlRowShape {
     /// The shape for pages of `page_bytes`.
     pub(crate) fn of(page_bytes: u64) -> Result<Self, TargetError> {
         if !PAGE_BYTES.contains(&page_bytes) || !page_bytes.is_power_of_two() {
@@ -65,15 +68,17 @@ impl Shape {
         Ok(Self { column_bytes, pad_bytes, spacers, spacer_bytes })
     }
 
-    /// Records that a row is with its spacers.
+    /// Records per row, including its spacers.
     pub(crate) fn records(self) -> u64 {
         1 + self.spacers
     }
 
-    /// The surrogate key of the row at insert position `position` (from 0); its spacers have those before it.
+    /// The surrogate key of the row at insert position `position` (from 0); its spacers have the ids before
+    /// it.
     ///
-    /// Spacers go in first: so wherever rows meet that connections load at the same time, a spacer lies between them at every
-    /// moment. A row beside a row, whose spacer came later, would take a page for itself and one for the spacer.
+    /// Spacers are inserted first. Where rows of concurrent connections meet, a spacer therefore always lies
+    /// between them. Two adjacent rows whose spacer followed later would take one page for the row and one
+    /// for the spacer.
     pub(crate) fn id(self, position: u64) -> u64 {
         (position + 1) * self.records()
     }
@@ -83,14 +88,14 @@ impl Shape {
         id - self.spacers..id
     }
 
-    /// Whether a spacer's text stands in `pad`, and not in the last column.
+    /// Whether a spacer's text is stored in `pad` and not in the last column.
     pub(crate) fn pads_spacers(self) -> bool {
         self.spacer_bytes > self.column_bytes
     }
 }
 
-/// The longest row that InnoDB keeps whole in its page: less than half of an empty page, and less than 16 KiB (MySQL
-/// manual, "Limits on Table Column Count and Row Size"; `page_zip_rec_needs_ext`).
+/// The longest row that InnoDB stores completely in its page: less than half of an empty page, and less than
+/// 16 KiB (MySQL manual, "Limits on Table Column Count and Row Size"; `page_zip_rec_needs_ext`).
 fn row_bytes_max(page_bytes: u64) -> usize {
     // At most 64 KiB.
     match page_bytes {
@@ -99,26 +104,26 @@ fn row_bytes_max(page_bytes: u64) -> usize {
     }
 }
 
-/// What names of Dyno's begin with.
+/// The prefix of Dyno's names.
 const PREFIX: &str = "dyno_";
 
 /// Every table of `spec` that has rows.
-pub(crate) fn tables(spec: &DataSpec) -> Vec<Table> {
-    Table::all(spec, PREFIX)
+pub(crate) fn tables(spec: &DataSpec) -> Vec<TestTable> {
+    TestTable::all(spec, PREFIX)
 }
 
-/// Those of them that are read by key.
-pub(super) fn tables_of_rows(spec: &DataSpec) -> impl Iterator<Item = Table> {
-    Table::of_rows(spec, PREFIX)
+/// The tables of `spec` that are read by key.
+pub(super) fn tables_of_rows(spec: &DataSpec) -> impl Iterator<Item = TestTable> {
+    TestTable::of_rows(spec, PREFIX)
 }
 
-/// Names of all its indexes, and for each the statements that create it.
-pub(super) fn indexes(table: &Table, spec: &DataSpec) -> Vec<(String, Vec<String>)> {
+/// The table's indexes, each with the statements that create it.
+pub(super) fn indexes(table: &TestTable, spec: &DataSpec) -> Vec<(String, Vec<String>)> {
     let name = table.name();
     let create = |index: &str, column: &str| format!("ALTER TABLE {name} ADD INDEX {index} ({column})");
     let main = table.index_name().map(|index| (index.clone(), vec![create(&index, "custid")]));
-    // The key follows from `custid`, so it takes no room in the row. Column and index are made one after the other:
-    // together they would copy the table.
+    // The column is virtual and computed from `custid`, so it takes no space in the row. Creating column and
+    // index in one statement would copy the table.
     let secondary = table.secondary_index_name(spec).map(|index| {
         let key = spec.secondary_sql("MOD");
         let column = format!("ALTER TABLE {name} ADD COLUMN sec BIGINT UNSIGNED AS ({key}) VIRTUAL");
@@ -129,8 +134,8 @@ pub(super) fn indexes(table: &Table, spec: &DataSpec) -> Vec<(String, Vec<String
 
 /// The statement that creates the table, empty, with `mark` as its comment.
 ///
-/// Statistics are kept and are not computed anew by the server in the middle of a run.
-pub(super) fn create_sql(table: &Table, shape: Shape, mark: &str) -> String {
+/// Statistics are persistent, and the server does not recompute them during a run.
+pub(super) fn create_sql(table: &TestTable, shape: MySqlRowShape, mark: &str) -> String {
     let texts: String = columns().map(|name| format!("{name} VARCHAR({}), ", shape.column_bytes)).collect();
     format!(
         "CREATE TABLE {} (id BIGINT UNSIGNED NOT NULL, custid BIGINT UNSIGNED, ver BIGINT NOT NULL, {texts}\
@@ -147,17 +152,17 @@ mod tests {
     use super::*;
     use dyno_engine::TargetErrorKind;
 
-    /// Bytes of a spacer beside its text: as of a row, without columns.
+    /// Bytes of a spacer in addition to its text: as in a row, without columns.
     const SPACER_OVERHEAD_BYTES: usize = 5 + 3 + 2 + 8 + 6 + 7 + 8;
 
     #[test]
     fn two_rows_and_their_spacers_never_fit_into_a_page_and_one_row_is_kept_whole() {
         for page_bytes in [4096u64, 8192, 16_384, 32_768, 65_536] {
-            let shape = Shape::of(page_bytes).unwrap();
-            let Shape { column_bytes, pad_bytes, spacer_bytes, .. } = shape;
+            let shape = MySqlRowShape::of(page_bytes).unwrap();
+            let MySqlRowShape { column_bytes, pad_bytes, spacer_bytes, .. } = shape;
             assert!((64..=128).contains(&column_bytes), "{page_bytes}");
             let free = page_bytes as usize - PAGE_OVERHEAD_BYTES;
-            // The length of `pad` takes one byte less where it is at most 255 bytes long.
+            // The length of `pad` takes one byte less if `pad` has at most 255 bytes.
             let row = ROW_OVERHEAD_BYTES + column_bytes * TEXT_COLUMNS + pad_bytes;
             assert!(row < free / 2 && row < 16_384, "{page_bytes}: a row of {row} bytes would be cut up");
             // The length of a short text takes one byte less.
@@ -166,17 +171,17 @@ mod tests {
             assert!(row + spacers + shape.spacers as usize <= free * 15 / 16, "{page_bytes}");
             assert!(spacer_bytes <= pad_bytes.max(column_bytes));
         }
-        let shape = Shape { column_bytes: 128, pad_bytes: 5627, spacers: 1, spacer_bytes: 64 };
-        assert_eq!(Shape::of(16_384).unwrap(), shape);
-        let ids: Vec<u64> = (0..3).map(|position| Shape::of(65_536).unwrap().id(position)).collect();
+        let shape = MySqlRowShape { column_bytes: 128, pad_bytes: 5627, spacers: 1, spacer_bytes: 64 };
+        assert_eq!(MySqlRowShape::of(16_384).unwrap(), shape);
+        let ids: Vec<u64> = (0..3).map(|position| MySqlRowShape::of(65_536).unwrap().id(position)).collect();
         assert_eq!(ids, [4, 8, 12]);
-        assert_eq!(Shape::of(65_536).unwrap().spacer_ids(8), 5..8);
+        assert_eq!(MySqlRowShape::of(65_536).unwrap().spacer_ids(8), 5..8);
     }
 
     #[test]
     fn page_sizes_without_one_row_each_are_refused() {
         for bad in [0, 5000, 131_072] {
-            assert_eq!(Shape::of(bad).unwrap_err().kind, TargetErrorKind::Unsupported);
+            assert_eq!(MySqlRowShape::of(bad).unwrap_err().kind, TargetErrorKind::Unsupported);
         }
     }
 }

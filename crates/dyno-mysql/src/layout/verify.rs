@@ -1,42 +1,42 @@
-//! Whether a table is what it shall be, measured from the database itself.
+//! Measures in the database whether a table matches its spec.
 
 use dyno_plan::DataSpec;
 
-use super::super::wire::Connection;
-use super::keys::{check_keys, check_secondary, wrong};
+use super::super::wire::MySqlConnection;
+use super::keys::{check_keys, check_secondary, table_error};
 use super::quote::literal;
 use super::spot;
-use super::tables::{Shape, Table};
+use super::tables::{MySqlRowShape, TestTable};
 use dyno_engine::layout::RowText;
 use dyno_engine::row::first;
 use dyno_engine::{SchemaFacts, TargetError, TargetErrorKind};
 
-/// Share of pages above the rows that a load may leave: connections that load side by side split a few pages more than
-/// one alone would.
+/// The share of extra pages that a load may leave: concurrent connections split a few more pages than one
+/// connection.
 const LEAF_PAGES_SLACK: f64 = 0.01;
 
-/// The same where only pages of the whole index are known: inner pages, and extents of 64 pages kept in reserve.
+/// The same if only the pages of the whole index are known: inner pages and extents of 64 reserved pages.
 const ALL_PAGES_SLACK: f64 = 0.10;
 
-/// Pages on top of either share: the last extents of a small table.
+/// Additional pages in either case: the last extents of a small table.
 const PAGES_SLACK: u64 = 256;
 
 /// Pages of a table's clustered index.
 struct Pages {
     count: u64,
-    /// Whether only leaf pages are counted, which hold the rows.
+    /// Whether only leaf pages are counted, which contain the rows.
     leaves: bool,
 }
 
-/// Measures `table`.
+/// Measures `table` and checks its rows.
 ///
 /// # Errors
-/// `Data` if rows, keys, contents or rows per page are not what `spec` asks for.
+/// `Data` if rows, keys, contents or rows per page do not match `spec`.
 pub(super) fn measure(
-    connection: &mut Connection,
+    connection: &mut MySqlConnection,
     spec: &DataSpec,
-    shape: Shape,
-    table: &Table,
+    shape: MySqlRowShape,
+    table: &TestTable,
 ) -> Result<SchemaFacts, TargetError> {
     let name = table.name();
     check_keys(connection, table, shape)?;
@@ -46,9 +46,9 @@ pub(super) fn measure(
     // Rows are at most 10^12, which a double holds exactly.
     let most = table.rows + (table.rows as f64 * share) as u64 + PAGES_SLACK;
     if pages.count < table.rows || pages.count > most {
-        let found =
+        let fault =
             format!("holds {} rows in {} pages, and one row per page is the method", table.rows, pages.count);
-        return Err(wrong(&name, &found));
+        return Err(table_error(&name, &fault));
     }
     let mut text = RowText::new(spec, table, shape.column_bytes);
     spot::check_positions(connection, table, shape, &mut text, spec.seed)?;
@@ -64,9 +64,9 @@ pub(super) fn measure(
     Ok(table.facts(name, pages.count, first(&rows, 0).unwrap_or(0)))
 }
 
-/// Pages of the clustered index: leaf pages from the persistent statistics, which count them exactly; else all its pages
-/// from InnoDB's own list; else from the size that every user may see.
-fn pages(connection: &mut Connection, table: &Table, page_bytes: u64) -> Result<Pages, TargetError> {
+/// Pages of the clustered index, from the first available source. The persistent statistics count leaf pages
+/// exactly. InnoDB's own list counts all pages. The table size is visible to every user.
+fn pages(connection: &mut MySqlConnection, table: &TestTable, page_bytes: u64) -> Result<Pages, TargetError> {
     let name = literal(&table.name());
     let list = if connection.is_mariadb() { "INNODB_SYS_TABLESTATS" } else { "INNODB_TABLESTATS" };
     let leaves = format!(
@@ -82,15 +82,15 @@ fn pages(connection: &mut Connection, table: &Table, page_bytes: u64) -> Result<
          WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = {name}"
     );
     for (sql, leaves) in [(leaves, true), (all, false), (size, false)] {
-        let told = match connection.simple(&sql) {
+        let page_count = match connection.simple(&sql) {
             Ok(rows) => first(&rows, 0),
-            // A right that is missing leaves the next source.
+            // Without the privilege, the next source is tried.
             Err(error) if error.kind == TargetErrorKind::Privilege => None,
             Err(error) => return Err(error),
         };
-        if let Some(count) = told {
+        if let Some(count) = page_count {
             return Ok(Pages { count, leaves });
         }
     }
-    Err(wrong(&table.name(), "could not be measured: the database tells no size of it"))
+    Err(table_error(&table.name(), "could not be measured: the database tells no size of it"))
 }

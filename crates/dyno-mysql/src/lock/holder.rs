@@ -1,29 +1,29 @@
-//! Who holds a lock, written in locks.
+//! Encodes the holder of a lock in the names of further locks.
 
 use std::time::{Duration, Instant};
 
 use crate::layout::literal;
-use crate::wire::Connection;
+use crate::wire::MySqlConnection;
 use dyno_engine::{Holder, TargetError};
 
-/// Seconds that a holder may take to be gone: a server sees within a moment that its client has died.
+/// Seconds to wait for a holder that is ending: a server notices within a moment that its client has died.
 pub(super) const DYING_S: f32 = 0.5;
 
-/// Letters of the holder's words that are told; what is cut off is the end of a long host name.
+/// Characters of the holder's description that are stored; a longer one loses the end of its host name.
 pub(super) const LETTERS_MAX: usize = 80;
 
-/// Bits of a letter: all are ASCII.
+/// Bits per character: all are ASCII.
 pub(super) const BITS: usize = 7;
 
-/// How long a holder may take to write itself down after it has the lock.
+/// The time that a holder may take to write its description after it has the lock.
 const WRITING: Duration = Duration::from_millis(500);
 
 pub(super) fn bit_name(name: &str, letter: usize, bit: usize) -> String {
     literal(&format!("{name}/{letter}.{bit}"))
 }
 
-/// Takes the locks that say `words`.
-pub(super) fn write(connection: &mut Connection, name: &str, words: &str) -> Result<(), TargetError> {
+/// Acquires the locks that encode `words`.
+pub(super) fn write(connection: &mut MySqlConnection, name: &str, words: &str) -> Result<(), TargetError> {
     let bits = words.bytes().take(LETTERS_MAX).enumerate().flat_map(|(letter, byte)| {
         (0..BITS).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| (letter, bit))
     });
@@ -33,8 +33,8 @@ pub(super) fn write(connection: &mut Connection, name: &str, words: &str) -> Res
     Ok(())
 }
 
-/// The holder, as soon as it has written itself down.
-pub(super) fn read(connection: &mut Connection, name: &str) -> Result<Option<Holder>, TargetError> {
+/// Reads the holder's description; waits until the holder has written it.
+pub(super) fn read(connection: &mut MySqlConnection, name: &str) -> Result<Option<Holder>, TargetError> {
     let letter = |letter| {
         let bits = (0..BITS)
             .map(|bit| format!("IF(IS_USED_LOCK({}) IS NULL, 0, {})", bit_name(name, letter, bit), 1 << bit));
@@ -53,8 +53,8 @@ pub(super) fn read(connection: &mut Connection, name: &str) -> Result<Option<Hol
     }
 }
 
-/// The number of the holder's connection, or a word for it.
-pub(super) fn holder_id(connection: &mut Connection, name: &str) -> Result<String, TargetError> {
+/// The id of the holder's connection, or `ID` if it is gone.
+pub(super) fn holder_id(connection: &mut MySqlConnection, name: &str) -> Result<String, TargetError> {
     let rows = connection.simple(&format!("SELECT IS_USED_LOCK({}) AS dyno_lock", literal(name)))?;
     Ok(rows.first().and_then(|row| row.get(0)).unwrap_or("ID").to_owned())
 }

@@ -7,63 +7,65 @@
 
 use std::sync::Arc;
 
-use crate::own::{self, Acknowledged, Done, Sessions, Share, open_books};
-use crate::wire::{Connection, WireError};
+use crate::own::{
+    self, MySqlAckCounters, MySqlAckCounts, MySqlSessionStatus, SharedSessionRegistry, lock_registry,
+};
+use crate::wire::{MySqlConnection, MySqlWireError};
 use dyno_engine::Statement;
 
 /// The books of one session.
 #[derive(Debug, Default)]
-pub(super) struct Books {
-    acknowledged: Arc<Acknowledged>,
+pub(super) struct MySqlAckLedger {
+    acknowledged: Arc<MySqlAckCounters>,
     /// Transactions that were no operations: on the connections before this one, and on this one beside those that are
     /// acknowledged. A procedure or a table that is met for the first time is looked up in the dictionary, in transactions of
     /// its own. Below 0 where the server counts fewer.
-    before: i64,
+    earlier_overhead: i64,
     overhead: i64,
     /// What the steps of the transaction that has begun were.
-    steps: Option<Steps>,
+    steps: Option<MySqlTransactionSteps>,
     /// What one execution of each statement costs, and what is owed of parts of one.
-    costs: Vec<Cost>,
-    owed: f64,
+    costs: Vec<MySqlCostEstimate>,
+    cost_remainder: f64,
     /// Whether something was executed that may cost anything.
-    unsure: bool,
+    has_unknown_cost: bool,
     /// What the server had counted when it last told, and what was executed since.
-    told: Option<u64>,
-    since: Since,
+    last_counted: Option<u64>,
+    since: MySqlExecutedSince,
 }
 
 /// Steps of a transaction.
 #[derive(Debug, Clone, Copy, Default)]
-struct Steps {
+struct MySqlTransactionSteps {
     /// Whether the server has counted one.
-    any: bool,
+    is_counted: bool,
     /// Whether one was work, and whether one only looked.
-    works: bool,
-    looks: bool,
+    has_work: bool,
+    has_checks: bool,
 }
 
 /// Transactions that one execution of a statement is for the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-enum Cost {
+enum MySqlCostEstimate {
     /// One, as of most that touch a table.
     #[default]
     One,
     /// So many on average, as was seen.
-    Seen(f64),
+    Average(f64),
     /// That of a procedure of which nothing was seen.
     Unknown,
 }
 
-impl Cost {
-    fn of(sql: &str, seen: Option<f64>) -> Self {
+impl MySqlCostEstimate {
+    fn of(sql: &str, mean_cost: Option<f64>) -> Self {
         let begins = |with: &str| {
             sql.trim_start().get(..with.len()).is_some_and(|word| word.eq_ignore_ascii_case(with))
         };
-        match seen {
-            Some(seen) => Self::Seen(seen),
+        match mean_cost {
+            Some(observed) => Self::Average(observed),
             None if begins("call") => Self::Unknown,
             // It names no table; a function may read one, which the server tells in time.
-            None if begins("select") && !sql.to_ascii_lowercase().contains("from") => Self::Seen(0.0),
+            None if begins("select") && !sql.to_ascii_lowercase().contains("from") => Self::Average(0.0),
             None => Self::One,
         }
     }
@@ -71,7 +73,7 @@ impl Cost {
 
 /// What was executed since the server last told what it has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Since {
+enum MySqlExecutedSince {
     #[default]
     Nothing,
     /// This statement, once.
@@ -79,111 +81,140 @@ enum Since {
     Other,
 }
 
-impl Books {
+impl MySqlAckLedger {
     /// Opens those of a new connection, whose number is among `sessions` while it is open.
-    pub(super) fn open(&mut self, connection: &Connection, sessions: &Sessions) {
+    pub(super) fn open(&mut self, connection: &MySqlConnection, sessions: &SharedSessionRegistry) {
         let costs = std::mem::take(&mut self.costs);
-        *self = Self { before: self.overhead(), costs, owed: self.owed, ..Self::default() };
-        open_books(sessions).opened(connection.id(), Arc::clone(&self.acknowledged));
+        *self = Self {
+            earlier_overhead: self.overhead(),
+            costs,
+            cost_remainder: self.cost_remainder,
+            ..Self::default()
+        };
+        lock_registry(sessions).add_session(connection.id(), Arc::clone(&self.acknowledged));
     }
 
     /// Takes over what is known by now of what `statements` cost.
-    pub(super) fn know(&mut self, statements: &[Statement], sessions: &Sessions) {
-        let own = open_books(sessions);
-        let cost = |statement: &Statement| Cost::of(&statement.sql, own.costs(&statement.sql));
+    pub(super) fn load_costs(&mut self, statements: &[Statement], sessions: &SharedSessionRegistry) {
+        let registry = lock_registry(sessions);
+        let cost =
+            |statement: &Statement| MySqlCostEstimate::of(&statement.sql, registry.mean_cost(&statement.sql));
         self.costs = statements.iter().map(cost).collect();
     }
 
     /// Asks the server what it has counted for `connection`.
-    pub(super) fn ask(&mut self, connection: &mut Connection, sessions: &Sessions) -> Result<(), WireError> {
-        let share = own::ask(connection)?;
-        self.told(connection.id(), share, &[], sessions);
+    pub(super) fn refresh(
+        &mut self,
+        connection: &mut MySqlConnection,
+        sessions: &SharedSessionRegistry,
+    ) -> Result<(), MySqlWireError> {
+        let share = own::read_session_status(connection)?;
+        self.record_status(connection.id(), share, &[], sessions);
         Ok(())
     }
 
     /// The server has counted `share` for this connection, which executes `statements`.
-    pub(super) fn told(&mut self, id: u32, share: Share, statements: &[Statement], sessions: &Sessions) {
-        let (counted, acknowledged) = (share.transactions(), self.acknowledged.so_far().transactions());
+    pub(super) fn record_status(
+        &mut self,
+        id: u32,
+        share: MySqlSessionStatus,
+        statements: &[Statement],
+        sessions: &SharedSessionRegistry,
+    ) {
+        let (counted, acknowledged) = (share.transactions(), self.acknowledged.snapshot().transactions());
         self.overhead = counted.cast_signed() - acknowledged.cast_signed();
-        let mut own = open_books(sessions);
-        own.told(id, share);
-        if let (Since::One(index), Some(before)) = (self.since, self.told)
+        let mut registry = lock_registry(sessions);
+        registry.record_status(id, share);
+        if let (MySqlExecutedSince::One(index), Some(before)) = (self.since, self.last_counted)
             && let Some(statement) = statements.get(index)
         {
-            own.cost(&statement.sql, counted.saturating_sub(before));
+            registry.record_cost(&statement.sql, counted.saturating_sub(before));
         }
-        (self.told, self.since, self.unsure) = (Some(counted), Since::Nothing, false);
+        (self.last_counted, self.since, self.has_unknown_cost) =
+            (Some(counted), MySqlExecutedSince::Nothing, false);
     }
 
     /// Whether nobody knows what was executed has cost before the server tells.
-    pub(super) fn is_unsure(&self) -> bool {
-        self.unsure
+    pub(super) fn has_unknown_cost(&self) -> bool {
+        self.has_unknown_cost
     }
 
     /// Transactions that were no operations.
     pub(super) fn overhead(&self) -> i64 {
-        self.before + self.overhead + self.acknowledged.so_far().beside
+        self.earlier_overhead + self.overhead + self.acknowledged.snapshot().extra_transactions
     }
 
     /// Statement `index` has ended well, and read and wrote so many rows; one that does not work only looks.
     #[inline]
-    pub(super) fn executed(&mut self, index: usize, works: bool, rows_read: u64, rows_written: u64) {
-        self.since = if self.since == Since::Nothing { Since::One(index) } else { Since::Other };
+    pub(super) fn record_statement(&mut self, index: usize, works: bool, rows_read: u64, rows_written: u64) {
+        self.since = if self.since == MySqlExecutedSince::Nothing {
+            MySqlExecutedSince::One(index)
+        } else {
+            MySqlExecutedSince::Other
+        };
         let cost = match self.costs.get(index).copied().unwrap_or_default() {
-            Cost::One => 1,
-            Cost::Seen(cost) => self.whole(cost),
-            Cost::Unknown => {
-                self.unsure = true;
+            MySqlCostEstimate::One => 1,
+            MySqlCostEstimate::Average(cost) => self.take_whole(cost),
+            MySqlCostEstimate::Unknown => {
+                self.has_unknown_cost = true;
                 1
             }
         };
-        self.did(works, cost, Done { operations: 1, beside: cost - 1, rows_read, rows_written });
+        self.record(
+            works,
+            cost,
+            MySqlAckCounts { operations: 1, extra_transactions: cost - 1, rows_read, rows_written },
+        );
     }
 
     /// Operations inside the database have ended well.
-    pub(super) fn ran(&mut self, done: Done) {
-        self.since = Since::Other;
-        self.did(true, 1, done);
+    pub(super) fn record_slice(&mut self, counts: MySqlAckCounts) {
+        self.since = MySqlExecutedSince::Other;
+        self.record(true, 1, counts);
     }
 
-    fn did(&mut self, works: bool, cost: i64, mut done: Done) {
+    fn record(&mut self, works: bool, cost: i64, mut counts: MySqlAckCounts) {
         if let Some(steps) = &mut self.steps {
-            steps.any |= cost > 0;
-            steps.works |= works;
-            steps.looks |= !works;
+            steps.is_counted |= cost > 0;
+            steps.has_work |= works;
+            steps.has_checks |= !works;
         }
         if !works || self.steps.is_some() {
-            done.beside += std::mem::take(&mut done.operations).cast_signed();
+            counts.extra_transactions += std::mem::take(&mut counts.operations).cast_signed();
         }
         if !works {
-            (done.rows_read, done.rows_written) = (0, 0);
+            (counts.rows_read, counts.rows_written) = (0, 0);
         }
-        self.acknowledged.add(done);
+        self.acknowledged.add(counts);
     }
 
     /// The whole transactions of a cost that differs from one execution to the next.
-    fn whole(&mut self, cost: f64) -> i64 {
-        let all = self.owed + cost;
-        self.owed = all.fract();
+    fn take_whole(&mut self, cost: f64) -> i64 {
+        let all = self.cost_remainder + cost;
+        self.cost_remainder = all.fract();
         all.trunc() as i64
     }
 
     /// A transaction has begun.
-    pub(super) fn begun(&mut self) {
-        self.steps = Some(Steps::default());
+    pub(super) fn begin_transaction(&mut self) {
+        self.steps = Some(MySqlTransactionSteps::default());
     }
 
     /// It has ended, committed or not.
-    pub(super) fn ended(&mut self, committed: bool) {
-        self.since = Since::Other;
+    pub(super) fn end_transaction(&mut self, committed: bool) {
+        self.since = MySqlExecutedSince::Other;
         let steps = self.steps.take();
         if !committed {
             return;
         }
-        let counted = i64::from(steps.is_some_and(|steps| steps.any));
+        let counted = i64::from(steps.is_some_and(|steps| steps.is_counted));
         // One in which nothing but looks were done is none of the operations.
-        let operations = u64::from(steps.is_some_and(|steps| steps.works || !steps.looks));
+        let operations = u64::from(steps.is_some_and(|steps| steps.has_work || !steps.has_checks));
         let beside = counted - operations.cast_signed();
-        self.acknowledged.add(Done { operations, beside, ..Done::default() });
+        self.acknowledged.add(MySqlAckCounts {
+            operations,
+            extra_transactions: beside,
+            ..MySqlAckCounts::default()
+        });
     }
 }

@@ -1,14 +1,15 @@
-//! The stored procedures of the server drive: one for each set of operation classes, so that none of them branches on
-//! what it never does.
+//! The stored procedures of the server drive: one for each set of operation classes, so that none tests for
+//! classes it never executes.
 
 use dyno_plan::Redo;
 
 use super::statements::insert_with;
-use crate::layout::Shape;
+use crate::layout::MySqlRowShape;
 use dyno_engine::layout::updated_columns;
 
-/// Name and text of each procedure; `{n}` is the schema's number, `{mark}` its comment, `{set}` what an update sets,
-/// `{insert}` the statement that inserts a row, `{records}` what it is with its spacers, `{spacers}` these alone.
+/// Name and text of each procedure. Placeholders: `{n}` schema number, `{mark}` comment, `{set}` assignments
+/// of an update, `{insert}` statement that inserts a row, `{records}` records of a row with its spacers,
+/// `{spacers}` number of spacers.
 const READS: [(&str, &str); 4] = [
     ("select", include_str!("../sql/slice_select.sql")),
     ("lookup", include_str!("../sql/slice_lookup.sql")),
@@ -16,18 +17,18 @@ const READS: [(&str, &str); 4] = [
     ("secondary", include_str!("../sql/slice_secondary.sql")),
 ];
 
-/// The same for those that update, once for each amount of redo.
+/// The procedures that update, once for each amount of redo.
 const UPDATES: [(&str, &str); 3] = [
     ("update", include_str!("../sql/slice_update.sql")),
     ("mixed", include_str!("../sql/slice_mixed.sql")),
     ("any", include_str!("../sql/slice_any.sql")),
 ];
 
-/// Bytes that a procedure puts in front of a column other than `c2`: a hash and the column's number.
+/// Bytes that a procedure prepends to a column other than `c2`: a hash and the column's number.
 pub(super) const HASH_BYTES: usize = 16;
 
 /// Name and `CREATE` statement of every procedure for `schema`, whose rows have `shape`, with `mark` as its comment.
-pub(crate) fn slice_sql(schema: u32, shape: Shape, mark: &str) -> Vec<(String, String)> {
+pub(crate) fn slice_sql(schema: u32, shape: MySqlRowShape, mark: &str) -> Vec<(String, String)> {
     let words = [
         ("{n}", schema.to_string()),
         ("{mark}", mark.to_owned()),
@@ -49,12 +50,12 @@ pub(crate) fn slice_sql(schema: u32, shape: Shape, mark: &str) -> Vec<(String, S
     reads.chain(updates.map(|(name, sql)| (name, filled(&sql)))).collect()
 }
 
-/// A file's statement alone: the server would keep no comment that stands before it.
+/// The statement of a file without the comment before it, which the server would not keep.
 fn without_comments(sql: &str) -> String {
     sql.lines().filter(|line| !line.starts_with("--")).collect::<Vec<_>>().join("\n")
 }
 
-/// What an update sets.
+/// The assignments of an update.
 fn set(redo: Redo) -> String {
     updated_columns(redo)
         .map(|column| format!("c{column} = {}", value(column)))
@@ -62,7 +63,7 @@ fn set(redo: Redo) -> String {
         .join(", ")
 }
 
-/// The new value of a column. Tails take turns by the operation's number, so that neighbouring values differ.
+/// The new value of a column. Tails rotate with the operation's number, so that consecutive values differ.
 fn value(column: usize) -> String {
     if column == 2 {
         return "CONCAT(stamp, tail)".to_owned();
@@ -73,9 +74,9 @@ fn value(column: usize) -> String {
     )
 }
 
-/// The statement that inserts the row with key `first_key` behind its spacers, with new values and a pad that is turned by
-/// the operation's number.
-fn insert(schema: u32, shape: Shape) -> String {
+/// The statement that inserts the row with key `first_key` after its spacers, with new values and a pad that
+/// is rotated by the operation's number.
+fn insert(schema: u32, shape: MySqlRowShape) -> String {
     let last = shape.spacers;
     let mut values: Vec<String> =
         (0..last).map(|i| format!("first_key * {} - {}", shape.records(), last - i)).collect();
@@ -93,7 +94,7 @@ mod tests {
     #[test]
     fn every_procedure_is_made_under_its_name() {
         for page_bytes in [16_384, 65_536] {
-            let all = slice_sql(12, Shape::of(page_bytes).unwrap(), "dyno load 1");
+            let all = slice_sql(12, MySqlRowShape::of(page_bytes).unwrap(), "dyno load 1");
             assert_eq!(all.len(), 10);
             assert_named(all);
         }

@@ -5,54 +5,54 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::answer::{Reply, Told};
-use super::books::Books;
-use super::columns::Columns;
-use super::ready::{Ready, connected, prepare};
-use super::texts::Texts;
+use super::answer::{MySqlReplyReader, MySqlStatementResult};
+use super::books::MySqlAckLedger;
+use super::columns::MySqlRowReader;
+use super::ready::{MySqlPreparedSession, open_session_connection, prepare};
+use super::texts::MySqlControlPackets;
 use super::thread;
 use super::{READ_ONLY_TRANSACTION, settings_sql};
-use crate::connect::ConnectConfig;
-use crate::layout::{Way, filler::write};
-use crate::own::{self, Sessions, ShareReply, open_books};
-use crate::wire::{Column, Connection, MyError, WireError};
+use crate::connect::MySqlConnectConfig;
+use crate::layout::{MySqlLoadMethod, filler::write};
+use crate::own::{self, MySqlSessionStatusReply, SharedSessionRegistry, lock_registry};
+use crate::wire::{MySqlColumnDef, MySqlConnection, MySqlError, MySqlWireError};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::{Breaker, local};
 use dyno_engine::statement::{no_pipeline, unknown};
 use dyno_engine::tables::no_bulk;
 use dyno_engine::{
-    Answer, Cancel, Done, Duplex, Interrupter, Op, OpError, Place, Request, Session, SessionSetup, SliceDone,
-    Slices, Statement, TargetError, Value,
+    BlockOp, BlockOpSchema, Cancel, Duplex, Interrupter, OpError, RequestCompletion, ResultKind, Session,
+    SessionRequest, SessionSetup, SliceDone, Slices, Statement, TargetError, Value,
 };
 use dyno_plan::Connect;
 
-/// The longest wait for the server to book what a session did when it ends.
+/// The longest time to wait at the end for the server to add a session's counts.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
 /// One session on MySQL or MariaDB.
-pub struct MySession {
-    config: ConnectConfig,
+pub struct MySqlSession {
+    config: MySqlConnectConfig,
     setup: SessionSetup,
-    ready: Ready,
+    ready: MySqlPreparedSession,
     breaker: Arc<Breaker>,
-    sessions: Sessions,
-    texts: Texts,
-    /// What was sent last, and what has arrived of its answer.
-    asked: Asked,
-    reply: Reply,
-    share: ShareReply,
-    books: Books,
-    /// The server's thread for this connection, where it runs on this machine.
+    sessions: SharedSessionRegistry,
+    control_packets: MySqlControlPackets,
+    /// The last request, and what has arrived of its result.
+    pending: MySqlPendingRequest,
+    reply: MySqlReplyReader,
+    share: MySqlSessionStatusReply,
+    ledger: MySqlAckLedger,
+    /// The server's thread for this connection; `None` if the server runs on another machine.
     thread: Option<u32>,
-    /// How rows are written in bulk, where the session is asked to.
-    way: Option<Way>,
+    /// The method of writing rows in bulk; `None` if the session does not do that.
+    load_method: Option<MySqlLoadMethod>,
 }
 
-/// A request without its values.
+/// A request without its values, to interpret its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum MySqlPendingRequest {
     Statement(usize),
-    /// The same, where its columns are read.
+    /// A statement whose columns are used.
     Columns(usize),
     Begin,
     Commit,
@@ -60,147 +60,165 @@ enum Asked {
     Edge,
 }
 
-impl MySession {
-    /// Connects and prepares; the connection's number is among `sessions` while it is open.
+impl MySqlSession {
+    /// Connects and prepares; the connection is registered in `sessions` while it is open.
     ///
     /// # Errors
-    /// As [`Connection::open`]; `Data` if the tables are not there.
+    /// As [`MySqlConnection::open`]; `Data` if the tables do not exist.
     pub(crate) fn open(
-        config: &ConnectConfig,
+        config: &MySqlConnectConfig,
         setup: &SessionSetup,
-        sessions: Sessions,
+        sessions: SharedSessionRegistry,
     ) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
         let mut ready = prepare(config, setup, &breaker, &sessions)?;
-        let mut books = Books::default();
-        let way = setup.bulk.as_ref().map(|_| Way::choose(&mut ready.connection)).transpose()?;
-        let thread = open_books_near(&mut ready.connection, &mut books, &sessions, setup)?;
+        let mut books = MySqlAckLedger::default();
+        let way = setup.bulk.as_ref().map(|_| MySqlLoadMethod::choose(&mut ready.connection)).transpose()?;
+        let thread = open_ledger(&mut ready.connection, &mut books, &sessions, setup)?;
         Ok(Self {
             config: config.clone(),
             ready,
             breaker,
             sessions,
-            texts: Texts::new(),
-            asked: Asked::Edge,
-            reply: Reply::default(),
-            share: ShareReply::default(),
-            books,
+            control_packets: MySqlControlPackets::new(),
+            pending: MySqlPendingRequest::Edge,
+            reply: MySqlReplyReader::default(),
+            share: MySqlSessionStatusReply::default(),
+            ledger: books,
             thread,
-            way,
+            load_method: way,
             setup: setup.clone(),
         })
     }
 
-    /// Opens a connection for one transaction: nothing is prepared, and no more is asked than the transaction needs. What the one
-    /// before has done is not asked for either: that would cost more than it.
+    /// Opens a connection for one transaction. Nothing is prepared, and only what the transaction needs is
+    /// sent. The share of the previous connection is not read, because that would cost more than the
+    /// transaction.
     fn connect(&mut self) -> Result<(), TargetError> {
         let before = self.ready.connection.id();
-        let connection = connected(&self.config, &self.setup, &self.breaker, &self.sessions)?;
-        self.ready.renew(connection);
+        let connection = open_session_connection(&self.config, &self.setup, &self.breaker, &self.sessions)?;
+        self.ready.replace_connection(connection);
         let connection = &mut self.ready.connection;
-        self.books.open(connection, &self.sessions);
-        open_books(&self.sessions).closed(before, None);
+        self.ledger.open(connection, &self.sessions);
+        lock_registry(&self.sessions).remove_session(before, None);
         connection.simple(&settings_sql(connection, &self.setup))?;
         Ok(())
     }
 
-    /// Sends `request` and notes what its answer will mean.
+    /// Sends `request` and remembers how to interpret its result.
     #[inline]
-    fn put(&mut self, request: Request<'_>) -> Result<(), WireError> {
-        if let Request::Execute(id, _) = request
+    fn send_request(&mut self, request: SessionRequest<'_>) -> Result<(), MySqlWireError> {
+        if let SessionRequest::Execute(id, _) = request
             && self.setup.connect == Connect::Transaction
             && let Some(statement) = self.setup.statements.get(id.index())
         {
-            self.ready.prepared(id.index(), &statement.sql)?;
+            self.ready.ensure_prepared(id.index(), &statement.sql)?;
         }
-        let Self { ready: Ready { connection, statements, is_text, columns, .. }, texts, setup, .. } = self;
-        let mut awaited = Column::default();
-        let (asked, bytes) = match request {
-            Request::Execute(id, values) => {
+        let Self {
+            ready: MySqlPreparedSession { connection, statements, is_text, columns, .. },
+            control_packets: texts,
+            setup,
+            ..
+        } = self;
+        let mut awaited = MySqlColumnDef::default();
+        let (pending, bytes) = match request {
+            SessionRequest::Execute(id, values) => {
                 let Some((message, column)) = statements.get_mut(id.index()) else {
-                    return Err(WireError::Undone(unknown(id)));
+                    return Err(MySqlWireError::Undone(unknown(id)));
                 };
                 awaited = *column;
-                let asked = match setup.statements[id.index()].answer {
-                    Answer::Columns => {
+                let pending_statement = match setup.statements[id.index()].answer {
+                    ResultKind::Columns => {
                         columns.row.clear();
-                        Asked::Columns(id.index())
+                        MySqlPendingRequest::Columns(id.index())
                     }
-                    _ => Asked::Statement(id.index()),
+                    _ => MySqlPendingRequest::Statement(id.index()),
                 };
-                (asked, message.bind(values).map_err(WireError::Undone)?)
+                (pending_statement, message.bind(values).map_err(MySqlWireError::Undone)?)
             }
-            Request::Begin(isolation) => (Asked::Begin, texts.begin(isolation)),
-            Request::Queue(_) | Request::Flush => return Err(WireError::Undone(no_pipeline())),
-            Request::Fill { .. } => return Err(WireError::Undone(no_bulk())),
-            Request::Commit => (Asked::Commit, &texts.commit[..]),
-            Request::Rollback => (Asked::Rollback, &texts.rollback[..]),
-            Request::Edge => {
-                self.share = ShareReply::default();
-                (Asked::Edge, &texts.edge[..])
+            SessionRequest::Begin(isolation) => (MySqlPendingRequest::Begin, texts.begin(isolation)),
+            SessionRequest::Queue(_) | SessionRequest::Flush => {
+                return Err(MySqlWireError::Undone(no_pipeline()));
+            }
+            SessionRequest::Fill { .. } => return Err(MySqlWireError::Undone(no_bulk())),
+            SessionRequest::Commit => (MySqlPendingRequest::Commit, &texts.commit[..]),
+            SessionRequest::Rollback => (MySqlPendingRequest::Rollback, &texts.rollback[..]),
+            SessionRequest::Edge => {
+                self.share = MySqlSessionStatusReply::default();
+                (MySqlPendingRequest::Edge, &texts.edge[..])
             }
         };
-        self.asked = asked;
-        self.reply = Reply::to(awaited).written(*is_text);
+        self.pending = pending;
+        self.reply = MySqlReplyReader::expecting(awaited).with_text_rows(*is_text);
         connection.line.send_bytes(bytes)
     }
 
-    /// What has arrived of the answer; `None` if that is not all of it.
+    /// Parses what has arrived of the result; returns `None` while it is incomplete.
     #[inline]
-    fn heard(&mut self) -> Result<Option<Done>, WireError> {
+    fn receive_reply(&mut self) -> Result<Option<RequestCompletion>, MySqlWireError> {
         let connection = &mut self.ready.connection;
-        if self.asked == Asked::Edge {
+        if self.pending == MySqlPendingRequest::Edge {
             return Ok(self.share.take(connection)?.map(|share| {
-                self.books.told(connection.id(), share, &self.setup.statements, &self.sessions);
-                Done::default()
+                self.ledger.record_status(connection.id(), share, &self.setup.statements, &self.sessions);
+                RequestCompletion::default()
             }));
         }
-        let told = match self.asked {
-            Asked::Columns(index) => columns(&mut self.reply, connection, &mut self.ready.columns, index)?,
+        let result = match self.pending {
+            MySqlPendingRequest::Columns(index) => {
+                columns(&mut self.reply, connection, &mut self.ready.columns, index)?
+            }
             _ => self.reply.take(connection, |_| ())?,
         };
-        let Some(told) = told else { return Ok(None) };
+        let Some(answer) = result else { return Ok(None) };
         let mut rows = 0;
-        match self.asked {
-            Asked::Statement(index) | Asked::Columns(index) => {
+        match self.pending {
+            MySqlPendingRequest::Statement(index) | MySqlPendingRequest::Columns(index) => {
                 self.ready.statements[index].1 = self.reply.column;
                 let statement = &self.setup.statements[index];
-                rows = counted(statement, told)?;
+                rows = row_count_of(statement, answer)?;
                 let (rows_read, rows_written) = match statement.answer {
-                    Answer::Changed { .. } => (0, rows),
-                    // What the method's numbers count are rows; another statement's may be anything.
-                    Answer::Number if self.setup.blocks.is_none() => (1, 0),
+                    ResultKind::Changed { .. } => (0, rows),
+                    // In the block workload a number is a count of rows; in other statements it may be
+                    // anything.
+                    ResultKind::Number if self.setup.blocks.is_none() => (1, 0),
                     _ => (rows, 0),
                 };
-                self.books.executed(index, statement.works, rows_read, rows_written);
+                self.ledger.record_statement(index, statement.works, rows_read, rows_written);
             }
-            Asked::Begin => self.books.begun(),
-            Asked::Commit => self.books.ended(true),
-            // An edge's answer is another, and was taken before.
-            Asked::Rollback | Asked::Edge => self.books.ended(false),
+            MySqlPendingRequest::Begin => self.ledger.begin_transaction(),
+            MySqlPendingRequest::Commit => self.ledger.end_transaction(true),
+            // The result of a window boundary request is parsed above.
+            MySqlPendingRequest::Rollback | MySqlPendingRequest::Edge => self.ledger.end_transaction(false),
         }
-        Ok(Some(Done { rows, commit_began_ns: None }))
+        Ok(Some(RequestCompletion { rows, commit_began_ns: None }))
     }
 
-    /// Writes rows as the server takes them.
+    /// Writes rows in bulk with the method that the server accepts.
     #[cold]
-    fn fill(&mut self, first: u64, rows: u64) -> Result<Done, Box<OpError>> {
-        let (Some(bulk), Some(way)) = (self.setup.bulk.clone(), self.way) else { return Err(no_bulk()) };
+    fn fill(&mut self, first: u64, rows: u64) -> Result<RequestCompletion, Box<OpError>> {
+        let (Some(bulk), Some(way)) = (self.setup.bulk.clone(), self.load_method) else {
+            return Err(no_bulk());
+        };
         let part = bulk.part(first, rows);
-        self.books.begun();
+        self.ledger.begin_transaction();
         let written =
             write(&mut self.ready.connection, way, &part, bulk.maker().as_mut(), &Cancel::default());
         if written.is_ok() {
-            self.books.ran(own::Done { operations: 1, beside: 0, rows_read: 0, rows_written: rows });
+            self.ledger.record_slice(own::MySqlAckCounts {
+                operations: 1,
+                extra_transactions: 0,
+                rows_read: 0,
+                rows_written: rows,
+            });
         }
-        self.books.ended(written.is_ok());
-        bulk.sent(written.map_err(TargetError::into_op::<MyError>)?);
-        Ok(Done { rows, commit_began_ns: None })
+        self.ledger.end_transaction(written.is_ok());
+        bulk.sent(written.map_err(TargetError::into_op::<MySqlError>)?);
+        Ok(RequestCompletion { rows, commit_began_ns: None })
     }
 
-    /// The error of a request.
+    /// Converts the error of a request.
     #[cold]
-    fn failed(&self, error: WireError) -> Box<OpError> {
+    fn request_error(&self, error: MySqlWireError) -> Box<OpError> {
         let error = error.into_op();
         match self.setup.read_only && error.code == READ_ONLY_TRANSACTION.to_string() {
             true => error.write_in_read_only_session(),
@@ -208,12 +226,12 @@ impl MySession {
         }
     }
 
-    /// Sends `request` and waits for all of its answer.
+    /// Sends `request` and waits for the complete result.
     #[inline]
-    fn ask_and_wait(&mut self, request: Request<'_>) -> Result<Done, WireError> {
-        self.put(request)?;
+    fn ask_and_wait(&mut self, request: SessionRequest<'_>) -> Result<RequestCompletion, MySqlWireError> {
+        self.send_request(request)?;
         loop {
-            if let Some(done) = self.heard()? {
+            if let Some(done) = self.receive_reply()? {
                 return Ok(done);
             }
             self.ready.connection.line.fill()?;
@@ -221,25 +239,25 @@ impl MySession {
     }
 }
 
-/// Takes in an answer to statement `index`, whose columns are read.
+/// Parses a result of statement `index`, whose columns are used.
 #[inline(never)]
 fn columns(
-    reply: &mut Reply,
-    connection: &mut Connection,
-    columns: &mut Columns,
+    reply: &mut MySqlReplyReader,
+    connection: &mut MySqlConnection,
+    columns: &mut MySqlRowReader,
     index: usize,
-) -> Result<Option<Told>, WireError> {
-    reply.take(connection, |part| columns.heard(index, part))
+) -> Result<Option<MySqlStatementResult>, MySqlWireError> {
+    reply.take(connection, |part| columns.read_part(index, part))
 }
 
-/// What is read of the answer to `statement`.
+/// The number that is read from the result of `statement`.
 #[inline]
-fn counted(statement: &Statement, told: Told) -> Result<u64, WireError> {
+fn row_count_of(statement: &Statement, result: MySqlStatementResult) -> Result<u64, MySqlWireError> {
     match statement.answer {
-        Answer::Number => told.number.ok_or_else(|| WireError::Undone(no_number(statement))),
-        Answer::Row | Answer::Rows => Ok(told.rows),
-        Answer::Columns => Ok(if told.rows > 0 { told.rows } else { told.changed }),
-        Answer::Changed { per_row } => Ok(told.changed / u64::from(per_row.max(1))),
+        ResultKind::Number => result.number.ok_or_else(|| MySqlWireError::Undone(no_number(statement))),
+        ResultKind::Row | ResultKind::Rows => Ok(result.rows),
+        ResultKind::Columns => Ok(if result.rows > 0 { result.rows } else { result.changed }),
+        ResultKind::Changed { per_row } => Ok(result.changed / u64::from(per_row.max(1))),
     }
 }
 
@@ -249,45 +267,46 @@ fn no_number(statement: &Statement) -> Box<OpError> {
     OpError::fatal("answer", message)
 }
 
-/// Opens the books of a new connection; returns the server's thread for it, if it is on this machine and may be of use.
-fn open_books_near(
-    connection: &mut Connection,
-    books: &mut Books,
-    sessions: &Sessions,
+/// Starts the counts of a new connection. Returns the server's thread for it if that is on this machine and
+/// useful.
+fn open_ledger(
+    connection: &mut MySqlConnection,
+    books: &mut MySqlAckLedger,
+    sessions: &SharedSessionRegistry,
     setup: &SessionSetup,
 ) -> Result<Option<u32>, TargetError> {
-    // On the server drive each session has a thread of Dyno's for itself.
+    // With the server drive each session has its own thread in Dyno.
     let thread = if setup.slices { None } else { thread::ask(connection)? };
     books.open(connection, sessions);
     if setup.blocks.is_none() {
-        books.know(&setup.statements, sessions);
+        books.load_costs(&setup.statements, sessions);
     }
     if thread.is_none() {
-        books.ask(connection, sessions)?;
+        books.refresh(connection, sessions)?;
         return Ok(None);
     }
-    let is_near = local::is_near(setup.clock.as_ref(), || books.ask(connection, sessions))?;
+    let is_near = local::is_near(setup.clock.as_ref(), || books.refresh(connection, sessions))?;
     Ok(thread.filter(|_| is_near))
 }
 
-/// The error of a slice, with the way out where its procedure is not there: a call can be prepared of what is not there, and
-/// older loads have not made all of them.
-fn not_called(mut error: Box<OpError>) -> Box<OpError> {
+/// The error of a slice, with a hint if its procedure does not exist. A call of a missing procedure can be
+/// prepared, and older loads have not created all procedures.
+fn slice_error(mut error: Box<OpError>) -> Box<OpError> {
     if error.code == "1305" {
         error.message.push_str(": load the data again, `dyno load` adds the procedures that are missing");
     }
     error
 }
 
-impl Session for MySession {
-    /// An edge tells what this session has done. There is nothing to flush: the server adds up the counters of all sessions
-    /// when it is asked for them, and those of a statement are complete before its answer is sent.
+impl Session for MySqlSession {
+    /// A window boundary reports what this session has done. Nothing needs flushing: the server sums the
+    /// counters of all sessions when they are read, and counts a statement before it sends the result.
     #[inline]
-    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
-        if let Request::Fill { first, rows } = request {
+    fn ask(&mut self, request: SessionRequest<'_>) -> Result<RequestCompletion, Box<OpError>> {
+        if let SessionRequest::Fill { first, rows } = request {
             return self.fill(first, rows);
         }
-        self.ask_and_wait(request).map_err(|error| self.failed(error))
+        self.ask_and_wait(request).map_err(|error| self.request_error(error))
     }
 
     fn queued(&self) -> &[u64] {
@@ -303,11 +322,11 @@ impl Session for MySession {
     }
 
     fn overhead_commits(&self) -> i64 {
-        self.books.overhead()
+        self.ledger.overhead()
     }
 
     fn knows_overhead(&self) -> bool {
-        !self.books.is_unsure()
+        !self.ledger.has_unknown_cost()
     }
 
     fn duplex(&mut self) -> Option<&mut dyn Duplex> {
@@ -318,12 +337,13 @@ impl Session for MySession {
         self.thread.and_then(thread::processor)
     }
 
-    /// The server's counters hold what the connection did as soon as each answer is there, and keep it. Its books stay open until
-    /// the next one is there: the server may show it for a moment longer.
+    /// The server's counters include the connection's work as soon as each result has arrived, and keep it.
+    /// Its counts stay open until the next connection is open, because the server may list it a moment
+    /// longer.
     fn disconnect(&mut self) {
-        if self.books.is_unsure() {
-            // Nothing of it is counted in the transaction's time.
-            let _ = self.books.ask(&mut self.ready.connection, &self.sessions);
+        if self.ledger.has_unknown_cost() {
+            // The transaction's time does not include this.
+            let _ = self.ledger.refresh(&mut self.ready.connection, &self.sessions);
         }
         self.ready.connection.end_within(CLOSE_WAIT);
         self.breaker.release();
@@ -334,10 +354,10 @@ impl Session for MySession {
         if self.setup.connect == Connect::Transaction {
             return self.connect();
         }
-        open_books(&self.sessions).closed(self.ready.connection.id(), None);
+        lock_registry(&self.sessions).remove_session(self.ready.connection.id(), None);
         self.ready = prepare(&self.config, &self.setup, &self.breaker, &self.sessions)?;
         let connection = &mut self.ready.connection;
-        self.thread = open_books_near(connection, &mut self.books, &self.sessions, &self.setup)?;
+        self.thread = open_ledger(connection, &mut self.ledger, &self.sessions, &self.setup)?;
         Ok(())
     }
 
@@ -347,52 +367,57 @@ impl Session for MySession {
 
     fn close(self: Box<Self>) {
         let Self { mut ready, breaker, sessions, .. } = *self;
-        let share = own::ask(&mut ready.connection).ok();
-        open_books(&sessions).closed(ready.connection.id(), share);
+        let share = own::read_session_status(&mut ready.connection).ok();
+        lock_registry(&sessions).remove_session(ready.connection.id(), share);
         ready.connection.close_within(CLOSE_WAIT);
         breaker.release();
     }
 }
 
-impl Slices for MySession {
+impl Slices for MySqlSession {
     fn slice(
         &mut self,
-        place: Place,
-        ops: &[Op],
+        place: BlockOpSchema,
+        ops: &[BlockOp],
         values: &mut UpdateValues,
     ) -> Result<SliceDone, Box<OpError>> {
-        let Ready { connection, calls, .. } = &mut self.ready;
+        let MySqlPreparedSession { connection, calls, .. } = &mut self.ready;
         let calls = match (place, calls) {
-            (Place::First, Some((_, Some(first)))) => first,
-            (_, Some((own, _))) => own,
+            (BlockOpSchema::First, Some((_, Some(first)))) => first,
+            (_, Some((schema_calls, _))) => schema_calls,
             (_, None) => return Err(OpError::fatal("drive", "this session was opened without slices")),
         };
-        let done = calls.run(connection, ops, values).map_err(|error| not_called(error.into_op()))?;
-        let rows_written = done.rows_updated + done.churned.0 + done.churned.1;
-        let (operations, rows_read) = (ops.len() as u64, done.rows_read.iter().sum());
-        self.books.ran(own::Done { operations, beside: 0, rows_read, rows_written });
-        Ok(done)
+        let result = calls.run(connection, ops, values).map_err(|error| slice_error(error.into_op()))?;
+        let rows_written = result.rows_updated + result.churned.0 + result.churned.1;
+        let (operations, rows_read) = (ops.len() as u64, result.rows_read.iter().sum());
+        self.ledger.record_slice(own::MySqlAckCounts {
+            operations,
+            extra_transactions: 0,
+            rows_read,
+            rows_written,
+        });
+        Ok(result)
     }
 }
 
-impl Duplex for MySession {
+impl Duplex for MySqlSession {
     fn socket(&mut self) -> BorrowedFd<'_> {
         self.ready.connection.line.stream.socket_ref().as_fd()
     }
 
     #[inline]
-    fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
-        self.put(request).map_err(|error| self.failed(error))
+    fn send(&mut self, request: SessionRequest<'_>) -> Result<(), Box<OpError>> {
+        self.send_request(request).map_err(|error| self.request_error(error))
     }
 
     #[inline]
-    fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
+    fn receive(&mut self) -> Result<Option<RequestCompletion>, Box<OpError>> {
         let arrived = self.ready.connection.line.fill_arrived();
-        arrived.and_then(|()| self.heard()).map_err(|error| self.failed(error))
+        arrived.and_then(|()| self.receive_reply()).map_err(|error| self.request_error(error))
     }
 }
 
-impl fmt::Debug for MySession {
+impl fmt::Debug for MySqlSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "MySession({})", self.setup.number)
     }

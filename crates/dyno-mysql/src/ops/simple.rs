@@ -1,27 +1,32 @@
-//! Statements as text, with their values written out: one `COM_QUERY` each.
+//! Sends statements as text with their values inserted: one `COM_QUERY` each.
 
 use crate::explain::write_literal;
 use crate::wire::message::{self, PACKET_BYTES_MAX, command};
-use crate::wire::{Column, Prepared};
+use crate::wire::{MySqlColumnDef, MySqlPreparedStatement};
 use dyno_engine::statement::misfit;
 use dyno_engine::{OpError, Type, Value};
 
-/// A statement's text around its values.
+/// A statement's text, split at its values.
 #[derive(Debug)]
-pub(super) struct Text {
-    /// What stands before each value, and behind the last.
+pub(super) struct MySqlTextStatement {
+    /// The text before each value, and after the last one.
     pieces: Vec<String>,
     types: Box<[Type]>,
-    /// Whether the server takes what stands at a mark for a decimal number; MariaDB does not tell.
+    /// Whether the server treats a parameter as a decimal number; MariaDB does not report that.
     decimal: Vec<bool>,
     packet: Vec<u8>,
     sql: Vec<u8>,
 }
 
-impl Text {
-    /// That of `sql`, which the server has looked at, with a `?` for each parameter; `None` where marks are seen elsewhere than
-    /// the server sees them.
-    pub(super) fn new(sql: &str, prepared: Prepared, marks: &[Column], types: &[Type]) -> Option<Self> {
+impl MySqlTextStatement {
+    /// Splits `sql`, which the server has prepared and which has a `?` for each parameter. `None` if the
+    /// parameters found here differ from the server's.
+    pub(super) fn new(
+        sql: &str,
+        prepared: MySqlPreparedStatement,
+        marks: &[MySqlColumnDef],
+        types: &[Type],
+    ) -> Option<Self> {
         let pieces = pieces(sql);
         let is_same = pieces.len() == usize::from(prepared.parameters) + 1;
         is_same.then(|| Self {
@@ -33,10 +38,10 @@ impl Text {
         })
     }
 
-    /// The packet with these values.
+    /// Returns the packet with these values.
     ///
     /// # Errors
-    /// They are not of the parameters' types, or too long.
+    /// A value does not have its parameter's type or is too long.
     pub(super) fn bind(&mut self, values: &[Value<'_>]) -> Result<&[u8], Box<OpError>> {
         let Self { pieces, types, decimal, packet, sql } = self;
         let is_fit =
@@ -55,7 +60,7 @@ impl Text {
             }
             sql.extend_from_slice(piece.as_bytes());
         }
-        // The command's own byte stands before it.
+        // The packet also contains the command byte before it.
         if sql.len() >= PACKET_BYTES_MAX {
             let message = format!(
                 "the statement with its values is {} bytes long, and 16 MiB is the most that is sent",
@@ -77,7 +82,7 @@ fn no_number(place: usize, number: f64) -> Box<OpError> {
     OpError::fatal("values", format!("value {} is {number}, which no number of MySQL is", place + 1))
 }
 
-/// Whether a text is a decimal number as one stands in a statement: nothing but digits, with a sign and a point.
+/// Whether a text is a valid decimal literal: digits, an optional sign and an optional point.
 fn is_number(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let points = digits.iter().filter(|&&byte| byte == b'.').count();
@@ -86,7 +91,7 @@ fn is_number(text: &[u8]) -> bool {
     is_whole && points <= 1 && digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
 }
 
-/// In brackets a sign is never the second half of an operator.
+/// In parentheses a sign cannot combine with a preceding operator.
 fn number(sql: &mut Vec<u8>, digits: &[u8]) {
     let is_negative = digits.starts_with(b"-");
     sql.extend(is_negative.then_some(b'('));
@@ -94,8 +99,8 @@ fn number(sql: &mut Vec<u8>, digits: &[u8]) {
     sql.extend(is_negative.then_some(b')'));
 }
 
-/// What stands before each `?`, and behind the last; what looks like one in quotes and comments is none. No backslash stands
-/// before a quote: what that means depends on `sql_mode`, and such statements are refused.
+/// The text before each `?` and after the last one; a `?` in quotes or comments is not a parameter. The
+/// meaning of a backslash before a quote depends on `sql_mode`, so such statements are refused earlier.
 fn pieces(sql: &str) -> Vec<String> {
     let bytes = sql.as_bytes();
     let (mut pieces, mut from, mut at) = (Vec::new(), 0, 0);
@@ -109,7 +114,7 @@ fn pieces(sql: &str) -> Vec<String> {
         at = match bytes[at..] {
             [quote @ (b'\'' | b'"' | b'`'), ..] => behind(&[quote], at + 1),
             [b'#', ..] | [b'-', b'-'] => behind(b"\n", at),
-            // Two signs without a space behind them are no comment.
+            // Two dashes without a following space do not start a comment.
             [b'-', b'-', next, ..] if next.is_ascii_whitespace() || next.is_ascii_control() => {
                 behind(b"\n", at)
             }
@@ -132,9 +137,9 @@ mod tests {
 
     use super::*;
 
-    fn text(sql: &str, types: &[Type]) -> Option<Text> {
-        let prepared = Prepared { id: 1, parameters: types.len() as u16, column: None };
-        Text::new(sql, prepared, &[], types)
+    fn text(sql: &str, types: &[Type]) -> Option<MySqlTextStatement> {
+        let prepared = MySqlPreparedStatement { id: 1, parameters: types.len() as u16, column: None };
+        MySqlTextStatement::new(sql, prepared, &[], types)
     }
 
     #[test]
@@ -155,9 +160,9 @@ mod tests {
 
     #[test]
     fn a_decimal_number_is_one_where_the_server_takes_it_for_one() {
-        let prepared = Prepared { id: 1, parameters: 1, column: None };
-        let decimal = Column::decimal();
-        let mut text = Text::new("? ", prepared, &[decimal], &[Type::Literal]).unwrap();
+        let prepared = MySqlPreparedStatement { id: 1, parameters: 1, column: None };
+        let decimal = MySqlColumnDef::decimal();
+        let mut text = MySqlTextStatement::new("? ", prepared, &[decimal], &[Type::Literal]).unwrap();
         let mut bound = |value| String::from_utf8_lossy(&text.bind(&[value]).unwrap()[5..]).into_owned();
         assert_eq!(bound(Value::Text(b"12.50")), "12.50 ");
         assert_eq!(bound(Value::Text(b"-0.1")), "(-0.1) ");

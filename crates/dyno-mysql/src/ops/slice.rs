@@ -1,54 +1,56 @@
-//! The server drive: a batch of operations as one call of a stored procedure.
+//! The server drive: sends a batch of operations as one call of a stored procedure.
 
 use std::fmt::Write as _;
 
 use dyno_plan::Redo;
 
-use super::answer::{Part, Reply};
+use super::answer::{MySqlReplyReader, MySqlResultPart};
 use super::procedures::HASH_BYTES;
-use super::template::Template;
-use crate::layout::Shape;
-use crate::wire::{Column, Connection, WireError};
+use super::template::MySqlRequestTemplate;
+use crate::layout::MySqlRowShape;
+use crate::wire::{MySqlColumnDef, MySqlConnection, MySqlWireError};
 use dyno_engine::data::{TEXT_COLUMNS, UpdateValues};
-use dyno_engine::slices::{Call, done, parts};
-use dyno_engine::{Blocks, Extra, Op, SliceDone, Type, Value};
+use dyno_engine::slices::{SliceProcedure, done, parts};
+use dyno_engine::{BlockOp, BlockSessionConfig, Extra, SliceDone, Type, Value};
 
 /// The statement that calls a procedure.
-fn sql(call: Call, schema: u32, redo: Redo) -> String {
+fn sql(call: SliceProcedure, schema: u32, redo: Redo) -> String {
     let redo = redo.name();
     match call {
-        Call::Select => format!("CALL dyno_slice_select_{schema}(?, ?)"),
-        Call::Lookup => format!("CALL dyno_slice_lookup_{schema}(?)"),
-        Call::Scan => format!("CALL dyno_slice_scan_{schema}(?)"),
-        Call::Update => format!("CALL dyno_slice_update_{redo}_{schema}(?, ?, ?, ?, ?)"),
-        Call::Mixed => format!("CALL dyno_slice_mixed_{redo}_{schema}(?, ?, ?, ?, ?)"),
-        Call::Secondary => format!("CALL dyno_slice_secondary_{schema}(?)"),
-        Call::Any => format!("CALL dyno_slice_any_{redo}_{schema}(?, ?, ?, ?, ?, ?)"),
+        SliceProcedure::Select => format!("CALL dyno_slice_select_{schema}(?, ?)"),
+        SliceProcedure::Lookup => format!("CALL dyno_slice_lookup_{schema}(?)"),
+        SliceProcedure::Scan => format!("CALL dyno_slice_scan_{schema}(?)"),
+        SliceProcedure::Update => format!("CALL dyno_slice_update_{redo}_{schema}(?, ?, ?, ?, ?)"),
+        SliceProcedure::Mixed => format!("CALL dyno_slice_mixed_{redo}_{schema}(?, ?, ?, ?, ?)"),
+        SliceProcedure::Secondary => format!("CALL dyno_slice_secondary_{schema}(?)"),
+        SliceProcedure::Any => format!("CALL dyno_slice_any_{redo}_{schema}(?, ?, ?, ?, ?, ?)"),
     }
 }
 
-/// What a call is told: the list of operations, the work unit, and the parts of new values.
-fn params(call: Call) -> &'static [Type] {
+/// The parameter types of a call: the list of operations, the work unit, and the parts of new values.
+fn params(call: SliceProcedure) -> &'static [Type] {
     const ALL: [Type; 6] = [Type::Text, Type::Int, Type::Text, Type::Text, Type::Text, Type::Text];
     match call {
-        Call::Scan => &[Type::Int],
-        Call::Lookup | Call::Secondary => &ALL[..1],
-        Call::Select => &ALL[..2],
-        Call::Update | Call::Mixed => &ALL[..5],
-        Call::Any => &ALL,
+        SliceProcedure::Scan => &[Type::Int],
+        SliceProcedure::Lookup | SliceProcedure::Secondary => &ALL[..1],
+        SliceProcedure::Select => &ALL[..2],
+        SliceProcedure::Update | SliceProcedure::Mixed => &ALL[..5],
+        SliceProcedure::Any => &ALL,
     }
 }
 
-/// The calls of one session on one schema, prepared, and what updates need beside the operations themselves.
+/// The prepared calls of one session on one schema, and the data that updates need in addition to the
+/// operations.
 #[derive(Debug)]
-pub(super) struct Calls {
-    templates: Vec<(Call, Template)>,
-    /// The run's and session's part of every stamp.
+pub(super) struct MySqlSliceCalls {
+    templates: Vec<(SliceProcedure, MySqlRequestTemplate)>,
+    /// The part of every stamp that identifies the run and the session.
     prefix: String,
     column_bytes: usize,
-    /// Nineteen columns, one after the other; the procedures replace their beginnings.
+    /// Nineteen columns, concatenated; the procedures replace their beginnings.
     columns: Vec<u8>,
-    /// What fills the rest of inserted rows; empty where none are. Behind a column that holds a stamp, whole columns.
+    /// The pad of inserted rows: a column with a stamp, then whole columns. Empty if the workload inserts no
+    /// rows.
     pad: Vec<u8>,
     pad_bytes: usize,
     list: String,
@@ -56,22 +58,22 @@ pub(super) struct Calls {
     extra: Extra,
 }
 
-impl Calls {
-    /// Prepares all of them.
+impl MySqlSliceCalls {
+    /// Prepares all calls that the workload needs.
     pub(super) fn prepare(
-        connection: &mut Connection,
-        blocks: &Blocks,
+        connection: &mut MySqlConnection,
+        blocks: &BlockSessionConfig,
         schema: u32,
-    ) -> Result<Self, WireError> {
-        let Blocks { extra, redo, work_unit, .. } = *blocks;
-        let Shape { column_bytes, pad_bytes, .. } =
-            Shape::of(blocks.spec.block_size).map_err(|_| WireError::protocol("no such page size"))?;
-        let templates = Call::of(extra)
+    ) -> Result<Self, MySqlWireError> {
+        let BlockSessionConfig { extra, redo, work_unit, .. } = *blocks;
+        let MySqlRowShape { column_bytes, pad_bytes, .. } = MySqlRowShape::of(blocks.spec.block_size)
+            .map_err(|_| MySqlWireError::protocol("no such page size"))?;
+        let templates = SliceProcedure::of(extra)
             .map(|call| {
                 let statement = connection.prepare(&sql(call, schema, redo))?;
-                Ok((call, Template::new(statement, params(call))))
+                Ok((call, MySqlRequestTemplate::new(statement, params(call))))
             })
-            .collect::<Result<_, WireError>>()?;
+            .collect::<Result<_, MySqlWireError>>()?;
         let pad_columns = if extra.churn { 1 + pad_bytes.div_ceil(column_bytes) } else { 0 };
         Ok(Self {
             templates,
@@ -86,22 +88,22 @@ impl Calls {
         })
     }
 
-    /// Does `ops` in one call.
+    /// Executes `ops` in one call.
     pub(super) fn run(
         &mut self,
-        connection: &mut Connection,
-        ops: &[Op],
+        connection: &mut MySqlConnection,
+        ops: &[BlockOp],
         values: &mut UpdateValues,
-    ) -> Result<SliceDone, WireError> {
-        let call = Call::for_ops(ops, self.extra);
+    ) -> Result<SliceDone, MySqlWireError> {
+        let call = SliceProcedure::for_ops(ops, self.extra);
         self.fill_list(call, ops);
         let mut tails = Vec::new();
         if call.writes() {
             values.fill_columns(0, &mut self.columns);
-            let others = self.columns[self.column_bytes..].chunks_exact(self.column_bytes);
-            tails.extend(others.flat_map(|column| &column[HASH_BYTES..]));
+            let other_columns = self.columns[self.column_bytes..].chunks_exact(self.column_bytes);
+            tails.extend(other_columns.flat_map(|column| &column[HASH_BYTES..]));
         }
-        if call == Call::Any {
+        if call == SliceProcedure::Any {
             values.fill_columns(0, &mut self.pad);
         }
         let pad = self.pad.get(self.column_bytes..).and_then(|pad| pad.get(..self.pad_bytes));
@@ -113,44 +115,49 @@ impl Calls {
             Value::Text(&tails),
             Value::Text(pad.unwrap_or_default()),
         ];
-        let told = match call {
-            Call::Scan => &[Value::count(ops.len() as u64)],
+        let arguments = match call {
+            SliceProcedure::Scan => &[Value::count(ops.len() as u64)],
             _ => &all[..params(call).len()],
         };
         let template = self.templates.iter_mut().find(|(prepared, _)| *prepared == call);
-        let (_, template) = template.ok_or_else(|| WireError::protocol("a slice that was not prepared"))?;
-        connection.line.send_bytes(template.bind(told).map_err(WireError::Undone)?)?;
+        let (_, template) =
+            template.ok_or_else(|| MySqlWireError::protocol("a slice that was not prepared"))?;
+        connection.line.send_bytes(template.bind(arguments).map_err(MySqlWireError::Undone)?)?;
         let mut numbers = Vec::new();
-        Reply::to(Column::default()).wait(connection, |part| {
-            if let Part::Row(row) = part {
+        MySqlReplyReader::expecting(MySqlColumnDef::default()).wait(connection, |part| {
+            if let MySqlResultPart::Row(row) = part {
                 numbers = numbers_of(row, call.results());
             }
         })?;
-        done(&numbers).ok_or_else(|| WireError::protocol("a slice's result of another shape"))
+        done(&numbers).ok_or_else(|| MySqlWireError::protocol("a slice's result of another shape"))
     }
 
-    /// The operations as the procedure of `call` reads them.
-    fn fill_list(&mut self, call: Call, ops: &[Op]) {
+    /// Encodes the operations as the procedure of `call` expects them.
+    fn fill_list(&mut self, call: SliceProcedure, ops: &[BlockOp]) {
         self.list.clear();
         for op in ops {
             let (kind, first, number) = parts(*op);
             // Writing to a String cannot fail.
             let _ = match call {
-                Call::Select | Call::Lookup | Call::Secondary => write!(self.list, "{first:020}"),
-                Call::Scan => Ok(()),
-                Call::Update => write!(self.list, "{first:020}{number:020}"),
-                Call::Mixed | Call::Any => write!(self.list, "{kind}{first:020}{number:020}"),
+                SliceProcedure::Select | SliceProcedure::Lookup | SliceProcedure::Secondary => {
+                    write!(self.list, "{first:020}")
+                }
+                SliceProcedure::Scan => Ok(()),
+                SliceProcedure::Update => write!(self.list, "{first:020}{number:020}"),
+                SliceProcedure::Mixed | SliceProcedure::Any => {
+                    write!(self.list, "{kind}{first:020}{number:020}")
+                }
             };
         }
     }
 }
 
-/// The numbers of a row that has so many, all of 64 bits.
+/// The 64-bit numbers of a row with `results` columns.
 fn numbers_of(row: &[u8], results: usize) -> Vec<u64> {
-    // The row's mark, then a bit for each column behind two that are not used.
+    // One marker byte, then one NULL bit per column after two unused bits.
     let head = 1 + (results + 2).div_ceil(8);
     let (numbers, rest) = row.get(head..).unwrap_or_default().as_chunks::<8>();
-    // Another shape has another count of numbers.
+    // A row of another shape has another number of values.
     let whole = numbers.iter().filter(|_| rest.is_empty() && numbers.len() == results);
     whole.map(|number| u64::from_le_bytes(*number)).collect()
 }

@@ -1,59 +1,62 @@
-//! The packet that executes a statement: built once and patched for each execution.
+//! Builds the packet that executes a statement once and overwrites its values for each execution.
 
 use std::ops::Range;
 
-use crate::wire::Prepared;
+use crate::wire::MySqlPreparedStatement;
 use crate::wire::message::{self, PACKET_BYTES_MAX, command};
 use dyno_engine::statement::misfit;
 use dyno_engine::{OpError, Type, Value};
 
-/// Bytes of a packet beside its texts: its head, and for each parameter a type, a length and a bit that says if it is NULL.
+/// Bytes of a packet without its text values: the header, and for each parameter a type, a length and a NULL
+/// bit.
 const HEAD_BYTES: usize = 32;
 const PARAMETER_BYTES: usize = 12;
 
-/// The execution of one prepared statement, with its values in binary.
+/// The execution packet of one prepared statement, with binary values.
 #[derive(Debug)]
-pub(super) struct Template {
-    statement: Prepared,
-    /// Whether that is so on the connection that there is now.
+pub(super) struct MySqlRequestTemplate {
+    statement: MySqlPreparedStatement,
+    /// Whether the statement is prepared on the current connection.
     is_prepared: bool,
     params: Box<[Type]>,
     bytes: Vec<u8>,
-    /// Where in it each value is; nothing for NULL.
+    /// The position of each value in the packet; `None` for NULL.
     slots: Vec<Option<Range<usize>>>,
-    /// Whether a number stands where the database decides on the type: the next value may be of another one.
+    /// Whether a number is bound where the database decides on the type; the next value may have another
+    /// type.
     mixed: bool,
 }
 
-impl Template {
+impl MySqlRequestTemplate {
     /// A template for `statement` with these parameters.
-    pub(super) fn new(statement: Prepared, params: &[Type]) -> Self {
+    pub(super) fn new(statement: MySqlPreparedStatement, params: &[Type]) -> Self {
         let (bytes, slots) = (Vec::new(), Vec::new());
         Self { statement, is_prepared: true, params: params.into(), bytes, slots, mixed: false }
     }
 
-    /// Whether its statement is prepared on the connection that there is now.
+    /// Whether the statement is prepared on the current connection.
     #[inline]
     pub(super) fn is_prepared(&self) -> bool {
         self.is_prepared
     }
 
-    /// Another connection is there, on which it is not.
+    /// Marks the statement as not prepared, after a new connection was opened.
     pub(super) fn forget(&mut self) {
         self.is_prepared = false;
     }
 
-    /// It is prepared there.
-    pub(super) fn prepare(&mut self, statement: Prepared) {
+    /// Records that the statement is prepared on the current connection.
+    pub(super) fn prepare(&mut self, statement: MySqlPreparedStatement) {
         (self.statement, self.is_prepared) = (statement, true);
-        // It has another number, and types have to be told anew.
+        // The statement has a new number, and its types must be sent again.
         self.bytes.clear();
     }
 
-    /// The packet with these values. It is patched as long as each is as long as it was the last time, and built anew else.
+    /// Returns the packet with these values. Values of unchanged length are overwritten in place; otherwise
+    /// the packet is rebuilt.
     ///
     /// # Errors
-    /// What is wrong with the values.
+    /// A value does not fit its parameter.
     #[inline]
     pub(super) fn bind(&mut self, values: &[Value<'_>]) -> Result<&[u8], Box<OpError>> {
         if !self.patch(values) {
@@ -62,7 +65,7 @@ impl Template {
         Ok(&self.bytes)
     }
 
-    /// Sets the values in their places; whether all of them have one.
+    /// Overwrites the values in place; returns whether all of them fitted.
     #[inline]
     fn patch(&mut self, values: &[Value<'_>]) -> bool {
         let Self { params, bytes, slots, mixed, .. } = self;
@@ -102,12 +105,12 @@ impl Template {
         message::packet(bytes, 0, |out| {
             out.push(command::STMT_EXECUTE);
             out.extend_from_slice(&statement.id.to_le_bytes());
-            // No cursor, one execution.
+            // Flags: no cursor. Iteration count: one.
             out.push(0);
             out.extend_from_slice(&1u32.to_le_bytes());
             if !params.is_empty() {
                 nulls(out, values);
-                // Types follow.
+                // The parameter types follow.
                 out.push(1);
                 let kinds = values.iter().zip(&*params).map(|(&value, &of)| kind(value, of));
                 kinds.for_each(|kind| out.extend_from_slice(&[kind, 0]));
@@ -138,7 +141,7 @@ fn check(params: &[Type], values: &[Value<'_>]) -> Result<(), Box<OpError>> {
     Ok(())
 }
 
-/// Appends a bit for each value: whether it is NULL.
+/// Appends one bit per value: whether it is NULL.
 fn nulls(out: &mut Vec<u8>, values: &[Value<'_>]) {
     for eight in values.chunks(8) {
         let bits = eight.iter().enumerate().map(|(bit, value)| u8::from(*value == Value::Null) << bit);
@@ -146,9 +149,9 @@ fn nulls(out: &mut Vec<u8>, values: &[Value<'_>]) {
     }
 }
 
-/// The number in the protocol of the type of a value for a parameter of type `of`.
-fn kind(value: Value<'_>, of: Type) -> u8 {
-    match (of, value) {
+/// The protocol's type number for a value of a parameter of type `of`.
+fn kind(value: Value<'_>, param_type: Type) -> u8 {
+    match (param_type, value) {
         // MYSQL_TYPE_LONGLONG, MYSQL_TYPE_DOUBLE, MYSQL_TYPE_VAR_STRING, MYSQL_TYPE_BLOB.
         (Type::Int, _) | (Type::Literal, Value::Int(_)) => 0x08,
         (Type::Real, _) | (Type::Literal, Value::Real(_)) => 0x05,
@@ -157,7 +160,7 @@ fn kind(value: Value<'_>, of: Type) -> u8 {
     }
 }
 
-/// Appends a value; returns where it is.
+/// Appends a value; returns its position.
 fn append(out: &mut Vec<u8>, value: Value<'_>) -> Option<Range<usize>> {
     let mut put = |bytes: &[u8]| {
         out.extend_from_slice(bytes);
@@ -178,8 +181,11 @@ fn append(out: &mut Vec<u8>, value: Value<'_>) -> Option<Range<usize>> {
 mod tests {
     use super::*;
 
-    fn template(params: &[Type]) -> Template {
-        Template::new(Prepared { id: 7, parameters: params.len() as u16, column: None }, params)
+    fn template(params: &[Type]) -> MySqlRequestTemplate {
+        MySqlRequestTemplate::new(
+            MySqlPreparedStatement { id: 7, parameters: params.len() as u16, column: None },
+            params,
+        )
     }
 
     #[test]
@@ -207,7 +213,7 @@ mod tests {
         (values[0], values[8]) = (Value::Null, Value::Null);
         let bytes = template.bind(&values).unwrap();
         assert_eq!((bytes.len(), &bytes[14..16]), (whole - 16, &[1, 1][..]));
-        // The same ones stay NULL, others are patched.
+        // NULL values stay NULL, others are overwritten.
         values[1] = Value::Real(2.0);
         assert_eq!(template.bind(&values).unwrap()[35..43], 2f64.to_le_bytes());
         assert_eq!(template.bind(&[Value::Real(0.5); 9]).unwrap().len(), whole);

@@ -1,19 +1,19 @@
-//! The packets of requests that are no statements, made once.
+//! The packets of requests that are not statements, built once.
 
-use crate::own::OWN_STATUS;
+use crate::own::SESSION_STATUS_SQL;
 use crate::wire::message::{self, command};
 use dyno_engine::Isolation;
 
-/// Packets of the requests that are no statements.
-pub(super) struct Texts {
+/// The packets for transaction control and window boundaries.
+pub(super) struct MySqlControlPackets {
     begin: [Vec<u8>; 4],
     pub(super) commit: Vec<u8>,
     pub(super) rollback: Vec<u8>,
-    /// The question for this connection's own share of the server's counters.
+    /// The query for this connection's own share of the server's counters.
     pub(super) edge: Vec<u8>,
 }
 
-impl Texts {
+impl MySqlControlPackets {
     pub(super) fn new() -> Self {
         let packet = |sql: &str| {
             let mut packet = Vec::new();
@@ -24,18 +24,18 @@ impl Texts {
             let set = isolation.words().map(|words| format!("SET TRANSACTION ISOLATION LEVEL {words}; "));
             packet(&format!("{}START TRANSACTION", set.unwrap_or_default()))
         };
-        // In the order in which they are declared.
+        // In the order of the enum's declaration.
         let all = [
             Isolation::Platform,
             Isolation::ReadCommitted,
             Isolation::RepeatableRead,
             Isolation::Serializable,
         ];
-        let (commit, rollback, edge) = (packet("COMMIT"), packet("ROLLBACK"), packet(OWN_STATUS));
+        let (commit, rollback, edge) = (packet("COMMIT"), packet("ROLLBACK"), packet(SESSION_STATUS_SQL));
         Self { begin: all.map(begin), commit, rollback, edge }
     }
 
-    /// What begins a transaction: with an isolation two statements in one packet.
+    /// The packet that begins a transaction; with an isolation level it contains two statements.
     #[inline]
     pub(super) fn begin(&self, isolation: Isolation) -> &[u8] {
         &self.begin[isolation as usize]

@@ -1,10 +1,10 @@
-//! Columns of a result in binary: the first one as a number, or all of them as values.
+//! Decodes the columns of a binary result: the first one as a number, or all as values.
 
-use super::error::WireError;
-use super::fields::Fields;
+use super::error::MySqlWireError;
+use super::fields::MySqlFieldReader;
 use dyno_engine::{LastRow, Value};
 
-/// Types of columns, by their number in the protocol.
+/// The protocol's type numbers of columns.
 mod kind {
     pub(super) const TINY: u8 = 0x01;
     pub(super) const SHORT: u8 = 0x02;
@@ -23,46 +23,46 @@ mod kind {
     pub(super) const NEWDECIMAL: u8 = 0xf6;
 }
 
-/// The collation of bytes that are no text.
+/// The collation number of binary data.
 const BINARY: u16 = 63;
 
-/// Flag in a column's definition: its numbers are never negative.
+/// Flag of a column definition: its numbers are never negative.
 const UNSIGNED: u16 = 0x20;
 
-/// What a column is.
+/// The definition of a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Column {
+pub(crate) struct MySqlColumnDef {
     kind: u8,
     unsigned: bool,
-    /// Whether its texts are bytes.
+    /// Whether its texts are binary data.
     binary: bool,
 }
 
-impl Column {
-    /// One of decimal numbers.
+impl MySqlColumnDef {
+    /// A column of decimal numbers.
     #[cfg(test)]
     pub(crate) fn decimal() -> Self {
         Self { kind: kind::NEWDECIMAL, ..Self::default() }
     }
 
     /// Reads the definition of a column.
-    pub(crate) fn read(body: &[u8]) -> Result<Self, WireError> {
-        let mut fields = Fields::new(body);
+    pub(crate) fn read(body: &[u8]) -> Result<Self, MySqlWireError> {
+        let mut fields = MySqlFieldReader::new(body);
         let mut read = || {
-            // Catalog, schema, table and column, the latter two also under their own names.
+            // Catalog, schema, alias and name of the table, alias and name of the column.
             for _ in 0..6 {
                 fields.value()?;
             }
-            // How long the rest is, the collation, the width.
+            // The length of the rest, the collation, and the display width.
             fields.number()?;
             let binary = fields.u16()? == BINARY;
             fields.u32()?;
             Some(Self { kind: fields.u8()?, unsigned: fields.u16()? & UNSIGNED != 0, binary })
         };
-        read().ok_or_else(|| WireError::protocol("a definition of a column that ends too early"))
+        read().ok_or_else(|| MySqlWireError::protocol("a definition of a column that ends too early"))
     }
 
-    /// Whether it holds integers, or decimal numbers, which sums of integers are.
+    /// Whether it holds integers or decimal numbers; sums of integers are decimal.
     pub(crate) fn is_number(self) -> bool {
         self.kind == kind::NEWDECIMAL || self.width().is_some()
     }
@@ -72,7 +72,7 @@ impl Column {
         self.kind == kind::NEWDECIMAL
     }
 
-    /// Bytes of an integer.
+    /// Bytes of an integer of its type; `None` for other types.
     #[inline]
     fn width(self) -> Option<usize> {
         match self.kind {
@@ -84,8 +84,8 @@ impl Column {
         }
     }
 
-    /// The number that `row`, of so many `columns`, begins with; 0 where that is NULL, two's complement where it is
-    /// negative, `None` where it is no number.
+    /// The first value of `row`, which has `columns` columns, as a number. 0 if it is NULL, two's complement
+    /// if it is negative, `None` if it is not a number.
     #[inline]
     pub(crate) fn number(self, row: &[u8], columns: u64) -> Option<u64> {
         let value = row.get(head(columns as usize)..)?;
@@ -93,22 +93,22 @@ impl Column {
             return Some(0);
         }
         let Some(width) = self.width() else {
-            return if self.is_decimal() { whole(Fields::new(value).value()??) } else { None };
+            return if self.is_decimal() { whole(MySqlFieldReader::new(value).value()??) } else { None };
         };
         self.integer(value.get(..width)?)
     }
 
-    /// As [`Column::number`], of a row whose values are written out.
+    /// Like [`MySqlColumnDef::number`], for a row with text values.
     #[inline]
     pub(crate) fn written_number(self, row: &[u8]) -> Option<u64> {
-        let Some(value) = Fields::new(row).value()? else { return Some(0) };
+        let Some(value) = MySqlFieldReader::new(row).value()? else { return Some(0) };
         match self.width() {
             Some(_) => whole(value),
             None => whole(value).filter(|_| self.is_decimal()),
         }
     }
 
-    /// The integer in so many bytes.
+    /// Decodes an integer of the column's width.
     #[inline]
     fn integer(self, value: &[u8]) -> Option<u64> {
         let width = value.len();
@@ -119,8 +119,8 @@ impl Column {
         Some(if negative { number | u64::MAX.unbounded_shl(8 * width as u32) } else { number })
     }
 
-    /// Adds its value, the next of `fields`, to `row`; `None` where the fields end too early.
-    fn add(self, fields: &mut Fields<'_>, row: &mut LastRow) -> Option<()> {
+    /// Appends the next value of `fields` to `row`; `None` if the fields end too early.
+    fn add(self, fields: &mut MySqlFieldReader<'_>, row: &mut LastRow) -> Option<()> {
         if let Some(width) = self.width() {
             let number = self.integer(fields.take(width)?)?;
             match i64::try_from(number) {
@@ -133,11 +133,11 @@ impl Column {
             kind::DOUBLE => row.push(Value::Real(f64::from_le_bytes(*fields.take(8)?.first_chunk()?))),
             kind::FLOAT => {
                 let short = f32::from_le_bytes(*fields.take(4)?.first_chunk()?);
-                // As it is written, 0.1 is 0.1.
+                // Through its decimal text, the float 0.1 becomes the double 0.1.
                 row.push(short.to_string().parse().map_or(Value::Null, Value::Real));
             }
             kind::DATE | kind::DATETIME | kind::TIMESTAMP => {
-                let text = moment(fields.value()??, self.kind == kind::DATE)?;
+                let text = date_time_text(fields.value()??, self.kind == kind::DATE)?;
                 row.push(Value::Text(text.as_bytes()));
             }
             kind::TIME => row.push(Value::Text(time(fields.value()??)?.as_bytes())),
@@ -146,14 +146,14 @@ impl Column {
         Some(())
     }
 
-    /// A value that is letters or bytes by whatever way it comes.
+    /// A value that is text or binary data in both encodings.
     fn letters(self, bytes: &[u8]) -> Value<'_> {
         let is_text = !self.binary || matches!(self.kind, kind::NEWDECIMAL | kind::JSON);
         if is_text && self.kind != kind::BIT { Value::Text(bytes) } else { Value::Bytes(bytes) }
     }
 
-    /// Adds its value, which is `written` out, to `row`: as [`Column::add`] would, but for a `FLOAT`, of which the server writes
-    /// six digits.
+    /// Appends the text value `written` to `row`, with the same result as [`MySqlColumnDef::add`]. The exception is
+    /// `FLOAT`, of which the server writes six digits.
     fn add_written(self, written: &[u8], row: &mut LastRow) {
         let letters = || std::str::from_utf8(written).unwrap_or_default();
         let moment = matches!(self.kind, kind::DATETIME | kind::TIMESTAMP | kind::TIME);
@@ -169,17 +169,17 @@ impl Column {
     }
 }
 
-/// Where the values of a row begin that has so many columns: behind its mark, and a bit for each column behind two that are not
-/// used.
+/// The offset of the values in a row with `columns` columns: after the marker byte and one NULL bit per
+/// column plus two unused bits.
 #[inline]
 fn head(columns: usize) -> usize {
     1 + (columns + 2).div_ceil(8)
 }
 
-/// Reads the values of a row of `columns`.
-pub(crate) fn values(columns: &[Column], body: &[u8], row: &mut LastRow) -> Option<()> {
+/// Decodes the binary values of a row of `columns`.
+pub(crate) fn values(columns: &[MySqlColumnDef], body: &[u8], row: &mut LastRow) -> Option<()> {
     row.clear();
-    let mut fields = Fields::new(body.get(head(columns.len())..)?);
+    let mut fields = MySqlFieldReader::new(body.get(head(columns.len())..)?);
     for (bit, column) in (2..).zip(columns) {
         if body[1 + bit / 8] >> (bit % 8) & 1 == 1 {
             row.push(Value::Null);
@@ -190,10 +190,10 @@ pub(crate) fn values(columns: &[Column], body: &[u8], row: &mut LastRow) -> Opti
     Some(())
 }
 
-/// Reads the values of a row of `columns` that are written out.
-pub(crate) fn written_values(columns: &[Column], body: &[u8], row: &mut LastRow) -> Option<()> {
+/// Decodes the text values of a row of `columns`.
+pub(crate) fn written_values(columns: &[MySqlColumnDef], body: &[u8], row: &mut LastRow) -> Option<()> {
     row.clear();
-    let mut fields = Fields::new(body);
+    let mut fields = MySqlFieldReader::new(body);
     for column in columns {
         match fields.value()? {
             None => row.push(Value::Null),
@@ -203,7 +203,7 @@ pub(crate) fn written_values(columns: &[Column], body: &[u8], row: &mut LastRow)
     Some(())
 }
 
-/// A moment whose part of a second has six digits, or is left out where it is 0, as in binary.
+/// A timestamp whose fraction has six digits, or none if it is 0, as in the binary encoding.
 fn with_micros(written: &str) -> String {
     match written.split_once('.') {
         Some((moment, part)) if part.bytes().any(|digit| digit != b'0') => format!("{moment}.{part:0<6}"),
@@ -212,9 +212,9 @@ fn with_micros(written: &str) -> String {
     }
 }
 
-/// A day, or a moment with or without its microseconds; parts that are left out are 0.
-fn moment(value: &[u8], is_day: bool) -> Option<String> {
-    let mut fields = Fields::new(value);
+/// A date, or a timestamp with or without microseconds; omitted parts are 0.
+fn date_time_text(value: &[u8], is_day: bool) -> Option<String> {
+    let mut fields = MySqlFieldReader::new(value);
     let (year, month, day) = match value.is_empty() {
         true => (0, 0, 0),
         false => (fields.u16()?, fields.u8()?, fields.u8()?),
@@ -226,9 +226,9 @@ fn moment(value: &[u8], is_day: bool) -> Option<String> {
     Some(format!("{day} {}", clock(&mut fields, 0)))
 }
 
-/// A time of the day, or a span of time.
+/// A time of day or a duration.
 fn time(value: &[u8]) -> Option<String> {
-    let mut fields = Fields::new(value);
+    let mut fields = MySqlFieldReader::new(value);
     let (sign, days) = match value.is_empty() {
         true => (0, 0),
         false => (fields.u8()?, fields.u32()?),
@@ -237,7 +237,7 @@ fn time(value: &[u8]) -> Option<String> {
     Some(format!("{sign}{}", clock(&mut fields, days)))
 }
 
-fn clock(fields: &mut Fields<'_>, days: u32) -> String {
+fn clock(fields: &mut MySqlFieldReader<'_>, days: u32) -> String {
     let [hours, minutes, seconds] = [(); 3].map(|()| fields.u8().unwrap_or(0));
     let hours = u64::from(days) * 24 + u64::from(hours);
     match fields.u32() {
@@ -246,7 +246,7 @@ fn clock(fields: &mut Fields<'_>, days: u32) -> String {
     }
 }
 
-/// The whole part of a number in text.
+/// The integer part of a number in text.
 fn whole(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value).ok()?;
     let whole = text.split('.').next()?;
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     fn number(kind: u8, unsigned: bool, value: &[u8]) -> Option<u64> {
-        Column { kind, unsigned, ..Column::default() }.number(&[&[0, 0], value].concat(), 1)
+        MySqlColumnDef { kind, unsigned, ..MySqlColumnDef::default() }.number(&[&[0, 0], value].concat(), 1)
     }
 
     #[test]
@@ -276,16 +276,19 @@ mod tests {
         assert_eq!(number(kind::NEWDECIMAL, false, b"\x05120.5"), Some(120));
         assert_eq!(number(kind::NEWDECIMAL, false, b"\x02-1"), Some(-1i64 as u64));
         assert_eq!(number(0xfd, false, b"\x011"), None, "a text");
-        let null = Column { kind: kind::LONGLONG, ..Column::default() };
+        let null = MySqlColumnDef { kind: kind::LONGLONG, ..MySqlColumnDef::default() };
         assert_eq!(null.number(&[0, 0b100], 1), Some(0));
-        // Seven columns take two bytes for which of them are NULL.
-        assert_eq!(Column { kind: kind::TINY, ..Column::default() }.number(&[0, 0, 0, 9], 7), Some(9));
+        // Seven columns need two bytes of NULL bits.
+        assert_eq!(
+            MySqlColumnDef { kind: kind::TINY, ..MySqlColumnDef::default() }.number(&[0, 0, 0, 9], 7),
+            Some(9)
+        );
     }
 
     #[test]
     fn values_of_every_kind_are_read() {
-        let of = |kind, value: &[u8]| -> String {
-            let column = Column { kind, binary: kind == 0xfc, ..Column::default() };
+        let decoded = |kind, value: &[u8]| -> String {
+            let column = MySqlColumnDef { kind, binary: kind == 0xfc, ..MySqlColumnDef::default() };
             let mut row = LastRow::default();
             values(&[column], &[&[0, 0], value].concat(), &mut row).expect("a whole row");
             match row.get(0).expect("a column") {
@@ -293,21 +296,21 @@ mod tests {
                 other => format!("{other:?}"),
             }
         };
-        assert_eq!(of(kind::TINY, &[0xff]), "Int(-1)");
-        assert_eq!(of(kind::DOUBLE, &1.5f64.to_le_bytes()), "Real(1.5)");
-        assert_eq!(of(kind::FLOAT, &0.1f32.to_le_bytes()), "Real(0.1)");
-        assert_eq!(of(kind::NEWDECIMAL, b"\x051.50 "), "1.50 ");
-        assert_eq!(of(kind::DATE, b"\x04\xea\x07\x0b\x17"), "2026-11-23");
-        assert_eq!(of(kind::DATETIME, b"\x04\xea\x07\x0b\x17"), "2026-11-23 00:00:00");
+        assert_eq!(decoded(kind::TINY, &[0xff]), "Int(-1)");
+        assert_eq!(decoded(kind::DOUBLE, &1.5f64.to_le_bytes()), "Real(1.5)");
+        assert_eq!(decoded(kind::FLOAT, &0.1f32.to_le_bytes()), "Real(0.1)");
+        assert_eq!(decoded(kind::NEWDECIMAL, b"\x051.50 "), "1.50 ");
+        assert_eq!(decoded(kind::DATE, b"\x04\xea\x07\x0b\x17"), "2026-11-23");
+        assert_eq!(decoded(kind::DATETIME, b"\x04\xea\x07\x0b\x17"), "2026-11-23 00:00:00");
         assert_eq!(
-            of(kind::DATETIME, b"\x0b\xea\x07\x0b\x17\x0c\x01\x02\x05\0\0\0"),
+            decoded(kind::DATETIME, b"\x0b\xea\x07\x0b\x17\x0c\x01\x02\x05\0\0\0"),
             "2026-11-23 12:01:02.000005"
         );
-        assert_eq!(of(kind::TIME, b"\x08\x01\x01\0\0\0\x02\x03\x04"), "-26:03:04");
-        assert_eq!(of(kind::TIME, b"\0"), "00:00:00");
-        assert_eq!(of(0xfd, b"\x02ab"), "ab");
-        assert_eq!(of(0xfc, b"\x01a"), "Bytes([97])");
-        let columns = [Column { kind: kind::TINY, ..Column::default() }; 9];
+        assert_eq!(decoded(kind::TIME, b"\x08\x01\x01\0\0\0\x02\x03\x04"), "-26:03:04");
+        assert_eq!(decoded(kind::TIME, b"\0"), "00:00:00");
+        assert_eq!(decoded(0xfd, b"\x02ab"), "ab");
+        assert_eq!(decoded(0xfc, b"\x01a"), "Bytes([97])");
+        let columns = [MySqlColumnDef { kind: kind::TINY, ..MySqlColumnDef::default() }; 9];
         let mut row = LastRow::default();
         values(&columns, &[0, 0b1111_1000, 0b011, 7, 8], &mut row).expect("a whole row");
         let all: Vec<_> = (0..9).map(|column| row.get(column)).collect();
@@ -318,8 +321,8 @@ mod tests {
 
     #[test]
     fn values_that_are_written_out_are_the_same() {
-        let of = |kind, unsigned, written: &str| -> String {
-            let column = Column { kind, unsigned, binary: kind == 0xfc };
+        let decoded = |kind, unsigned, written: &str| -> String {
+            let column = MySqlColumnDef { kind, unsigned, binary: kind == 0xfc };
             let mut row = LastRow::default();
             let body = [&[written.len() as u8], written.as_bytes()].concat();
             written_values(&[column], &body, &mut row).expect("a whole row");
@@ -328,20 +331,21 @@ mod tests {
                 other => format!("{other:?}"),
             }
         };
-        assert_eq!(of(kind::TINY, false, "-1"), "Int(-1)");
-        assert_eq!(of(kind::LONGLONG, true, "18446744073709551615"), "18446744073709551615");
-        assert_eq!(of(kind::DOUBLE, false, "1.5e-300"), "Real(1.5e-300)");
-        assert_eq!(of(kind::FLOAT, false, "0.1"), "Real(0.1)");
-        assert_eq!(of(kind::NEWDECIMAL, false, "1.50"), "1.50");
-        assert_eq!(of(kind::DATE, false, "2026-11-23"), "2026-11-23");
-        assert_eq!(of(kind::DATETIME, false, "2026-11-23 00:00:00.000000"), "2026-11-23 00:00:00");
-        assert_eq!(of(kind::DATETIME, false, "2026-11-23 12:01:02.5"), "2026-11-23 12:01:02.500000");
-        assert_eq!(of(kind::TIME, false, "-26:03:04"), "-26:03:04");
+        assert_eq!(decoded(kind::TINY, false, "-1"), "Int(-1)");
+        assert_eq!(decoded(kind::LONGLONG, true, "18446744073709551615"), "18446744073709551615");
+        assert_eq!(decoded(kind::DOUBLE, false, "1.5e-300"), "Real(1.5e-300)");
+        assert_eq!(decoded(kind::FLOAT, false, "0.1"), "Real(0.1)");
+        assert_eq!(decoded(kind::NEWDECIMAL, false, "1.50"), "1.50");
+        assert_eq!(decoded(kind::DATE, false, "2026-11-23"), "2026-11-23");
+        assert_eq!(decoded(kind::DATETIME, false, "2026-11-23 00:00:00.000000"), "2026-11-23 00:00:00");
+        assert_eq!(decoded(kind::DATETIME, false, "2026-11-23 12:01:02.5"), "2026-11-23 12:01:02.500000");
+        assert_eq!(decoded(kind::TIME, false, "-26:03:04"), "-26:03:04");
         assert_eq!(
-            (of(0xfd, false, "ab"), of(0xfc, false, "a")),
+            (decoded(0xfd, false, "ab"), decoded(0xfc, false, "a")),
             ("ab".to_owned(), "Bytes([97])".to_owned())
         );
-        let number = |kind, body: &[u8]| Column { kind, ..Column::default() }.written_number(body);
+        let number =
+            |kind, body: &[u8]| MySqlColumnDef { kind, ..MySqlColumnDef::default() }.written_number(body);
         assert_eq!(
             (number(kind::LONG, b"\x03-12"), number(kind::LONG, b"\xfb")),
             (Some(-12i64 as u64), Some(0))
@@ -352,8 +356,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_can_make_it_panic(kind: u8, body: Vec<u8>, columns in 0u64..70_000) {
-            let _ = Column::read(&body);
-            let column = Column { kind, ..Column::default() };
+            let _ = MySqlColumnDef::read(&body);
+            let column = MySqlColumnDef { kind, ..MySqlColumnDef::default() };
             column.number(&body, columns);
             values(&[column; 3], &body, &mut LastRow::default());
             column.written_number(&body);

@@ -1,103 +1,105 @@
-//! A connection for everything that is not hot: questions, settings, loading.
+//! A connection for everything outside the hot path: queries, settings, loading.
 
 use std::time::Duration;
 
-use super::error::{WireError, refused};
-use super::fields::{Fields, row};
+use super::error::{MySqlWireError, refused};
+use super::fields::{MySqlFieldReader, row};
 use super::message::mark::{END, ERROR, OK};
 use super::message::{self, command};
-use super::protocol::My;
-use crate::connect::{self, ConnectConfig};
-use dyno_engine::net::{Breaker, Line, Stream};
-use dyno_engine::{Row, TargetError};
+use super::protocol::MySqlProtocol;
+use crate::connect::{self, MySqlConnectConfig};
+use dyno_engine::net::{Breaker, Stream, WireStream};
+use dyno_engine::{TargetError, TextRow};
 
-/// Flag in an OK's status: another result follows.
+/// Flag in the status of an OK packet: another result follows.
 const MORE_RESULTS: u16 = 0x0008;
 
-/// What the server said when it greeted us.
+/// The server's version and the connection's id from the greeting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Greeting {
-    /// Its version: `10.11.6-MariaDB-0+deb12u1`, `9.7.4-2`.
+    /// The server's version as it reports it: `10.11.6-MariaDB-0+deb12u1`, `9.7.4-2`.
     pub(crate) version: String,
-    /// Whether it is MariaDB.
+    /// Whether the server is MariaDB.
     pub(crate) mariadb: bool,
-    /// The connection's number, as process lists show it.
+    /// The connection's id, as in the process list.
     pub(crate) id: u32,
 }
 
 /// One connection to a server.
 #[derive(Debug)]
-pub struct Connection {
-    pub(crate) line: Line<My>,
+pub struct MySqlConnection {
+    pub(crate) line: WireStream<MySqlProtocol>,
     pub(crate) greeting: Greeting,
-    /// Whether a byte behind a result's number of columns says if their definitions follow (MySQL:
-    /// `CLIENT_OPTIONAL_RESULTSET_METADATA`, MariaDB: `MARIADB_CLIENT_CACHE_METADATA`); they always do if there is none.
-    pub(crate) marked: bool,
+    /// Whether a byte after a result's column count states if definitions follow (MySQL:
+    /// `CLIENT_OPTIONAL_RESULTSET_METADATA`, MariaDB: `MARIADB_CLIENT_CACHE_METADATA`). Without that byte
+    /// they always follow.
+    pub(crate) has_metadata_flag: bool,
     rows_affected: u64,
     warnings: u16,
 }
 
-/// An OK packet's parts.
+/// The fields of an OK packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Ended {
-    /// Rows changed.
+pub(crate) struct MySqlOkPacket {
+    /// Number of rows that were changed.
     pub(crate) rows_affected: u64,
     status: u16,
     warnings: u16,
 }
 
-impl Ended {
-    /// Whether another result follows.
+impl MySqlOkPacket {
+    /// Whether another result of the same request follows.
     #[inline]
-    pub(crate) fn more_follow(self) -> bool {
+    pub(crate) fn has_more_results(self) -> bool {
         self.status & MORE_RESULTS != 0
     }
 
-    /// Reads an OK packet behind its first byte.
+    /// Parses an OK packet after its first byte.
     #[inline]
-    pub(crate) fn read(body: &[u8]) -> Result<Self, WireError> {
-        let mut fields = Fields::new(body);
+    pub(crate) fn read(body: &[u8]) -> Result<Self, MySqlWireError> {
+        let mut fields = MySqlFieldReader::new(body);
         let mut read = || {
             let rows_affected = fields.number()?;
             fields.number()?;
             Some(Self { rows_affected, status: fields.u16()?, warnings: fields.u16()? })
         };
-        read().ok_or_else(|| WireError::protocol("an OK that ends too early"))
+        read().ok_or_else(|| MySqlWireError::protocol("an OK that ends too early"))
     }
 }
 
-impl Connection {
-    /// Connects, authenticates, and waits until the server is ready. `name` is what the server's views show, where they do.
+impl MySqlConnection {
+    /// Connects, authenticates, and waits until the server is ready. `name` is the program name in the
+    /// server's views.
     ///
     /// # Errors
-    /// [`TargetErrorKind::Unreachable`](dyno_engine::TargetErrorKind), `Denied`, or `PasswordNeeded` when the server wants a
-    /// password and there is none; each with its way out.
-    pub fn open(config: &ConnectConfig, name: &str) -> Result<Self, TargetError> {
+    /// [`TargetErrorKind::Unreachable`](dyno_engine::TargetErrorKind), `Denied`, or `PasswordNeeded` if the
+    /// server requires a password and none is set; each with a hint.
+    pub fn open(config: &MySqlConnectConfig, name: &str) -> Result<Self, TargetError> {
         Self::open_guarded(config, name, &Breaker::default())
     }
 
-    /// As [`Connection::open`], guarded by `breaker` from the first moment on.
+    /// Like [`MySqlConnection::open`]; `breaker` can interrupt the connection from the start.
     pub(crate) fn open_guarded(
-        config: &ConnectConfig,
+        config: &MySqlConnectConfig,
         name: &str,
         breaker: &Breaker,
     ) -> Result<Self, TargetError> {
         connect::establish(config, name, breaker)
     }
 
-    /// A connection on a stream whose server has not been heard yet.
-    pub(crate) fn on(stream: Stream) -> Self {
+    /// A connection on a stream from which nothing has been read yet.
+    pub(crate) fn from_stream(stream: Stream) -> Self {
         Self {
-            line: Line::new(stream),
+            line: WireStream::new(stream),
             greeting: Greeting::default(),
-            marked: false,
+            has_metadata_flag: false,
             rows_affected: 0,
             warnings: 0,
         }
     }
 
-    /// The body of the next packet, which is no error.
-    pub(crate) fn next_body(&mut self) -> Result<&[u8], WireError> {
+    /// The body of the next packet; an error packet is returned as an error.
+    pub(crate) fn next_body(&mut self) -> Result<&[u8], MySqlWireError> {
         let (_, body) = self.line.receive()?;
         let body = self.line.body(body);
         if body.first() == Some(&ERROR) {
@@ -106,16 +108,17 @@ impl Connection {
         Ok(body)
     }
 
-    /// Sends `sql`, which may hold several statements, and returns all their rows, one statement after the other.
+    /// Sends `sql`, which may contain several statements, and returns all their rows in order.
     ///
     /// # Errors
-    /// The server refused a statement, or the connection is lost. After a refusal the connection can be used.
-    pub fn simple(&mut self, sql: &str) -> Result<Vec<Row>, TargetError> {
+    /// The server returned an error for a statement, or the connection was lost. After an error of the server
+    /// the connection remains usable.
+    pub fn simple(&mut self, sql: &str) -> Result<Vec<TextRow>, TargetError> {
         Ok(self.ask(sql)?)
     }
 
-    /// [`Connection::simple`] with the wire's own error.
-    pub(crate) fn ask(&mut self, sql: &str) -> Result<Vec<Row>, WireError> {
+    /// [`MySqlConnection::simple`] with the protocol's own error type.
+    pub(crate) fn ask(&mut self, sql: &str) -> Result<Vec<TextRow>, MySqlWireError> {
         message::command(&mut self.line.out, command::QUERY, sql);
         self.line.send()?;
         let mut rows = Vec::new();
@@ -123,16 +126,16 @@ impl Connection {
         Ok(rows)
     }
 
-    /// Reads one result; whether another follows.
-    pub(super) fn read_result(&mut self, rows: &mut Vec<Row>) -> Result<bool, WireError> {
-        let marked = self.marked;
+    /// Reads one result; returns whether another follows.
+    pub(super) fn read_result(&mut self, rows: &mut Vec<TextRow>) -> Result<bool, MySqlWireError> {
+        let marked = self.has_metadata_flag;
         let body = self.next_body()?;
         if let Some((&OK, rest)) = body.split_first() {
-            let ended = Ended::read(rest)?;
-            return Ok(self.note(ended));
+            let ok_packet = MySqlOkPacket::read(rest)?;
+            return Ok(self.record_ok(ok_packet));
         }
-        let mut fields = Fields::new(body);
-        let columns = fields.number().ok_or_else(|| WireError::protocol("a result without columns"))?;
+        let mut fields = MySqlFieldReader::new(body);
+        let columns = fields.number().ok_or_else(|| MySqlWireError::protocol("a result without columns"))?;
         if !marked || fields.u8() != Some(0) {
             for _ in 0..columns {
                 self.next_body()?;
@@ -140,20 +143,20 @@ impl Connection {
         }
         loop {
             let body = self.next_body()?;
-            // A value longer than 16 MiB begins so too, but no packet here is that long.
+            // A value longer than 16 MiB begins with the same byte, but no packet here is that long.
             if let Some((&END, rest)) = body.split_first() {
-                let ended = Ended::read(rest)?;
-                return Ok(self.note(ended));
+                let end_packet = MySqlOkPacket::read(rest)?;
+                return Ok(self.record_ok(end_packet));
             }
             let row = row(body, columns);
-            rows.push(row.ok_or_else(|| WireError::protocol("a row that ends too early"))?);
+            rows.push(row.ok_or_else(|| MySqlWireError::protocol("a row that ends too early"))?);
         }
     }
 
-    fn note(&mut self, ended: Ended) -> bool {
-        self.rows_affected = ended.rows_affected;
-        self.warnings = ended.warnings;
-        ended.more_follow()
+    fn record_ok(&mut self, ok_packet: MySqlOkPacket) -> bool {
+        self.rows_affected = ok_packet.rows_affected;
+        self.warnings = ok_packet.warnings;
+        ok_packet.has_more_results()
     }
 
     /// Rows that the last statement changed, as the server counted them.
@@ -166,12 +169,12 @@ impl Connection {
         self.warnings
     }
 
-    /// The server's version, as it greeted us: `9.7.4-2`.
+    /// The server's version from the greeting: `9.7.4-2`.
     pub fn server_version(&self) -> &str {
         &self.greeting.version
     }
 
-    /// The server's version as a number: 101106 is 10.11.6; 0 if it does not tell.
+    /// The server's version as a number: 101106 is 10.11.6; 0 if it cannot be parsed.
     pub fn version_num(&self) -> u32 {
         version_num(&self.greeting.version)
     }
@@ -181,7 +184,7 @@ impl Connection {
         self.greeting.mariadb
     }
 
-    /// The connection's number, as process lists show it.
+    /// The connection's id, as in the process list.
     pub fn id(&self) -> u32 {
         self.greeting.id
     }
@@ -191,17 +194,17 @@ impl Connection {
         self.line.stream.is_tls()
     }
 
-    /// Ends the connection in the protocol's own way.
+    /// Ends the connection with the protocol's QUIT command.
     pub fn close(self) {
         self.line.close(quit, None);
     }
 
-    /// As [`Connection::close`], and waits until the server has ended its side.
+    /// Like [`MySqlConnection::close`], but waits until the server has closed its side.
     pub(crate) fn close_within(mut self, wait: Duration) {
         self.end_within(wait);
     }
 
-    /// The same, where another connection takes its place: nothing more is asked of it.
+    /// Like [`Self::close_within`], for a connection that will be replaced; nothing more is sent on it.
     pub(crate) fn end_within(&mut self, wait: Duration) {
         self.line.end(quit, Some(wait));
     }
@@ -233,8 +236,8 @@ mod tests {
 
     #[test]
     fn an_ok_tells_rows_and_status() {
-        let ended = Ended::read(&[3, 0, 0x0a, 0, 1, 0]).unwrap();
-        assert_eq!((ended.rows_affected, ended.status, ended.warnings), (3, 10, 1));
-        assert!(Ended::read(&[3]).is_err());
+        let ok_packet = MySqlOkPacket::read(&[3, 0, 0x0a, 0, 1, 0]).unwrap();
+        assert_eq!((ok_packet.rows_affected, ok_packet.status, ok_packet.warnings), (3, 10, 1));
+        assert!(MySqlOkPacket::read(&[3]).is_err());
     }
 }

@@ -1,26 +1,24 @@
-//! Reading the fields of one packet: little-endian numbers, and numbers and texts with their length in front.
+//! Reads the fields of one packet: little-endian numbers, and length-prefixed numbers and texts.
 
-use dyno_engine::Row;
+use dyno_engine::TextRow;
 
-/// Reads the fields of a packet; `None` where it ends too early.
+/// Reads the fields of a packet; every method returns `None` if the packet ends too early.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fields<'a>(&'a [u8]);
+pub(crate) struct MySqlFieldReader<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
-    /// Begins at the start of `body`.
+impl<'a> MySqlFieldReader<'a> {
+    /// Starts at the beginning of `body`.
     #[inline]
     pub(crate) fn new(body: &'a [u8]) -> Self {
         Self(body)
     }
 
-    /// The next `count` bytes.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, tail) = self.0.split_at_checked(count)?;
         self.0 = tail;
         Some(head)
     }
 
-    /// One byte.
     #[inline]
     pub(crate) fn u8(&mut self) -> Option<u8> {
         let (&byte, rest) = self.0.split_first()?;
@@ -28,17 +26,15 @@ impl<'a> Fields<'a> {
         Some(byte)
     }
 
-    /// Two bytes.
     pub(crate) fn u16(&mut self) -> Option<u16> {
         Some(u16::from_le_bytes(*self.take(2)?.first_chunk()?))
     }
 
-    /// Four bytes.
     pub(crate) fn u32(&mut self) -> Option<u32> {
         Some(u32::from_le_bytes(*self.take(4)?.first_chunk()?))
     }
 
-    /// A number that says in its first byte how long it is (length-encoded integer).
+    /// A number whose first byte gives its length (length-encoded integer).
     #[inline]
     pub(crate) fn number(&mut self) -> Option<u64> {
         let width = match self.u8()? {
@@ -52,7 +48,7 @@ impl<'a> Fields<'a> {
         Some(bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
     }
 
-    /// Bytes with their length in front; `Some(None)` is NULL, which only rows of text have.
+    /// Bytes with a length prefix; `Some(None)` is NULL, which occurs only in text rows.
     pub(crate) fn value(&mut self) -> Option<Option<&'a [u8]>> {
         if self.0.first() == Some(&0xfb) {
             self.0 = &self.0[1..];
@@ -62,7 +58,7 @@ impl<'a> Fields<'a> {
         self.take(length).map(Some)
     }
 
-    /// A zero-terminated text without the zero; to the end where there is no zero.
+    /// A zero-terminated text without the zero; without a terminator, everything up to the end.
     pub(crate) fn text(&mut self) -> &'a [u8] {
         let end = self.0.iter().position(|&byte| byte == 0).unwrap_or(self.0.len());
         let text = &self.0[..end];
@@ -70,19 +66,19 @@ impl<'a> Fields<'a> {
         text
     }
 
-    /// What is left.
+    /// All bytes that have not been read.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }
 }
 
-/// The row of `columns` values in a packet.
-pub(crate) fn row(body: &[u8], columns: u64) -> Option<Row> {
-    let mut fields = Fields::new(body);
-    // What is not UTF-8 is shown with marks instead of refused: this row is not hot.
+/// Parses a text row with `columns` values.
+pub(crate) fn row(body: &[u8], columns: u64) -> Option<TextRow> {
+    let mut fields = MySqlFieldReader::new(body);
+    // Invalid UTF-8 is shown with replacement characters and not rejected: this code is not on the hot path.
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let values = (0..columns).map(|_| Some(fields.value()?.map(text)));
-    values.collect::<Option<_>>().map(Row)
+    values.collect::<Option<_>>().map(TextRow)
 }
 
 #[cfg(test)]
@@ -97,14 +93,14 @@ mod tests {
         fn numbers_read_as_they_were_written(value: u64) {
             let mut out = Vec::new();
             message::number(&mut out, value);
-            let mut fields = Fields::new(&out);
+            let mut fields = MySqlFieldReader::new(&out);
             prop_assert_eq!(fields.number(), Some(value));
             prop_assert!(fields.rest().is_empty());
         }
 
         #[test]
         fn no_bytes_can_make_it_panic(body: Vec<u8>) {
-            let mut fields = Fields::new(&body);
+            let mut fields = MySqlFieldReader::new(&body);
             while !fields.rest().is_empty() && fields.value().is_some() {}
             fields.text();
         }

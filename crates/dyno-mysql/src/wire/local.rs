@@ -1,7 +1,7 @@
-//! Sending rows in bulk: `LOAD DATA LOCAL INFILE`, with a file that never was one.
+//! Sends rows in bulk with `LOAD DATA LOCAL INFILE`; Dyno generates the file's contents and no file exists.
 
-use super::connection::Connection;
-use super::error::{WireError, refused};
+use super::connection::MySqlConnection;
+use super::error::{MySqlWireError, refused};
 use super::message::{self, command};
 
 /// First byte of the server's request for a file.
@@ -10,13 +10,15 @@ const FILE: u8 = 0xfb;
 /// Bytes of one packet of the file.
 pub(crate) const FILE_PACKET_BYTES: usize = 256 * 1024;
 
-impl Connection {
-    /// Runs the `LOAD DATA LOCAL INFILE` statement `sql`; `fill` appends the next piece of the file to the buffer, some
-    /// [`FILE_PACKET_BYTES`], and nothing at its end. Returns the rows that the server took.
+impl MySqlConnection {
+    /// Executes the `LOAD DATA LOCAL INFILE` statement `sql`. `fill` appends the next piece of the file to
+    /// the buffer, about [`FILE_PACKET_BYTES`], and nothing at the end. Returns the number of rows that the
+    /// server accepted.
     ///
     /// # Errors
-    /// The server refused; or `fill` failed, and then the server has got a file that ends early, to be rolled back.
-    pub(crate) fn load_local<E: From<WireError>>(
+    /// The server returned an error, or `fill` failed. In the second case the server has received a truncated
+    /// file, and the caller must roll back.
+    pub(crate) fn load_local<E: From<MySqlWireError>>(
         &mut self,
         sql: &str,
         mut fill: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
@@ -28,7 +30,7 @@ impl Connection {
         match body.first() {
             Some(&FILE) => {}
             Some(0xff) => return Err(refused(body).into()),
-            _ => return Err(WireError::protocol("no request for the file of a LOAD DATA").into()),
+            _ => return Err(MySqlWireError::protocol("no request for the file of a LOAD DATA").into()),
         }
         let mut filled = Ok(());
         loop {

@@ -1,8 +1,9 @@
-//! The wire: the MySQL client/server protocol on a blocking socket, in our own framing.
+//! Implements the MySQL client/server protocol on a blocking socket.
 //!
-//! Written by hand for the same reason as PostgreSQL's: a driver crate allocates and copies for comfort, which shows in the
-//! client's processor time per operation. MySQL and MariaDB speak the same protocol with small differences, which live
-//! here and nowhere else. [`Connection`] is the comfortable side of it, for everything that is not hot.
+//! Dyno implements the protocol itself, as it does for PostgreSQL. A driver crate allocates and copies for
+//! convenience, which costs processor time per operation. MySQL and MariaDB speak the same protocol with
+//! small differences, which are handled only here. [`MySqlConnection`] is the convenient interface for everything
+//! outside the hot path.
 
 mod column;
 mod connection;
@@ -13,13 +14,13 @@ pub(super) mod message;
 mod prepare;
 mod protocol;
 
-pub(super) use column::{Column, values, written_values};
-pub use connection::Connection;
-pub(super) use connection::{Ended, Greeting};
+pub(super) use column::{MySqlColumnDef, values, written_values};
+pub use connection::MySqlConnection;
+pub(super) use connection::{Greeting, MySqlOkPacket};
 pub(super) use dyno_engine::net::describe;
-pub use dyno_engine::row::Row;
-pub use error::MyError;
-pub(super) use error::{WireError, refused};
-pub(super) use fields::{Fields, row};
+pub use dyno_engine::row::TextRow;
+pub use error::MySqlError;
+pub(super) use error::{MySqlWireError, refused};
+pub(super) use fields::{MySqlFieldReader, row};
 pub(super) use local::FILE_PACKET_BYTES;
-pub(super) use prepare::Prepared;
+pub(super) use prepare::MySqlPreparedStatement;

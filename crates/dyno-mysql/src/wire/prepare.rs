@@ -1,64 +1,64 @@
-//! Preparing a statement.
+//! Prepares statements on the server.
 
-use super::column::Column;
-use super::connection::Connection;
-use super::error::WireError;
-use super::fields::Fields;
+use super::column::MySqlColumnDef;
+use super::connection::MySqlConnection;
+use super::error::MySqlWireError;
+use super::fields::MySqlFieldReader;
 use super::message::{self, command};
 
 /// A statement that the server has prepared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Prepared {
-    /// Its number on this connection.
+pub(crate) struct MySqlPreparedStatement {
+    /// The statement's number on this connection.
     pub(crate) id: u32,
-    /// Parameters.
+    /// Number of parameters in the statement.
     pub(crate) parameters: u16,
-    /// The first column of its rows, as far as that is known before it is executed.
-    pub(crate) column: Option<Column>,
+    /// The first column of its rows; absent if unknown before execution.
+    pub(crate) column: Option<MySqlColumnDef>,
 }
 
-impl Connection {
-    /// Prepares `sql`.
-    pub(crate) fn prepare(&mut self, sql: &str) -> Result<Prepared, WireError> {
+impl MySqlConnection {
+    /// Prepares `sql` without reporting its definitions.
+    pub(crate) fn prepare(&mut self, sql: &str) -> Result<MySqlPreparedStatement, MySqlWireError> {
         self.prepare_with(sql, |_| (), |_| ())
     }
 
-    /// The same, and shows each `mark` of a parameter as the server defines it, and `each` column of its rows, as far as that is
-    /// known before it is executed.
+    /// Prepares `sql`. Passes the server's definition of each parameter to `mark`, and each column of the
+    /// rows, as far as known before execution, to `each`.
     pub(crate) fn prepare_with(
         &mut self,
         sql: &str,
         mut mark: impl FnMut(&[u8]),
-        mut each: impl FnMut(Column),
-    ) -> Result<Prepared, WireError> {
+        mut each: impl FnMut(MySqlColumnDef),
+    ) -> Result<MySqlPreparedStatement, MySqlWireError> {
         message::command(&mut self.line.out, command::STMT_PREPARE, sql);
         self.line.send()?;
         let body = self.next_body()?;
-        let mut fields = Fields::new(body);
+        let mut fields = MySqlFieldReader::new(body);
         let mut read = || {
             fields.u8()?;
             Some((fields.u32()?, fields.u16()?, fields.u16()?))
         };
-        let (id, columns, parameters) =
-            read().ok_or_else(|| WireError::protocol("the answer to a preparation that ends too early"))?;
-        // Definitions of parameters and of columns; without the packets that once stood behind them.
+        let (id, columns, parameters) = read()
+            .ok_or_else(|| MySqlWireError::protocol("the answer to a preparation that ends too early"))?;
+        // Definitions of parameters and columns, without the end-of-list packets of older protocols.
         for _ in 0..parameters {
             mark(self.next_body()?);
         }
         let mut column = None;
         for number in 0..columns {
             let body = self.next_body()?;
-            let own = Column::read(body)?;
+            let definition = MySqlColumnDef::read(body)?;
             if number == 0 {
-                column = Some(own);
+                column = Some(definition);
             }
-            each(own);
+            each(definition);
         }
-        Ok(Prepared { id, parameters, column })
+        Ok(MySqlPreparedStatement { id, parameters, column })
     }
 
-    /// Lets the server forget what it has `prepared`.
-    pub(crate) fn forget(&mut self, prepared: Prepared) -> Result<(), WireError> {
+    /// Deallocates a prepared statement on the server.
+    pub(crate) fn forget(&mut self, prepared: MySqlPreparedStatement) -> Result<(), MySqlWireError> {
         message::packet(&mut self.line.out, 0, |out| {
             out.push(command::STMT_CLOSE);
             out.extend_from_slice(&prepared.id.to_le_bytes());

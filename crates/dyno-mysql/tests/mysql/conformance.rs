@@ -1,17 +1,17 @@
-//! What every engine must do.
+//! Runs the conformance tests that every engine must pass.
 
-use super::{on_each, target_at};
-use dyno_plan::{Commit, Protocol};
+use super::{on_each_server, target_at};
+use dyno_plan::{Commit, StatementProtocol};
 use dyno_workload::conformance::{self, EVERYWHERE, ON_SERVERS};
 
 #[test]
 fn both_products_do_what_every_engine_must() {
-    on_each(|server| {
+    on_each_server(|server| {
         let target = target_at(&server.url());
         let findings =
-            conformance::check(target.as_ref(), None, &[Commit::Wait], &[Protocol::Simple]).unwrap();
+            conformance::check(target.as_ref(), None, &[Commit::Wait], &[StatementProtocol::Simple]).unwrap();
         assert_eq!(
-            conformance::amiss(
+            conformance::failed_checks(
                 &findings,
                 &[&EVERYWHERE[..], &ON_SERVERS, &["values simple", "read-only sessions"]].concat()
             ),

@@ -1,16 +1,16 @@
-//! Reaching servers: accounts, passwords, TLS, and what is said when it does not come about.
+//! Tests connecting to servers: accounts, passwords, TLS, and the errors of failed attempts.
 
 use dyno_engine::{OpenOptions, Secret, TargetErrorKind};
-use dyno_mysql::connect::ConnectConfig;
-use dyno_mysql::wire::Connection;
+use dyno_mysql::connect::MySqlConnectConfig;
+use dyno_mysql::wire::MySqlConnection;
 use dyno_testbed::{MySql, certificates};
 
-use super::{on_each, on_each_with, target_at, try_target};
+use super::{on_each_server, on_each_server_with, target_at, try_target};
 
-fn connection(url: &str, password: Option<&str>) -> Result<Connection, dyno_engine::TargetError> {
+fn connection(url: &str, password: Option<&str>) -> Result<MySqlConnection, dyno_engine::TargetError> {
     let password = password.map(|text| Secret::new(text.to_owned()));
     let options = OpenOptions { password, connect_timeout: std::time::Duration::from_secs(20) };
-    Connection::open(&ConnectConfig::from_url(&url.parse().unwrap(), &options).unwrap(), "test")
+    MySqlConnection::open(&MySqlConnectConfig::from_url(&url.parse().unwrap(), &options).unwrap(), "test")
 }
 
 fn user(server: &MySql, name: &str, identified: &str) {
@@ -21,7 +21,7 @@ fn user(server: &MySql, name: &str, identified: &str) {
 
 #[test]
 fn a_server_is_reached_by_tcp_and_by_its_socket() {
-    on_each(|server| {
+    on_each_server(|server| {
         for url in [server.url(), server.socket_url(), server.url().replace("mysql:", "mariadb:")] {
             let identity = target_at(&url).identify().unwrap();
             assert_eq!(identity.product, server.version().product.name());
@@ -34,7 +34,7 @@ fn a_server_is_reached_by_tcp_and_by_its_socket() {
 
 #[test]
 fn every_kind_of_account_that_is_promised_logs_in() {
-    on_each(|server| {
+    on_each_server(|server| {
         let kinds: &[(&str, &str)] = if server.is_mariadb() {
             server.sql("INSTALL SONAME 'auth_ed25519'");
             &[
@@ -48,7 +48,7 @@ fn every_kind_of_account_that_is_promised_logs_in() {
             user(server, name, identified);
             for mode in ["DISABLED", "PREFERRED"] {
                 let url = format!("{}?ssl-mode={mode}", server.url_of(name, "bench"));
-                // The second time the server knows the password already and asks for less.
+                // The second time the server has cached the password and requires a shorter exchange.
                 for _ in 0..2 {
                     let mut connection =
                         connection(&url, Some("right")).unwrap_or_else(|e| panic!("{name} {mode}: {e}"));
@@ -65,9 +65,9 @@ fn every_kind_of_account_that_is_promised_logs_in() {
                 let wrong = connection(&url, Some("wr0ng")).unwrap_err();
                 assert_eq!(wrong.kind, TargetErrorKind::Denied, "{name}: {wrong}");
                 assert!(!format!("{wrong} {}", wrong.hint).contains("wr0ng"));
-                let none = connection(&url, None).unwrap_err();
-                assert_eq!(none.kind, TargetErrorKind::PasswordNeeded, "{name}: {none}");
-                assert!(none.hint.contains("MYSQL_PWD"), "{}", none.hint);
+                let error = connection(&url, None).unwrap_err();
+                assert_eq!(error.kind, TargetErrorKind::PasswordNeeded, "{name}: {error}");
+                assert!(error.hint.contains("MYSQL_PWD"), "{}", error.hint);
             }
         }
     });
@@ -85,7 +85,7 @@ fn certificates_are_checked_as_the_mode_asks() {
         };
         let ca = put("ca.pem", &made.ca_cert);
         let (cert, key) = (put("cert.pem", &made.server_cert), put("key.pem", &made.server_key));
-        // The server's user has to read them.
+        // The server's user must be able to read these files.
         let readable = |path: &str, mode| {
             use std::os::unix::fs::PermissionsExt as _;
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -111,7 +111,7 @@ fn certificates_are_checked_as_the_mode_asks() {
 
 #[test]
 fn a_refusal_names_the_way_out() {
-    on_each_with(&[("max_connections", "10")], |server| {
+    on_each_server_with(&[("max_connections", "10")], |server| {
         let nowhere = try_target(&server.url_of("dyno", "nowhere"), None).unwrap().identify().unwrap_err();
         assert_eq!(nowhere.kind, TargetErrorKind::Unreachable, "{nowhere}");
         assert!(nowhere.hint.contains("CREATE DATABASE `nowhere`"), "{}", nowhere.hint);
@@ -124,13 +124,13 @@ fn a_refusal_names_the_way_out() {
         let full = connection(&server.url(), None).unwrap_err();
         assert_eq!(full.kind, TargetErrorKind::Unreachable, "{full}");
         assert!(full.hint.contains("max_connections"), "{}", full.hint);
-        open.into_iter().for_each(Connection::close);
+        open.into_iter().for_each(MySqlConnection::close);
     });
 }
 
 #[test]
 fn setup_commits_and_outlives_limits_whatever_the_server_sets() {
-    on_each(|server| {
+    on_each_server(|server| {
         server.sql("SET GLOBAL autocommit = 0");
         server.sql("SET GLOBAL wait_timeout = 2");
         let target = target_at(&server.url());
@@ -140,7 +140,7 @@ fn setup_commits_and_outlives_limits_whatever_the_server_sets() {
             "INSERT INTO kept VALUES (1), (2)",
             "SELECT @@autocommit, @@wait_timeout > 3600",
         ];
-        let mut read = |rows: Vec<dyno_engine::Row>| {
+        let mut read = |rows: Vec<dyno_engine::TextRow>| {
             if let Some(row) = rows.first() {
                 settings = format!("{} {}", row.text(0), row.text(1));
             }
@@ -149,7 +149,7 @@ fn setup_commits_and_outlives_limits_whatever_the_server_sets() {
         target.script(&statements, &mut read).unwrap();
         assert_eq!(settings, "1 1");
         let mut rows = None;
-        let mut count = |counted: Vec<dyno_engine::Row>| {
+        let mut count = |counted: Vec<dyno_engine::TextRow>| {
             rows = counted.first().map(|row| row.text(0).to_owned());
             Ok(())
         };

@@ -1,32 +1,33 @@
-//! Counters: what the server counts is what was done, to the unit, and what it cannot tell is absent with the reason.
+//! Tests that the server's counts match the work exactly, and that unavailable counters are absent with the
+//! reason.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dyno_engine::Op;
+use dyno_engine::BlockOp;
 use dyno_engine::watched_names::identifiers;
-use dyno_plan::{Drive, Redo};
-use dyno_record::{Counter, Counters, MarkKind, RELOADED, Reading};
+use dyno_plan::{DriveMode, Redo};
+use dyno_record::{Counter, CounterReading, Counters, MarkKind, RELOADED};
 use dyno_workload::blocks::Operated;
 
-use super::{loaded, on_each, on_each_with, opened, spec};
+use super::{load_target, on_each_server, on_each_server_with, open_session, spec};
 
-/// What 20 selects, 30 lookups, 4 scans and 25 updates, ten rows each, must have been counted as.
+/// Runs 20 selects, 30 lookups, 4 scans and 25 updates of ten rows each.
 fn work(session: &mut Operated) {
     for i in 0..20 {
-        session.execute(Op::Select { first: 1 + i * 10 }).unwrap();
+        session.execute(BlockOp::Select { first: 1 + i * 10 }).unwrap();
     }
     for key in 1..=30 {
-        session.execute(Op::Lookup { key }).unwrap();
+        session.execute(BlockOp::Lookup { key }).unwrap();
     }
     for _ in 0..4 {
-        session.execute(Op::Scan).unwrap();
+        session.execute(BlockOp::Scan).unwrap();
     }
     for number in 0..25 {
-        session.execute(Op::Update { first: 1 + number * 10, number }).unwrap();
+        session.execute(BlockOp::Update { first: 1 + number * 10, number }).unwrap();
     }
 }
 
-/// Rows of the dictionary that one look of the observer reads at most.
+/// The most rows of the dictionary that one snapshot reads.
 const DICTIONARY_ROWS: i64 = 4_000;
 
 #[test]
@@ -36,28 +37,32 @@ fn commits_and_rows_are_counted_to_the_unit_with_and_without_a_binlog() {
         &[("log_bin", "binlog"), ("server_id", "1"), ("performance_schema", "ON")],
     ];
     for settings in settings {
-        on_each_with(settings, |server| {
+        on_each_server_with(settings, |server| {
             let spec = spec(1, 300, 40);
-            let target = loaded(server, &spec);
-            let mut session = opened(target.as_ref(), &spec, 0, Drive::Client, Redo::Lite);
+            let target = load_target(server, &spec);
+            let mut session = open_session(target.as_ref(), &spec, 0, DriveMode::Client, Redo::Lite);
             let mut observer = target.observer(&spec).unwrap();
             work(&mut session);
             let begin = observer.snapshot().unwrap();
-            let own = observer.own_commits();
+            let commits_before = observer.own_commits();
             work(&mut session);
             let end = observer.snapshot().unwrap();
-            let own = (observer.own_commits() - own) as i64;
+            let own_commits = (observer.own_commits() - commits_before) as i64;
             let moved = Counters::between(&begin, &end);
             let get =
                 |counter| moved.get(counter).unwrap_or_else(|reason| panic!("{}: {reason}", counter.name()));
-            assert_eq!(get(Counter::Commits) - own, 20 + 30 + 4 + 25, "{own} of the observer's own");
+            assert_eq!(
+                get(Counter::Commits) - own_commits,
+                20 + 30 + 4 + 25,
+                "{own_commits} of the observer's own"
+            );
             assert_eq!(get(Counter::Rollbacks), 0);
             assert_eq!(get(Counter::RowsWritten), 250);
-            // A scan passes the spacers too, and an update looks at the row behind its range; the rest is exact.
+            // A scan also reads the spacers, and an update reads one row after its range; the rest is exact.
             let read = 200 + 30 + 4 * 80 + 250;
             let rows_read = get(Counter::RowsRead);
-            // Rows that were read are booked late, so those of the work before may be among them.
-            // So are the rows of the dictionary that the observer reads to see what hangs on the tables.
+            // Reads are counted late, so those of the earlier work may be included. So are the rows of the
+            // dictionary that the observer reads.
             let most = 2 * (read + 25) + 100 + DICTIONARY_ROWS;
             assert!((read..=most).contains(&rows_read), "{rows_read} rows read, {read} expected");
             assert!(get(Counter::LogicalReads) >= 200 + 30 + 160 + 250);
@@ -72,11 +77,11 @@ fn commits_and_rows_are_counted_to_the_unit_with_and_without_a_binlog() {
 
 #[test]
 fn own_reads_are_none_and_snapshots_read_no_block() {
-    on_each_with(&[("performance_schema", "ON")], |server| {
+    on_each_server_with(&[("performance_schema", "ON")], |server| {
         let spec = spec(1, 300, 40);
-        let target = loaded(server, &spec);
+        let target = load_target(server, &spec);
         let mut observer = target.observer(&spec).unwrap();
-        // The first one reads the dictionary.
+        // The first snapshot reads the dictionary.
         let mut begin = observer.snapshot().unwrap();
         let moved: Vec<i64> = (0..30)
             .map(|_| {
@@ -87,9 +92,9 @@ fn own_reads_are_none_and_snapshots_read_no_block() {
                 counters.get(Counter::LogicalReads).unwrap()
             })
             .collect();
-        // Threads of the server's own read now and then; a snapshot would read each time.
+        // The server's own threads read now and then; a snapshot would read each time.
         assert!(moved.contains(&0), "{moved:?}");
-        // Once somebody has changed a table, each snapshot reads the dictionary, and nobody knows how many blocks.
+        // After a table was changed, each snapshot reads the dictionary, and the number of blocks is unknown.
         server.sql("CREATE TABLE bench.other (n INT)");
         observer.snapshot().unwrap();
         assert!(observer.snapshot().unwrap().observer.is_empty());
@@ -98,13 +103,13 @@ fn own_reads_are_none_and_snapshots_read_no_block() {
 
 #[test]
 fn every_counter_has_a_value_or_a_reason() {
-    // Without performance_schema the bytes of a binlog, which MySQL has by default, are not known.
-    on_each_with(&[("performance_schema", "OFF"), ("skip_log_bin", "1")], |server| {
+    // Without performance_schema the bytes of the binlog, which MySQL writes by default, are unknown.
+    on_each_server_with(&[("performance_schema", "OFF"), ("skip_log_bin", "1")], |server| {
         let spec = spec(1, 50, 0);
-        let target = loaded(server, &spec);
+        let target = load_target(server, &spec);
         let snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
         for counter in Counter::ALL {
-            if let Reading::Absent(reason) = &snapshot.portable[&counter] {
+            if let CounterReading::Absent(reason) = &snapshot.portable[&counter] {
                 assert!(!reason.is_empty());
                 if counter == Counter::PhysicalReadTime {
                     assert!(reason.contains("performance_schema is off"), "{reason}");
@@ -112,23 +117,23 @@ fn every_counter_has_a_value_or_a_reason() {
             }
         }
         for counter in [Counter::LogicalReads, Counter::Commits, Counter::RedoBytes, Counter::RowsWritten] {
-            assert!(matches!(snapshot.portable[&counter], Reading::Value(_)), "{}", counter.name());
+            assert!(matches!(snapshot.portable[&counter], CounterReading::Value(_)), "{}", counter.name());
         }
     });
 }
 
 #[test]
 fn a_restart_is_another_beginning_and_a_crash_is_told_from_it() {
-    on_each(|server| {
+    on_each_server(|server| {
         let spec = spec(1, 50, 0);
-        let target = loaded(server, &spec);
+        let target = load_target(server, &spec);
         let start = |what: &str| {
             let snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
             snapshot.epochs.get("server.start").cloned().unwrap_or_else(|| panic!("{what}: no start"))
         };
         let (first, life) = (start("first"), target.life().unwrap().unwrap());
         assert_eq!(first, start("again"));
-        // Starts are told apart by the second, which may be over before the server is up again.
+        // Start times have a resolution of one second, so the test waits before it restarts the server.
         server.stop();
         let stopped = std::time::Instant::now();
         while stopped.elapsed() < std::time::Duration::from_millis(1100) {
@@ -147,20 +152,20 @@ fn a_restart_is_another_beginning_and_a_crash_is_told_from_it() {
 
 #[test]
 fn waits_are_sampled_of_dynos_sessions_only() {
-    on_each(|server| {
+    on_each_server(|server| {
         let spec = spec(1, 300, 40);
-        let target = loaded(server, &spec);
+        let target = load_target(server, &spec);
         let mut sampler = target.sampler().unwrap();
         let mut samples = Vec::new();
         sampler.sample(&mut samples, &mut Vec::new()).unwrap();
         assert!(samples.is_empty(), "nobody is at work: {samples:?}");
-        let mut session = opened(target.as_ref(), &spec, 0, Drive::Server, Redo::Lite);
-        let ops: Vec<Op> = (0..2000).map(|i| Op::Select { first: 1 + i % 200 }).collect();
-        let seen = &AtomicBool::new(false);
+        let mut session = open_session(target.as_ref(), &spec, 0, DriveMode::Server, Redo::Lite);
+        let ops: Vec<BlockOp> = (0..2000).map(|i| BlockOp::Select { first: 1 + i % 200 }).collect();
+        let is_sampled = &AtomicBool::new(false);
         std::thread::scope(|scope| {
             let worker = scope.spawn(move || {
                 for _ in 0..50 {
-                    if !seen.load(Ordering::Relaxed) {
+                    if !is_sampled.load(Ordering::Relaxed) {
                         session.slice(&ops).unwrap();
                     }
                 }
@@ -169,39 +174,39 @@ fn waits_are_sampled_of_dynos_sessions_only() {
             while samples.is_empty() && !worker.is_finished() {
                 sampler.sample(&mut samples, &mut Vec::new()).unwrap();
             }
-            seen.store(true, Ordering::Relaxed);
+            is_sampled.store(true, Ordering::Relaxed);
         });
         assert!(!samples.is_empty(), "a session at work was seen");
         assert!(samples.iter().all(|sample| !sample.class.is_empty() && !sample.event.is_empty()));
     });
 }
 
-/// A session that connects again in mid-run makes its settings and prepares before it works.
+/// A session that reconnects during a run makes its settings and prepares statements before it works.
 #[test]
 fn a_session_that_connects_is_nobody_else() {
-    on_each(|server| {
+    on_each_server(|server| {
         let spec = spec(1, 300, 40);
-        let target = loaded(server, &spec);
+        let target = load_target(server, &spec);
         let mut sampler = target.sampler().unwrap();
-        let mut others = Vec::new();
+        let mut other_sessions = Vec::new();
         std::thread::scope(|scope| {
             let worker = scope.spawn(|| {
                 for number in 0..100 {
-                    opened(target.as_ref(), &spec, number, Drive::Client, Redo::Lite).close();
+                    open_session(target.as_ref(), &spec, number, DriveMode::Client, Redo::Lite).close();
                 }
             });
             while !worker.is_finished() {
-                sampler.sample(&mut Vec::new(), &mut others).unwrap();
+                sampler.sample(&mut Vec::new(), &mut other_sessions).unwrap();
             }
         });
-        assert!(others.is_empty(), "{others:?}");
+        assert!(other_sessions.is_empty(), "{other_sessions:?}");
     });
 }
 
-/// What a custom workload uses is watched through views and procedures; what it does not use is not.
+/// Objects that a custom workload uses are watched through views and procedures; other objects are not.
 #[test]
 fn objects_of_a_custom_workload_are_watched_for_changes() {
-    on_each(|server| {
+    on_each_server(|server| {
         let target = super::target_at(&server.url());
         let run = |sql: &str| target.script(&[sql], &mut |_| Ok(())).unwrap();
         for sql in [
@@ -243,10 +248,10 @@ fn objects_of_a_custom_workload_are_watched_for_changes() {
     });
 }
 
-/// Every session sets variables of its own when it connects; that changes no other session.
+/// Every session sets its own variables when it connects; this does not change other sessions.
 #[test]
 fn variables_that_another_session_sets_for_itself_are_no_change_of_settings() {
-    on_each(|server| {
+    on_each_server(|server| {
         let target = super::target_at(&server.url());
         let mut observer = target.observer(&spec(0, 0, 0)).unwrap();
         let begin = observer.snapshot().unwrap();
@@ -256,7 +261,7 @@ fn variables_that_another_session_sets_for_itself_are_no_change_of_settings() {
         let counters = Counters::between(&begin, &observer.snapshot().unwrap());
         let changes: Vec<_> = counters.changed(MarkKind::Setting).map(|change| &change.name).collect();
         assert!(changes.is_empty(), "{changes:?}");
-        // What two observers see is the same, however long the server has been there.
+        // Two observers record the same values, however long the server has been running.
         let marks = [begin, target.observer(&spec(0, 0, 0)).unwrap().snapshot().unwrap()];
         let [first, second] = marks.map(|snapshot| snapshot.settings.get(RELOADED).cloned());
         assert_eq!(first, second);

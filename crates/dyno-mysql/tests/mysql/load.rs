@@ -1,24 +1,25 @@
-//! Loading into real servers: one row per page, recognised, resumed after stops and crashes, and dropped to the last object.
+//! Tests loading into real servers: one row per page, recognition, resuming after stops and crashes, and
+//! complete drops.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dyno_engine::{Cancel, DataState, LoadOptions, Progress, Silent, TargetErrorKind};
+use dyno_engine::{Cancel, DataState, LoadOptions, LoadProgressSink, Silent, TargetErrorKind};
 use dyno_plan::DataSpec;
-use dyno_testbed::{MySql, with_those_between};
+use dyno_testbed::{MySql, test_all_versions};
 
-use super::{on_each, on_each_with, options, spec, target_at};
+use super::{on_each_server, on_each_server_with, options, spec, target_at};
 
-/// Calls a function after the first chunk of rows is in, once.
-struct After<F: Fn() + Sync>(AtomicBool, F);
+/// Calls a function once, after the first chunk of rows is written.
+struct AfterFirstChunk<F: Fn() + Sync>(AtomicBool, F);
 
-impl<F: Fn() + Sync> After<F> {
+impl<F: Fn() + Sync> AfterFirstChunk<F> {
     fn first_chunk(action: F) -> Self {
         Self(AtomicBool::new(false), action)
     }
 }
 
-impl<F: Fn() + Sync> Progress for After<F> {
+impl<F: Fn() + Sync> LoadProgressSink for AfterFirstChunk<F> {
     fn phase(&self, _: &str, _: u64) {}
     fn advance(&self, _: u64, bytes: u64) {
         if bytes > 0 && !self.0.swap(true, Ordering::Relaxed) {
@@ -27,12 +28,12 @@ impl<F: Fn() + Sync> Progress for After<F> {
     }
 }
 
-fn number(server: &MySql, sql: &str) -> u64 {
+fn query_number(server: &MySql, sql: &str) -> u64 {
     server.sql(sql).parse().unwrap_or_else(|_| panic!("no number: {sql}"))
 }
 
 fn leaf_pages(server: &MySql, table: &str) -> u64 {
-    number(
+    query_number(
         server,
         &format!(
             "SELECT stat_value FROM mysql.innodb_index_stats WHERE database_name = 'bench' AND table_name = '{table}' \
@@ -43,7 +44,7 @@ fn leaf_pages(server: &MySql, table: &str) -> u64 {
 
 #[test]
 fn a_load_is_complete_recognised_refused_and_replaced() {
-    on_each(|server| {
+    on_each_server(|server| {
         let target = target_at(&server.url());
         assert_eq!(target.survey().unwrap(), DataState::Empty);
         let spec_a = spec(2, 2000, 300);
@@ -55,19 +56,19 @@ fn a_load_is_complete_recognised_refused_and_replaced() {
             [("dyno_rows_1", 2000), ("dyno_rows_2", 2000), ("dyno_scan_1", 300), ("dyno_scan_2", 300)];
         assert_eq!(tables, expected);
         for facts in &report.tables {
-            // Two connections side by side may split a page or two more than one alone.
+            // Two concurrent connections may split a page or two more than one connection.
             assert!(facts.blocks >= facts.rows && facts.blocks <= facts.rows + 4, "{facts:?}");
             assert_eq!(leaf_pages(server, &facts.table), facts.blocks);
         }
-        assert_eq!(number(server, "SELECT COUNT(*) FROM dyno_rows_1 WHERE custid IS NULL"), 2000);
+        assert_eq!(query_number(server, "SELECT COUNT(*) FROM dyno_rows_1 WHERE custid IS NULL"), 2000);
         let widths = "SELECT DISTINCT CONCAT_WS(' ', LENGTH(c2), LENGTH(c20), LENGTH(pad), ver) FROM dyno_rows_1 \
                       WHERE custid > 0";
         assert_eq!(server.sql(widths), "128 128 5627 0");
-        assert_eq!(number(server, "SELECT COUNT(DISTINCT c2) FROM dyno_scan_1"), 300);
-        // Random order: neighbours in key lie far apart.
+        assert_eq!(query_number(server, "SELECT COUNT(DISTINCT c2) FROM dyno_scan_1"), 300);
+        // Keys are in random order: neighbors by key are far apart.
         let near = "SELECT COUNT(*) FROM dyno_rows_1 a JOIN dyno_rows_1 b ON b.custid = a.custid + 1 \
                     WHERE ABS(CAST(a.id AS SIGNED) - CAST(b.id AS SIGNED)) <= 20";
-        assert!(number(server, near) < 60);
+        assert!(query_number(server, near) < 60);
         target.spot_check(&spec_a, 1).unwrap();
 
         let again = target.load(&spec_a, &options(2), &Silent, &Cancel::default()).unwrap();
@@ -80,7 +81,7 @@ fn a_load_is_complete_recognised_refused_and_replaced() {
         assert!(refused.hint.contains("--replace"), "{}", refused.hint);
         let replace = LoadOptions { replace: true, ..options(2) };
         target.load(&spec_b, &replace, &Silent, &Cancel::default()).unwrap();
-        assert_eq!(number(server, "SELECT COUNT(custid) FROM dyno_rows_1"), 700);
+        assert_eq!(query_number(server, "SELECT COUNT(custid) FROM dyno_rows_1"), 700);
         match target.survey().unwrap() {
             DataState::Loaded { spec, tables, .. } => assert!(spec == spec_b && tables.len() == 1),
             other => panic!("{other:?}"),
@@ -99,9 +100,9 @@ fn rows_go_one_to_a_page_by_insert_too() {
 #[test]
 fn rows_go_one_to_a_page_of_any_size() {
     for version in MySql::available() {
-        // Pages of 16 KiB are those of all other tests.
+        // All other tests use pages of 16 KiB.
         let mut sizes = vec![("4k", 4096, "1"), ("64k", 65_536, "1"), ("64k", 65_536, "0")];
-        if with_those_between() {
+        if test_all_versions() {
             sizes.extend([("8k", 8192, "1"), ("32k", 32_768, "1")]);
         }
         for (name, bytes, local_infile) in sizes {
@@ -112,11 +113,11 @@ fn rows_go_one_to_a_page_of_any_size() {
     }
 }
 
-/// Chunks of one table that connections load at the same time meet in the middle of the tree, and whichever begins first,
-/// every row is to have a page, and no spacer one for itself.
+/// Chunks of one table that connections load concurrently meet in the middle of the tree. Whichever begins
+/// first, every row must have a page, and no spacer a page of its own.
 #[test]
 fn connections_that_load_one_table_side_by_side_leave_no_further_pages() {
-    on_each(|server| {
+    on_each_server(|server| {
         let target = target_at(&server.url());
         let replace = LoadOptions { replace: true, ..options(4) };
         for rows in [10_000, 10_001, 9_999] {
@@ -127,7 +128,8 @@ fn connections_that_load_one_table_side_by_side_leave_no_further_pages() {
     });
 }
 
-/// Loads with two connections, and looks into the pages: no two rows share one, and there are hardly more pages than rows.
+/// Loads with two connections and checks the pages: no two rows share one, and there are hardly more pages
+/// than rows.
 fn assert_one_row_per_page(server: &MySql, spec: &DataSpec) {
     let target = target_at(&server.url());
     let report = target.load(spec, &options(2), &Silent, &Cancel::default()).unwrap();
@@ -135,20 +137,20 @@ fn assert_one_row_per_page(server: &MySql, spec: &DataSpec) {
         assert!(facts.blocks >= facts.rows && facts.blocks <= facts.rows + 4, "{facts:?}");
     }
     target.spot_check(spec, 7).unwrap();
-    // The row's own columns lie in its page: nothing is kept outside.
+    // The row's own columns are in its page: nothing is stored off-page.
     let size = "SELECT stat_value FROM mysql.innodb_index_stats WHERE table_name = 'dyno_rows_1' \
                 AND index_name = 'PRIMARY' AND stat_name = 'size'";
-    let pages = number(server, size);
+    let pages = query_number(server, size);
     assert!(pages < spec.rows + spec.rows / 5 + 130, "{pages} pages of {} rows", spec.rows);
 }
 
 #[test]
 fn a_stopped_load_resumes_where_it_was() {
-    on_each(|server| {
+    on_each_server(|server| {
         let target = target_at(&server.url());
         let spec = spec(1, 9_000, 0);
         let cancel = Cancel::default();
-        let stop = After::first_chunk(|| cancel.cancel());
+        let stop = AfterFirstChunk::first_chunk(|| cancel.cancel());
         let error = target.load(&spec, &options(1), &stop, &cancel).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Cancelled, "{error}");
         let DataState::Partial { spec: begun, rows, .. } = target.survey().unwrap() else { panic!() };
@@ -166,7 +168,7 @@ fn a_load_whose_server_was_killed_resumes_exactly() {
         let server = Mutex::new(MySql::start(&version, &[]));
         let target = target_at(&server.lock().unwrap().url());
         let spec = spec(1, 10_000, 500);
-        let kill = After::first_chunk(|| server.lock().unwrap().kill9());
+        let kill = AfterFirstChunk::first_chunk(|| server.lock().unwrap().kill9());
         let error = target.load(&spec, &options(2), &kill, &Cancel::default()).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error}");
         assert_eq!(target.survey().unwrap_err().kind, TargetErrorKind::Unreachable);
@@ -183,7 +185,7 @@ fn a_load_whose_server_was_killed_resumes_exactly() {
 
 #[test]
 fn a_drop_removes_what_dyno_made_and_nothing_else() {
-    on_each(|server| {
+    on_each_server(|server| {
         let target = target_at(&server.url());
         target.load(&spec(1, 300, 20), &options(1), &Silent, &Cancel::default()).unwrap();
         server.sql(
@@ -195,7 +197,7 @@ fn a_drop_removes_what_dyno_made_and_nothing_else() {
         let listed = target.inventory().unwrap();
         let removed = target.drop_all().unwrap();
         assert_eq!(listed, removed);
-        // Four of metadata, one of rows, ten procedures.
+        // Four metadata tables, one table of rows, ten procedures.
         assert_eq!(removed.len(), 15, "{removed:?}");
         assert_eq!(server.sql("SHOW TABLES"), "dyno_mine\ndyno_scan_1\nmine");
         assert_eq!(
@@ -208,7 +210,7 @@ fn a_drop_removes_what_dyno_made_and_nothing_else() {
 
 #[test]
 fn what_somebody_changed_is_found_before_a_run() {
-    on_each(|server| {
+    on_each_server(|server| {
         let target = target_at(&server.url());
         let spec = spec(1, 60, 60);
         target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
@@ -240,13 +242,13 @@ fn what_somebody_changed_is_found_before_a_run() {
 
 #[test]
 fn a_user_with_few_rights_is_told_which_are_missing() {
-    on_each_with(&[], |server| {
+    on_each_server_with(&[], |server| {
         server.sql("CREATE USER little@'127.0.0.1'; GRANT SELECT ON bench.* TO little@'127.0.0.1'");
         let little = target_at(&server.url_of("little", "bench"));
         let error = little.load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default()).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Privilege, "{error}");
         assert!(error.hint.contains("CREATE ROUTINE") && error.hint.contains("'little'"), "{}", error.hint);
-        // Enough for all, without PROCESS and without the statistics tables.
+        // Enough for everything, without PROCESS and without the statistics tables.
         let grant = "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, CREATE ROUTINE, ALTER ROUTINE, \
                      EXECUTE ON bench.* TO little@'127.0.0.1'";
         server.sql(grant);

@@ -1,11 +1,11 @@
-//! What the preflight check finds on real servers.
+//! Tests what the preflight check finds on real servers.
 
 use dyno_engine::watched_names::identifiers;
 use dyno_engine::{CustomNeeds, WorkloadNeeds};
 use dyno_plan::{Engines, Plan, PlanSource, read};
-use dyno_record::{Advice, Counter, Reading, Severity};
+use dyno_record::{Advice, Counter, CounterReading, Severity};
 
-use super::{loaded, on_each, on_each_with, spec, target_at};
+use super::{load_target, on_each_server, on_each_server_with, spec, target_at};
 
 fn plan(url: &str, sets: &[&str]) -> Plan {
     let source = PlanSource {
@@ -16,7 +16,7 @@ fn plan(url: &str, sets: &[&str]) -> Plan {
     read(&source).unwrap()
 }
 
-/// What is found for the block workload of `plan`.
+/// The findings for the block workload of `plan`.
 fn preflight(url: &str, plan: &Plan) -> Vec<Advice> {
     target_at(url).preflight(plan, &WorkloadNeeds::of_block_workload(plan)).unwrap()
 }
@@ -27,7 +27,7 @@ fn finding<'a>(advice: &'a [Advice], check: &str) -> &'a Advice {
 
 #[test]
 fn a_server_as_it_should_be_has_no_warning() {
-    on_each_with(&[("performance_schema", "ON"), ("innodb_flush_method", "O_DIRECT")], |server| {
+    on_each_server_with(&[("performance_schema", "ON"), ("innodb_flush_method", "O_DIRECT")], |server| {
         let url = server.url();
         let advice = preflight(&url, &plan(&url, &["workload.update_pct=20"]));
         let bad: Vec<&Advice> = advice.iter().filter(|one| one.severity > Severity::Note).collect();
@@ -53,7 +53,7 @@ fn what_would_falsify_a_run_is_named_with_its_way_out() {
         ("local_infile", "OFF"),
         ("innodb_adaptive_hash_index", "ON"),
     ];
-    on_each_with(&settings, |server| {
+    on_each_server_with(&settings, |server| {
         let url = server.url();
         let advice = preflight(&url, &plan(&url, &["run.sessions_per_schema=64"]));
         let expected = [
@@ -73,15 +73,15 @@ fn what_would_falsify_a_run_is_named_with_its_way_out() {
             ("data", Severity::Note, "dyno load"),
         ];
         for (check, severity, way_out) in expected {
-            let found = finding(&advice, check);
-            assert!(found.severity == severity && found.way_out.contains(way_out), "{found:#?}");
+            let entry = finding(&advice, check);
+            assert!(entry.severity == severity && entry.way_out.contains(way_out), "{entry:#?}");
         }
     });
 }
 
 #[test]
 fn a_user_without_rights_and_a_server_that_takes_no_writes_are_found() {
-    on_each(|server| {
+    on_each_server(|server| {
         server.sql("CREATE USER little@'127.0.0.1'; GRANT SELECT ON bench.* TO little@'127.0.0.1'; SET GLOBAL read_only = ON");
         let url = server.url_of("little", "bench");
         let advice = preflight(&url, &plan(&url, &[]));
@@ -97,50 +97,62 @@ fn a_user_without_rights_and_a_server_that_takes_no_writes_are_found() {
 
 #[test]
 fn the_least_rights_lose_what_check_says_and_one_grant_brings_it_back() {
-    on_each_with(&[("performance_schema", "ON"), ("log_bin", "binlog"), ("server_id", "1")], |server| {
-        let spec = spec(1, 200, 0);
-        loaded(server, &spec);
-        let who = "least@'127.0.0.1'";
-        server.sql(&format!("CREATE USER {who}; GRANT SELECT, UPDATE ON bench.* TO {who}"));
-        let url = server.url_of("least", "bench");
-        let find = |check: &str, sets: &[&str]| finding(&preflight(&url, &plan(&url, sets)), check).clone();
-        // What this user's observer reads, by the names of the portable counters.
-        let absent = |url: &str| -> Vec<Counter> {
-            let snapshot = target_at(url).observer(&spec).unwrap().read(&mut |_| ()).unwrap();
-            let of_all = Counter::ALL.into_iter().filter(|counter| *counter != Counter::CpuTime);
-            of_all.filter(|counter| !matches!(snapshot.portable[counter], Reading::Value(_))).collect()
-        };
-        let lacking = find("performance_schema", &[]);
-        assert_eq!(lacking.severity, Severity::Warn, "{lacking:#?}");
-        assert!(lacking.way_out.contains("GRANT SELECT ON performance_schema.* TO 'least'"), "{lacking:#?}");
-        let lost = absent(&url);
-        assert!(lost.contains(&Counter::DbTime) && lost.contains(&Counter::PhysicalReadRequests), "{lost:?}");
-        if !server.is_mariadb() {
-            assert!(lost.contains(&Counter::RedoBytes), "{lost:?}");
-            assert!(lacking.found.contains("redo_bytes"), "{lacking:#?}");
-        }
-        server.sql(&format!("GRANT SELECT ON performance_schema.* TO {who}"));
-        assert_eq!(find("performance_schema", &[]).severity, Severity::Ok);
-        let lost = absent(&url);
-        // MariaDB does not time its redo log for anybody.
-        assert!(
-            lost.iter().all(|counter| *counter == Counter::RedoSyncTime && server.is_mariadb()),
-            "{lost:?}"
-        );
+    on_each_server_with(
+        &[("performance_schema", "ON"), ("log_bin", "binlog"), ("server_id", "1")],
+        |server| {
+            let spec = spec(1, 200, 0);
+            load_target(server, &spec);
+            let account = "least@'127.0.0.1'";
+            server.sql(&format!("CREATE USER {account}; GRANT SELECT, UPDATE ON bench.* TO {account}"));
+            let url = server.url_of("least", "bench");
+            let find =
+                |check: &str, sets: &[&str]| finding(&preflight(&url, &plan(&url, sets)), check).clone();
+            // The counters that this user's observer cannot read.
+            let absent = |url: &str| -> Vec<Counter> {
+                let snapshot = target_at(url).observer(&spec).unwrap().read(&mut |_| ()).unwrap();
+                let of_all = Counter::ALL.into_iter().filter(|counter| *counter != Counter::CpuTime);
+                of_all
+                    .filter(|counter| !matches!(snapshot.portable[counter], CounterReading::Value(_)))
+                    .collect()
+            };
+            let lacking = find("performance_schema", &[]);
+            assert_eq!(lacking.severity, Severity::Warn, "{lacking:#?}");
+            assert!(
+                lacking.way_out.contains("GRANT SELECT ON performance_schema.* TO 'least'"),
+                "{lacking:#?}"
+            );
+            let lost = absent(&url);
+            assert!(
+                lost.contains(&Counter::DbTime) && lost.contains(&Counter::PhysicalReadRequests),
+                "{lost:?}"
+            );
+            if !server.is_mariadb() {
+                assert!(lost.contains(&Counter::RedoBytes), "{lost:?}");
+                assert!(lacking.found.contains("redo_bytes"), "{lacking:#?}");
+            }
+            server.sql(&format!("GRANT SELECT ON performance_schema.* TO {account}"));
+            assert_eq!(find("performance_schema", &[]).severity, Severity::Ok);
+            let lost = absent(&url);
+            // MariaDB does not measure times of its redo log for any user.
+            assert!(
+                lost.iter().all(|counter| *counter == Counter::RedoSyncTime && server.is_mariadb()),
+                "{lost:?}"
+            );
 
-        // Another one's data: what a plan needs of it, and no more.
-        assert_eq!(find("privileges", &["workload.update_pct=20"]).severity, Severity::Ok);
-        let churn = find("privileges", &["workload.update_pct=20", "workload.insert_pct=10"]);
-        assert_eq!(churn.severity, Severity::Warn, "{churn:#?}");
-        assert!(churn.found.contains("INSERT, DELETE") && churn.way_out.contains("DELETE"), "{churn:#?}");
-        server.sql(&format!("GRANT INSERT, DELETE ON bench.* TO {who}"));
-        assert_eq!(find("privileges", &["workload.insert_pct=10"]).severity, Severity::Ok);
-    });
+            // Data that another user loaded: only the privileges that the plan needs are checked.
+            assert_eq!(find("privileges", &["workload.update_pct=20"]).severity, Severity::Ok);
+            let churn = find("privileges", &["workload.update_pct=20", "workload.insert_pct=10"]);
+            assert_eq!(churn.severity, Severity::Warn, "{churn:#?}");
+            assert!(churn.found.contains("INSERT, DELETE") && churn.way_out.contains("DELETE"), "{churn:#?}");
+            server.sql(&format!("GRANT INSERT, DELETE ON bench.* TO {account}"));
+            assert_eq!(find("privileges", &["workload.insert_pct=10"]).severity, Severity::Ok);
+        },
+    );
 }
 
 #[test]
 fn findings_follow_what_the_workload_does_and_uses() {
-    on_each(|server| {
+    on_each_server(|server| {
         server.sql("CREATE TABLE orders (id INT PRIMARY KEY, pad VARCHAR(200))");
         let rows: Vec<String> = (0..2_000).map(|id| format!("({id}, REPEAT('x', 200))")).collect();
         server.sql(&format!("INSERT INTO orders VALUES {}", rows.join(", ")));

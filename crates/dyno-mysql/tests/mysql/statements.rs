@@ -3,24 +3,25 @@
 use std::sync::Arc;
 
 use dyno_engine::{
-    Answer, Blocks, Commits, Done, ErrorClass, Isolation, MonotonicClock, OpError, OpenOptions, Request,
-    Session, SessionSetup, Statement, StatementId, TargetErrorKind, Type, Value,
+    BlockSessionConfig, Commits, ErrorClass, Isolation, MonotonicClock, OpError, OpenOptions,
+    RequestCompletion, ResultKind, Session, SessionRequest, SessionSetup, Statement, StatementId,
+    TargetErrorKind, Type, Value,
 };
-use dyno_mysql::connect::ConnectConfig;
-use dyno_mysql::wire::Connection;
-use dyno_plan::{Commit, Drive, Protocol, Redo};
+use dyno_mysql::connect::MySqlConnectConfig;
+use dyno_mysql::wire::MySqlConnection;
+use dyno_plan::{Commit, DriveMode, Redo, StatementProtocol};
 use dyno_record::{Counter, Counters};
 use dyno_testbed::MySql;
-use dyno_workload::blocks::Prepared;
+use dyno_workload::blocks::PreparedBlockStatements;
 
-use super::ops::heard;
-use super::{blocks, loaded, on_each, on_each_with, spec, target_at};
+use super::ops::receive_all;
+use super::{blocks, load_target, on_each_server, on_each_server_with, spec, target_at};
 
 fn setup(statements: Vec<Statement>) -> SessionSetup {
-    setup_by(Protocol::Prepared, statements)
+    setup_by(StatementProtocol::Prepared, statements)
 }
 
-fn setup_by(protocol: Protocol, statements: Vec<Statement>) -> SessionSetup {
+fn setup_by(protocol: StatementProtocol, statements: Vec<Statement>) -> SessionSetup {
     SessionSetup {
         number: 0,
         statements: statements.into(),
@@ -36,7 +37,7 @@ fn setup_by(protocol: Protocol, statements: Vec<Statement>) -> SessionSetup {
     }
 }
 
-fn read(sql: &str, params: &[Type], answer: Answer) -> Statement {
+fn read(sql: &str, params: &[Type], answer: ResultKind) -> Statement {
     Statement::read("read", sql.to_owned(), params, answer)
 }
 
@@ -45,41 +46,41 @@ fn write(sql: &str, params: &[Type]) -> Statement {
 }
 
 /// A session in one piece or in two halves: what a test asks, it asks in both ways.
-struct Asked(Box<dyn Session>, bool);
+struct TestSession(Box<dyn Session>, bool);
 
-impl Asked {
-    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
+impl TestSession {
+    fn ask(&mut self, request: SessionRequest<'_>) -> Result<RequestCompletion, Box<OpError>> {
         let Self(session, halves) = self;
         if !*halves {
             return session.ask(request);
         }
         let duplex = session.duplex().unwrap();
         duplex.send(request)?;
-        heard(duplex)
+        receive_all(duplex)
     }
 
     fn rows(&mut self, statement: u16, values: &[Value<'_>]) -> u64 {
         self.execute(statement, values).unwrap().rows
     }
 
-    fn execute(&mut self, statement: u16, values: &[Value<'_>]) -> Result<Done, Box<OpError>> {
-        self.ask(Request::Execute(StatementId(statement), values))
+    fn execute(&mut self, statement: u16, values: &[Value<'_>]) -> Result<RequestCompletion, Box<OpError>> {
+        self.ask(SessionRequest::Execute(StatementId(statement), values))
     }
 
     fn begin(&mut self, isolation: Isolation) {
-        self.ask(Request::Begin(isolation)).unwrap();
+        self.ask(SessionRequest::Begin(isolation)).unwrap();
     }
 }
 
 /// Each product with `sql` done, and a session of these statements in one piece, then in two halves, prepared and as texts.
-fn with(sql: &str, statements: &[Statement], test: impl Fn(&MySql, &mut Asked)) {
-    on_each(|server| {
+fn on_each_protocol(sql: &str, statements: &[Statement], test: impl Fn(&MySql, &mut TestSession)) {
+    on_each_server(|server| {
         let target = target_at(&server.url());
-        for protocol in [Protocol::Prepared, Protocol::Simple] {
+        for protocol in [StatementProtocol::Prepared, StatementProtocol::Simple] {
             for halves in [false, true] {
                 server.sql(sql);
                 let setup = setup_by(protocol, statements.to_vec());
-                let mut session = Asked(target.session(&setup).unwrap(), halves);
+                let mut session = TestSession(target.session(&setup).unwrap(), halves);
                 test(server, &mut session);
                 session.0.close();
             }
@@ -95,19 +96,19 @@ fn every_type_and_null_arrive_as_they_were_bound() {
         read(
             "SELECT i FROM t WHERE i = ? AND r = ? AND x = ? AND b = ? AND d = ? AND p = ?",
             &all,
-            Answer::Row,
+            ResultKind::Row,
         ),
         read(
             "SELECT COUNT(*) FROM t WHERE i IS NULL AND r IS NULL AND x IS NULL AND b IS NULL AND d IS NULL",
             &[],
-            Answer::Number,
+            ResultKind::Number,
         ),
-        read("SELECT x FROM t ORDER BY i", &[], Answer::Rows),
+        read("SELECT x FROM t ORDER BY i", &[], ResultKind::Rows),
         write("UPDATE t SET x = ?, d = ? WHERE i = ?", &[Type::Text, Type::Literal, Type::Int]),
     ];
     let table = "DROP TABLE IF EXISTS t; CREATE TABLE t (i BIGINT, r DOUBLE, x VARCHAR(70) CHARACTER SET utf8mb4, \
                  b VARBINARY(300), d DATETIME(6), p DECIMAL(12, 2))";
-    with(table, &statements, |server, session| {
+    on_each_protocol(table, &statements, |server, session| {
         let bytes: Vec<u8> = (0..=255).collect();
         let values = |number: i64, text| {
             let [day, price] = [&b"2026-02-28 23:59:58.123456"[..], b"-1234567890.05"].map(Value::Text);
@@ -136,20 +137,20 @@ fn every_type_and_null_arrive_as_they_were_bound() {
 #[test]
 fn columns_of_every_kind_are_the_same_by_each_protocol() {
     let statements = [
-        read("SELECT * FROM k WHERE i = ?", &[Type::Int], Answer::Columns),
+        read("SELECT * FROM k WHERE i = ?", &[Type::Int], ResultKind::Columns),
         write(
             "UPDATE k SET p = p + ?, b = ?, j = ?, r = ? WHERE i = ?",
             &[Type::Literal, Type::Bytes, Type::Text, Type::Real, Type::Int],
         ),
-        read("SELECT COUNT(*) FROM k WHERE l = ?", &[Type::Literal], Answer::Number),
+        read("SELECT COUNT(*) FROM k WHERE l = ?", &[Type::Literal], ResultKind::Number),
     ];
     let sql = "DROP TABLE IF EXISTS k; CREATE TABLE k (i BIGINT, u BIGINT UNSIGNED, y YEAR, r DOUBLE, f FLOAT, p DECIMAL(30, 10),
                d DATE, t DATETIME(6), s DATETIME(3), o TIME(6), x VARCHAR(9) CHARACTER SET utf8mb4, b VARBINARY(9), j JSON, e ENUM('a', 'b'), z BIT(9),
                n INT, l VARCHAR(9) CHARACTER SET latin1); INSERT INTO k VALUES (-7, 18446744073709551615, 2026, 0.1, 0.1, 12345678901234567890.0000000001,
                '2026-02-28', '2026-02-28 01:02:03', '2026-02-28 01:02:03.5', '-26:03:04', 'na''ïve', x'00ff27', '{\"a\": 1}', 'b',
                b'101', NULL, 'Zürich')";
-    with(sql, &statements, |server, session| {
-        let told = |session: &mut Asked| -> Vec<String> {
+    on_each_protocol(sql, &statements, |server, session| {
+        let column_texts = |session: &mut TestSession| -> Vec<String> {
             assert_eq!(session.rows(0, &[Value::Int(-7)]), 1);
             let columns = (0..).map_while(|column| session.0.answered(column));
             columns
@@ -178,7 +179,7 @@ fn columns_of_every_kind_are_the_same_by_each_protocol() {
             "Null",
             "Zürich",
         ];
-        assert_eq!(told(session), expected);
+        assert_eq!(column_texts(session), expected);
         // A text that was read is a value of the next statement.
         assert_eq!(session.rows(2, &[Value::Text("Zürich".as_bytes())]), 1);
         let odd = br#"{"a": "it's \\ \" \n"}"#;
@@ -190,19 +191,19 @@ fn columns_of_every_kind_are_the_same_by_each_protocol() {
             Value::Int(-7),
         ];
         assert_eq!(session.rows(1, &values), 1);
-        let kept = server
+        let stored_row = server
             .sql("SELECT HEX(b), r, JSON_UNQUOTE(JSON_EXTRACT(j, '$.a')) = 'it''s \\\\ \" \n', p FROM k");
         // MariaDB takes a text in a sum for a floating-point number, prepared or not; MySQL knows what stands there.
         let is_mariadb = server.is_mariadb();
         let sum =
             if is_mariadb { "12345678901234567000.0000000000" } else { "12345678901234567890.0000000003" };
-        assert_eq!(kept, format!("275C00\t1e-300\t1\t{sum}"));
+        assert_eq!(stored_row, format!("275C00\t1e-300\t1\t{sum}"));
     });
 }
 
 #[test]
 fn integers_of_every_kind_are_numbers() {
-    let number = |sql: &str| read(sql, &[], Answer::Number);
+    let number = |sql: &str| read(sql, &[], ResultKind::Number);
     let statements = [
         number("SELECT t FROM n"),
         number("SELECT s FROM n"),
@@ -214,25 +215,25 @@ fn integers_of_every_kind_are_numbers() {
         number("SELECT i FROM n WHERE i < 0"),
         number("SELECT LENGTH('seven..')"),
         number("SELECT i + 1, t, s, m, b, 'six', 'seven' FROM n UNION ALL SELECT 5, 1, 1, 1, 1, 'a', 'b'"),
-        read("SELECT ? + 40", &[Type::Int], Answer::Number),
+        read("SELECT ? + 40", &[Type::Int], ResultKind::Number),
         number("SELECT f()"),
     ];
     let sql = "DROP TABLE IF EXISTS n; CREATE TABLE n (t TINYINT UNSIGNED, s SMALLINT, m MEDIUMINT, i INT, \
                b BIGINT UNSIGNED); INSERT INTO n VALUES (255, 32767, 70000, 2000000000, 18446744073709551615);
                DROP FUNCTION IF EXISTS f; CREATE FUNCTION f() RETURNS SMALLINT NO SQL RETURN -7 + 300";
-    let ask = |session: &mut Asked| {
-        let told: Vec<u64> = (0..10).map(|number| session.rows(number, &[])).collect();
-        assert_eq!(told, [255, 32_767, 70_000, 2_000_000_000, u64::MAX, 2_000_000_000, 0, 0, 7, 5]);
+    let ask = |session: &mut TestSession| {
+        let row_values: Vec<u64> = (0..10).map(|number| session.rows(number, &[])).collect();
+        assert_eq!(row_values, [255, 32_767, 70_000, 2_000_000_000, u64::MAX, 2_000_000_000, 0, 0, 7, 5]);
         assert_eq!((session.rows(10, &[Value::Int(2)]), session.rows(11, &[])), (42, 293));
     };
-    with(sql, &statements, |_, session| {
+    on_each_protocol(sql, &statements, |_, session| {
         ask(session);
         // What a column is was told before: not again.
         ask(session);
     });
     // A column that is none is told with each answer, those of the others too.
     let statements = [&statements[..], &[number("SELECT 'word' FROM n")]].concat();
-    with(sql, &statements, |_, session| {
+    on_each_protocol(sql, &statements, |_, session| {
         ask(session);
         let text = session.execute(12, &[]).unwrap_err();
         assert!(text.class == ErrorClass::Fatal && text.message.contains("no integer"), "{text}");
@@ -247,12 +248,12 @@ fn a_procedure_is_called_and_may_return_rows_or_none() {
         CREATE PROCEDURE several(IN least INT) SELECT a FROM c WHERE a >= least ORDER BY a;
         CREATE PROCEDURE one(IN by_ INT) UPDATE c SET a = a + by_ WHERE a > 1";
     let statements = [
-        read("CALL several(?)", &[Type::Int], Answer::Number),
-        read("CALL several(?)", &[Type::Int], Answer::Rows),
+        read("CALL several(?)", &[Type::Int], ResultKind::Number),
+        read("CALL several(?)", &[Type::Int], ResultKind::Rows),
         write("CALL one(?)", &[Type::Int]),
-        read("SELECT COUNT(*) FROM c", &[], Answer::Number),
+        read("SELECT COUNT(*) FROM c", &[], ResultKind::Number),
     ];
-    with(sql, &statements, |_, session| {
+    on_each_protocol(sql, &statements, |_, session| {
         for _ in 0..2 {
             assert_eq!(session.rows(0, &[Value::Int(2)]), 3, "the last row's number");
             assert_eq!(session.rows(1, &[Value::Int(2)]), 2);
@@ -271,19 +272,19 @@ fn accounts() -> [Statement; 3] {
     let int = [Type::Int, Type::Int];
     [
         write("UPDATE a SET v = v + ? WHERE id = ?", &int),
-        read("SELECT v FROM a WHERE id = ?", &int[..1], Answer::Number),
+        read("SELECT v FROM a WHERE id = ?", &int[..1], ResultKind::Number),
         // Of the transaction that has begun.
-        read("SELECT COUNT(*) FROM a WHERE v = ? FOR UPDATE", &int[..1], Answer::Number),
+        read("SELECT COUNT(*) FROM a WHERE v = ? FOR UPDATE", &int[..1], ResultKind::Number),
     ]
 }
 
-fn add(by: i64, id: i64) -> [Value<'static>; 2] {
-    [Value::Int(by), Value::Int(id)]
+fn add(amount: i64, id: i64) -> [Value<'static>; 2] {
+    [Value::Int(amount), Value::Int(id)]
 }
 
 #[test]
 fn what_is_committed_stays_and_what_is_rolled_back_was_never_there() {
-    with(ACCOUNTS, &accounts(), |server, session| {
+    on_each_protocol(ACCOUNTS, &accounts(), |server, session| {
         let outside = || server.sql("SELECT GROUP_CONCAT(v ORDER BY id) FROM a");
         session.begin(Isolation::Platform);
         assert_eq!((session.rows(0, &add(5, 1)), session.rows(0, &add(-5, 2))), (1, 1));
@@ -292,35 +293,35 @@ fn what_is_committed_stays_and_what_is_rolled_back_was_never_there() {
             (5, "0,0".to_owned()),
             "seen inside alone"
         );
-        session.ask(Request::Commit).unwrap();
+        session.ask(SessionRequest::Commit).unwrap();
         assert_eq!(outside(), "5,-5");
         session.begin(Isolation::Platform);
         session.rows(0, &add(100, 1));
-        session.ask(Request::Rollback).unwrap();
+        session.ask(SessionRequest::Rollback).unwrap();
         assert_eq!(outside(), "5,-5");
         // Alone each commits by itself again.
         session.rows(0, &add(1, 1));
         assert_eq!(outside(), "6,-5");
         // Nothing has begun: nothing is to be done.
-        session.ask(Request::Rollback).unwrap();
-        session.ask(Request::Commit).unwrap();
-        session.ask(Request::Edge).unwrap();
+        session.ask(SessionRequest::Rollback).unwrap();
+        session.ask(SessionRequest::Commit).unwrap();
+        session.ask(SessionRequest::Edge).unwrap();
     });
 }
 
 #[test]
 fn a_transaction_sees_of_others_what_its_isolation_says() {
     let statements = accounts();
-    with(ACCOUNTS, &statements, |server, session| {
+    on_each_protocol(ACCOUNTS, &statements, |server, session| {
         let mut sees = |isolation| {
             session.begin(isolation);
             let first = session.rows(1, &[Value::Int(1)]);
             // At `SERIALIZABLE` a read locks.
             let locked = server
                 .try_sql("dyno", "SET innodb_lock_wait_timeout = 1; UPDATE a SET v = v + 1 WHERE id = 1");
-            let second = session.rows(1, &[Value::Int(1)]);
-            session.ask(Request::Commit).unwrap();
-            (second - first, locked.is_err())
+            let second_value = session.rows(1, &[Value::Int(1)]);
+            session.ask(SessionRequest::Commit).unwrap();
+            (second_value - first, locked.is_err())
         };
         assert_eq!(sees(Isolation::ReadCommitted), (1, false));
         assert_eq!(sees(Isolation::RepeatableRead), (0, false));
@@ -332,26 +333,27 @@ fn a_transaction_sees_of_others_what_its_isolation_says() {
 
 #[test]
 fn a_deadlock_is_retryable_and_its_transaction_can_be_rolled_back() {
-    with(ACCOUNTS, &accounts(), |server, session| {
+    on_each_protocol(ACCOUNTS, &accounts(), |server, session| {
         let target = target_at(&server.url());
         let mut other = target.session(&setup(accounts().to_vec())).unwrap();
         let first = StatementId(0);
         session.begin(Isolation::Platform);
-        other.ask(Request::Begin(Isolation::Platform)).unwrap();
+        other.ask(SessionRequest::Begin(Isolation::Platform)).unwrap();
         session.rows(0, &add(1, 1));
         other.execute(first, &add(1, 2)).unwrap();
         let waiting = std::thread::spawn(move || {
             let waited = other.execute(first, &add(1, 1)).map(|done| done.rows);
-            let ended = other.ask(if waited.is_ok() { Request::Commit } else { Request::Rollback });
-            ended.unwrap();
+            let end_result =
+                other.ask(if waited.is_ok() { SessionRequest::Commit } else { SessionRequest::Rollback });
+            end_result.unwrap();
             (waited, other)
         });
         let mine = session.execute(0, &add(1, 2)).map(|done| done.rows);
-        session.ask(if mine.is_ok() { Request::Commit } else { Request::Rollback }).unwrap();
-        let (others, other) = waiting.join().unwrap();
+        session.ask(if mine.is_ok() { SessionRequest::Commit } else { SessionRequest::Rollback }).unwrap();
+        let (other_result, other) = waiting.join().unwrap();
         // One of them is the victim.
-        let (done, lost) = if mine.is_ok() { (mine, others) } else { (others, mine) };
-        assert_eq!(done.unwrap(), 1);
+        let (succeeded, lost) = if mine.is_ok() { (mine, other_result) } else { (other_result, mine) };
+        assert_eq!(succeeded.unwrap(), 1);
         let lost = lost.unwrap_err();
         assert_eq!((lost.class, lost.code.as_str()), (ErrorClass::Retryable, "1213"), "{lost}");
         assert_eq!(server.sql("SELECT SUM(v) FROM a"), "2");
@@ -364,7 +366,7 @@ fn a_deadlock_is_retryable_and_its_transaction_can_be_rolled_back() {
 
 #[test]
 fn what_cannot_be_bound_is_fatal_and_nothing_was_sent() {
-    with(ACCOUNTS, &accounts(), |_, session| {
+    on_each_protocol(ACCOUNTS, &accounts(), |_, session| {
         let mut refused = |statement, values: &[Value<'_>]| {
             let error = session.execute(statement, values).unwrap_err();
             assert_eq!(error.class, ErrorClass::Fatal, "{error}");
@@ -380,15 +382,18 @@ fn what_cannot_be_bound_is_fatal_and_nothing_was_sent() {
 
 #[test]
 fn statements_that_cannot_be_prepared_say_which_and_why() {
-    on_each(|server| {
+    on_each_server(|server| {
         let target = target_at(&server.url());
         let refused = |statement: Statement| target.session(&setup(vec![statement])).err().unwrap();
-        let gone = refused(read("SELECT COUNT(*) FROM gone", &[], Answer::Number));
-        assert_eq!(gone.kind, TargetErrorKind::Data, "{gone}");
-        assert!(gone.message.contains("statement read") && gone.message.contains("gone"), "{gone}");
-        let marks = refused(read("SELECT ? + ?", &[Type::Int], Answer::Number));
+        let missing_table = refused(read("SELECT COUNT(*) FROM gone", &[], ResultKind::Number));
+        assert_eq!(missing_table.kind, TargetErrorKind::Data, "{missing_table}");
+        assert!(
+            missing_table.message.contains("statement read") && missing_table.message.contains("gone"),
+            "{missing_table}"
+        );
+        let marks = refused(read("SELECT ? + ?", &[Type::Int], ResultKind::Number));
         assert!(marks.message.contains("statement read has 2 marks of parameters, and 1 types"), "{marks}");
-        let wrong = refused(read("SELEC 1", &[], Answer::Number));
+        let wrong = refused(read("SELEC 1", &[], ResultKind::Number));
         assert_eq!(wrong.kind, TargetErrorKind::Database, "{wrong}");
     });
 }
@@ -399,20 +404,29 @@ fn commits_are_those_that_the_server_counts() {
     let settings: [&[(&str, &str)]; 2] =
         [&[("skip_log_bin", "1")], &[("log_bin", "binlog"), ("server_id", "1")]];
     for settings in settings {
-        on_each_with(settings, |server| {
+        on_each_server_with(settings, |server| {
             let spec = spec(1, 100, 0);
-            let target = loaded(server, &spec);
-            let of: Blocks = blocks(&spec, 0, Redo::Lite);
-            let prepared = Prepared::new(target.as_ref(), &of, Drive::Client, Commit::Wait).unwrap();
+            let target = load_target(server, &spec);
+            let block_workload: BlockSessionConfig = blocks(&spec, 0, Redo::Lite);
+            let prepared = PreparedBlockStatements::new(
+                target.as_ref(),
+                &block_workload,
+                DriveMode::Client,
+                Commit::Wait,
+            )
+            .unwrap();
             let statements = prepared.statements.iter().cloned().chain([
                 Statement::write(
                     "add",
                     "UPDATE dyno_rows_1 SET ver = ver + ? WHERE custid = ?".to_owned(),
                     &[Type::Int; 2],
                 ),
-                read("SELECT ver FROM dyno_rows_1 WHERE custid = ?", &[Type::Int], Answer::Number),
-                Statement { works: false, ..read("SELECT COUNT(*) FROM dyno_rows_1", &[], Answer::Number) },
-                read("SELECT 1", &[], Answer::Number),
+                read("SELECT ver FROM dyno_rows_1 WHERE custid = ?", &[Type::Int], ResultKind::Number),
+                Statement {
+                    works: false,
+                    ..read("SELECT COUNT(*) FROM dyno_rows_1", &[], ResultKind::Number)
+                },
+                read("SELECT 1", &[], ResultKind::Number),
             ]);
             let statements: Vec<Statement> = statements
                 .enumerate()
@@ -431,37 +445,49 @@ fn commits_are_those_that_the_server_counts() {
                 );
                 let mut ask = |request| session.ask(request).unwrap();
                 for _ in 0..rounds {
-                    let write = Request::Execute(StatementId(update), &[Value::Int(1), Value::Int(7)]);
-                    let read = Request::Execute(StatementId(ver), &[Value::Int(7)]);
-                    let looks = Request::Execute(StatementId(look), &[]);
+                    let write = SessionRequest::Execute(StatementId(update), &[Value::Int(1), Value::Int(7)]);
+                    let read = SessionRequest::Execute(StatementId(ver), &[Value::Int(7)]);
+                    let looks = SessionRequest::Execute(StatementId(look), &[]);
                     // Two, one, none, one that the server does not count, one alone, and a look that is not counted.
+                    for request in [
+                        SessionRequest::Begin(Isolation::Platform),
+                        write,
+                        read,
+                        looks,
+                        write,
+                        SessionRequest::Commit,
+                    ] {
+                        ask(request);
+                    }
                     for request in
-                        [Request::Begin(Isolation::Platform), write, read, looks, write, Request::Commit]
+                        [SessionRequest::Begin(Isolation::ReadCommitted), read, SessionRequest::Commit]
                     {
                         ask(request);
                     }
-                    for request in [Request::Begin(Isolation::ReadCommitted), read, Request::Commit] {
+                    for request in
+                        [SessionRequest::Begin(Isolation::Platform), write, SessionRequest::Rollback]
+                    {
                         ask(request);
                     }
-                    for request in [Request::Begin(Isolation::Platform), write, Request::Rollback] {
-                        ask(request);
-                    }
-                    for request in [Request::Begin(Isolation::Platform), Request::Commit, write, looks] {
+                    for request in
+                        [SessionRequest::Begin(Isolation::Platform), SessionRequest::Commit, write, looks]
+                    {
                         ask(request);
                     }
                 }
                 // Before it has told at an edge, and behind it.
                 let unasked = observer.snapshot().unwrap();
-                let own = observer.own_commits().cast_signed() + session.overhead_commits() - begin.1;
+                let own_commits = observer.own_commits().cast_signed() + session.overhead_commits() - begin.1;
                 let moved = Counters::between(&begin.0, &unasked);
                 let commits = moved.get(Counter::Commits).unwrap();
-                assert_eq!(commits - own, 4 * rounds, "{own} beside them");
+                assert_eq!(commits - own_commits, 4 * rounds, "{own_commits} beside them");
                 assert_eq!(moved.own[&Counter::Commits], commits, "nobody else's");
                 session.edge().unwrap();
-                let told = observer.snapshot().unwrap();
-                let own = observer.own_commits().cast_signed() + session.overhead_commits() - begin.1;
-                let commits = Counters::between(&begin.0, &told).get(Counter::Commits).unwrap();
-                assert_eq!(commits - own, 4 * rounds, "{own} beside them");
+                let edge_snapshot = observer.snapshot().unwrap();
+                let edge_commits =
+                    observer.own_commits().cast_signed() + session.overhead_commits() - begin.1;
+                let commits = Counters::between(&begin.0, &edge_snapshot).get(Counter::Commits).unwrap();
+                assert_eq!(commits - edge_commits, 4 * rounds, "{edge_commits} beside them");
             };
             // What is met for the first time is looked up in the dictionary.
             did(1);
@@ -473,19 +499,19 @@ fn commits_are_those_that_the_server_counts() {
 
 #[test]
 fn holder_of_a_row_lock_is_named() {
-    on_each(|server| {
+    on_each_server(|server| {
         server.sql("CREATE TABLE locked (id INT PRIMARY KEY, n INT); INSERT INTO locked VALUES (1, 1)");
         let target = target_at(&server.url());
         let update = || setup(vec![write("UPDATE locked SET n = n + 1 WHERE id = 1", &[])]);
         let mut waiter = target.session(&update()).unwrap();
         let options = OpenOptions { password: None, connect_timeout: std::time::Duration::from_secs(20) };
-        let config = ConnectConfig::from_url(&server.url().parse().unwrap(), &options).unwrap();
-        let mut holder = Connection::open(&config, "nightly").unwrap();
+        let config = MySqlConnectConfig::from_url(&server.url().parse().unwrap(), &options).unwrap();
+        let mut holder = MySqlConnection::open(&config, "nightly").unwrap();
         holder.simple("BEGIN").unwrap();
         holder.simple("UPDATE locked SET n = 5 WHERE id = 1").unwrap();
         std::thread::scope(|scope| {
             let waiting =
-                scope.spawn(move || waiter.ask(Request::Execute(StatementId(0), &[])).unwrap().rows);
+                scope.spawn(move || waiter.ask(SessionRequest::Execute(StatementId(0), &[])).unwrap().rows);
             let named = format!("; in their way: process {}", holder.id());
             let is_named = || target.stuck().unwrap().is_some_and(|stuck| stuck.words.contains(&named));
             let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);

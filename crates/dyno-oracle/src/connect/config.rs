@@ -1,68 +1,64 @@
-//! Where and how to connect, as types; `from_url` fills them.
+//! Types that hold where and how to connect; `from_url` fills them.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use dyno_engine::Secret;
 
-/// How the listener is spoken to.
+/// The network protocol of the listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    /// In the clear.
+pub enum OracleNetProtocol {
+    /// TCP without encryption, on port 1521 by default.
     Tcp,
-    /// Inside TLS.
+    /// TCP inside TLS, on port 2484 by default.
     Tcps,
 }
 
 dyno_plan::names! {
-    /// The word in descriptors: `tcps`.
-    Protocol { Tcp = "tcp", Tcps = "tcps" }
+    /// The word in connect descriptors: `tcps`.
+    OracleNetProtocol { Tcp = "tcp", Tcps = "tcps" }
 }
 
-/// Where the database is.
+/// The address of the database, explicit or as an alias.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
-    /// A listener, and what it is asked for.
+    /// A listener and the connect data to send to it.
     Listener {
-        /// The listener's host.
         host: String,
-        /// Its port.
         port: u16,
-        /// How it is spoken to.
-        protocol: Protocol,
-        /// What it is asked for, as the words of `CONNECT_DATA`: `(SERVICE_NAME=bench)`.
+        /// The network protocol, plain or TLS.
+        protocol: OracleNetProtocol,
+        /// The contents of `CONNECT_DATA`: `(SERVICE_NAME=bench)`.
         connect_data: String,
     },
-    /// A name that `tnsnames.ora` explains.
+    /// A name that `tnsnames.ora` defines.
     Alias(String),
 }
 
-/// Everything that is needed to open connections to one database; cheap to clone, never shows a password.
+/// Everything needed to open connections to one database. It is cheap to clone and never shows a password.
 #[derive(Debug, Clone)]
-pub struct ConnectConfig {
-    /// Where the database is.
+pub struct OracleConnectConfig {
     pub endpoint: Endpoint,
-    /// Whether the URL names one instance, by its name or its SID.
+    /// Whether the URL selects one instance, by its name or its SID.
     pub one_instance: bool,
-    /// The user.
     pub user: String,
-    /// The password, if there is one.
+    /// The password; absent if none is set.
     pub password: Option<Secret>,
-    /// The folder of `tnsnames.ora`, if not that of the environment.
+    /// The folder of `tnsnames.ora`; absent for that of the environment.
     pub tns_admin: Option<PathBuf>,
-    /// What is set for Oracle's own clients and has no effect here.
+    /// Settings of Oracle's own clients that have no effect in Dyno.
     pub(crate) without_effect: Vec<String>,
-    /// The folder of `ewallet.pem`.
+    /// The folder of `ewallet.pem`; absent without a wallet.
     pub wallet: Option<PathBuf>,
-    /// What its private key is encrypted with.
+    /// The password of the wallet's private key; absent if it is not encrypted.
     pub wallet_password: Option<Secret>,
-    /// The largest packet, in bytes, that is offered to the listener.
+    /// The largest packet in bytes that is offered to the listener.
     pub sdu: Option<u32>,
-    /// The longest wait for one connection to be ready.
+    /// The longest time to wait until a connection is ready.
     pub connect_timeout: Duration,
-    /// The longest wait for one answer; `None` waits for ever.
+    /// The longest time to wait for one reply; `None` waits for ever.
     pub call_timeout: Option<Duration>,
-    /// The same for sessions of a run, whose calls are short. Loads, checks and drops take as long as they take.
+    /// The same for sessions of a run, whose calls are short. Loads, checks and drops have no limit.
     pub session_call_timeout: Option<Duration>,
     /// The tablespace of Dyno's tables; the user's own by default.
     pub tablespace: Option<String>,
@@ -70,8 +66,8 @@ pub struct ConnectConfig {
     pub index_nologging: bool,
 }
 
-impl ConnectConfig {
-    /// The same for sessions of a run.
+impl OracleConnectConfig {
+    /// The settings for sessions of a run.
     pub(crate) fn for_sessions(&self) -> Self {
         Self { call_timeout: self.session_call_timeout, ..self.clone() }
     }
@@ -82,7 +78,7 @@ impl ConnectConfig {
             Endpoint::Alias(alias) => alias.clone(),
             Endpoint::Listener { host, port, protocol, connect_data } => {
                 let sdu = self.sdu.map_or(String::new(), |sdu| format!("(SDU={sdu})"));
-                // The driver would rest for a second behind an attempt that failed.
+                // The driver would otherwise sleep for a second after a failed attempt.
                 format!(
                     "(DESCRIPTION=(RETRY_DELAY=0){sdu}(ADDRESS=(PROTOCOL={})(HOST={host})(PORT={port}))\
                      (CONNECT_DATA={connect_data}))",
@@ -92,7 +88,7 @@ impl ConnectConfig {
         }
     }
 
-    /// The endpoint in words.
+    /// The endpoint as text for messages.
     pub(crate) fn endpoint_words(&self) -> String {
         match &self.endpoint {
             Endpoint::Alias(alias) => format!("alias {alias:?} of tnsnames.ora"),
@@ -100,7 +96,7 @@ impl ConnectConfig {
         }
     }
 
-    /// The clause that puts an object into the tablespace that the URL names; empty without one.
+    /// The clause that places an object in the URL's tablespace; empty if the URL names none.
     pub(crate) fn tablespace_clause(&self) -> String {
         self.tablespace.as_ref().map_or(String::new(), |name| format!("TABLESPACE {name}"))
     }

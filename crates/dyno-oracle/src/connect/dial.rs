@@ -1,33 +1,34 @@
-//! Opening one connection within a limit.
+//! Opens one connection within a time limit.
 //!
-//! The driver limits only the wait for TCP: a listener that takes the connection and never speaks would hold it for ever, and
-//! one that speaks something else makes the driver panic. So a connection is opened on a thread of its own, which is left
-//! behind where the limit is reached: it ends when the other side closes, or with the process.
+//! The driver only limits the wait for TCP. A listener that accepts the connection and never sends anything
+//! would block it for ever, and another protocol makes the driver panic. So a separate thread opens each
+//! connection. At the time limit Dyno leaves the thread behind; it ends when the other side closes, or with
+//! the process.
 
 use std::sync::Once;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 
 use oracledb::{Config, Connection};
 
-use super::config::ConnectConfig;
+use super::config::OracleConnectConfig;
 use super::explain;
-use crate::shelter::caught;
+use crate::shelter::catch_driver_panic;
 use dyno_engine::TargetError;
 
 /// The name of the threads that open connections.
 const THREAD: &str = "dyno-oracle-dial";
 
-/// Statements whose cursors one connection keeps: more than any of ours has.
+/// Statements whose cursors one connection caches: more than any connection of Dyno uses.
 const CURSORS: usize = 64;
 
-/// A connection that is ready for statements; `action` is what it is seen as in V$SESSION, beside the module `dyno`.
-pub(crate) fn dial(config: &ConnectConfig, action: &str) -> Result<Connection, TargetError> {
+/// Opens a connection that is ready for statements; `action` is shown in V$SESSION next to the module `dyno`.
+pub(crate) fn dial(config: &OracleConnectConfig, action: &str) -> Result<Connection, TargetError> {
     let driver = driver_config(config)?;
     prepare_process();
     let (send, answer) = channel();
     let thread = std::thread::Builder::new().name(THREAD.to_owned()).spawn(move || {
-        // Where nobody waits any more, the connection is closed again.
-        let _ = send.send(caught(|| oracledb::connect(driver)));
+        // If the receiver has given up, dropping the result closes the connection.
+        let _ = send.send(catch_driver_panic(|| oracledb::connect(driver)));
     });
     thread.map_err(|error| {
         TargetError::unreachable(format!("no thread could be started to connect: {error}"))
@@ -49,7 +50,7 @@ pub(crate) fn dial(config: &ConnectConfig, action: &str) -> Result<Connection, T
 }
 
 /// The driver's settings for `config`.
-fn driver_config(config: &ConnectConfig) -> Result<Config, TargetError> {
+fn driver_config(config: &OracleConnectConfig) -> Result<Config, TargetError> {
     let Some(password) = &config.password else {
         return Err(explain::no_password(config));
     };
@@ -69,11 +70,11 @@ fn driver_config(config: &ConnectConfig) -> Result<Config, TargetError> {
     driver.set_connect_string(&config.connect_string()).map_err(|error| explain::refused(&error, config))
 }
 
-/// What the driver needs of the process, once: the provider of cryptography for TLS.
+/// Initializes once per process what the driver needs: the cryptography provider for TLS.
 fn prepare_process() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Someone who has chosen one already has chosen well.
+        // A provider that was installed before remains in use.
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     });
 }

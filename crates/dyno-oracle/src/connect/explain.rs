@@ -1,41 +1,43 @@
-//! Why there is no connection, with the way out.
+//! Explains why a connection failed, with a hint what to do.
 
 use oracledb::ErrorKind;
 
-use super::config::{ConnectConfig, Endpoint, Protocol};
-use crate::error::{OraError, words};
+use super::config::{Endpoint, OracleConnectConfig, OracleNetProtocol};
+use crate::error::{OracleError, one_line};
 use dyno_engine::{Refusal as _, TargetError, TargetErrorKind};
 
-/// The ways to give a password, for hints.
+/// The ways to supply a password, for hints.
 const WAYS: &str = "give the password by target.password_env, target.password_file or the prompt";
 
-/// There is no password, and the driver knows no other way to log in.
-pub(super) fn no_password(config: &ConnectConfig) -> TargetError {
+/// No password is set, and the driver supports no other way to log in.
+pub(super) fn no_password(config: &OracleConnectConfig) -> TargetError {
     let user = &config.user;
     TargetError::new(TargetErrorKind::PasswordNeeded, format!("user {user} needs a password")).hint(WAYS)
 }
 
-/// Nothing came within the limit.
-pub(super) fn too_late(config: &ConnectConfig) -> TargetError {
+/// No reply arrived within the limit.
+pub(super) fn too_late(config: &OracleConnectConfig) -> TargetError {
     let (endpoint, seconds) = (config.endpoint_words(), config.connect_timeout.as_secs_f64());
     TargetError::unreachable(format!("{endpoint} gave no connection to a database within {seconds} s (target.connect_timeout)"),
     )
     .hint("check that host and port are those of an Oracle listener that is not overloaded, and that protocol (tcp or tcps) is the port's")
 }
 
-/// What came is not Oracle's protocol.
-pub(super) fn no_oracle(config: &ConnectConfig) -> TargetError {
+/// The reply was not Oracle's protocol.
+pub(super) fn no_oracle(config: &OracleConnectConfig) -> TargetError {
     let endpoint = config.endpoint_words();
     TargetError::unreachable(format!("what answers at {endpoint} does not speak Oracle's protocol")).hint(
         "check that host and port are those of an Oracle listener (`lsnrctl status` on its host shows them)",
     )
 }
 
-/// Where the driver gives up on a server that requires encryption, in its pinned version; a test fails where another one moves it.
+/// Where the pinned version of the driver panics for a server that requires encryption; a test fails if
+/// another version changes it.
 const ENCRYPTION_PLACE: &str = "connect.rs line 100";
 
-/// The driver panicked on what it does not know: which that is tells the place in its source that `panic` names.
-pub(super) fn panicked(panic: &str, config: &ConnectConfig) -> TargetError {
+/// The driver panicked on something that it does not support; `panic` contains the source location, which
+/// shows what.
+pub(super) fn panicked(panic: &str, config: &OracleConnectConfig) -> TargetError {
     let endpoint = config.endpoint_words();
     if panic.contains("auth.rs") {
         let user = &config.user;
@@ -55,9 +57,9 @@ pub(super) fn panicked(panic: &str, config: &ConnectConfig) -> TargetError {
     no_oracle(config)
 }
 
-/// The listener or the database refused, or the way to them is broken.
-pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> TargetError {
-    if let Some(server) = OraError::met(error) {
+/// The listener or the database rejected the connection, or the network failed.
+pub(super) fn refused(error: &oracledb::Error, config: &OracleConnectConfig) -> TargetError {
+    if let Some(server) = OracleError::from_driver(error) {
         return by_database(server, config);
     }
     let endpoint = config.endpoint_words();
@@ -92,20 +94,20 @@ pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> Target
         ),
         ErrorKind::CallTimeoutExceeded => too_late(config),
         ErrorKind::DeadConnection | ErrorKind::StreamOperation | ErrorKind::UnexpectedError => {
-            let tcps = matches!(config.endpoint, Endpoint::Listener { protocol: Protocol::Tcp, .. });
+            let tcps = matches!(config.endpoint, Endpoint::Listener { protocol: OracleNetProtocol::Tcp, .. });
             let tls = if tcps { "; a port for TLS wants protocol=tcps" } else { "" };
             unreachable(
-                format!("no Oracle listener can be reached at {endpoint}: {}", words(error)),
+                format!("no Oracle listener can be reached at {endpoint}: {}", one_line(error)),
                 &format!("check that the listener runs, host and port, and that no firewall is between{tls}"),
             )
         }
-        ErrorKind::TlsOperation => TargetError::denied(format!("no TLS connection to {endpoint} could be made: {}", words(error)),
+        ErrorKind::TlsOperation => TargetError::denied(format!("no TLS connection to {endpoint} could be made: {}", one_line(error)),
         )
         .hint("give the authority's certificate by wallet=FOLDER with ewallet.pem, and connect by a name that is in the server's certificate"),
         ErrorKind::WalletUnreadable(_)
         | ErrorKind::WalletPasswordMissingOrInvalid(..)
         | ErrorKind::WalletPrivateKeyInvalid(_)
-        | ErrorKind::PemFileOperation => TargetError::denied(format!("the wallet cannot be used: {}", words(error)),
+        | ErrorKind::PemFileOperation => TargetError::denied(format!("the wallet cannot be used: {}", one_line(error)),
         )
         .hint("wallet=FOLDER is the folder of ewallet.pem; the password of an encrypted key comes from DYNO_WALLET_PASSWORD"),
         ErrorKind::NoConfigDir => unsupported(
@@ -120,12 +122,12 @@ pub(super) fn refused(error: &oracledb::Error, config: &ConnectConfig) -> Target
             format!("the database at {endpoint} is too old"),
             "Dyno speaks to Oracle Database 12.2 and later",
         ),
-        _ => unreachable(format!("{endpoint} cannot be connected to: {}", words(error)), ""),
+        _ => unreachable(format!("{endpoint} cannot be connected to: {}", one_line(error)), ""),
     }
 }
 
-/// The database refused the login.
-fn by_database(server: OraError, config: &ConnectConfig) -> TargetError {
+/// The database rejected the login.
+fn by_database(server: OracleError, config: &OracleConnectConfig) -> TargetError {
     let user = &config.user;
     let hint = match server.number {
         1017 | 1005 => format!("check user and password ({user:?} is the user); {WAYS}"),

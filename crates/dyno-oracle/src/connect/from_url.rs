@@ -1,28 +1,28 @@
-//! Filling a [`ConnectConfig`]: the URL's parts and parameters, then the environment (`TWO_TASK`, `TNS_ADMIN`,
-//! `DYNO_WALLET_PASSWORD`).
+//! Fills a [`OracleConnectConfig`] from the URL's parts and parameters, then from the environment (`TWO_TASK`,
+//! `TNS_ADMIN`, `DYNO_WALLET_PASSWORD`).
 
 use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
-use super::config::{ConnectConfig, Endpoint, Protocol};
+use super::config::{Endpoint, OracleConnectConfig, OracleNetProtocol};
 use super::surroundings::{located, without_effect};
 use dyno_engine::net::Environment;
 use dyno_engine::net::url::{check_names, path, whole, wrong};
 use dyno_engine::{OpenOptions, Secret, TargetError};
 
-/// The listener's registered ports: in the clear, and with TLS.
+/// The listener's registered ports: without and with TLS.
 const PORT: u16 = 1521;
 const PORT_TLS: u16 = 2484;
 
-/// The longest wait of a run's session for one answer, where the URL has no `call-timeout`. Scans and slices take less. A session
-/// that waits for a lock or for a server that hangs ends at last.
+/// The longest wait of a run's session for one reply if the URL has no `call-timeout`. Scans and slices take
+/// less. It ends sessions that wait for a lock or a hanging server.
 const SESSION_CALL_TIMEOUT: Duration = Duration::from_secs(3_600);
 
-/// The variable that holds what a wallet's private key is encrypted with.
+/// The variable that contains the password of the wallet's private key.
 const WALLET_PASSWORD: &str = "DYNO_WALLET_PASSWORD";
 
-/// The URL parameters that are understood.
+/// The URL parameters that Dyno accepts.
 const PARAMETERS: [&str; 11] = [
     "protocol",
     "server",
@@ -37,22 +37,22 @@ const PARAMETERS: [&str; 11] = [
     "index-logging",
 ];
 
-/// Parameters that describe a listener, which an alias does itself.
+/// Parameters that describe a listener; an alias includes them already.
 const OF_LISTENER: [&str; 5] = ["protocol", "server", "instance", "sid", "sdu"];
 
-impl ConnectConfig {
-    /// What `url` and `options` say, filled up from the environment.
+impl OracleConnectConfig {
+    /// Reads `url` and `options`; the environment supplies what is missing.
     ///
     /// # Errors
-    /// `Unsupported`: a parameter is unknown or has an impossible value, or no user or service is named.
+    /// `Unsupported`: a parameter is unknown or has an invalid value, or no user or service is named.
     pub fn from_url(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
         Self::read(url, options, Environment::PROCESS)
     }
 
-    /// `url` with the database that the environment names, as output shows it.
+    /// `url` with the database from the environment, for output.
     ///
     /// # Errors
-    /// As [`ConnectConfig::from_url`].
+    /// As [`OracleConnectConfig::from_url`].
     pub fn effective_url(url: &TargetUrl) -> Result<TargetUrl, TargetError> {
         located(url, Environment::PROCESS)
     }
@@ -101,7 +101,7 @@ impl ConnectConfig {
     }
 }
 
-/// The name of a tablespace as it may stand in a statement.
+/// The name of a tablespace in a form that is safe in a statement.
 fn tablespace(name: &str) -> Result<String, TargetError> {
     let upper = name.to_ascii_uppercase();
     let plain = upper.bytes().all(|b| b.is_ascii_alphanumeric() || b"_$#".contains(&b));
@@ -111,7 +111,7 @@ fn tablespace(name: &str) -> Result<String, TargetError> {
     Err(wrong("tablespace", name, "a name of letters, digits, _, $ and #, a letter first"))
 }
 
-/// A value that may stand in a descriptor: one that cannot end it or add to it.
+/// Checks a value for a descriptor: it must not end the descriptor or add to it.
 fn plain<'a>(name: &str, value: &'a str) -> Result<&'a str, TargetError> {
     let is_plain = |c: char| c.is_alphanumeric() || "_-.$#:/%".contains(c);
     if !value.is_empty() && value.chars().all(is_plain) {
@@ -120,11 +120,13 @@ fn plain<'a>(name: &str, value: &'a str) -> Result<&'a str, TargetError> {
     Err(wrong(name, value, "letters, digits and any of _ - . $ # :"))
 }
 
-/// The listener that the URL's host and port name, and what it is asked for.
+/// The listener at the URL's host and port, and the connect data for it.
 fn listener(url: &TargetUrl, host: &str) -> Result<Endpoint, TargetError> {
     let protocol = match url.param("protocol") {
-        None => Protocol::Tcp,
-        Some(name) => Protocol::from_name(name).ok_or_else(|| wrong("protocol", name, "tcp or tcps"))?,
+        None => OracleNetProtocol::Tcp,
+        Some(name) => {
+            OracleNetProtocol::from_name(name).ok_or_else(|| wrong("protocol", name, "tcp or tcps"))?
+        }
     };
     let wanted = match (url.param("sid"), url.path.as_str()) {
         (None, "") => {
@@ -146,7 +148,7 @@ fn listener(url: &TargetUrl, host: &str) -> Result<Endpoint, TargetError> {
     };
     Ok(Endpoint::Listener {
         host: plain("the host", host)?.to_owned(),
-        port: url.port.unwrap_or(if protocol == Protocol::Tcps { PORT_TLS } else { PORT }),
+        port: url.port.unwrap_or(if protocol == OracleNetProtocol::Tcps { PORT_TLS } else { PORT }),
         protocol,
         connect_data: format!("{wanted}{instance}{server}"),
     })
@@ -171,12 +173,12 @@ mod tests {
     use dyno_engine::TargetErrorKind;
     use std::path::PathBuf;
 
-    fn read(url: &str) -> Result<ConnectConfig, TargetError> {
+    fn read(url: &str) -> Result<OracleConnectConfig, TargetError> {
         fn nothing(_: &str) -> Option<String> {
             None
         }
         let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(7) };
-        ConnectConfig::read(&url.parse().unwrap(), &options, Environment(nothing))
+        OracleConnectConfig::read(&url.parse().unwrap(), &options, Environment(nothing))
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Finding and opening an Oracle database: the URL, `tnsnames.ora`, TLS with a wallet, and what a refusal means.
+//! Opens connections to an Oracle database: URL, `tnsnames.ora`, TLS with a wallet, and the meaning of
+//! errors.
 
 mod config;
 mod dial;
@@ -6,5 +7,5 @@ mod explain;
 mod from_url;
 mod surroundings;
 
-pub use config::{ConnectConfig, Endpoint, Protocol};
+pub use config::{Endpoint, OracleConnectConfig, OracleNetProtocol};
 pub(super) use dial::dial;

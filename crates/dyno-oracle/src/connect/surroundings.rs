@@ -1,4 +1,5 @@
-//! What Oracle's own clients take from the environment and from `sqlnet.ora`: what is read here, and what has no effect.
+//! Reads settings of Oracle's own clients from the environment and `sqlnet.ora`, and lists those that have no
+//! effect in Dyno.
 
 use std::path::PathBuf;
 
@@ -7,7 +8,8 @@ use dyno_plan::TargetUrl;
 use dyno_engine::TargetError;
 use dyno_engine::net::Environment;
 
-/// Variables and their prefixes with which Oracle's clients set up sessions, and which the driver does not read.
+/// Variables and prefixes of variables that configure sessions of Oracle's clients and that the driver does
+/// not read.
 const WITHOUT_EFFECT: [&str; 15] = [
     "NLS_LANG",
     "NLS_LANGUAGE",
@@ -26,7 +28,7 @@ const WITHOUT_EFFECT: [&str; 15] = [
     "ORA_EDITION",
 ];
 
-/// Parameters of `sqlnet.ora` that change connections, and that the driver does not read.
+/// Parameters of `sqlnet.ora` that change connections and that the driver does not read.
 const OF_SQLNET: [&str; 14] = [
     "NAMES.DEFAULT_DOMAIN",
     "SQLNET.ENCRYPTION_CLIENT",
@@ -44,7 +46,7 @@ const OF_SQLNET: [&str; 14] = [
     "TCP.NODELAY",
 ];
 
-/// `url`, or where it names no database the one that `TWO_TASK` names.
+/// `url`, completed with the database from `TWO_TASK` if it names none.
 ///
 /// # Errors
 /// `Unsupported`: `TWO_TASK` is a descriptor, or only `ORACLE_SID` names a database.
@@ -85,8 +87,8 @@ pub(super) fn located(url: &TargetUrl, environment: Environment) -> Result<Targe
     Ok(located)
 }
 
-/// What is set for Oracle's own clients and has no effect here: variables, and parameters of the `sqlnet.ora` in `tns_admin`
-/// or where the environment says.
+/// Settings of Oracle's own clients that have no effect in Dyno: variables, and parameters in `sqlnet.ora`.
+/// The file is in `tns_admin` or in the folder that the environment names.
 pub(super) fn without_effect(tns_admin: Option<&PathBuf>, environment: Environment) -> Vec<String> {
     let variables = WITHOUT_EFFECT.iter().filter(|name| environment.var(name).is_some());
     let mut names: Vec<String> = variables.map(|name| (*name).to_owned()).collect();

@@ -1,16 +1,17 @@
-//! How much of the database's counters is the run's own: all but what other users' sessions did.
+//! Computes this run's share of the database's counters: everything except the work of other users' sessions.
 //!
-//! Oracle counts for each session as for the whole (V$SESSTAT, V$SYSSTAT), so what others did is told and not guessed. What
-//! is left is the run's with the background work that it causes: the recursive work of the database belongs to no
-//! session of anybody. A session that ends takes its figures with it; what it did up to the snapshot before is remembered.
+//! Oracle keeps the same statistics per session and in total (V$SESSTAT, V$SYSSTAT), so the work of others is
+//! measured and not estimated. The rest is the run's, including the background work that it causes, because
+//! recursive work belongs to no session. When a session ends its figures disappear; its work up to the
+//! previous snapshot is remembered.
 
 use std::collections::BTreeMap;
 
-use dyno_record::{Counter, Reading, Snapshot};
+use dyno_record::{Counter, CounterReading, Snapshot};
 
-use super::super::connection::Row;
+use super::super::connection::TextRow;
 
-/// Portable counters by the statistics that they are made of.
+/// Portable counters with the statistics that they are the sum of.
 const STATISTICS: [(Counter, &[&str]); 8] = [
     (Counter::LogicalReads, &["session logical reads"]),
     (Counter::PhysicalReads, &["physical reads"]),
@@ -22,28 +23,28 @@ const STATISTICS: [(Counter, &[&str]); 8] = [
     (Counter::RowsRead, &["table fetch by rowid", "table scan rows gotten"]),
 ];
 
-/// What keeps a difference of counters that began at different times from going below zero.
+/// An offset that keeps the difference of counters with different start times above zero.
 const BASE: u64 = 1 << 60;
 
-/// What sessions of others have done, those included that have ended.
+/// The work of other sessions, including those that have ended.
 #[derive(Debug, Default)]
-pub(super) struct Others(BTreeMap<(String, String), u64>);
+pub(super) struct OracleForeignActivity(BTreeMap<(String, String), u64>);
 
-impl Others {
-    /// Takes session, name and value.
-    pub(super) fn note(&mut self, row: &Row) {
+impl OracleForeignActivity {
+    /// Stores a row of session, name and value.
+    pub(super) fn note(&mut self, row: &TextRow) {
         if let (Some(session), Some(name), Some(value)) = (row.get(0), row.get(1), row.parse(2)) {
             self.0.insert((session.to_owned(), name.to_owned()), value);
         }
     }
 
-    /// Fills [`Snapshot::own`] with what others did not do.
+    /// Fills [`Snapshot::own`] with the difference between the total and the work of others.
     pub(super) fn fill(&self, snapshot: &mut Snapshot) {
         for (counter, names) in STATISTICS {
-            let Some(&Reading::Value(all)) = snapshot.portable.get(&counter) else { continue };
+            let Some(&CounterReading::Value(all)) = snapshot.portable.get(&counter) else { continue };
             let of_counter = self.0.iter().filter(|((_, name), _)| names.contains(&name.as_str()));
-            let others: u64 = of_counter.map(|(_, value)| value).sum();
-            snapshot.own.insert(counter, (BASE + all).saturating_sub(others));
+            let foreign_total: u64 = of_counter.map(|(_, value)| value).sum();
+            snapshot.own.insert(counter, (BASE + all).saturating_sub(foreign_total));
         }
     }
 }
@@ -52,34 +53,34 @@ impl Others {
 mod tests {
     use super::*;
 
-    fn row(cells: [&str; 3]) -> Row {
-        Row(cells.iter().map(|cell| Some((*cell).to_owned())).collect())
+    fn row(cells: [&str; 3]) -> TextRow {
+        TextRow(cells.iter().map(|cell| Some((*cell).to_owned())).collect())
     }
 
-    fn own(others: &Others, all: u64) -> u64 {
+    fn own(activity: &OracleForeignActivity, all: u64) -> u64 {
         let mut snapshot = Snapshot::default();
         snapshot.set(Counter::LogicalReads, all);
-        others.fill(&mut snapshot);
+        activity.fill(&mut snapshot);
         snapshot.own[&Counter::LogicalReads]
     }
 
     #[test]
     fn what_others_did_is_not_the_runs_even_when_they_have_gone() {
-        let mut others = Others::default();
-        others.note(&row(["7,1", "session logical reads", "500"]));
-        let begin = own(&others, 10_000);
-        others.note(&row(["7,1", "session logical reads", "700"]));
-        others.note(&row(["7,1", "redo size", "9999"]));
-        assert_eq!(own(&others, 11_000) - begin, 800);
-        // The session has gone, and another has its number.
-        others.note(&row(["7,2", "session logical reads", "100"]));
-        assert_eq!(own(&others, 12_000) - begin, 1_700);
+        let mut activity = OracleForeignActivity::default();
+        activity.note(&row(["7,1", "session logical reads", "500"]));
+        let begin = own(&activity, 10_000);
+        activity.note(&row(["7,1", "session logical reads", "700"]));
+        activity.note(&row(["7,1", "redo size", "9999"]));
+        assert_eq!(own(&activity, 11_000) - begin, 800);
+        // The session has ended, and another one has its number.
+        activity.note(&row(["7,2", "session logical reads", "100"]));
+        assert_eq!(own(&activity, 12_000) - begin, 1_700);
     }
 
     #[test]
     fn what_the_database_does_not_tell_is_nobodys() {
         let mut snapshot = Snapshot::default();
-        Others::default().fill(&mut snapshot);
+        OracleForeignActivity::default().fill(&mut snapshot);
         assert!(snapshot.own.is_empty());
     }
 }

@@ -1,19 +1,19 @@
-//! The database's own distributions of waits: `V$EVENT_HISTOGRAM_MICRO`.
+//! Reads the database's distributions of waits: `V$EVENT_HISTOGRAM_MICRO`.
 
 use std::collections::BTreeMap;
 
 use dyno_record::Histogram;
 
-use super::super::connection::Row;
+use super::super::connection::TextRow;
 
-/// Nanoseconds in a microsecond.
 const NS_PER_US: u64 = 1_000;
 
-/// One distribution for each event, from rows of event, upper end of a bucket in microseconds, and waits.
+/// Builds one distribution per event from rows of event, upper limit of a bucket in microseconds, and number
+/// of waits.
 ///
-/// A bucket's waits are shorter than its upper end and not shorter than half of it; they are noted at three quarters of
-/// it, so that a quantile is wrong by half at most.
-pub(super) fn read(rows: &[Row]) -> BTreeMap<String, Histogram> {
+/// The waits of a bucket are shorter than its upper limit and at least half of it. They are recorded at three
+/// quarters, so a quantile is wrong by at most half.
+pub(super) fn read(rows: &[TextRow]) -> BTreeMap<String, Histogram> {
     let mut all: BTreeMap<String, Histogram> = BTreeMap::new();
     for row in rows {
         let (Some(event), Some(high_us), Some(waits)) = (row.get(0), row.parse::<u64>(1), row.parse(2))
@@ -32,8 +32,9 @@ mod tests {
 
     #[test]
     fn buckets_become_distributions_by_event() {
-        let row =
-            |event: &str, us: &str, waits: &str| Row([event, us, waits].map(|t| Some(t.to_owned())).to_vec());
+        let row = |event: &str, us: &str, waits: &str| {
+            TextRow([event, us, waits].map(|t| Some(t.to_owned())).to_vec())
+        };
         let all = read(&[
             row("log file sync", "512", "10"),
             row("log file sync", "1024", "30"),

@@ -1,8 +1,9 @@
-//! Cumulative counters, read by plain queries on views on a connection of its own.
+//! Reads cumulative counters with plain queries of views on a connection of its own.
 //!
-//! Which views answer depends on where the session is: in a container of a container database `V$CON_…` counts what this
-//! container's sessions do and `V$…` the whole instance, whose background processes write; on RAC `GV$…` has a row for
-//! each instance, and they are added up. `sources` chooses, `portable` turns what came into the common vocabulary.
+//! The views depend on where the session is. In a container, `V$CON_…` counts the work of this container's
+//! sessions, and `V$…` the whole instance, whose background processes write. On RAC, `GV$…` has a row per
+//! instance, and the rows are summed. `sources` selects the views, and `portable` maps the results to the
+//! common counters.
 
 mod company;
 mod histogram;
@@ -12,5 +13,5 @@ mod portable;
 mod sources;
 mod standing;
 
-pub(super) use observer::OraObserver;
-pub(super) use sources::{Surroundings, is_rac, sessions_in, unreadable};
+pub(super) use observer::OracleObserver;
+pub(super) use sources::{OracleInstanceContext, is_rac, sessions_in, unreadable};

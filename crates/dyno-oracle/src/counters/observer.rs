@@ -1,41 +1,43 @@
-//! The observer: one connection, one round of questions per snapshot.
+//! The observer: one connection that runs the same queries for each snapshot.
 
 use std::collections::BTreeMap;
 
 use dyno_record::Snapshot;
 
-use super::super::connect::ConnectConfig;
-use super::super::connection::{Connection, Row};
-use super::super::error::OraError;
+use super::super::connect::OracleConnectConfig;
+use super::super::connection::{OracleConnection, TextRow};
+use super::super::error::OracleError;
 use super::super::sql;
-use super::company::Others;
+use super::company::OracleForeignActivity;
 use super::histogram;
-use super::observer_reads::OraObserverReads;
-use super::portable::{Facts, fill};
-use super::sources::{STATISTICS, Source, Surroundings, granted_name};
+use super::observer_reads::OracleObserverReads;
+use super::portable::{OracleCounterFacts, fill};
+use super::sources::{OracleCounterSource, OracleInstanceContext, STATISTICS, granted_name};
 use super::standing;
 use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
-/// Reads counters of one database.
-pub(crate) struct OraObserver {
-    connection: Connection,
-    /// The sources that can be read, with their statements.
-    sources: Vec<(Source, String)>,
-    facts: Facts,
-    /// The statement that tells when instances were started, if one may be asked.
+/// Reads the counters of one database.
+pub(crate) struct OracleObserver {
+    connection: OracleConnection,
+    /// The sources that can be read, each with its statement.
+    sources: Vec<(OracleCounterSource, String)>,
+    facts: OracleCounterFacts,
+    /// The statement that returns the start times of the instances; `None` if it may not be run.
     started: Option<String>,
-    /// What others did; nothing where their sessions cannot be seen, or are those of several instances.
-    others: Option<Others>,
-    /// What observer and sampler have read; nothing where their sessions cannot be seen, or counters are those of several instances.
-    reads: Option<OraObserverReads>,
+    /// The work of others; `None` if their sessions are not visible or belong to several instances.
+    others: Option<OracleForeignActivity>,
+    /// The reads of observer and sampler; `None` if their sessions are not visible or the counters cover
+    /// several instances.
+    reads: Option<OracleObserverReads>,
 }
 
-impl OraObserver {
-    /// Connects, and finds out what can be read.
-    pub(crate) fn open(config: &ConnectConfig) -> Result<Self, TargetError> {
-        let connection = Connection::open(config, "observer")?;
-        let surroundings = Surroundings::find(&connection, config)?;
-        let mut facts = Facts { in_container: surroundings.con_id > 0, missing: BTreeMap::new() };
+impl OracleObserver {
+    /// Connects and determines which sources can be read.
+    pub(crate) fn open(config: &OracleConnectConfig) -> Result<Self, TargetError> {
+        let connection = OracleConnection::open(config, "observer")?;
+        let surroundings = OracleInstanceContext::find(&connection, config)?;
+        let mut facts =
+            OracleCounterFacts { in_container: surroundings.con_id > 0, missing: BTreeMap::new() };
         let mut sources = Vec::new();
         for source in surroundings.sources() {
             let sql = source.sql();
@@ -45,26 +47,26 @@ impl OraObserver {
             }
         }
         let mut started = None;
-        // What becomes of an instance that this is not about does not matter.
+        // The start of other instances does not affect a target that names one.
         let all = (!config.one_instance).then_some(sql::INSTANCES);
         for statement in all.into_iter().chain([sql::INSTANCE]) {
             if started.is_none() && connection.rows_if_allowed(&statement.text(), &[])?.is_some() {
                 started = Some(statement.text());
             }
         }
-        let seen =
+        let can_see_sessions =
             !surroundings.rac && connection.rows_if_allowed(&sql::COUNTERS_OTHERS.text(), &[])?.is_some();
-        let others = seen.then(Others::default);
-        // The same views.
-        let reads = seen.then(OraObserverReads::default);
-        Ok(Self { connection, sources, facts, started, others, reads })
+        let foreign_activity = can_see_sessions.then(OracleForeignActivity::default);
+        // The same privileges are needed as for the views above.
+        let reads = can_see_sessions.then(OracleObserverReads::default);
+        Ok(Self { connection, sources, facts, started, others: foreign_activity, reads })
     }
 }
 
-impl Facts {
-    /// Takes a refusal as the reason why a source is missing; what is no refusal is an error.
-    fn note_missing(&mut self, source: &Source, error: TargetError) -> Result<(), TargetError> {
-        let Some(server) = OraError::of(&error) else { return Err(error) };
+impl OracleCounterFacts {
+    /// Records an error of the server as the reason why a source is missing. Any other error is returned.
+    fn note_missing(&mut self, source: &OracleCounterSource, error: TargetError) -> Result<(), TargetError> {
+        let Some(server) = OracleError::of(&error) else { return Err(error) };
         let grant = match server.is_missing_grant() {
             true => format!(": GRANT SELECT ON SYS.{}", granted_name(&source.view)),
             false => String::new(),
@@ -75,12 +77,13 @@ impl Facts {
     }
 }
 
-impl Observer for OraObserver {
+impl Observer for OracleObserver {
     fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
         let mut snapshot = Snapshot::default();
         for (source, sql) in &self.sources {
             let counts = source.name == STATISTICS;
-            // Just before the counters, so that these hold neither less nor more of it but what this question costs each time.
+            // Read just before the counters, so both contain the same work except the constant cost of this
+            // query.
             if let (true, Some(reads)) = (counts, &mut self.reads) {
                 self.connection
                     .rows(&sql::COUNTERS_OBSERVER.text(), &[])?
@@ -97,8 +100,8 @@ impl Observer for OraObserver {
             match source.name {
                 "histogram" | "instance.histogram" => {
                     for (event, histogram) in histogram::read(&rows) {
-                        let own = source.name == "histogram";
-                        let name = if own { event } else { format!("instance {event}") };
+                        let is_unprefixed = source.name == "histogram";
+                        let name = if is_unprefixed { event } else { format!("instance {event}") };
                         snapshot.latencies.insert(name, histogram);
                     }
                 }
@@ -127,13 +130,13 @@ impl Observer for OraObserver {
         Ok(snapshot)
     }
 
-    /// Queries are no transactions.
+    /// Queries do not commit transactions.
     fn own_commits(&self) -> u64 {
         0
     }
 }
 
-/// Adds `value` under `name`, and under the instance's own name where several are told apart.
+/// Adds `value` under `name`, and under the instance's own name if there are several.
 fn add(snapshot: &mut Snapshot, instance: Option<&str>, name: &str, value: f64) {
     *snapshot.native.entry(name.to_owned()).or_default() += value;
     if let Some(instance) = instance.filter(|instance| *instance != "0") {
@@ -141,15 +144,15 @@ fn add(snapshot: &mut Snapshot, instance: Option<&str>, name: &str, value: f64) 
     }
 }
 
-/// Files instance, name and value.
-fn note(snapshot: &mut Snapshot, source: &str, row: &Row) {
+/// Stores a row of instance, name and value.
+fn note(snapshot: &mut Snapshot, source: &str, row: &TextRow) {
     if let (Some(name), Some(value)) = (row.get(1), row.parse(2)) {
         add(snapshot, row.get(0), &format!("{source}.{name}"), value);
     }
 }
 
-/// Files instance, event, class, waits and microseconds.
-fn note_event(snapshot: &mut Snapshot, source: &str, row: &Row) {
+/// Stores a row of instance, event, class, waits and microseconds.
+fn note_event(snapshot: &mut Snapshot, source: &str, row: &TextRow) {
     let (Some(event), Some(class)) = (row.get(1), row.get(2)) else { return };
     for (part, column) in [("waits", 3), ("us", 4)] {
         if let Some(value) = row.parse(column) {
@@ -158,8 +161,8 @@ fn note_event(snapshot: &mut Snapshot, source: &str, row: &Row) {
     }
 }
 
-/// Files instance, type of file and six sums.
-fn note_file(snapshot: &mut Snapshot, row: &Row) {
+/// Stores a row of instance, type of file and six sums.
+fn note_file(snapshot: &mut Snapshot, row: &TextRow) {
     let Some(kind) = row.get(1) else { return };
     for (part, column) in
         [("reads", 2), ("writes", 3), ("read_mb", 4), ("write_mb", 5), ("read_ms", 6), ("write_ms", 7)]
@@ -174,8 +177,8 @@ fn note_file(snapshot: &mut Snapshot, row: &Row) {
 mod tests {
     use super::*;
 
-    fn row(cells: &[&str]) -> Row {
-        Row(cells.iter().map(|cell| Some((*cell).to_owned())).collect())
+    fn row(cells: &[&str]) -> TextRow {
+        TextRow(cells.iter().map(|cell| Some((*cell).to_owned())).collect())
     }
 
     #[test]

@@ -1,48 +1,49 @@
-//! From Oracle's statistics to the portable vocabulary.
+//! Maps Oracle's statistics to the portable counters.
 //!
-//! `docs/reference/engines/oracle.md` lists each with its source and unit. What sessions do is taken from the container where there is
-//! one; what background processes do (redo writes, writes of data files) from the instance, for they belong to no container.
+//! `docs/reference/engines/oracle-counters.md` lists each with its source and unit. The work of sessions
+//! comes from the container if there is one. The work of background processes (redo writes, writes of data
+//! files) comes from the instance, because it belongs to no container.
 
 use std::collections::BTreeMap;
 
 use dyno_record::{Counter, Snapshot};
 
-/// What decides where a figure comes from.
+/// Properties of the session that determine the source of a figure.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Facts {
-    /// Whether figures of a container stand beside those of the instance.
+pub(super) struct OracleCounterFacts {
+    /// Whether there are figures of a container in addition to those of the instance.
     pub(super) in_container: bool,
-    /// Sources that cannot be read, with the reason.
+    /// Sources that cannot be read, each with the reason.
     pub(super) missing: BTreeMap<&'static str, String>,
 }
 
-/// Why there is no figure of the instance.
+/// The reason why a figure of the instance is absent.
 const HIDDEN: &str =
     "this container sees no row of the whole instance (con_id 0), and its own rows are not the instance's";
 
-/// A value, or why there is none.
-type Known = Result<f64, String>;
+/// A value, or the reason why it is absent.
+type OracleCounterResult = Result<f64, String>;
 
-/// Sets every portable counter of `snapshot` from its native ones.
-pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
+/// Computes every portable counter of `snapshot` from its native ones.
+pub(super) fn fill(snapshot: &mut Snapshot, facts: &OracleCounterFacts) {
     let native = Native { values: &snapshot.native, facts };
     let readings = [
-        (Counter::LogicalReads, native.own("session logical reads")),
-        (Counter::PhysicalReads, native.own("physical reads")),
-        (Counter::PhysicalReadRequests, native.own("physical read IO requests")),
-        (Counter::PhysicalReadBytes, native.own("physical read bytes")),
+        (Counter::LogicalReads, native.session_statistic("session logical reads")),
+        (Counter::PhysicalReads, native.session_statistic("physical reads")),
+        (Counter::PhysicalReadRequests, native.session_statistic("physical read IO requests")),
+        (Counter::PhysicalReadBytes, native.session_statistic("physical read bytes")),
         (Counter::PhysicalReadTime, native.waits_us("event", is_read)),
-        (Counter::PhysicalWrites, native.of_instance("physical writes")),
-        (Counter::PhysicalWriteRequests, native.of_instance("physical write IO requests")),
-        (Counter::PhysicalWriteBytes, native.of_instance("physical write bytes")),
+        (Counter::PhysicalWrites, native.instance_statistic("physical writes")),
+        (Counter::PhysicalWriteRequests, native.instance_statistic("physical write IO requests")),
+        (Counter::PhysicalWriteBytes, native.instance_statistic("physical write bytes")),
         (Counter::PhysicalWriteTime, native.waits_us(native.instance("event"), is_write)),
-        (Counter::RedoBytes, native.own("redo size")),
-        (Counter::RedoWrites, native.of_instance("redo writes")),
-        (Counter::RedoSyncs, native.own("redo synch writes")),
-        (Counter::RedoSyncTime, native.own("redo synch time (usec)")),
-        (Counter::Commits, native.own("user commits")),
-        (Counter::Rollbacks, native.own("user rollbacks")),
-        (Counter::Executions, native.own("execute count")),
+        (Counter::RedoBytes, native.session_statistic("redo size")),
+        (Counter::RedoWrites, native.instance_statistic("redo writes")),
+        (Counter::RedoSyncs, native.session_statistic("redo synch writes")),
+        (Counter::RedoSyncTime, native.session_statistic("redo synch time (usec)")),
+        (Counter::Commits, native.session_statistic("user commits")),
+        (Counter::Rollbacks, native.session_statistic("user rollbacks")),
+        (Counter::Executions, native.session_statistic("execute count")),
         (Counter::RowsRead, native.rows_read()),
         (Counter::RowsWritten, Err("Oracle counts no rows that statements write".to_owned())),
         (Counter::DbTime, native.get("time", "DB time")),
@@ -53,8 +54,8 @@ pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
     }
 }
 
-/// Whether a session waits for a block, or for many, with this event. Reads of Exadata cells from memory are in the class Other; who
-/// waits for another session's read is counted by that one.
+/// Whether this event is a session's wait for one or several blocks. Reads of Exadata cells from memory have
+/// the class Other. A wait for another session's read is counted by that session.
 fn is_read(class: &str, event: &str) -> bool {
     if event == "read by other session" {
         return false;
@@ -65,7 +66,8 @@ fn is_read(class: &str, event: &str) -> bool {
     class == "User I/O" && (event.contains("read") || event.contains("scan")) && !event.contains("write")
 }
 
-/// Whether data files are written: by the database writer, or by a session past the cache.
+/// Whether this event is a write of data files: by the database writer, or by a session that bypasses the
+/// cache.
 fn is_write(class: &str, event: &str) -> bool {
     (class == "System I/O" && matches!(event, "db file parallel write" | "db file single write"))
         || (class == "User I/O" && event.starts_with("direct path write"))
@@ -73,11 +75,11 @@ fn is_write(class: &str, event: &str) -> bool {
 
 struct Native<'a> {
     values: &'a BTreeMap<String, f64>,
-    facts: &'a Facts,
+    facts: &'a OracleCounterFacts,
 }
 
 impl Native<'_> {
-    fn get(&self, source: &str, name: &str) -> Known {
+    fn get(&self, source: &str, name: &str) -> OracleCounterResult {
         let value = self.values.get(&format!("{source}.{name}")).copied();
         value.ok_or_else(|| match self.facts.missing.get(source) {
             Some(reason) => reason.clone(),
@@ -86,13 +88,13 @@ impl Native<'_> {
         })
     }
 
-    /// Whether this container sees no row of the whole instance in `source`.
+    /// Whether `source` of the whole instance has no rows that are visible in this container.
     fn is_hidden(&self, source: &str) -> bool {
         source.starts_with("instance.")
             && !self.values.keys().any(|name| name.starts_with(&format!("{source}.")))
     }
 
-    /// The name of a source of the whole instance.
+    /// The name of a source for the whole instance.
     fn instance(&self, source: &'static str) -> &'static str {
         match (self.facts.in_container, source) {
             (true, "event") => "instance.event",
@@ -101,18 +103,19 @@ impl Native<'_> {
         }
     }
 
-    /// A statistic of what sessions do.
-    fn own(&self, name: &str) -> Known {
+    /// A statistic of the work of sessions.
+    fn session_statistic(&self, name: &str) -> OracleCounterResult {
         self.get("sysstat", name)
     }
 
-    /// A statistic of what background processes do.
-    fn of_instance(&self, name: &str) -> Known {
+    /// A statistic of the work of background processes.
+    fn instance_statistic(&self, name: &str) -> OracleCounterResult {
         self.get(self.instance("sysstat"), name)
     }
 
-    /// Microseconds of all waits that `wanted` (class, event) is true for. A wait that never was has no row and took none.
-    fn waits_us(&self, source: &str, wanted: fn(&str, &str) -> bool) -> Known {
+    /// Microseconds of all waits for which `wanted` (class, event) is true. A wait that never occurred has no
+    /// row and counts as 0.
+    fn waits_us(&self, source: &str, wanted: fn(&str, &str) -> bool) -> OracleCounterResult {
         if let Some(reason) = self.facts.missing.get(source) {
             return Err(reason.clone());
         }
@@ -128,18 +131,19 @@ impl Native<'_> {
         Ok(times.sum())
     }
 
-    /// Rows got by their address, and rows of full scans.
-    fn rows_read(&self) -> Known {
-        Ok(self.own("table fetch by rowid")? + self.own("table scan rows gotten")?)
+    /// Rows read by their address, and rows of full scans.
+    fn rows_read(&self) -> OracleCounterResult {
+        Ok(self.session_statistic("table fetch by rowid")?
+            + self.session_statistic("table scan rows gotten")?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_record::Reading;
+    use dyno_record::CounterReading;
 
-    fn snapshot(values: &[(&str, f64)], facts: &Facts) -> Snapshot {
+    fn snapshot(values: &[(&str, f64)], facts: &OracleCounterFacts) -> Snapshot {
         let native = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
         let mut snapshot = Snapshot { native, ..Snapshot::default() };
         fill(&mut snapshot, facts);
@@ -148,22 +152,22 @@ mod tests {
 
     fn value(snapshot: &Snapshot, counter: Counter) -> Option<u64> {
         match &snapshot.portable[&counter] {
-            Reading::Value(value) => Some(*value),
-            Reading::Absent(_) => None,
+            CounterReading::Value(value) => Some(*value),
+            CounterReading::Absent(_) => None,
         }
     }
 
     #[test]
     fn every_counter_has_a_value_or_a_reason() {
-        let empty = snapshot(&[], &Facts::default());
+        let empty = snapshot(&[], &OracleCounterFacts::default());
         assert_eq!(empty.portable.len(), Counter::ALL.len());
-        let why = Facts {
+        let why = OracleCounterFacts {
             missing: [("sysstat", "V$SYSSTAT cannot be read".to_owned())].into(),
-            ..Facts::default()
+            ..OracleCounterFacts::default()
         };
         match &snapshot(&[], &why).portable[&Counter::Commits] {
-            Reading::Absent(reason) => assert!(reason.contains("V$SYSSTAT"), "{reason}"),
-            Reading::Value(_) => panic!("nothing was read"),
+            CounterReading::Absent(reason) => assert!(reason.contains("V$SYSSTAT"), "{reason}"),
+            CounterReading::Value(_) => panic!("nothing was read"),
         }
     }
 
@@ -179,7 +183,7 @@ mod tests {
             ("event.System I/O.control file sequential read.us", 1000.0),
             ("event.Commit.log file sync.us", 1000.0),
         ];
-        let all = snapshot(&values, &Facts::default());
+        let all = snapshot(&values, &OracleCounterFacts::default());
         assert_eq!(value(&all, Counter::PhysicalReadTime), Some(113));
         assert_eq!(value(&all, Counter::PhysicalWriteTime), Some(12));
     }
@@ -194,17 +198,21 @@ mod tests {
             ("instance.sysstat.redo size", 99.0),
             ("instance.sysstat.physical writes", 30.0),
         ];
-        let pdb = snapshot(&values, &Facts { in_container: true, ..Facts::default() });
+        let pdb =
+            snapshot(&values, &OracleCounterFacts { in_container: true, ..OracleCounterFacts::default() });
         assert_eq!(value(&pdb, Counter::RedoWrites), Some(5));
         assert_eq!(value(&pdb, Counter::RedoBytes), Some(10));
         assert_eq!(value(&pdb, Counter::PhysicalWrites), Some(30));
-        // A container that sees nothing of the instance has no figures of it, and takes none of its own for them.
-        let hidden = snapshot(&values[..3], &Facts { in_container: true, ..Facts::default() });
+        // A container that cannot see the instance has no figures of it, and does not substitute its own.
+        let hidden = snapshot(
+            &values[..3],
+            &OracleCounterFacts { in_container: true, ..OracleCounterFacts::default() },
+        );
         for counter in [Counter::RedoWrites, Counter::PhysicalWrites, Counter::PhysicalWriteTime] {
             assert_eq!(value(&hidden, counter), None, "{counter:?}");
         }
         assert_eq!(value(&hidden, Counter::RedoBytes), Some(10));
-        let whole = snapshot(&values, &Facts::default());
+        let whole = snapshot(&values, &OracleCounterFacts::default());
         assert_eq!(value(&whole, Counter::RedoWrites), Some(0));
     }
 }

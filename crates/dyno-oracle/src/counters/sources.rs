@@ -1,50 +1,50 @@
-//! Where counters come from: the view that answers each question in these surroundings.
+//! Selects the view that each source of counters reads in the session's environment.
 
-use super::super::connect::ConnectConfig;
-use super::super::connection::{Bind, Connection};
-use super::super::sql::{self, Statement};
+use super::super::connect::OracleConnectConfig;
+use super::super::connection::{Bind, OracleConnection};
+use super::super::sql::{self, OracleSqlFile};
 use dyno_engine::TargetError;
 
-/// Where the session is.
+/// Where the session is: on RAC or not, and in which container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Surroundings {
+pub(crate) struct OracleInstanceContext {
     /// Whether several instances are open and may work for this target.
     pub(crate) rac: bool,
-    /// The container's number; 0 where there are no containers.
+    /// The container's number; 0 without containers.
     pub(crate) con_id: u32,
 }
 
 /// Whose work a source counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Scope {
-    /// The container's, as far as there is one; the instance's else.
+pub(crate) enum OracleCounterScope {
+    /// That of the container if there is one, otherwise that of the instance.
     Container,
-    /// The whole instance's, background processes included.
+    /// That of the whole instance, including background processes.
     Instance,
 }
 
-/// One question to the database.
+/// One query for counters.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
-    /// What its native names begin with.
+pub(crate) struct OracleCounterSource {
+    /// Prefix of its native names.
     pub(crate) name: &'static str,
-    /// The file.
-    pub(crate) statement: Statement,
-    /// The view that answers.
+    pub(crate) statement: OracleSqlFile,
+    /// The view that the statement reads.
     pub(crate) view: String,
-    /// The container whose rows the statement asks for, 0 being the whole instance; `None` if it asks for none.
+    /// The container whose rows the statement selects; 0 is the whole instance, `None` means no such
+    /// condition.
     pub(crate) con_id: Option<u32>,
     rac: bool,
 }
 
-impl Source {
-    /// The statement with its view.
+impl OracleCounterSource {
+    /// The text of the statement with its view.
     pub(crate) fn sql(&self) -> String {
         let (inst, group) = if self.rac { ("inst_id", "inst_id, ") } else { ("0", "") };
         self.statement.with(&[("inst", inst), ("view", &self.view), ("group", group)])
     }
 
-    /// Its binds.
+    /// The values for the statement's binds.
     pub(crate) fn binds(&self) -> Vec<Bind<'_>> {
         self.con_id.iter().map(|con_id| -> Bind<'_> { ("con_id", con_id) }).collect()
     }
@@ -53,8 +53,8 @@ impl Source {
 /// The source that counts operations, rows, commits and blocks.
 pub(super) const STATISTICS: &str = "sysstat";
 
-/// Views that exist for containers too, by the names of their sources.
-const BY_CONTAINER: [(&str, Statement, &str); 4] = [
+/// Views that also exist per container, with the names of their sources.
+const BY_CONTAINER: [(&str, OracleSqlFile, &str); 4] = [
     (STATISTICS, sql::COUNTERS_SYSSTAT, "sysstat"),
     ("event", sql::COUNTERS_EVENTS, "system_event"),
     ("time", sql::COUNTERS_TIME_MODEL, "sys_time_model"),
@@ -62,12 +62,16 @@ const BY_CONTAINER: [(&str, Statement, &str); 4] = [
 ];
 
 /// Views of the host and of files.
-const OF_INSTANCE: [(&str, Statement, &str); 2] =
+const OF_INSTANCE: [(&str, OracleSqlFile, &str); 2] =
     [("os", sql::COUNTERS_OSSTAT, "osstat"), ("file", sql::COUNTERS_FILES, "iostat_file")];
 
-impl Surroundings {
-    /// Finds out where `connection` is. Who names one instance gets that one's counters, so that two targets can be two instances.
-    pub(crate) fn find(connection: &Connection, config: &ConnectConfig) -> Result<Self, TargetError> {
+impl OracleInstanceContext {
+    /// Determines where `connection` is. A URL that names one instance gets only its counters, so two targets
+    /// can be two instances.
+    pub(crate) fn find(
+        connection: &OracleConnection,
+        config: &OracleConnectConfig,
+    ) -> Result<Self, TargetError> {
         let rows = connection.rows(&sql::WHO.text(), &[])?;
         let row = rows.first();
         let in_container = row.is_some_and(|row| row.get(4).is_some());
@@ -75,69 +79,70 @@ impl Surroundings {
         Ok(Self { rac: !config.one_instance && is_rac(connection)?, con_id })
     }
 
-    /// The view of sessions: of all instances that may work for the target.
+    /// The view of sessions; on RAC it covers all instances that may work for the target.
     pub(crate) fn session_view(self) -> &'static str {
         if self.rac { "gv$session" } else { "v$session" }
     }
 
-    /// A statement on that view.
-    pub(crate) fn sessions(self, statement: Statement) -> String {
+    /// A statement with the view of sessions inserted.
+    pub(crate) fn sessions(self, statement: OracleSqlFile) -> String {
         sessions_in(statement, self.session_view())
     }
 
-    fn view(self, scope: Scope, name: &str) -> String {
+    fn view(self, scope: OracleCounterScope, name: &str) -> String {
         let global = if self.rac { "g" } else { "" };
-        let container = if scope == Scope::Container && self.con_id > 0 { "con_" } else { "" };
+        let container = if scope == OracleCounterScope::Container && self.con_id > 0 { "con_" } else { "" };
         format!("{global}v${container}{name}")
     }
 
-    /// Every source here. What the container counts comes first, under names without a prefix; where there is one, what the
-    /// instance counts follows under `instance.`.
-    pub(crate) fn sources(self) -> Vec<Source> {
-        let source = |name, statement, scope, view, con_id| Source {
+    /// Every available source. Counters of the container come first, under names without a prefix; if there
+    /// is a container, counters of the instance follow under `instance.`.
+    pub(crate) fn sources(self) -> Vec<OracleCounterSource> {
+        let source = |name, statement, scope, view, con_id| OracleCounterSource {
             name,
             statement,
             view: self.view(scope, view),
             con_id,
             rac: self.rac,
         };
-        let of = |scope| {
+        let views_of = |scope| {
             BY_CONTAINER.map(move |(name, statement, view)| {
                 let name = match (scope, name) {
-                    (Scope::Container, name) => name,
-                    (Scope::Instance, "sysstat") => "instance.sysstat",
-                    (Scope::Instance, "event") => "instance.event",
-                    (Scope::Instance, "time") => "instance.time",
-                    (Scope::Instance, _) => "instance.histogram",
+                    (OracleCounterScope::Container, name) => name,
+                    (OracleCounterScope::Instance, "sysstat") => "instance.sysstat",
+                    (OracleCounterScope::Instance, "event") => "instance.event",
+                    (OracleCounterScope::Instance, "time") => "instance.time",
+                    (OracleCounterScope::Instance, _) => "instance.histogram",
                 };
                 (name, statement, scope, view)
             })
         };
-        let mut wanted: Vec<_> = of(Scope::Container).to_vec();
+        let mut wanted: Vec<_> = views_of(OracleCounterScope::Container).to_vec();
         if self.con_id > 0 {
-            wanted.extend(of(Scope::Instance));
+            wanted.extend(views_of(OracleCounterScope::Instance));
         }
         let by_container = wanted.into_iter().map(|(name, statement, scope, view)| {
-            let con_id = if scope == Scope::Container { self.con_id } else { 0 };
+            let con_id = if scope == OracleCounterScope::Container { self.con_id } else { 0 };
             source(name, statement, scope, view, Some(con_id))
         });
         let of_instance = OF_INSTANCE
             .into_iter()
-            .map(|(name, statement, view)| source(name, statement, Scope::Instance, view, None));
+            .map(|(name, statement, view)| source(name, statement, OracleCounterScope::Instance, view, None));
         by_container.chain(of_instance).collect()
     }
 }
 
-/// `statement` on `view`, which is V$SESSION or GV$SESSION, with the instance's number as that tells it.
-pub(crate) fn sessions_in(statement: Statement, view: &str) -> String {
-    let own = "TO_NUMBER(SYS_CONTEXT('USERENV', 'INSTANCE'))";
-    statement.with(&[("view", view), ("inst", if view.starts_with('g') { "inst_id" } else { own })])
+/// `statement` on `view`, which is V$SESSION or GV$SESSION, with that view's expression for the instance's
+/// number.
+pub(crate) fn sessions_in(statement: OracleSqlFile, view: &str) -> String {
+    let own_instance = "TO_NUMBER(SYS_CONTEXT('USERENV', 'INSTANCE'))";
+    statement.with(&[("view", view), ("inst", if view.starts_with('g') { "inst_id" } else { own_instance })])
 }
 
-/// Views that this user cannot read of those that a run asks, as they are granted: `V_$SYSSTAT`.
+/// The views that a run reads and that this user cannot, under their names in grants: `V_$SYSSTAT`.
 pub(crate) fn unreadable(
-    connection: &Connection,
-    surroundings: Surroundings,
+    connection: &OracleConnection,
+    surroundings: OracleInstanceContext,
 ) -> Result<Vec<String>, TargetError> {
     let mut missing = Vec::new();
     for source in surroundings.sources() {
@@ -150,18 +155,18 @@ pub(crate) fn unreadable(
     if connection.rows_if_allowed(&sessions, &con_id)?.is_none() {
         missing.push(granted_name(surroundings.session_view()));
     }
-    let others = [
+    let other_views = [
         (sql::SETTINGS, "V_$PARAMETER"),
         (sql::INSTANCE, "V_$INSTANCE"),
         (sql::DATABASE, "V_$DATABASE"),
-        // Two views, either of which may be the one that is missing.
+        // The statement reads two views, and either may be missing.
         (sql::COUNTERS_OTHERS, "V_$SESSTAT"),
         (sql::COUNTERS_OTHERS, "V_$STATNAME"),
         (sql::REDO_LOGS, "V_$LOG"),
     ];
     let of_containers = [(sql::PDB_MODE, "V_$PDBS")];
     let of_containers = of_containers.into_iter().filter(|_| surroundings.con_id > 0);
-    for (statement, view) in others.into_iter().chain(of_containers) {
+    for (statement, view) in other_views.into_iter().chain(of_containers) {
         if connection.rows_if_allowed(&statement.text(), &[])?.is_none() {
             missing.push(view.to_owned());
         }
@@ -169,13 +174,13 @@ pub(crate) fn unreadable(
     Ok(missing)
 }
 
-/// The object behind a view, which is what is granted: `V_$SYSSTAT` of `v$sysstat`.
+/// The name of a view in grants: `V_$SYSSTAT` for `v$sysstat`.
 pub(super) fn granted_name(view: &str) -> String {
     view.to_uppercase().replacen('$', "_$", 1)
 }
 
-/// Whether the database has more than one open instance, as far as this user may see.
-pub(crate) fn is_rac(connection: &Connection) -> Result<bool, TargetError> {
+/// Whether the database has more than one open instance, as far as this user can see.
+pub(crate) fn is_rac(connection: &OracleConnection) -> Result<bool, TargetError> {
     let rows = connection.rows_if_allowed(&sql::INSTANCES.text(), &[])?;
     Ok(rows.is_some_and(|rows| rows.len() > 1))
 }
@@ -185,7 +190,7 @@ mod tests {
     use super::*;
 
     fn views(rac: bool, con_id: u32) -> Vec<String> {
-        Surroundings { rac, con_id }.sources().into_iter().map(|source| source.view).collect()
+        OracleInstanceContext { rac, con_id }.sources().into_iter().map(|source| source.view).collect()
     }
 
     #[test]
@@ -211,7 +216,7 @@ mod tests {
     #[test]
     fn the_instance_is_never_asked_for_a_containers_rows() {
         for con_id in [0, 3] {
-            for source in (Surroundings { rac: true, con_id }).sources() {
+            for source in (OracleInstanceContext { rac: true, con_id }).sources() {
                 let wanted = if source.name.starts_with("instance.") { 0 } else { con_id };
                 assert!(source.con_id.is_none_or(|asked| asked == wanted), "{}", source.name);
                 assert!(!source.sql().contains("IN (0"), "rows of both would be added up: {}", source.sql());
@@ -227,7 +232,7 @@ mod tests {
     #[test]
     fn instances_are_told_apart_only_where_there_are_several() {
         for (rac, inst) in [(true, "SELECT inst_id AS inst"), (false, "SELECT 0 AS inst")] {
-            for source in (Surroundings { rac, con_id: 3 }).sources() {
+            for source in (OracleInstanceContext { rac, con_id: 3 }).sources() {
                 let sql = source.sql();
                 assert!(!sql.contains('{'), "{sql}");
                 if source.statement.name != "counters_histogram" {

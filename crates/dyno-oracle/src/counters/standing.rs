@@ -1,14 +1,15 @@
-//! What must stand still under a run: settings, and when the test tables and what hangs on them were last altered.
+//! Records what must not change during a run: settings, and when the test tables and their dependent objects
+//! were last altered.
 
 use dyno_record::{SETTINGS, SHAPE, Snapshot};
 
-use super::super::connection::{Connection, Row};
+use super::super::connection::{OracleConnection, TextRow};
 use super::super::identity::shaping_of;
 use super::super::sql;
 use dyno_engine::TargetError;
 
-/// Fills settings and shape; what this user may not read is said.
-pub(super) fn fill(connection: &Connection, snapshot: &mut Snapshot) -> Result<(), TargetError> {
+/// Fills settings and definitions; records what this user may not read.
+pub(super) fn fill(connection: &OracleConnection, snapshot: &mut Snapshot) -> Result<(), TargetError> {
     match connection.rows_if_allowed(&sql::SETTINGS.text(), &[])? {
         Some(rows) => snapshot.settings = shaping_of(&rows),
         None => {
@@ -25,8 +26,8 @@ pub(super) fn fill(connection: &Connection, snapshot: &mut Snapshot) -> Result<(
     Ok(())
 }
 
-/// Files type, name, the segment's number and the moment of the last DDL.
-fn note(snapshot: &mut Snapshot, row: &Row) {
+/// Stores a row of type, name, the segment's number and the time of the last DDL.
+fn note(snapshot: &mut Snapshot, row: &TextRow) {
     let (Some(kind), Some(name)) = (row.get(0), row.get(1)) else { return };
     let mark = format!("{} {}", row.get(2).unwrap_or("-"), row.get(3).unwrap_or("-"));
     snapshot.shape.insert(format!("{} {name}", kind.to_lowercase()), mark);
@@ -40,7 +41,7 @@ mod tests {
     fn each_object_has_a_mark() {
         let mut snapshot = Snapshot::default();
         let cells = ["INDEX", "MINE", "7001", "2026-03-21 14:25:01"].map(|cell| Some(cell.to_owned()));
-        note(&mut snapshot, &Row(cells.to_vec()));
+        note(&mut snapshot, &TextRow(cells.to_vec()));
         assert_eq!(snapshot.shape["index MINE"], "7001 2026-03-21 14:25:01");
     }
 }

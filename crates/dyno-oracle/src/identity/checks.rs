@@ -1,36 +1,36 @@
-//! Checks of reach, rights, and of what else would answer in place of the tables.
+//! Preflight checks of reachability, privileges, and of caches that would replace reads of the tables.
 
 use dyno_plan::Plan;
 use dyno_record::{Advice, Severity};
 
 use super::super::layout::{check_block_bytes, chosen_block_size};
-use super::facts::Facts;
+use super::facts::OraclePreflightFacts;
 use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{advice, connections, fail, failed, note, ok, only_read, warn};
 
-/// The oldest release whose views are known, and the newest: 12.2 and 26ai (23.26).
+/// The oldest release that Dyno supports and the newest: 12.2 and 26ai (23.26).
 const OLDEST: (usize, usize) = (12, 2);
 const NEWEST: usize = 23;
 
-/// Whether and as whom it can be reached.
-pub(super) fn reach(facts: &Facts) -> Advice {
-    let who = &facts.who;
-    let container = who.container.as_ref().map_or(String::new(), |name| format!(", container {name}"));
+/// Whether the database is reachable, and as which user.
+pub(super) fn reach(facts: &OraclePreflightFacts) -> Advice {
+    let session = &facts.session;
+    let container = session.container.as_ref().map_or(String::new(), |name| format!(", container {name}"));
     let rac = if facts.rac { ", one of several" } else { "" };
-    let how = if who.encrypted { "with TLS" } else { "without TLS" };
+    let how = if session.encrypted { "with TLS" } else { "without TLS" };
     let where_it_is = if facts.same_host { "this machine" } else { "another machine" };
     ok(
         "reach",
         format!(
             "connected to {}{container}, service {}, instance {}{rac}, as {}, {how}; it runs on {where_it_is}",
-            who.database, who.service, who.instance, who.user
+            session.database, session.service, session.instance, session.user
         ),
     )
 }
 
-/// Whether packets may be larger than the server takes; `None` where the URL asks for no size.
+/// Whether packets may be larger than the server accepts; `None` if the URL sets no size.
 pub(super) fn packet_size(sdu: Option<u32>) -> Option<Advice> {
-    /// `DEFAULT_SDU_SIZE` where nobody has set it.
+    /// The default of `DEFAULT_SDU_SIZE`.
     const USUAL: u32 = 8_192;
     sdu.filter(|bytes| *bytes > USUAL).map(|bytes| {
         note(
@@ -41,7 +41,7 @@ pub(super) fn packet_size(sdu: Option<u32>) -> Option<Advice> {
     })
 }
 
-/// Whether settings of Oracle's own clients have no effect here; `None` where there are none.
+/// Whether settings of Oracle's own clients have no effect in Dyno; `None` if there are none.
 pub(super) fn client_settings(without_effect: &[String]) -> Option<Advice> {
     let names = (!without_effect.is_empty()).then(|| without_effect.join(", "))?;
     Some(note(
@@ -51,27 +51,27 @@ pub(super) fn client_settings(without_effect: &[String]) -> Option<Advice> {
     ))
 }
 
-/// Whether the release is one that Dyno was written for.
-pub(super) fn version(facts: &Facts) -> Advice {
-    let found = &facts.version;
+/// Whether Dyno supports this release.
+pub(super) fn version(facts: &OraclePreflightFacts) -> Advice {
+    let server_version = &facts.version;
     if facts.release < OLDEST {
-        return fail("version", format!("{found} is too old"), "Dyno is written for 12.2 and later");
+        return fail("version", format!("{server_version} is too old"), "Dyno is written for 12.2 and later");
     }
     if facts.release.0 > NEWEST && facts.release.0 != 26 {
         return warn(
             "version",
-            format!("{found} is newer than any that Dyno was written for"),
+            format!("{server_version} is newer than any that Dyno was written for"),
             "look at the audit: counters may have changed their meaning",
         );
     }
-    ok("version", found.clone())
+    ok("version", server_version.clone())
 }
 
-/// Whether this user can load.
-pub(super) fn privileges(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
-    // The tables of a custom workload may be there already, made by another user.
+/// Whether this user has the privileges to load.
+pub(super) fn privileges(facts: &OraclePreflightFacts, needs: &WorkloadNeeds) -> Advice {
+    // The tables of a custom workload may already exist, created by another user.
     let severity = if needs.uses_test_tables() { Severity::Fail } else { Severity::Note };
-    let (user, missing) = (&facts.who.user, &facts.missing_privileges);
+    let (user, missing) = (&facts.session.user, &facts.missing_privileges);
     if !missing.is_empty() {
         return advice(
             "privileges",
@@ -94,15 +94,15 @@ pub(super) fn privileges(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
     ok("privileges", format!("user {user} may load, run and drop"))
 }
 
-/// Whether counters can be read.
-pub(super) fn views(facts: &Facts) -> Advice {
+/// Whether this user can read the counters.
+pub(super) fn views(facts: &OraclePreflightFacts) -> Advice {
     if facts.unreadable.is_empty() {
         return ok("views", "all views of counters, waits and settings can be read");
     }
     let grants: Vec<String> = facts
         .unreadable
         .iter()
-        .map(|view| format!("GRANT SELECT ON SYS.{view} TO {};", facts.who.user))
+        .map(|view| format!("GRANT SELECT ON SYS.{view} TO {};", facts.session.user))
         .collect();
     let severity = if facts.unreadable.iter().any(|view| view.ends_with("SYSSTAT")) {
         Severity::Warn
@@ -117,8 +117,8 @@ pub(super) fn views(facts: &Facts) -> Advice {
     )
 }
 
-/// Whether all sessions can connect.
-pub(super) fn sessions(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
+/// Whether the database allows enough sessions.
+pub(super) fn sessions(facts: &OraclePreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let wanted = connections(plan.sessions(), plan, needs);
     if let Some(most) = facts.sessions_per_user.filter(|most| *most < wanted) {
         return fail(
@@ -151,10 +151,10 @@ pub(super) fn sessions(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Adv
     ok("sessions", format!("{wanted} are needed and {free} of {name} = {most} are free"))
 }
 
-/// Whether data can be written at all.
-pub(super) fn writable(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
+/// Whether the database accepts writes.
+pub(super) fn writable(facts: &OraclePreflightFacts, needs: &WorkloadNeeds) -> Advice {
     let open = facts.database.as_ref().map_or("READ WRITE", |database| database[2].as_str());
-    let role = facts.who.role.as_str();
+    let role = facts.session.role.as_str();
     if !matches!(role, "" | "PRIMARY") || open != "READ WRITE" {
         let state = format!("the database is {role}, open {open}");
         return match needs.reason_to_write(&facts.data) {
@@ -166,7 +166,7 @@ pub(super) fn writable(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
             ),
         };
     }
-    // The tables of a custom workload may lie in others.
+    // The tables of a custom workload may be in other tablespaces.
     if needs.uses_test_tables() && facts.tablespace.status != "ONLINE" {
         return fail(
             "writable",
@@ -177,8 +177,8 @@ pub(super) fn writable(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
     ok("writable", "the database takes writes")
 }
 
-/// Whether the plan's block size is the tablespace's, and one that can hold one row.
-pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
+/// Whether the plan's block size is that of the tablespace, and one that can hold one row per block.
+pub(super) fn block_size(facts: &OraclePreflightFacts, plan: &Plan) -> Advice {
     let (tablespace, wish) = (&facts.tablespace, plan.data.block_size);
     match check_block_bytes(tablespace.block_size).and_then(|()| chosen_block_size(wish, tablespace)) {
         Ok(own) => ok("block_size", format!("blocks of tablespace {} have {own}", tablespace.name)),
@@ -186,8 +186,8 @@ pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
     }
 }
 
-/// Whether anybody else works on the instance, whose counters are all of it.
-pub(super) fn others(facts: &Facts) -> Advice {
+/// Whether others use the instance; its counters include all activity.
+pub(super) fn other_sessions(facts: &OraclePreflightFacts) -> Advice {
     let list =
         "SELECT sid, username, program, event FROM v$session WHERE type = 'USER' AND status = 'ACTIVE'";
     match facts.others {
@@ -206,8 +206,8 @@ pub(super) fn others(facts: &Facts) -> Advice {
     }
 }
 
-/// A cache of results answers without reading.
-pub(super) fn result_cache(facts: &Facts) -> Advice {
+/// Whether the result cache is off: it returns results without reading.
+pub(super) fn result_cache(facts: &OraclePreflightFacts) -> Advice {
     match facts.settings.value("result_cache_mode") {
         Some(mode) if mode.starts_with("FORCE") => warn(
             "result_cache",
@@ -218,8 +218,8 @@ pub(super) fn result_cache(facts: &Facts) -> Advice {
     }
 }
 
-/// Statements are shared by their binds already.
-pub(super) fn cursor_sharing(facts: &Facts) -> Advice {
+/// Whether `cursor_sharing` is EXACT; Dyno's statements use binds already.
+pub(super) fn cursor_sharing(facts: &OraclePreflightFacts) -> Advice {
     match facts.settings.value("cursor_sharing") {
         Some(mode) if mode != "EXACT" => note(
             "cursor_sharing",

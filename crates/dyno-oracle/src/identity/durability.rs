@@ -1,14 +1,14 @@
-//! Checks of what decides how much a commit costs.
+//! Preflight checks of the settings that determine the cost of a commit.
 
 use dyno_plan::{Commit, Length, Plan};
 use dyno_record::Advice;
 
-use super::facts::Facts;
+use super::facts::OraclePreflightFacts;
 use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{fail, note, ok, warn};
 
-/// Whether commits wait as the plan has it.
-pub(super) fn commit(facts: &Facts, plan: &Plan) -> Advice {
+/// Whether commits wait as the plan requires.
+pub(super) fn commit(facts: &OraclePreflightFacts, plan: &Plan) -> Advice {
     let wait = facts.settings.value("commit_wait");
     match (plan.workload.commit, wait) {
         (Commit::Nowait, Some("FORCE_WAIT")) => fail(
@@ -37,8 +37,8 @@ pub(super) fn commit(facts: &Facts, plan: &Plan) -> Advice {
     }
 }
 
-/// Whether the window is long enough to hold the work that full redo logs cause.
-pub(super) fn redo_logs(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
+/// Whether the window is long enough to include the work that full redo logs cause.
+pub(super) fn redo_logs(facts: &OraclePreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let Some((groups, bytes)) = facts.redo else {
         return note("redo_logs", "the online redo logs cannot be seen", "GRANT SELECT ON SYS.V_$LOG");
     };
@@ -60,8 +60,8 @@ pub(super) fn redo_logs(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Ad
     }
 }
 
-/// Modes that make the database write more than a commit needs, or less.
-pub(super) fn logging(facts: &Facts) -> Advice {
+/// Modes in which the database writes more or less than a commit needs.
+pub(super) fn logging(facts: &OraclePreflightFacts) -> Advice {
     let Some([log_mode, force, .., protection]) = &facts.database else {
         return note(
             "logging",

@@ -1,66 +1,67 @@
-//! What the preflight check asks the database, in one place.
+//! Collects everything that the preflight check asks the database.
 
 use std::collections::BTreeSet;
 
-use super::super::connect::ConnectConfig;
-use super::super::connection::Connection;
-use super::super::counters::{Surroundings, is_rac, unreadable};
+use super::super::connect::OracleConnectConfig;
+use super::super::connection::OracleConnection;
+use super::super::counters::{OracleInstanceContext, is_rac, unreadable};
 use super::super::layout::{Tablespace, survey, tablespace};
 use super::super::sql;
-use super::settings::{self, Settings};
-use super::who::{Who, who};
+use super::settings::{self, ServerSettings};
+use super::who::{OracleSessionIdentity, read_session_identity};
 use super::{host, profile, version};
 use dyno_engine::{DataState, TargetError, WorkloadNeeds};
 
-/// Everything that findings are made of.
+/// The facts that the findings are based on.
 #[derive(Debug)]
-pub(super) struct Facts {
-    pub(super) who: Who,
+pub(super) struct OraclePreflightFacts {
+    pub(super) session: OracleSessionIdentity,
     pub(super) version: String,
     /// Release and update: (19, 21).
     pub(super) release: (usize, usize),
-    pub(super) settings: Settings,
+    pub(super) settings: ServerSettings,
     pub(super) tablespace: Tablespace,
-    /// System privileges that the workload needs and that this session has not.
+    /// System privileges that the workload needs and that this session does not have.
     pub(super) missing_privileges: Vec<&'static str>,
-    /// Views that cannot be read, as they are granted: `V_$SYSSTAT`.
+    /// Views that cannot be read, under their names in grants: `V_$SYSSTAT`.
     pub(super) unreadable: Vec<String>,
-    /// Bytes of the buffer cache now, if they can be read.
+    /// Current size of the buffer cache in bytes; absent if it cannot be read.
     pub(super) buffer_cache: Option<u64>,
     pub(super) rac: bool,
-    /// Sessions of every kind on this instance, if they can be seen.
+    /// Sessions of every kind on this instance; absent if they are not visible.
     pub(super) sessions: Option<u64>,
-    /// Sessions of others: (all, at work), if they can be seen.
+    /// Sessions of others: (all, active); absent if they are not visible.
     pub(super) others: Option<(u64, u64)>,
-    /// What the profile allows.
+    /// The sessions that the user's profile allows; absent without a limit.
     pub(super) sessions_per_user: Option<u64>,
-    /// Limits of the user's profile on times and work that are set.
+    /// Limits of the user's profile on time and work that are set.
     pub(super) profile_limits: Vec<(String, u64)>,
-    /// Log mode, force logging, open mode, role, protection mode, if they can be read.
+    /// Log mode, force logging, open mode, role and protection mode; absent if they cannot be read.
     pub(super) database: Option<[String; 5]>,
-    /// Groups of the online redo log and bytes of the smallest, if they can be read.
+    /// Number of online redo log groups and bytes of the smallest; absent if they cannot be read.
     pub(super) redo: Option<(u64, u64)>,
-    /// Groups of it that have been used, and seconds since the oldest of these was begun; absent where it cannot be read.
+    /// Number of redo log groups that have been used, and seconds since the oldest of these began; absent if
+    /// that cannot be read.
     pub(super) redo_used: Option<(u64, u64)>,
-    /// Mounts that direct NFS serves, if they can be read.
+    /// Mounts that direct NFS serves; absent if they cannot be read.
     pub(super) nfs_servers: Option<u64>,
-    /// Bytes that may still be written by the quota; `None` is no limit.
+    /// Bytes that the quota still allows; `None` means no limit.
     pub(super) quota_left: Option<u64>,
-    /// Whether there is any quota.
+    /// Whether the user has any quota.
     pub(super) has_quota: bool,
-    /// Free bytes in the files as they are.
+    /// Free bytes in the files at their current size.
     pub(super) free_bytes: Option<u64>,
     pub(super) same_host: bool,
-    /// Bytes of this user's tables that custom workloads name, indexes included; absent where none is there.
+    /// Bytes of this user's tables that custom workloads name, including indexes; absent if none exists.
     pub(super) named_bytes: Option<u64>,
-    /// What is loaded, or why that cannot be told.
+    /// What is loaded, or why that cannot be determined.
     pub(super) data: Result<DataState, TargetError>,
 }
 
 /// System privileges that every load, run and drop needs.
 const NEEDED: [&str; 2] = ["CREATE SESSION", "CREATE TABLE"];
 
-/// Kinds of objects that some workloads create, and the system privilege for each.
+/// Types of objects that some workloads create, with the system privilege for each.
 const NEEDED_TO_CREATE: [(&str, &str); 6] = [
     ("SEQUENCE", "CREATE SEQUENCE"),
     ("PROCEDURE", "CREATE PROCEDURE"),
@@ -80,18 +81,17 @@ fn needed_privileges(needs: &WorkloadNeeds) -> BTreeSet<&'static str> {
     NEEDED.into_iter().chain(to_create).chain(checkpoint).collect()
 }
 
-/// Asks.
 pub(super) fn ask(
-    connection: &Connection,
-    config: &ConnectConfig,
+    connection: &OracleConnection,
+    config: &OracleConnectConfig,
     needs: &WorkloadNeeds,
-) -> Result<Facts, TargetError> {
-    let who = who(connection)?;
+) -> Result<OraclePreflightFacts, TargetError> {
+    let session = read_session_identity(connection)?;
     let tablespace = tablespace(connection, config)?;
     let privileges = connection.rows(&sql::PRIVILEGES.text(), &[])?;
     let has = |name: &str| privileges.iter().any(|row| row.get(0) == Some(name));
-    let surroundings = Surroundings::find(connection, config)?;
-    let number = |statement: sql::Statement, index: usize| -> Result<Option<u64>, TargetError> {
+    let surroundings = OracleInstanceContext::find(connection, config)?;
+    let number = |statement: sql::OracleSqlFile, index: usize| -> Result<Option<u64>, TargetError> {
         let rows = connection.rows_if_allowed(&statement.text(), &[])?;
         Ok(rows.and_then(|rows| rows.first()?.parse(index)))
     };
@@ -106,9 +106,9 @@ pub(super) fn ask(
         Some((row.parse(first)?, row.parse(second)?))
     };
     let sessions = connection.rows_if_allowed(&surroundings.sessions(sql::SESSION_COUNTS), &[])?;
-    let others = surroundings.sessions(sql::OTHERS);
-    let others = connection.rows_if_allowed(&others, &[("con_id", &surroundings.con_id)])?;
-    Ok(Facts {
+    let others_sql = surroundings.sessions(sql::OTHERS);
+    let other_rows = connection.rows_if_allowed(&others_sql, &[("con_id", &surroundings.con_id)])?;
+    Ok(OraclePreflightFacts {
         version: version(connection)?,
         release: connection.version(),
         settings: settings::read(connection)?,
@@ -117,7 +117,7 @@ pub(super) fn ask(
         buffer_cache: number(sql::BUFFER_CACHE, 0)?,
         rac: is_rac(connection)?,
         sessions: sessions.and_then(|rows| rows.first()?.parse(0)),
-        others: others.and_then(|rows| Some((rows.first()?.parse(0)?, rows.first()?.parse(1)?))),
+        others: other_rows.and_then(|rows| Some((rows.first()?.parse(0)?, rows.first()?.parse(1)?))),
         sessions_per_user: number(sql::SESSIONS_PER_USER, 0)?,
         profile_limits: profile::read(connection)?,
         database: database.and_then(|rows| {
@@ -135,19 +135,19 @@ pub(super) fn ask(
         },
         has_quota: unlimited || quota.is_some_and(|(_, most)| most != 0),
         free_bytes: free.and_then(|rows| rows.first()?.parse(0)),
-        same_host: host::is_this_one(&who.host, &who.instance),
+        same_host: host::is_local_server(&session.host, &session.instance),
         named_bytes: match &needs.custom {
             Some(custom) => named_bytes(connection, &custom.names)?,
             None => None,
         },
         data: survey(connection),
-        who,
+        session,
         tablespace,
     })
 }
 
-/// Bytes of this user's tables that are among `names`, which are in lower case.
-fn named_bytes(connection: &Connection, names: &BTreeSet<String>) -> Result<Option<u64>, TargetError> {
+/// Bytes of this user's tables in `names`, which are in lower case.
+fn named_bytes(connection: &OracleConnection, names: &BTreeSet<String>) -> Result<Option<u64>, TargetError> {
     let tables = connection.rows_if_allowed(&sql::TABLE_SIZES.text(), &[])?.unwrap_or_default();
     let is_named = |name: &str| names.contains(&name.to_lowercase());
     let named = tables.iter().filter(|row| row.get(0).is_some_and(is_named));

@@ -1,15 +1,15 @@
-//! Whether the database runs on this machine.
+//! Determines whether the database runs on this machine.
 //!
-//! Its host has to have our name, and its process monitor has to be a process here. In doubt (another PID namespace, no
-//! /proc) the answer is no.
+//! Its host name must be this machine's, and its process monitor must be a local process. In doubt (another
+//! PID namespace, no /proc) the answer is no.
 
 use dyno_record::ServerProcesses;
 
-/// What the process monitor of an instance is called, before the instance's name.
+/// Prefixes of the name of an instance's process monitor.
 const MONITORS: [&str; 3] = ["ora_pmon_", "db_pmon_", "xe_pmon_"];
 
-/// Whether `instance` on `host` runs here.
-pub(super) fn is_this_one(host: &str, instance: &str) -> bool {
+/// Whether `instance` on `host` runs on this machine.
+pub(super) fn is_local_server(host: &str, instance: &str) -> bool {
     let ours = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     if host.is_empty() || short(host) != short(ours.trim()) {
         return false;
@@ -20,7 +20,8 @@ pub(super) fn is_this_one(host: &str, instance: &str) -> bool {
         .any(|line| is_monitor(&line, instance))
 }
 
-/// The processes of `instance`: background processes (`ora_dbw0_FREE`) and those that serve sessions (`oracleFREE`).
+/// The processes of `instance`: background processes (`ora_dbw0_FREE`) and server processes of sessions
+/// (`oracleFREE`).
 pub(super) fn processes(same_host: bool, instance: &str) -> ServerProcesses {
     match same_host {
         true => ServerProcesses::Called { starts: &["ora", "db_", "xe_"], ends: instance.to_owned() },
@@ -47,6 +48,6 @@ mod tests {
     fn monitors_are_known_by_their_name() {
         assert!(is_monitor("ora_pmon_orcl\0", "ORCL") && is_monitor("db_pmon_FREE\0", "FREE"));
         assert!(!is_monitor("ora_pmon_other\0", "ORCL") && !is_monitor("vim\0ora_pmon_ORCL\0", "ORCL"));
-        assert!(!is_this_one("", "ORCL") && !is_this_one("no-such-host.example", "ORCL"));
+        assert!(!is_local_server("", "ORCL") && !is_local_server("no-such-host.example", "ORCL"));
     }
 }

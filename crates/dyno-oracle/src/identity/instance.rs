@@ -1,16 +1,18 @@
-//! Which instances and container this is, and whether it takes writes: what several targets of one run have to be told apart by.
+//! Identifies the instances and the container and whether they accept writes, to distinguish several targets
+//! of one run.
 
 use dyno_record::Counter;
 
-use super::super::connect::ConnectConfig;
-use super::super::connection::Connection;
-use super::super::counters::Surroundings;
+use super::super::connect::OracleConnectConfig;
+use super::super::connection::OracleConnection;
+use super::super::counters::OracleInstanceContext;
 use super::super::sql;
 use super::settings;
-use super::who::{Who, who};
-use dyno_engine::{Instance, TargetError};
+use super::who::{OracleSessionIdentity, read_session_identity};
+use dyno_engine::{CounterScope, TargetError};
 
-/// Background processes do these, and they belong to no container: `docs/reference/engines/oracle.md`.
+/// Counters of background processes, which belong to no container:
+/// `docs/reference/engines/oracle-counters.md`.
 pub(super) const OF_THE_INSTANCE: &[Counter] = &[
     Counter::PhysicalWrites,
     Counter::PhysicalWriteRequests,
@@ -19,57 +21,61 @@ pub(super) const OF_THE_INSTANCE: &[Counter] = &[
     Counter::RedoWrites,
 ];
 
-/// The instances whose counters are added up, and the container.
-pub(crate) fn instance(connection: &Connection, config: &ConnectConfig) -> Result<Instance, TargetError> {
-    let who = who(connection)?;
-    if Surroundings::find(connection, config)?.rac {
+/// The instances whose counters are summed, and the container.
+pub(crate) fn instance(
+    connection: &OracleConnection,
+    config: &OracleConnectConfig,
+) -> Result<CounterScope, TargetError> {
+    let session = read_session_identity(connection)?;
+    if OracleInstanceContext::find(connection, config)?.rac {
         let rows = connection.rows(&sql::INSTANCES.text(), &[])?;
         let open: Vec<(&str, &str)> =
             rows.iter().filter_map(|row| Some((row.get(1)?, row.get(2)?))).collect();
-        return Ok(of(&who, &open));
+        return Ok(instance_of(&session, &open));
     }
     let is_cluster = settings::read(connection)?.value("cluster_database") == Some("TRUE");
     if is_cluster && !config.one_instance && !sees_instances(connection)? {
-        // Sessions and observer may be on different ones, and so may another target's.
-        return Err(TargetError::privilege("which instances of this cluster work for the target cannot be seen, so it cannot be told from others",
+        // Sessions and observer may be on different instances, and so may those of another target.
+        return Err(TargetError::privilege("this user cannot see which instances of the cluster serve the target, so it cannot be distinguished from other targets",
         )
         .hint(format!("GRANT SELECT ON SYS.GV_$INSTANCE TO {}, or name one by ?instance=NAME", config.user)));
     }
-    Ok(of(&who, &[(&who.instance, &who.host)]))
+    Ok(instance_of(&session, &[(&session.instance, &session.host)]))
 }
 
-fn sees_instances(connection: &Connection) -> Result<bool, TargetError> {
+fn sees_instances(connection: &OracleConnection) -> Result<bool, TargetError> {
     Ok(connection.rows_if_allowed(&sql::INSTANCES.text(), &[])?.is_some())
 }
 
-/// The counters of `open` instances (name, host) as `who` sees them.
+/// The counters of `open` instances (name, host) in the session's container.
 ///
-/// Names alone do not tell databases apart: those of an image or a template are called alike on every host.
-fn of(who: &Who, open: &[(&str, &str)]) -> Instance {
+/// Names alone do not identify a database: copies of an image or template have the same names on every host.
+fn instance_of(session: &OracleSessionIdentity, open: &[(&str, &str)]) -> CounterScope {
     let server = |(name, host): &(&str, &str)| {
         let host = host.split('.').next().unwrap_or_default();
-        format!("{} {name} on {host}", who.database).to_lowercase()
+        format!("{} {name} on {host}", session.database).to_lowercase()
     };
-    Instance {
+    CounterScope {
         servers: open.iter().map(server).collect(),
-        scope: who.container.clone().unwrap_or_default(),
+        scope: session.container.clone().unwrap_or_default(),
         server_wide: OF_THE_INSTANCE,
     }
 }
 
-/// Why only reads are possible here, if so.
-pub(crate) fn reads_only(connection: &Connection) -> Result<Option<String>, TargetError> {
-    let first = |statement: sql::Statement, index: usize| -> Result<Option<String>, TargetError> {
+/// The reason if only reads are possible; absent if writes are.
+pub(crate) fn reads_only(connection: &OracleConnection) -> Result<Option<String>, TargetError> {
+    let first = |statement: sql::OracleSqlFile, index: usize| -> Result<Option<String>, TargetError> {
         let rows = connection.rows_if_allowed(&statement.text(), &[])?;
         Ok(rows.and_then(|rows| rows.first()?.get(index).map(str::to_owned)))
     };
     let (role, database, container) =
-        (who(connection)?.role, first(sql::DATABASE, 2)?, first(sql::PDB_MODE, 0)?);
-    Ok(why_not(&role, database.as_deref(), container.as_deref()))
+        (read_session_identity(connection)?.role, first(sql::DATABASE, 2)?, first(sql::PDB_MODE, 0)?);
+    Ok(read_only_reason(&role, database.as_deref(), container.as_deref()))
 }
 
-/// The same by the database's role, and by how database and container are open as far as that can be seen.
-fn why_not(role: &str, database: Option<&str>, container: Option<&str>) -> Option<String> {
+/// The reason from the database's role and from the open modes of database and container, as far as they are
+/// visible.
+fn read_only_reason(role: &str, database: Option<&str>, container: Option<&str>) -> Option<String> {
     if role == "PHYSICAL STANDBY" {
         return Some("it is a physical standby".to_owned());
     }
@@ -84,13 +90,20 @@ fn why_not(role: &str, database: Option<&str>, container: Option<&str>) -> Optio
 mod tests {
     use super::*;
 
-    fn seen(database: &str, container: Option<&str>, open: &[(&str, &str)]) -> Instance {
+    fn seen(database: &str, container: Option<&str>, open: &[(&str, &str)]) -> CounterScope {
         let container = container.map(str::to_owned);
-        of(&Who { database: database.to_owned(), container, ..Who::default() }, open)
+        instance_of(
+            &OracleSessionIdentity {
+                database: database.to_owned(),
+                container,
+                ..OracleSessionIdentity::default()
+            },
+            open,
+        )
     }
 
-    /// Whether both count the same work, and whether some of it.
-    fn overlap(a: &Instance, b: &Instance) -> (bool, bool) {
+    /// Whether both count identical work, and whether they share some.
+    fn overlap(a: &CounterScope, b: &CounterScope) -> (bool, bool) {
         (a.shares_server(b) && a.scope == b.scope, a.shares_server(b))
     }
 
@@ -121,7 +134,7 @@ mod tests {
             ("", Some("READ ONLY WITH APPLY"), None, Some("WITH APPLY")),
             ("PRIMARY", Some("READ WRITE"), Some("READ ONLY"), Some("the container is open READ ONLY")),
         ] {
-            let why = why_not(role, database, container);
+            let why = read_only_reason(role, database, container);
             assert_eq!(why.is_some(), word.is_some(), "{role} {why:?}");
             assert!(why.unwrap_or_default().contains(word.unwrap_or_default()));
         }

@@ -1,27 +1,31 @@
-//! Checks of settings of the instance that decide what its memory, processors and files can do, with what follows from each.
+//! Preflight checks of instance settings that limit memory, processors and files, with their consequences.
 
 use dyno_plan::Plan;
 use dyno_record::Advice;
 
-use super::facts::Facts;
+use super::facts::OraclePreflightFacts;
 use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{note, ok, warn};
 use dyno_engine::disk::human;
 
-/// Bytes of the SGA that one byte of a process's page table maps: an entry of 8 bytes for each page of 4 KiB.
+/// Bytes of the SGA that one byte of a process's page table maps: an 8-byte entry per page of 4 KiB.
 const MAPPED_PER_BYTE: u64 = 4_096 / 8;
 
-/// Page tables from which small pages cost more than they are worth mentioning.
+/// The size of page tables from which Dyno reports small pages.
 const PAGE_TABLES_MIN: u64 = 256 << 20;
 
-/// Switches of the redo log in an hour up to which they are no concern: Oracle's advice is one each 15 to 20 minutes.
+/// Redo log switches per hour that are acceptable: Oracle recommends one every 15 to 20 minutes.
 const SWITCHES_PER_HOUR: f64 = 4.0;
 
-/// Shortest time, in seconds, over which switches make a rate.
+/// The shortest time in seconds from which a rate of switches is computed.
 const SWITCHES_OVER_S: u64 = 60;
 
-/// Findings in the order in which they are shown.
-pub(super) fn instance_settings(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
+/// The findings in the order in which they are shown.
+pub(super) fn instance_settings(
+    facts: &OraclePreflightFacts,
+    plan: &Plan,
+    needs: &WorkloadNeeds,
+) -> Vec<Advice> {
     let mut all: Vec<Advice> = huge_pages(facts, plan.sessions()).into_iter().collect();
     all.push(async_io(facts));
     all.extend(direct_nfs(facts));
@@ -32,8 +36,8 @@ pub(super) fn instance_settings(facts: &Facts, plan: &Plan, needs: &WorkloadNeed
     all
 }
 
-/// Whether the SGA lies in huge pages; nothing on systems that have no such setting.
-fn huge_pages(facts: &Facts, sessions: u32) -> Option<Advice> {
+/// Whether the SGA uses huge pages; absent on systems without this setting.
+fn huge_pages(facts: &OraclePreflightFacts, sessions: u32) -> Option<Advice> {
     let settings = &facts.settings;
     let number = |name: &str| settings.number(name).filter(|bytes| *bytes > 0);
     if let Some(bytes) = number("memory_target") {
@@ -57,7 +61,7 @@ fn huge_pages(facts: &Facts, sessions: u32) -> Option<Advice> {
     if mode == "ONLY" {
         return Some(ok("huge_pages", "use_large_pages is ONLY: the whole SGA is in huge pages"));
     }
-    // Dedicated server processes, which is what a session has, map the whole of it in the end.
+    // Sessions use dedicated server processes, each of which eventually maps the whole SGA.
     let size = number("sga_max_size").or_else(|| number("sga_target"));
     let tables = size.map(|bytes| bytes / MAPPED_PER_BYTE * u64::from(sessions));
     let cost = match tables.filter(|bytes| *bytes >= PAGE_TABLES_MIN) {
@@ -81,8 +85,8 @@ fn huge_pages(facts: &Facts, sessions: u32) -> Option<Advice> {
     })
 }
 
-/// Whether requests to files wait for each other.
-fn async_io(facts: &Facts) -> Advice {
+/// Whether file requests run asynchronously.
+fn async_io(facts: &OraclePreflightFacts) -> Advice {
     let settings = &facts.settings;
     match settings.value("disk_asynch_io") {
         Some(value) if value.eq_ignore_ascii_case("FALSE") => warn(
@@ -109,8 +113,8 @@ fn async_io(facts: &Facts) -> Advice {
     }
 }
 
-/// Servers that are reached by Oracle's own NFS client; nothing where there is none or they cannot be seen.
-fn direct_nfs(facts: &Facts) -> Option<Advice> {
+/// Servers that Oracle's own NFS client uses; absent if there are none or they are not visible.
+fn direct_nfs(facts: &OraclePreflightFacts) -> Option<Advice> {
     let servers = facts.nfs_servers.filter(|servers| *servers > 0)?;
     Some(note(
         "direct_nfs",
@@ -122,7 +126,7 @@ fn direct_nfs(facts: &Facts) -> Option<Advice> {
 }
 
 /// Whether the instance may use all processors.
-fn processors(facts: &Facts) -> Advice {
+fn processors(facts: &OraclePreflightFacts) -> Advice {
     let settings = &facts.settings;
     let count = settings.value("cpu_count").unwrap_or("not known");
     let plan = settings.value("resource_manager_plan").filter(|plan| !plan.is_empty());
@@ -152,8 +156,8 @@ fn processors(facts: &Facts) -> Advice {
     }
 }
 
-/// Whether fewer processes write blocks than Oracle would start by itself.
-fn database_writers(facts: &Facts) -> Option<Advice> {
+/// Whether fewer database writers run than Oracle would start by default.
+fn database_writers(facts: &OraclePreflightFacts) -> Option<Advice> {
     let writers = facts.settings.number("db_writer_processes")?;
     let due = facts.settings.number("cpu_count")?.div_ceil(8).max(1);
     Some(match writers < due && facts.settings.set.contains("db_writer_processes") {
@@ -168,8 +172,8 @@ fn database_writers(facts: &Facts) -> Option<Advice> {
     })
 }
 
-/// How often the redo log was switched lately; nothing where that is not known.
-fn log_switches(facts: &Facts) -> Option<Advice> {
+/// How often the redo log was switched recently; absent if that is unknown.
+fn log_switches(facts: &OraclePreflightFacts) -> Option<Advice> {
     let (groups, seconds) = facts.redo_used?;
     if seconds < SWITCHES_OVER_S {
         return None;
@@ -191,19 +195,19 @@ fn log_switches(facts: &Facts) -> Option<Advice> {
 
 #[cfg(test)]
 mod tests {
-    use dyno_engine::settings::Settings;
+    use dyno_engine::settings::ServerSettings;
     use dyno_record::Severity::{Note, Ok, Warn};
 
     use super::super::preflight::tests::{facts, plan};
     use super::*;
 
-    fn with(set: &[(&str, &str)], usual: &[(&str, &str)]) -> Facts {
-        let mut settings = Settings::of(&[set, usual].concat());
+    fn with(set: &[(&str, &str)], usual: &[(&str, &str)]) -> OraclePreflightFacts {
+        let mut settings = ServerSettings::of(&[set, usual].concat());
         settings.set = set.iter().map(|(name, _)| (*name).to_owned()).collect();
-        Facts { settings, ..facts("PRIMARY") }
+        OraclePreflightFacts { settings, ..facts("PRIMARY") }
     }
 
-    fn find(facts: &Facts, check: &str) -> Advice {
+    fn find(facts: &OraclePreflightFacts, check: &str) -> Advice {
         let plan = plan(&["run.sessions_per_schema=100", "workload.update_pct=20"]);
         let needs = WorkloadNeeds::of_block_workload(&plan);
         let all = instance_settings(facts, &plan, &needs);
@@ -256,24 +260,26 @@ mod tests {
             ),
             ("database_writers", &[], &[("db_writer_processes", "1"), ("cpu_count", "4")], Ok, "1 processes"),
         ] {
-            let found = find(&with(set, usual), check);
-            assert_eq!(found.severity, severity, "{found:?}");
-            assert!(found.found.contains(words), "{words}: {found:?}");
+            let advice = find(&with(set, usual), check);
+            assert_eq!(advice.severity, severity, "{advice:?}");
+            assert!(advice.found.contains(words), "{words}: {advice:?}");
         }
     }
 
     #[test]
     fn log_switches_are_a_rate_and_only_of_runs_that_write() {
-        let of = |used| Facts { redo_used: used, ..facts("PRIMARY") };
-        let (often, seldom) =
-            (find(&of(Some((3, 600))), "log_switches"), find(&of(Some((3, 3_600))), "log_switches"));
+        let with_redo_used = |used| OraclePreflightFacts { redo_used: used, ..facts("PRIMARY") };
+        let (often, seldom) = (
+            find(&with_redo_used(Some((3, 600))), "log_switches"),
+            find(&with_redo_used(Some((3, 3_600))), "log_switches"),
+        );
         assert!(often.severity == Note && often.found.contains("18.0 switches an hour"), "{often:?}");
         assert!(seldom.severity == Ok && seldom.found.contains("3.0 switches an hour"), "{seldom:?}");
         let reading = plan(&[]);
         let needs = WorkloadNeeds::of_block_workload(&reading);
         for (used, plan) in [(None, &plan(&["workload.update_pct=20"])), (Some((3, 600)), &reading)] {
             let needs = if used.is_some() { &needs } else { &WorkloadNeeds::of_block_workload(plan) };
-            let all = instance_settings(&of(used), plan, needs);
+            let all = instance_settings(&with_redo_used(used), plan, needs);
             assert!(all.iter().all(|one| one.check != "log_switches"), "{all:?}");
         }
     }
@@ -285,7 +291,7 @@ mod tests {
 
     #[test]
     fn direct_nfs_is_named_where_it_serves_files() {
-        let nfs = |servers| Facts { nfs_servers: servers, ..facts("PRIMARY") };
+        let nfs = |servers| OraclePreflightFacts { nfs_servers: servers, ..facts("PRIMARY") };
         assert!(direct_nfs(&nfs(None)).is_none() && direct_nfs(&nfs(Some(0))).is_none());
         assert!(direct_nfs(&nfs(Some(2))).unwrap().found.contains("from 2 mounts"));
     }

@@ -1,4 +1,4 @@
-//! What the database is, and what of it would falsify a run.
+//! Describes the database and reports what would falsify a run.
 
 mod calibrated;
 mod checks;
@@ -18,8 +18,8 @@ mod who;
 
 use dyno_record::Identity;
 
-use super::connect::ConnectConfig;
-use super::connection::Connection;
+use super::connect::OracleConnectConfig;
+use super::connection::OracleConnection;
 use super::layout::tablespace;
 use super::sql;
 use dyno_engine::{ServerLife, TargetError};
@@ -29,39 +29,42 @@ pub(super) use preflight::preflight;
 pub(super) use settings::shaping_of;
 pub(super) use statement_limit::statement_limit;
 
-use who::who;
+use who::read_session_identity;
 
-/// Product, version, settings.
-pub(super) fn identify(connection: &Connection, config: &ConnectConfig) -> Result<Identity, TargetError> {
+/// Product, version and settings of the database.
+pub(super) fn identify(
+    connection: &OracleConnection,
+    config: &OracleConnectConfig,
+) -> Result<Identity, TargetError> {
     let settings = settings::read(connection)?;
-    let who = who(connection)?;
-    let same_host = host::is_this_one(&who.host, &who.instance);
+    let session = read_session_identity(connection)?;
+    let same_host = host::is_local_server(&session.host, &session.instance);
     Ok(Identity {
         product: "Oracle Database".to_owned(),
         version: version(connection)?,
         block_size: tablespace(connection, config)?.block_size,
-        // Memory moves between the cache and others while an instance runs.
+        // Memory moves between the buffer cache and other pools while an instance runs.
         cache_bytes: None,
         direct_io: room::uses_direct_io(&settings),
         calibrated: calibrated::calibrated(connection)?,
         settings: settings::shaping(&settings),
         non_default: settings.non_default(),
-        // Sessions of Dyno have their commits wait, whatever the instance says, unless the plan says otherwise.
+        // Commits of Dyno's sessions wait whatever the instance's setting is, unless the plan says otherwise.
         not_durable: Vec::new(),
-        // Files may lie in ASM, on Exadata, or behind a name that means nothing here.
+        // Files may be in ASM, on Exadata, or under a name that does not exist on this machine.
         data_path: None,
         redo_path: None,
         same_host,
         counting: counting::counting(),
-        processes: host::processes(same_host, &who.instance),
+        processes: host::processes(same_host, &session.instance),
     })
 }
 
 /// The version as the database prints it.
-fn version(connection: &Connection) -> Result<String, TargetError> {
+fn version(connection: &OracleConnection) -> Result<String, TargetError> {
     let rows = connection.rows(&version_sql(connection.version().0), &[])?;
     let banner = rows.first().and_then(|row| row.get(0)).unwrap_or_default();
-    Ok(in_short(banner))
+    Ok(shorten_banner(banner))
 }
 
 /// The query for the version on this release.
@@ -69,8 +72,8 @@ fn version_sql(release: usize) -> String {
     if release >= 18 { sql::VERSION.text() } else { sql::VERSION_122.text() }
 }
 
-/// A banner of two lines as edition and version: `19.21.0.0.0 Enterprise Edition`.
-fn in_short(banner: &str) -> String {
+/// Shortens a banner of two lines to version and edition: `19.21.0.0.0 Enterprise Edition`.
+fn shorten_banner(banner: &str) -> String {
     let words: Vec<&str> = banner.split_whitespace().collect();
     let mut numbers = words
         .iter()
@@ -88,9 +91,9 @@ fn in_short(banner: &str) -> String {
     }
 }
 
-/// Which life of the database this is, where this user may see it. The views do not tell a start after a crash from one in
-/// good order.
-pub(super) fn life(connection: &Connection) -> Result<Option<ServerLife>, TargetError> {
+/// The database's current lifetime, if this user may see it. The views do not distinguish a start after a
+/// crash from a normal start.
+pub(super) fn life(connection: &OracleConnection) -> Result<Option<ServerLife>, TargetError> {
     for statement in [sql::INSTANCES, sql::INSTANCE] {
         if let Some(rows) = connection.rows_if_allowed(&statement.text(), &[])? {
             let starts: Vec<&str> = rows.iter().filter_map(|row| row.get(3)).collect();
@@ -132,7 +135,7 @@ mod tests {
             ),
             ("something else", "something else"),
         ] {
-            assert_eq!(in_short(banner), short);
+            assert_eq!(shorten_banner(banner), short);
         }
     }
 }

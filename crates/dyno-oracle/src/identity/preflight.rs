@@ -1,19 +1,19 @@
-//! The list of everything that is checked before a run.
+//! Lists all checks that run before a run.
 
 use dyno_plan::Plan;
 use dyno_record::Advice;
 
-use super::super::connect::ConnectConfig;
-use super::super::connection::Connection;
-use super::facts::{Facts, ask};
+use super::super::connect::OracleConnectConfig;
+use super::super::connection::OracleConnection;
+use super::facts::{OraclePreflightFacts, ask};
 use super::{checks, durability, instance_settings, profile_limits, room};
 use dyno_engine::advice::{DataSize, data, data_of};
 use dyno_engine::{TargetError, WorkloadNeeds};
 
-/// Everything that would falsify or prevent a run of `plan`, and what is well.
+/// Returns everything that would falsify or prevent a run of `plan`, and the checks that passed.
 pub(crate) fn preflight(
-    connection: &Connection,
-    config: &ConnectConfig,
+    connection: &OracleConnection,
+    config: &OracleConnectConfig,
     plan: &Plan,
     needs: &WorkloadNeeds,
 ) -> Result<Vec<Advice>, TargetError> {
@@ -26,7 +26,7 @@ pub(crate) fn preflight(
 }
 
 /// The findings in the order in which they are shown.
-pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
+pub(super) fn advise(facts: &OraclePreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
     let spec = data_of(plan, facts.tablespace.block_size, &facts.data);
     let size = DataSize::of(needs, room::data_bytes(&spec), facts.named_bytes);
     let mut all = vec![checks::reach(facts), checks::version(facts)];
@@ -34,7 +34,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<A
     all.extend([checks::views(facts), checks::sessions(facts, plan, needs), checks::writable(facts, needs)]);
     all.extend(needs.uses_test_tables().then(|| checks::block_size(facts, plan)));
     all.extend([
-        checks::others(facts),
+        checks::other_sessions(facts),
         checks::result_cache(facts),
         checks::cursor_sharing(facts),
         durability::commit(facts, plan),
@@ -53,7 +53,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<A
 
 #[cfg(test)]
 pub(super) mod tests {
-    use dyno_engine::settings::Settings;
+    use dyno_engine::settings::ServerSettings;
     use dyno_engine::{CustomNeeds, DataState};
     use dyno_plan::Engines;
     use dyno_plan::read::{PlanSource, read};
@@ -62,13 +62,14 @@ pub(super) mod tests {
     use super::super::super::layout::Tablespace;
     use super::*;
 
-    /// A database with the role `role`, without test tables, where a custom workload names 12 MiB of tables.
-    pub(in super::super) fn facts(role: &str) -> Facts {
-        Facts {
-            who: super::super::who::Who { role: role.to_owned(), ..Default::default() },
+    /// Facts of a database with the role `role` and without test tables, in which a custom workload names 12
+    /// MiB of tables.
+    pub(in super::super) fn facts(role: &str) -> OraclePreflightFacts {
+        OraclePreflightFacts {
+            session: super::super::who::OracleSessionIdentity { role: role.to_owned(), ..Default::default() },
             version: String::new(),
             release: (19, 21),
-            settings: Settings::of(&[("db_cache_size", "1073741824")]),
+            settings: ServerSettings::of(&[("db_cache_size", "1073741824")]),
             tablespace: Tablespace {
                 name: "USERS".to_owned(),
                 block_size: 8192,
@@ -112,8 +113,10 @@ pub(super) mod tests {
     #[test]
     fn the_cache_is_what_it_is_now_and_large_packets_are_warned_of() {
         let needs = WorkloadNeeds::of_block_workload(&plan(&[]));
-        let of = |bytes| advise(&Facts { buffer_cache: bytes, ..facts("PRIMARY") }, &plan(&[]), &needs);
-        let cache = |bytes| of(bytes).into_iter().find(|one| one.check == "cache").unwrap().found;
+        let advice_for = |bytes| {
+            advise(&OraclePreflightFacts { buffer_cache: bytes, ..facts("PRIMARY") }, &plan(&[]), &needs)
+        };
+        let cache = |bytes| advice_for(bytes).into_iter().find(|one| one.check == "cache").unwrap().found;
         assert!(cache(Some(96 << 20)).contains("the buffer cache is 96"), "{}", cache(Some(96 << 20)));
         assert!(cache(None).contains("db_cache_size is 1.0 GiB"), "{}", cache(None));
         assert!(checks::packet_size(None).is_none() && checks::packet_size(Some(8_192)).is_none());
@@ -157,7 +160,7 @@ pub(super) mod tests {
 
     #[test]
     fn missing_rights_fail_only_where_test_tables_are_loaded() {
-        let lacking = Facts { missing_privileges: vec!["CREATE TABLE"], ..facts("PRIMARY") };
+        let lacking = OraclePreflightFacts { missing_privileges: vec!["CREATE TABLE"], ..facts("PRIMARY") };
         let severity = |needs: &WorkloadNeeds| {
             let advice = advise(&lacking, &plan(&[]), needs);
             advice.iter().find(|one| one.check == "privileges").map(|one| one.severity)

@@ -1,17 +1,17 @@
-//! Limits of the user's profile that end sessions, their calls, or sessions that rest.
+//! Checks limits of the user's profile that end sessions, their calls, or idle sessions.
 
 use std::time::Duration;
 
 use dyno_plan::Plan;
 use dyno_record::Advice;
 
-use super::facts::Facts;
+use super::facts::OraclePreflightFacts;
 use dyno_engine::advice::warn;
 use dyno_engine::{TimeLimit, TimeLimitScope};
 
-/// The findings: on times, and on work where that is limited.
-pub(super) fn profile_limits(facts: &Facts, plan: &Plan) -> Vec<Advice> {
-    // With resource_limit off, profiles limit passwords and sessions only.
+/// The findings about limits on time, and on work if it is limited.
+pub(super) fn profile_limits(facts: &OraclePreflightFacts, plan: &Plan) -> Vec<Advice> {
+    // With resource_limit off, profiles only limit passwords and sessions.
     let is_enforced = facts.settings.value("resource_limit").is_none_or(|value| value == "TRUE");
     let limits = if is_enforced { facts.profile_limits.as_slice() } else { &[] };
     let scope = |name: &str| match name {
@@ -23,7 +23,7 @@ pub(super) fn profile_limits(facts: &Facts, plan: &Plan) -> Vec<Advice> {
         let most = Duration::from_secs(minutes.saturating_mul(60));
         Some(TimeLimit { setting: name.clone(), most, ends: scope(name)? })
     };
-    let user = &facts.who.user;
+    let user = &facts.session.user;
     let profile = format!("a profile for {user} without: ALTER PROFILE … LIMIT");
     let times: Vec<TimeLimit> = limits.iter().filter_map(time).collect();
     let way_out = format!("{profile} CONNECT_TIME UNLIMITED IDLE_TIME UNLIMITED");

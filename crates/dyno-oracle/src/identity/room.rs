@@ -1,25 +1,25 @@
-//! Checks of caches, storage and room.
+//! Preflight checks of caches, storage and space.
 
 use dyno_plan::{DataSpec, Plan};
 use dyno_record::Advice;
 
-use super::facts::Facts;
+use super::facts::OraclePreflightFacts;
 use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{self, DataSize, fail, note, ok, still_needed};
 use dyno_engine::data::OWN_ROWS;
 use dyno_engine::disk::human;
-use dyno_engine::settings::Settings;
+use dyno_engine::settings::ServerSettings;
 
-/// Bytes of an index entry, its share of half-empty blocks included.
+/// Bytes of an index entry, including its share of half-empty blocks.
 const INDEX_BYTES_PER_ROW: u64 = 32;
 
-/// Bytes that the data of `spec` takes.
+/// Bytes that the data of `spec` takes in tables and indexes.
 pub(super) fn data_bytes(spec: &DataSpec) -> u64 {
     advice::data_bytes(spec, INDEX_BYTES_PER_ROW * (1 + u64::from(spec.secondary)))
 }
 
-/// What of the tablespace would shape the layout.
-pub(super) fn tablespace(facts: &Facts) -> Advice {
+/// Properties of the tablespace that would change the layout.
+pub(super) fn tablespace(facts: &OraclePreflightFacts) -> Advice {
     let tablespace = &facts.tablespace;
     if tablespace.compressed {
         return note(
@@ -47,15 +47,15 @@ pub(super) fn tablespace(facts: &Facts) -> Advice {
     )
 }
 
-/// Whether data files are certainly read past the page cache; absent where that depends on where the files are.
-pub(super) fn uses_direct_io(settings: &Settings) -> Option<bool> {
+/// Whether reads of data files certainly bypass the page cache; absent if that depends on the storage.
+pub(super) fn uses_direct_io(settings: &ServerSettings) -> Option<bool> {
     let mode = settings.value("filesystemio_options")?.to_ascii_uppercase();
-    // ASM, Exadata and direct NFS bypass the page cache whatever this setting says.
+    // ASM, Exadata and direct NFS bypass the page cache whatever this setting is.
     matches!(mode.as_str(), "SETALL" | "DIRECTIO").then_some(true)
 }
 
-/// Whether files are read past the operating system's cache.
-pub(super) fn file_io(facts: &Facts) -> Advice {
+/// Whether reads of files bypass the operating system's cache.
+pub(super) fn file_io(facts: &OraclePreflightFacts) -> Advice {
     match facts.settings.value("filesystemio_options") {
         Some(mode) if mode.eq_ignore_ascii_case("SETALL") || mode.eq_ignore_ascii_case("DIRECTIO") => {
             ok("file_io", format!("filesystemio_options is {mode}: files bypass the page cache"))
@@ -76,9 +76,10 @@ pub(super) fn file_io(facts: &Facts) -> Advice {
 }
 
 /// Whether the run reads from the buffer cache or from storage.
-pub(super) fn cache(facts: &Facts, size: DataSize) -> Advice {
+pub(super) fn cache(facts: &OraclePreflightFacts, size: DataSize) -> Advice {
     let DataSize { subject, bytes: data } = size;
-    // Where memory is managed, db_cache_size is only a floor, so the targets are the better bound.
+    // With automatic memory management, db_cache_size is only a minimum, so the targets are the better
+    // estimate.
     let sizes = ["sga_target", "memory_target", "db_cache_size"];
     let configured = || {
         sizes.into_iter().find_map(|name| {
@@ -93,22 +94,22 @@ pub(super) fn cache(facts: &Facts, size: DataSize) -> Advice {
             "GRANT SELECT ON SYS.V_$SGAINFO",
         );
     };
-    let found = format!("{subject} {} and {name} is {}", human(data), human(cache));
+    let comparison = format!("{subject} {} and {name} is {}", human(data), human(cache));
     if data <= cache {
         return note(
             "cache",
-            format!("{found}: once warm, most reads are logical and few reach the storage"),
+            format!("{comparison}: once warm, most reads are logical and few reach the storage"),
             "to measure storage, load more than fits, such as four times the cache",
         );
     }
     note(
         "cache",
-        format!("{found}: the share that does not fit is read from outside the buffer cache"),
+        format!("{comparison}: the share that does not fit is read from outside the buffer cache"),
         "to measure the cache alone, load less",
     )
 }
 
-/// Bytes that the rows which sessions of `plan` insert into test tables take at most, each in a block of its own.
+/// The most bytes that the rows inserted into test tables by sessions of `plan` take, with one block each.
 fn inserted_bytes(plan: &Plan, needs: &WorkloadNeeds, block_size: u64) -> u64 {
     if !needs.inserts {
         return 0;
@@ -116,7 +117,8 @@ fn inserted_bytes(plan: &Plan, needs: &WorkloadNeeds, block_size: u64) -> u64 {
     u64::from(plan.sessions()).saturating_mul(OWN_ROWS).saturating_mul(block_size)
 }
 
-/// Whether rows that are inserted into loaded tables have room; `quota_left` is what the quota leaves, if there is one.
+/// Whether there is space for rows that are inserted into loaded tables; `quota_left` is the rest of the
+/// quota, if there is one.
 fn space_when_loaded(loaded: u64, inserted: u64, quota_left: Option<u64>) -> Advice {
     let loaded = format!("the data is loaded already ({})", human(loaded));
     match quota_left.filter(|left| *left < inserted) {
@@ -133,8 +135,13 @@ fn space_when_loaded(loaded: u64, inserted: u64, quota_left: Option<u64>) -> Adv
     }
 }
 
-/// Whether a load, and what a run inserts, has room.
-pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
+/// Whether there is space for a load and for the inserts of a run.
+pub(super) fn space(
+    facts: &OraclePreflightFacts,
+    spec: &DataSpec,
+    plan: &Plan,
+    needs: &WorkloadNeeds,
+) -> Advice {
     let inserted = inserted_bytes(plan, needs, spec.block_size);
     let needed = data_bytes(spec).saturating_add(inserted);
     let Some(needed) = still_needed(&facts.data, spec, needed) else {
@@ -145,7 +152,7 @@ pub(super) fn space(facts: &Facts, spec: &DataSpec, plan: &Plan, needs: &Workloa
         return fail(
             "space",
             format!("a load needs {}, and the quota on {name} leaves {}", human(needed), human(left)),
-            format!("ALTER USER {} QUOTA UNLIMITED ON {name}, or load less", facts.who.user),
+            format!("ALTER USER {} QUOTA UNLIMITED ON {name}, or load less", facts.session.user),
         );
     }
     match facts.free_bytes {

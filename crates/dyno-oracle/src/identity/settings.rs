@@ -1,14 +1,14 @@
-//! The instance's settings: those that shape a run, those that somebody set, and never a secret.
+//! Selects the instance's settings that affect a run or were set explicitly, and hides secrets.
 
 use std::collections::BTreeMap;
 
-use super::super::connection::{Connection, Row};
+use super::super::connection::{OracleConnection, TextRow};
 use super::super::sql;
 use dyno_engine::TargetError;
 use dyno_engine::settings::REDACTED;
-pub(super) use dyno_engine::settings::Settings;
+pub(super) use dyno_engine::settings::ServerSettings;
 
-/// Beginnings of the names of settings that shape a run.
+/// Prefixes of settings that affect a run.
 const SHAPING: [&str; 14] = [
     "commit_",
     "db_block_",
@@ -26,7 +26,7 @@ const SHAPING: [&str; 14] = [
     "result_cache_",
 ];
 
-/// Further settings that shape a run, by their whole names.
+/// Further settings that affect a run, by full name.
 const SHAPING_TOO: [&str; 28] = [
     "cluster_database",
     "compatible",
@@ -58,28 +58,28 @@ const SHAPING_TOO: [&str; 28] = [
     "use_large_pages",
 ];
 
-/// Parts of the names of settings that can hold secrets.
+/// Parts of the names of settings that can contain secrets.
 const SECRET: [&str; 3] = ["password", "secret", "wallet"];
 
-/// Reads them.
-pub(super) fn read(connection: &Connection) -> Result<Settings, TargetError> {
+pub(super) fn read(connection: &OracleConnection) -> Result<ServerSettings, TargetError> {
     let rows = connection.rows_if_allowed(&sql::SETTINGS.text(), &[])?;
-    Ok(rows.map_or_else(Settings::default, |rows| of(&rows)))
+    Ok(rows.map_or_else(ServerSettings::default, |rows| of(&rows)))
 }
 
-/// The settings that shape a run and all that somebody set, from rows of name, value and whether it is the default.
-pub(crate) fn shaping_of(rows: &[Row]) -> BTreeMap<String, String> {
+/// Settings that affect a run and all that were set explicitly, from rows of name, value and whether it is
+/// the default.
+pub(crate) fn shaping_of(rows: &[TextRow]) -> BTreeMap<String, String> {
     shaping(&of(rows))
 }
 
-/// Those of them that shape a run and all that somebody set.
-pub(super) fn shaping(settings: &Settings) -> BTreeMap<String, String> {
+/// Settings that affect a run and all that were set explicitly.
+pub(super) fn shaping(settings: &ServerSettings) -> BTreeMap<String, String> {
     settings.shaping(&SHAPING, &SHAPING_TOO)
 }
 
-/// Settings from rows of name, value and whether it is the default.
-fn of(rows: &[Row]) -> Settings {
-    let mut settings = Settings::default();
+/// Parses settings from rows of name, value and whether it is the default.
+fn of(rows: &[TextRow]) -> ServerSettings {
+    let mut settings = ServerSettings::default();
     for row in rows {
         let Some(name) = row.get(0).map(str::to_ascii_lowercase) else { continue };
         let value = row.text(1);
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn what_shapes_a_run_is_kept_and_secrets_are_not_shown() {
         let row = |name: &str, value: &str, default: &str| {
-            Row([name, value, default].map(|text| Some(text.to_owned())).to_vec())
+            TextRow([name, value, default].map(|text| Some(text.to_owned())).to_vec())
         };
         let settings = of(&[
             row("commit_wait", "", "TRUE"),
@@ -107,9 +107,9 @@ mod tests {
             row("nls_language", "AMERICAN", "TRUE"),
             row("some_password", "hunter2", "FALSE"),
         ]);
-        let kept = shaping(&settings);
-        assert_eq!(kept.keys().collect::<Vec<_>>(), ["commit_wait", "sga_target", "some_password"]);
-        assert_eq!(kept["some_password"], REDACTED);
+        let selected = shaping(&settings);
+        assert_eq!(selected.keys().collect::<Vec<_>>(), ["commit_wait", "sga_target", "some_password"]);
+        assert_eq!(selected["some_password"], REDACTED);
         assert_eq!((settings.number("sga_target"), settings.value("commit_wait")), (Some(1 << 30), None));
         assert_eq!(settings.non_default(), ["sga_target", "some_password"]);
     }

@@ -1,31 +1,33 @@
-//! Who and where a session is.
+//! Identifies a session: user, database, instance and container.
 
-use super::super::connection::Connection;
+use super::super::connection::OracleConnection;
 use super::super::sql;
 use dyno_engine::TargetError;
 
-/// Who and where a session is.
+/// The identity of a session.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Who {
+pub(super) struct OracleSessionIdentity {
     pub(super) user: String,
     pub(super) database: String,
-    /// The container's name, where there are containers.
+    /// The container's name; absent without containers.
     pub(super) container: Option<String>,
     pub(super) service: String,
     pub(super) instance: String,
     pub(super) host: String,
-    /// Whether the line is encrypted.
+    /// Whether the connection is encrypted.
     pub(super) encrypted: bool,
     pub(super) role: String,
 }
 
-/// Asks who and where this session is.
-pub(super) fn who(connection: &Connection) -> Result<Who, TargetError> {
+/// Reads the identity of this session.
+pub(super) fn read_session_identity(
+    connection: &OracleConnection,
+) -> Result<OracleSessionIdentity, TargetError> {
     let rows = connection.rows(&sql::WHO.text(), &[])?;
     let row =
         rows.first().ok_or_else(|| TargetError::database("the database does not say who this session is"))?;
     let text = |index| row.get(index).unwrap_or_default().to_owned();
-    Ok(Who {
+    Ok(OracleSessionIdentity {
         user: text(0),
         database: text(3),
         container: row.get(4).and(row.get(5)).map(str::to_owned),

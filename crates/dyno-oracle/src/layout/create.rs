@@ -1,30 +1,33 @@
-//! Everything a load fills, created empty. Each object is recorded before it is made, so whatever a crash leaves behind is
-//! known.
+//! Creates all objects of a load, still empty. Each object is recorded before it is created, so that a crash
+//! leaves no unknown object.
 
-use super::super::connection::Connection;
-use super::super::sql::{self, Statement};
-use super::meta::{Found, HOME};
-use super::session::{Loading, explain};
-use super::tables::{Table, column_definitions, dictionary_name};
+use super::super::connection::OracleConnection;
+use super::super::sql::{self, OracleSqlFile};
+use super::meta::{HOME, OracleLoadedLayout};
+use super::session::{OracleLoadContext, explain};
+use super::tables::{TestTable, column_definitions, dictionary_name};
 use dyno_engine::TargetError;
 use dyno_engine::layout::{fresh_mark, pairs};
 
-/// The metadata tables in the order of their creation.
-pub(super) const META_TABLES: [(&str, Statement); 4] = [
+/// The metadata tables in creation order.
+pub(super) const META_TABLES: [(&str, OracleSqlFile); 4] = [
     ("dyno_objects", sql::CREATE_OBJECTS),
     ("dyno_meta", sql::CREATE_META),
     ("dyno_chunks", sql::CREATE_CHUNKS),
     ("dyno_tables", sql::CREATE_TABLES),
 ];
 
-/// Creates the metadata and describes the spec in it.
-pub(super) fn metadata(connection: &Connection, loading: &Loading<'_>) -> Result<(), TargetError> {
+/// Creates the metadata tables and stores the spec in them.
+pub(super) fn metadata(
+    connection: &OracleConnection,
+    loading: &OracleLoadContext<'_>,
+) -> Result<(), TargetError> {
     let config = loading.loaders.0;
     let mark = fresh_mark();
     let clause = config.tablespace_clause();
     let made = || -> Result<(), TargetError> {
         for (i, (name, create)) in META_TABLES.iter().enumerate() {
-            // The first one is what others are recorded in.
+            // The first table records the others.
             if i > 0 {
                 record(connection, name, &mark)?;
             }
@@ -39,7 +42,11 @@ pub(super) fn metadata(connection: &Connection, loading: &Loading<'_>) -> Result
     made().map_err(|error| explain(error, "Dyno's metadata tables cannot be created", config))
 }
 
-fn describe(connection: &Connection, loading: &Loading<'_>, mark: &str) -> Result<(), TargetError> {
+fn describe(
+    connection: &OracleConnection,
+    loading: &OracleLoadContext<'_>,
+    mark: &str,
+) -> Result<(), TargetError> {
     let mut all = pairs(loading.spec, HOME.format, &loading.options.dyno_version);
     all.push(("mark", mark.to_owned()));
     for (name, value) in &all {
@@ -49,25 +56,25 @@ fn describe(connection: &Connection, loading: &Loading<'_>, mark: &str) -> Resul
     connection.commit()
 }
 
-/// Notes for good that table `name` is about to be made.
-fn record(connection: &Connection, name: &str, mark: &str) -> Result<(), TargetError> {
+/// Records and commits that table `name` will be created.
+fn record(connection: &OracleConnection, name: &str, mark: &str) -> Result<(), TargetError> {
     let name = name.to_uppercase();
     connection.run(&sql::FORGET_OBJECT.text(), &[("kind", &"table"), ("name", &name)])?;
     connection.run(&sql::NOTE_OBJECT.text(), &[("kind", &"table"), ("name", &name), ("mark", &mark)])?;
     connection.commit()
 }
 
-/// Marks table `name` as finished. A mark is made of letters, digits and spaces only.
-fn comment(connection: &Connection, name: &str, mark: &str) -> Result<(), TargetError> {
+/// Marks table `name` as complete. A mark contains only letters, digits and spaces.
+fn comment(connection: &OracleConnection, name: &str, mark: &str) -> Result<(), TargetError> {
     debug_assert!(mark.bytes().all(|b| b.is_ascii_alphanumeric() || b == b' '));
     connection.run(&sql::COMMENT.with(&[("table", name), ("mark", mark)]), &[]).map(|_| ())
 }
 
-/// Creates the tables that are not there yet. One that was begun and not finished is made anew.
+/// Creates the tables that do not exist yet, and replaces those whose creation was interrupted.
 pub(super) fn tables(
-    connection: &Connection,
-    loading: &Loading<'_>,
-    found: &Found,
+    connection: &OracleConnection,
+    loading: &OracleLoadContext<'_>,
+    found: &OracleLoadedLayout,
 ) -> Result<(), TargetError> {
     for table in loading.tables.iter().filter(|table| !found.has(&dictionary_name(table))) {
         if found.unfinished.contains(&dictionary_name(table)) {
@@ -81,9 +88,9 @@ pub(super) fn tables(
 }
 
 fn create(
-    connection: &Connection,
-    table: &Table,
-    loading: &Loading<'_>,
+    connection: &OracleConnection,
+    table: &TestTable,
+    loading: &OracleLoadContext<'_>,
     mark: &str,
 ) -> Result<(), TargetError> {
     let name = table.name();

@@ -1,35 +1,36 @@
-//! Filling tables that users describe: arrays of rows, one transaction for each part.
+//! Fills tables that users describe with arrays of rows, one transaction per part.
 
 use std::sync::Arc;
 
 use oracledb::ToDbValue;
 
-use super::super::connect::ConnectConfig;
-use super::super::connection::Connection;
+use super::super::connect::OracleConnectConfig;
+use super::super::connection::OracleConnection;
 use super::super::sql;
 use dyno_engine::net::Breaker;
 use dyno_engine::pool::{BreakOff, cancelled};
 use dyno_engine::row::first;
-use dyno_engine::tables::{Part, Rows, all_taken};
+use dyno_engine::tables::{RowBatch, Rows, all_taken};
 use dyno_engine::{
-    Cancel, Column, ColumnType, DropItem, Fill, Interrupter as _, ObjectKind, TableWords, TargetError, Value,
+    Cancel, ColumnDefinition, ColumnType, DropItem, Fill, Interrupter as _, ObjectKind, TableWords,
+    TargetError, Value,
 };
 
-/// Rows of one array.
+/// Number of rows per array insert.
 const ARRAY_ROWS: u64 = 256;
 
-/// Letters of a `VARCHAR2` and bytes of a `RAW` at most, on databases as they are installed.
+/// The longest `VARCHAR2` in characters and the longest `RAW` in bytes, on databases with default settings.
 const VARCHAR_MAX: u32 = 1_000;
 const RAW_MAX: u32 = 2_000;
 
-/// How Oracle writes tables.
+/// The SQL dialect of Oracle for creating tables.
 pub(crate) const WORDS: TableWords = TableWords {
-    of,
-    // An index over rows that are there is built many times as fast as one that grows with them.
+    type_sql: of,
+    // Building an index over existing rows is many times faster than growing it with them.
     key_first: false,
     end: "",
     drop_end: " PURGE",
-    // NOLOGGING holds for direct-path loads alone; these inserts would write all their redo.
+    // NOLOGGING applies only to direct-path loads; these inserts would write all their redo.
     unlogged: None,
     analyze: |name| {
         format!("BEGIN DBMS_STATS.GATHER_TABLE_STATS(USER, '{}', CASCADE => TRUE); END;", name.to_uppercase())
@@ -58,18 +59,23 @@ fn of(column: ColumnType) -> String {
 }
 
 /// A connection that fills tables.
-struct Filler(Connection);
+struct Filler(OracleConnection);
 
-/// Opens one.
-pub(crate) fn open<'a>(config: &ConnectConfig) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
+/// Opens a connection that fills tables, with a handle that interrupts it.
+pub(crate) fn open<'a>(config: &OracleConnectConfig) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
     let breaker = Arc::new(Breaker::default());
-    let connection = Connection::open_guarded(config, "load", &breaker)?;
-    // The database rolls back what a session that ends has not committed.
+    let connection = OracleConnection::open_guarded(config, "load", &breaker)?;
+    // The database rolls back uncommitted work when a session ends.
     Ok((Box::new(Filler(connection)), Box::new(move || breaker.interrupt())))
 }
 
 impl Fill for Filler {
-    fn part(&mut self, part: &Part<'_>, rows: &mut dyn Rows, cancel: &Cancel) -> Result<u64, TargetError> {
+    fn part(
+        &mut self,
+        part: &RowBatch<'_>,
+        rows: &mut dyn Rows,
+        cancel: &Cancel,
+    ) -> Result<u64, TargetError> {
         write(&self.0, part, rows, cancel)
             .map_err(|error| error.during(&format!("rows cannot be written to {}", part.table)))
     }
@@ -84,10 +90,10 @@ impl Fill for Filler {
     }
 }
 
-/// Writes a part and its note as one transaction; how many bytes its rows are.
+/// Writes a part and its progress note as one transaction; returns the bytes of its rows.
 pub(crate) fn write(
-    connection: &Connection,
-    part: &Part<'_>,
+    connection: &OracleConnection,
+    part: &RowBatch<'_>,
     rows: &mut dyn Rows,
     cancel: &Cancel,
 ) -> Result<u64, TargetError> {
@@ -102,16 +108,16 @@ pub(crate) fn write(
 }
 
 fn insert(
-    connection: &Connection,
-    part: &Part<'_>,
+    connection: &OracleConnection,
+    part: &RowBatch<'_>,
     rows: &mut dyn Rows,
     cancel: &Cancel,
 ) -> Result<u64, TargetError> {
     let marks: Vec<String> = (1..).zip(part.columns).map(|(number, column)| mark(number, column)).collect();
     let sql = format!("INSERT INTO {} VALUES ({})", part.table, marks.join(", "));
     let (mut taken, mut bytes) = (0, 0);
-    let end = part.first + part.rows;
-    for begin in (part.first..end).step_by(ARRAY_ROWS as usize) {
+    let end = part.first_row + part.rows;
+    for begin in (part.first_row..end).step_by(ARRAY_ROWS as usize) {
         if cancel.is_cancelled() {
             return Err(cancelled());
         }
@@ -131,9 +137,9 @@ fn insert(
     Ok(bytes)
 }
 
-/// What stands in the statement for a value: texts are read in one way, whatever the session's country.
-fn mark(number: usize, column: &Column) -> String {
-    match column.of {
+/// The expression for a value in the statement; it parses texts independently of the session's locale.
+fn mark(number: usize, column: &ColumnDefinition) -> String {
+    match column.column_type {
         ColumnType::Date => format!("TO_DATE(:{number}, 'YYYY-MM-DD')"),
         ColumnType::Timestamp => format!("TO_TIMESTAMP(:{number}, 'YYYY-MM-DD HH24:MI:SS')"),
         ColumnType::Decimal(..) => {
@@ -144,7 +150,7 @@ fn mark(number: usize, column: &Column) -> String {
     }
 }
 
-/// A value of an array.
+/// A column of values for an array insert.
 enum Bound {
     Int(Option<i64>),
     Real(Option<f64>),
@@ -153,9 +159,9 @@ enum Bound {
 }
 
 impl Bound {
-    fn of(value: Value<'_>, column: &Column) -> Self {
-        match (value, column.of) {
-            // It is read as a text.
+    fn of(value: Value<'_>, column: &ColumnDefinition) -> Self {
+        match (value, column.column_type) {
+            // The database parses the number from text.
             (Value::Int(number), ColumnType::Decimal(..)) => Self::Text(Some(number.to_string())),
             (Value::Int(number), _) => Self::Int(Some(number)),
             (Value::Real(number), _) => Self::Real(Some(number)),
@@ -187,9 +193,9 @@ impl Bound {
     }
 }
 
-/// Those of `names` that the user has.
+/// Returns those of `names` that exist in the user's schema.
 pub(crate) fn find(
-    connection: &Connection,
+    connection: &OracleConnection,
     kind: ObjectKind,
     names: &[&str],
 ) -> Result<Vec<DropItem>, TargetError> {
@@ -197,12 +203,12 @@ pub(crate) fn find(
         ObjectKind::Table => ("table", sql::FIND_TABLE),
         ObjectKind::Index => ("index", sql::FIND_INDEX),
     };
-    let mut found = Vec::new();
+    let mut items = Vec::new();
     for name in names {
         let rows = connection.rows(&statement.text(), &[("object_name", name)])?;
         if !rows.is_empty() {
-            found.push(DropItem { kind: word.to_owned(), name: (*name).to_owned(), bytes: first(&rows, 0) });
+            items.push(DropItem { kind: word.to_owned(), name: (*name).to_owned(), bytes: first(&rows, 0) });
         }
     }
-    Ok(found)
+    Ok(items)
 }

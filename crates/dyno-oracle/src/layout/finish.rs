@@ -1,17 +1,18 @@
-//! What comes after the rows: index, statistics, measuring, and the note that all is done.
+//! Completes a load after the rows are written: builds indexes, gathers statistics, measures tables and
+//! records the end.
 
 use oracledb::ToDbValue;
 
-use super::super::connection::Connection;
+use super::super::connection::OracleConnection;
 use super::super::sql;
-use super::session::{Loading, explain};
-use super::tables::{Table, dictionary_name, indexes};
+use super::session::{OracleLoadContext, explain};
+use super::tables::{TestTable, dictionary_name, indexes};
 use super::verify::measure;
 use dyno_engine::{SchemaFacts, TargetError};
 
-/// Builds the indexes that are not there yet.
-pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
-    let tables: Vec<Table> = loading.tables.iter().filter(|table| table.has_keys()).copied().collect();
+/// Builds the indexes that do not exist yet.
+pub(super) fn index(loading: &OracleLoadContext<'_>) -> Result<(), TargetError> {
+    let tables: Vec<TestTable> = loading.tables.iter().filter(|table| table.has_keys()).copied().collect();
     let config = loading.loaders.0;
     let logging = if config.index_nologging { "NOLOGGING" } else { "LOGGING" };
     let clause = config.tablespace_clause();
@@ -35,8 +36,8 @@ pub(super) fn index(loading: &Loading<'_>) -> Result<(), TargetError> {
     })
 }
 
-/// Gathers the optimizer's statistics, and locks them.
-pub(super) fn statistics(loading: &Loading<'_>) -> Result<(), TargetError> {
+/// Gathers and locks the optimizer's statistics.
+pub(super) fn statistics(loading: &OracleLoadContext<'_>) -> Result<(), TargetError> {
     loading.each_table(&loading.tables, "statistics", |connection, table| {
         let name = dictionary_name(table);
         let doing = format!("statistics of {name} cannot be gathered");
@@ -45,16 +46,20 @@ pub(super) fn statistics(loading: &Loading<'_>) -> Result<(), TargetError> {
     })
 }
 
-/// Measures every table, fails if one is not what it shall be, and notes the facts and the end of the load.
-pub(super) fn verify(control: &Connection, loading: &Loading<'_>) -> Result<Vec<SchemaFacts>, TargetError> {
+/// Measures every table, returns an error if one does not match the spec, and records the results and the end
+/// of the load.
+pub(super) fn verify(
+    control: &OracleConnection,
+    loading: &OracleLoadContext<'_>,
+) -> Result<Vec<SchemaFacts>, TargetError> {
     let facts = loading.measure(|connection, table| measure(connection, loading.spec, table))?;
     note(control, &facts)
         .map_err(|error| explain(error, "the end of the load cannot be noted", loading.loaders.0))?;
     Ok(facts)
 }
 
-/// Notes what was measured and that the load is finished, as one transaction.
-fn note(control: &Connection, measured: &[SchemaFacts]) -> Result<(), TargetError> {
+/// Records measurements and the end of the load in one transaction.
+fn note(control: &OracleConnection, measured: &[SchemaFacts]) -> Result<(), TargetError> {
     control.run(&sql::CLEAR_TABLES.text(), &[])?;
     for facts in measured {
         let SchemaFacts { kind, schema, table, rows, blocks, bytes } = facts;

@@ -1,12 +1,14 @@
-//! Dyno's data in Oracle: tables `DYNO_…` in the user's own schema, and how they are filled, recognised and dropped.
+//! Dyno's data in Oracle: tables `DYNO_…` in the user's own schema, and how they are loaded, recognized and
+//! dropped.
 //!
-//! **One row per block.** PCTFREE 99 closes a block to inserts as soon as 1 % of it is used, and a row of 2.5 KB uses more in
-//! every block size. Nothing else could keep a second row out: MINIMIZE RECORDS_PER_BLOCK cannot give less than two rows a block, for
-//! the factor behind it stores the number of rows less one. The load measures what came of it, from the rows' own
-//! addresses, and `dyno check --deep` where rows go that are inserted after others were deleted.
+//! **One row per block.** PCTFREE 99 closes a block to inserts as soon as 1 % of it is used, and a row of 2.5
+//! KB uses more in every block size. No other option prevents a second row. MINIMIZE RECORDS_PER_BLOCK allows
+//! at least two rows per block, because its factor stores the number of rows less one. The load measures the
+//! result from the rows' addresses. `dyno check --deep` checks where rows go that are inserted after others
+//! were deleted.
 //!
-//! Rows go in by array inserts in chunks that each commit with a note of themselves, so a killed load resumes exactly; then the
-//! index, the optimizer's statistics, and the measurement.
+//! Array inserts write rows in chunks. Each chunk commits together with a note of itself, so a killed load
+//! resumes exactly. The index, the optimizer's statistics and the measurement follow.
 
 mod create;
 mod drop;
@@ -23,12 +25,12 @@ mod verify;
 
 use dyno_plan::{Bytes, DataSpec};
 
-use super::connect::ConnectConfig;
-use super::connection::Connection;
+use super::connect::OracleConnectConfig;
+use super::connection::OracleConnection;
 use super::sql;
 use dyno_engine::advice::own_block_size;
-use dyno_engine::layout::{Loading, Steps};
-use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, RowVersion, TargetError};
+use dyno_engine::layout::{LoadSteps, ParallelLoad};
+use dyno_engine::{Cancel, DataState, LoadOptions, LoadProgressSink, LoadReport, RowVersion, TargetError};
 
 pub(super) use drop::{drop_all, foreign, inventory};
 pub(super) use spot::spot_check;
@@ -36,34 +38,40 @@ pub(super) use tables::{check_block_bytes, names_and_binds};
 pub(super) use tablespace::{Tablespace, tablespace};
 
 #[cfg(test)]
-pub(super) use tables::{Table, column_definitions, indexes};
+pub(super) use tables::{TestTable, column_definitions, indexes};
 
-use meta::Found;
-use session::Loaders;
+use meta::OracleLoadedLayout;
+use session::OracleLoaderFactory;
 
-/// What the schema holds of Dyno's.
-pub(super) fn survey(connection: &Connection) -> Result<DataState, TargetError> {
+/// Determines what Dyno has loaded in the schema.
+pub(super) fn survey(connection: &OracleConnection) -> Result<DataState, TargetError> {
     Ok(meta::read(connection)?.map_or(DataState::Empty, |found| found.state))
 }
 
 /// Creates, fills and verifies the data of `spec`; see [`dyno_engine::Target::load`].
 pub(super) fn load(
-    config: &ConnectConfig,
+    config: &OracleConnectConfig,
     spec: &DataSpec,
     options: &LoadOptions,
-    progress: &dyn Progress,
+    progress: &dyn LoadProgressSink,
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
-    let mut control = Connection::open(config, "load")?;
+    let mut control = OracleConnection::open(config, "load")?;
     let tablespace = tablespace(&control, config)?;
     check_block_bytes(tablespace.block_size)?;
     chosen_block_size(Some(Bytes(spec.block_size)), &tablespace)?;
-    let loading =
-        Loading { loaders: Loaders(config), spec, tables: tables::tables(spec), options, progress, cancel };
-    let steps = Steps {
+    let loading = ParallelLoad {
+        loaders: OracleLoaderFactory(config),
+        spec,
+        tables: tables::tables(spec),
+        options,
+        progress,
+        cancel,
+    };
+    let steps = LoadSteps {
         objects: "tables DYNO_…",
-        find: &|control: &mut Connection| meta::read(control),
-        state: |found: &Found| &found.state,
+        find: &|control: &mut OracleConnection| meta::read(control),
+        state: |found: &OracleLoadedLayout| &found.state,
         remove: &|control| drop::remove(control, config).map(|_| ()),
         begin: &|control| create::metadata(control, &loading),
         complete: &|control, found| create::tables(control, &loading, found),
@@ -80,16 +88,16 @@ pub(super) fn load(
     Ok(report)
 }
 
-/// The block size of the tablespace, which the wish has to be.
+/// The block size to use: that of the tablespace, which a requested size must equal.
 pub(super) fn chosen_block_size(wish: Option<Bytes>, tablespace: &Tablespace) -> Result<Bytes, TargetError> {
     let (own, whose) =
         (Bytes(tablespace.block_size), format!("blocks of tablespace {} have", tablespace.name));
     own_block_size(wish, own, &whose, "name a tablespace of that block size by ?tablespace=NAME")
 }
 
-/// Tells `visit` of every row of the tables that updates go to, each table as it is at one moment.
+/// Calls `visit` for every row of the tables that updates modify, each table in one consistent snapshot.
 pub(super) fn versions(
-    connection: &Connection,
+    connection: &OracleConnection,
     spec: &DataSpec,
     visit: &mut dyn FnMut(&RowVersion<'_>),
 ) -> Result<(), TargetError> {

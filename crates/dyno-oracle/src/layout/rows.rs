@@ -1,37 +1,44 @@
-//! Filling the tables: arrays of rows in random key order, one transaction per chunk.
+//! Fills the tables with arrays of rows in random key order, one transaction per chunk.
 
 use oracledb::ToDbValue;
 
-use super::super::connection::Connection;
+use super::super::connection::OracleConnection;
 use super::super::sql;
-use super::session::{Loading, explain};
-use super::tables::{Table, dictionary_name, names_and_binds};
+use super::session::{OracleLoadContext, explain};
+use super::tables::{TestTable, dictionary_name, names_and_binds};
 use dyno_engine::TargetError;
-use dyno_engine::chunks::{Chunk, whole_tables};
+use dyno_engine::chunks::{LoadChunk, whole_tables};
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
-use dyno_engine::layout::{Chunks, RowText, Written, all_taken};
+use dyno_engine::layout::{ChunkPositions, LoadTotals, RowText, all_taken};
 use dyno_engine::pool::cancelled;
 
-/// Rows of one array: 640 KB on the wire, and one round trip.
+/// Rows of one array: 640 KB on the connection, and one round trip.
 const ARRAY_ROWS: u64 = 256;
 
-/// Rows of one chunk: 32 MiB of blocks of 8 KiB and some 10 MB on the wire. Long enough that its commit does not count,
-/// short enough that taking it back after a crash is a matter of seconds.
+/// Rows of one chunk: 32 MiB of 8 KiB blocks and about 10 MB on the connection. The chunk is large enough
+/// that its commit costs little, and small enough that rolling it back takes seconds.
 const CHUNK_ROWS: u64 = 4096;
 
 /// Bytes of content in one row: key, version and text.
 const CONTENT_BYTES: u64 = (16 + TEXT_COLUMNS * CLASSIC_COLUMN_BYTES) as u64;
 
-/// Writes the rows that are not there yet.
-pub(super) fn fill(loading: &Loading<'_>, done: &Chunks) -> Result<Written, TargetError> {
-    let chunks = whole_tables(loading.tables.iter().map(|table| table.rows), CHUNK_ROWS, done);
+/// Writes the rows that are still missing.
+pub(super) fn fill(
+    loading: &OracleLoadContext<'_>,
+    completed: &ChunkPositions,
+) -> Result<LoadTotals, TargetError> {
+    let chunks = whole_tables(loading.tables.iter().map(|table| table.rows), CHUNK_ROWS, completed);
     loading.fill(&chunks, CONTENT_BYTES, |connection, chunk| write_chunk(connection, loading, chunk))
 }
 
-/// Writes one chunk and the note of it; both or neither are there afterwards.
-fn write_chunk(connection: &Connection, loading: &Loading<'_>, chunk: Chunk) -> Result<(), TargetError> {
+/// Writes one chunk and its note in one transaction.
+fn write_chunk(
+    connection: &OracleConnection,
+    loading: &OracleLoadContext<'_>,
+    chunk: LoadChunk,
+) -> Result<(), TargetError> {
     let table = loading.tables[chunk.table];
-    let Chunk { first, rows, .. } = chunk;
+    let LoadChunk { first, rows, .. } = chunk;
     let (kind, schema) = (table.kind.name(), table.schema);
     let written = insert(connection, loading, &table, first..first + rows).and_then(|()| {
         let binds: [(&str, &dyn ToDbValue); 4] =
@@ -45,11 +52,11 @@ fn write_chunk(connection: &Connection, loading: &Loading<'_>, chunk: Chunk) -> 
     })
 }
 
-/// Inserts the rows at `positions`, array by array.
+/// Inserts the rows at `positions`, one array after the other.
 fn insert(
-    connection: &Connection,
-    loading: &Loading<'_>,
-    table: &Table,
+    connection: &OracleConnection,
+    loading: &OracleLoadContext<'_>,
+    table: &TestTable,
     positions: std::ops::Range<u64>,
 ) -> Result<(), TargetError> {
     let mut maker = RowText::new(loading.spec, table, CLASSIC_COLUMN_BYTES);
@@ -69,14 +76,14 @@ fn insert(
     Ok(())
 }
 
-/// The statement that inserts one row of `table`: key, then text columns in their order.
-pub(super) fn insert_sql(table: &Table) -> String {
+/// The statement that inserts one row of `table`: the key, then the text columns in order.
+pub(super) fn insert_sql(table: &TestTable) -> String {
     let (names, binds) = names_and_binds();
     sql::INSERT_ROWS.with(&[("table", &table.name()), ("names", &names), ("binds", &binds)])
 }
 
 /// Sends one array of rows.
-fn send(connection: &Connection, sql: &str, keys: &[u64], text: &[u8]) -> Result<u64, TargetError> {
+fn send(connection: &OracleConnection, sql: &str, keys: &[u64], text: &[u8]) -> Result<u64, TargetError> {
     let columns: Vec<&str> = text
         .chunks_exact(CLASSIC_COLUMN_BYTES)
         .map(|column| std::str::from_utf8(column).expect("filler is ASCII"))

@@ -1,38 +1,38 @@
-//! Connections for loading and dropping, and what their refusals mean to the user.
+//! Opens connections for loading and dropping, and explains their errors to the user.
 
 use std::sync::Arc;
 
-use super::super::connect::ConnectConfig;
-use super::super::connection::Connection;
-use super::super::error::OraError;
+use super::super::connect::OracleConnectConfig;
+use super::super::connection::OracleConnection;
+use super::super::error::OracleError;
 use dyno_engine::net::Breaker;
 use dyno_engine::pool::{self, BreakOff};
 use dyno_engine::{Interrupter, Refusal as _, TargetError, TargetErrorKind};
 
-/// A load on such connections.
-pub(super) type Loading<'a> = dyno_engine::layout::Loading<'a, Loaders<'a>>;
+/// A load that uses connections of this engine.
+pub(super) type OracleLoadContext<'a> = dyno_engine::layout::ParallelLoad<'a, OracleLoaderFactory<'a>>;
 
-/// Connections for a pool of them.
-pub(super) struct Loaders<'a>(pub(super) &'a ConnectConfig);
+/// Opens connections for a pool of loaders.
+pub(super) struct OracleLoaderFactory<'a>(pub(super) &'a OracleConnectConfig);
 
-impl pool::Loaders for Loaders<'_> {
-    type Connection = Connection;
+impl pool::LoadConnector for OracleLoaderFactory<'_> {
+    type Connection = OracleConnection;
 
-    fn open(&self) -> Result<(Connection, BreakOff), TargetError> {
+    fn open(&self) -> Result<(OracleConnection, BreakOff), TargetError> {
         let breaker = Arc::new(Breaker::default());
-        let connection = Connection::open_guarded(self.0, "load", &breaker)?;
-        // The database rolls back what a session that ends has not committed.
+        let connection = OracleConnection::open_guarded(self.0, "load", &breaker)?;
+        // The database rolls back uncommitted work when a session ends.
         Ok((connection, Box::new(move || breaker.interrupt())))
     }
 
-    fn close(&self, connection: Connection) {
+    fn close(&self, connection: OracleConnection) {
         connection.close();
     }
 }
 
-/// Adds to an error of the database what was being done, and a way out.
-pub(super) fn explain(error: TargetError, doing: &str, config: &ConnectConfig) -> TargetError {
-    let Some(number) = OraError::of(&error).map(|server| server.number) else { return error };
+/// Adds the failed action and a hint to an error of the database.
+pub(super) fn explain(error: TargetError, doing: &str, config: &OracleConnectConfig) -> TargetError {
+    let Some(number) = OracleError::of(&error).map(|server| server.number) else { return error };
     let user = &config.user;
     let hint = match number {
         1031 => format!("GRANT CREATE SESSION, CREATE TABLE TO {user}, by a DBA"),

@@ -1,48 +1,48 @@
-//! The test tables: their names and shape.
+//! The names and row shape of the test tables.
 
 use dyno_plan::DataSpec;
 
 use dyno_engine::TargetError;
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
-pub(crate) use dyno_engine::layout::Table;
+pub(crate) use dyno_engine::layout::TestTable;
 use dyno_engine::layout::{columns, text_columns};
 
-/// Block sizes that can be loaded: a row of 2.5 KB has to fit into a block.
+/// Block sizes that can be loaded: a row of 2.5 KB must fit into a block.
 const BLOCK_BYTES: std::ops::RangeInclusive<u64> = 4096..=32_768;
 
-/// What names of Dyno's begin with.
+/// The prefix of Dyno's names.
 const PREFIX: &str = "dyno_";
 
-/// The column of the secondary key.
+/// The virtual column of the secondary key.
 pub(super) const VIRTUAL: &str = "sec";
 
 /// Every table of `spec` that has rows.
-pub(super) fn tables(spec: &DataSpec) -> Vec<Table> {
-    Table::all(spec, PREFIX)
+pub(super) fn tables(spec: &DataSpec) -> Vec<TestTable> {
+    TestTable::all(spec, PREFIX)
 }
 
-/// Those of them that are read by key.
-pub(super) fn tables_of_rows(spec: &DataSpec) -> impl Iterator<Item = Table> {
-    Table::of_rows(spec, PREFIX)
+/// The tables of `spec` that are read by key.
+pub(super) fn tables_of_rows(spec: &DataSpec) -> impl Iterator<Item = TestTable> {
+    TestTable::of_rows(spec, PREFIX)
 }
 
-/// The table's name as the dictionary has it: `DYNO_ROWS_1`.
-pub(super) fn dictionary_name(table: &Table) -> String {
+/// The table's name in the dictionary: `DYNO_ROWS_1`.
+pub(super) fn dictionary_name(table: &TestTable) -> String {
     table.name().to_uppercase()
 }
 
-/// Names and columns of its indexes, as statements have them.
-pub(crate) fn indexes(table: &Table, spec: &DataSpec) -> Vec<(String, &'static str)> {
+/// Names and columns of its indexes, as in statements.
+pub(crate) fn indexes(table: &TestTable, spec: &DataSpec) -> Vec<(String, &'static str)> {
     let secondary = table.secondary_index_name(spec).map(|name| (name, VIRTUAL));
     table.index_name().map(|name| (name, "custid")).into_iter().chain(secondary).collect()
 }
 
-/// Definitions of the columns behind `custid` and `ver`.
+/// Definitions of the columns after `custid` and `ver`.
 ///
-/// The secondary key follows from `custid`, so it takes no room in the row and an update changes nothing of it. A column
-/// of its own and not only an index on the expression: where the instance puts binds in the place of literals
-/// (CURSOR_SHARING = FORCE), an expression in a query is no longer that of an index.
-pub(crate) fn column_definitions(table: &Table, spec: &DataSpec) -> String {
+/// The secondary key is computed from `custid`, so it takes no space in the row, and updates do not change
+/// it. It is a column and not only an index on the expression. With CURSOR_SHARING = FORCE the instance
+/// replaces literals by binds, and an expression in a query would no longer match the index.
+pub(crate) fn column_definitions(table: &TestTable, spec: &DataSpec) -> String {
     let texts = columns().map(|name| format!("{name} VARCHAR2({CLASSIC_COLUMN_BYTES} BYTE)"));
     let secondary = table.secondary_index_name(spec).map(|_| {
         let key = spec.secondary_sql_by(|term, groups| format!("MOD({term}, {groups})"));
@@ -56,7 +56,7 @@ pub(crate) fn names_and_binds() -> (String, String) {
     (text_columns(", "), format!(":{}", text_columns(", :")))
 }
 
-/// Fails where blocks of this size cannot hold one row.
+/// Returns an error if blocks of this size cannot hold one row.
 pub(crate) fn check_block_bytes(block_bytes: u64) -> Result<(), TargetError> {
     if BLOCK_BYTES.contains(&block_bytes) {
         return Ok(());
@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn a_row_fits_into_the_smallest_block_and_fills_more_than_pctfree_leaves() {
-        // 110 bytes of header and row directory at most, 3 of row header, 2 of length and 22 of each number, 1 of each text's.
+        // Up to 110 bytes of header and row directory, 3 of row header, 2 of length and 22 per number, 1 per
+        // text.
         let row = 3 + 2 * 23 + TEXT_COLUMNS * (1 + CLASSIC_COLUMN_BYTES) + 2;
         assert!(row + 110 + 23 < 4096, "{row}");
         assert!(row as u64 > 32_768 / 100, "PCTFREE 99 would let a second row in");

@@ -1,30 +1,33 @@
-//! The tablespace that Dyno's tables lie in.
+//! Reads the tablespace of Dyno's tables.
 
-use super::super::connect::ConnectConfig;
-use super::super::connection::Connection;
+use super::super::connect::OracleConnectConfig;
+use super::super::connection::OracleConnection;
 use super::super::sql;
 use dyno_engine::TargetError;
 
-/// A tablespace, as far as it shapes the data.
+/// The properties of a tablespace that affect the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tablespace {
-    /// Its name.
+    /// The tablespace's name in the dictionary.
     pub(crate) name: String,
     /// Its block size in bytes.
     pub(crate) block_size: u64,
-    /// Whether free space is kept in bitmaps (`AUTO`) or free lists (`MANUAL`).
+    /// How free space is managed: in bitmaps (`AUTO`) or free lists (`MANUAL`).
     pub(crate) space_management: String,
     /// Whether its tables are compressed by default.
     pub(crate) compressed: bool,
-    /// `LOGGING` or `NOLOGGING`.
+    /// Whether redo is written for direct-path loads: `LOGGING` or `NOLOGGING`.
     pub(crate) logging: String,
-    /// `ONLINE`, `READ ONLY`, `OFFLINE`.
+    /// The status: `ONLINE`, `READ ONLY` or `OFFLINE`.
     pub(crate) status: String,
 }
 
-/// The one that the URL names, or the user's own.
-pub(crate) fn tablespace(connection: &Connection, config: &ConnectConfig) -> Result<Tablespace, TargetError> {
-    // A blank and not NULL: the driver would announce a text of no bytes.
+/// The tablespace that the URL names, otherwise the user's default.
+pub(crate) fn tablespace(
+    connection: &OracleConnection,
+    config: &OracleConnectConfig,
+) -> Result<Tablespace, TargetError> {
+    // A blank and not NULL: for NULL the driver would announce a text of zero bytes.
     let wanted = config.tablespace.as_deref().unwrap_or(" ");
     let rows = connection.rows(&sql::TABLESPACE.text(), &[("tablespace", &wanted)])?;
     let row = rows.first().ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Answers: which statements have one, how many rows are asked for at once, and what is read of them.
+//! Handles results: which statements have one, how many rows are fetched at once, and what is read of them.
 
 use oracledb::{
     Cursor, DB_TYPE_BINARY_DOUBLE, DB_TYPE_BINARY_FLOAT, DB_TYPE_DATE, DB_TYPE_LONG_RAW, DB_TYPE_NUMBER,
@@ -6,9 +6,10 @@ use oracledb::{
     OracleTimestamp,
 };
 
-use dyno_engine::{Answer, LastRow, Statement, Value};
+use dyno_engine::{LastRow, ResultKind, Statement, Value};
 
-/// Whether a statement is a query: anything else but a change of rows is a block, which tells its number in its last bind.
+/// Whether a statement is a query. Any statement that is neither a query nor a change of rows is a block,
+/// which returns its number in its last bind.
 pub(super) fn is_query(statement: &Statement) -> bool {
     !statement.writes() && !is_block(statement)
 }
@@ -19,12 +20,13 @@ pub(super) fn is_block(statement: &Statement) -> bool {
     ["BEGIN", "DECLARE", "CALL"].iter().any(is)
 }
 
-/// Rows that an answer brings at most, where there may be many.
+/// The most rows that one fetch returns if there may be many.
 const FETCH_ROWS: u32 = 1_000;
 
-/// The driver's statement. The database says that there are no more rows only where it was asked for more than there are, and the
-/// driver closes a cursor of which that was said: a query of one row is asked for one, so that it is parsed once.
-pub(super) fn built(
+/// Builds the driver's statement. The database reports the end of rows only if more rows were requested than
+/// exist, and the driver then closes the cursor. A query with one row requests exactly one, so it is parsed
+/// only once.
+pub(super) fn build_statement(
     driver: &oracledb::Connection,
     sql: &str,
     single_row: bool,
@@ -37,30 +39,32 @@ pub(super) fn built(
     .build()
 }
 
-/// The driver's statement for parsing alone. A query of several rows leaves no cursor: each of its executions is parsed in any case,
-/// and of an answer that does not describe its columns the driver misreads rows that repeat the values of others.
-pub(super) fn parsing(
+/// Builds the driver's statement for parsing alone. A query with several rows keeps no cursor, because each
+/// of its executions is parsed anyway. In a result that does not describe its columns, the driver misreads
+/// rows that repeat the values of others.
+pub(super) fn build_for_parse(
     driver: &oracledb::Connection,
     sql: &str,
     keeps_cursor: bool,
     single_row: bool,
 ) -> Result<oracledb::Statement, Error> {
     match keeps_cursor {
-        true => built(driver, sql, single_row),
+        true => build_statement(driver, sql, single_row),
         false => driver.statement(sql)?.exclude_from_cache().build(),
     }
 }
 
-/// Whether a query cannot have more than one row: it says so, or aggregates without groups.
+/// Whether a query returns at most one row: it is declared so, or aggregates without groups.
 pub(super) fn has_one_row(statement: &Statement) -> bool {
     match statement.answer {
-        Answer::Row => true,
-        Answer::Number | Answer::Columns => is_aggregate(&statement.sql),
-        Answer::Rows | Answer::Changed { .. } => false,
+        ResultKind::Row => true,
+        ResultKind::Number | ResultKind::Columns => is_aggregate(&statement.sql),
+        ResultKind::Rows | ResultKind::Changed { .. } => false,
     }
 }
 
-/// Whether the text begins as `SELECT COUNT(…`, comments aside, and has no word after which that has several rows.
+/// Whether the text begins with `SELECT COUNT(…`, ignoring comments, and has no later word that allows
+/// several rows.
 fn is_aggregate(sql: &str) -> bool {
     let select = sql.trim_start();
     let Some(list) = select.get(..6).filter(|word| word.eq_ignore_ascii_case("select")).map(|_| &select[6..])
@@ -84,10 +88,10 @@ fn is_aggregate(sql: &str) -> bool {
     aggregates && list.contains('(') && !has_several
 }
 
-/// What is read of the answer to a query.
+/// Reads the part of a query's result that is used.
 pub(super) fn read(
     cursor: Cursor,
-    answer: Answer,
+    answer: ResultKind,
     single_row: bool,
     last_row: &mut LastRow,
 ) -> Result<u64, Error> {
@@ -97,15 +101,15 @@ pub(super) fn read(
         let row = row?;
         count += 1;
         match answer {
-            Answer::Number => last = number(&row)?,
-            Answer::Columns => columns(&row, last_row)?,
-            Answer::Row | Answer::Rows | Answer::Changed { .. } => {}
+            ResultKind::Number => last = number(&row)?,
+            ResultKind::Columns => columns(&row, last_row)?,
+            ResultKind::Row | ResultKind::Rows | ResultKind::Changed { .. } => {}
         }
     }
-    Ok(if answer == Answer::Number { last } else { count })
+    Ok(if answer == ResultKind::Number { last } else { count })
 }
 
-/// The columns of a row: whole numbers, floating-point numbers, and what is a text, decimal numbers among them.
+/// The columns of a row: integers, floating-point numbers, and text, which includes decimal numbers.
 fn columns(row: &oracledb::Row, last_row: &mut LastRow) -> Result<(), Error> {
     last_row.clear();
     for (column, metadata) in row.columns().iter().enumerate() {
@@ -139,8 +143,9 @@ fn columns(row: &oracledb::Row, last_row: &mut LastRow) -> Result<(), Error> {
 /// The types that are read as a point in time.
 const MOMENTS: [&DbType; 4] = [DB_TYPE_DATE, DB_TYPE_TIMESTAMP, DB_TYPE_TIMESTAMP_LTZ, DB_TYPE_TIMESTAMP_TZ];
 
-/// A moment as the session's formats have it, so that it can be sent again: `2026-03-21 14:25:01`, with a fraction where it has one,
-/// and with `+00:00` where its type has a zone: those come in UTC.
+/// A timestamp in the session's format, so that it can be sent again: `2026-03-21 14:25:01`. It has a
+/// fraction if the value has one, and `+00:00` if its type has a time zone, because such values arrive in
+/// UTC.
 fn moment_text(moment: &OracleTimestamp) -> String {
     let (year, month, day) = (moment.year(), moment.month(), moment.day());
     let (hour, minute, second) = (moment.hour(), moment.minute(), moment.second());
@@ -152,7 +157,7 @@ fn moment_text(moment: &OracleTimestamp) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}{fraction}{zone}")
 }
 
-/// The number that a row begins with; 0 where that is NULL.
+/// The number in the first column of a row; 0 if it is NULL.
 pub(super) fn number(row: &oracledb::Row) -> Result<u64, Error> {
     Ok(row.get::<Option<i64>>(0)?.unwrap_or(0) as u64)
 }
@@ -167,13 +172,13 @@ mod tests {
     fn one_row_is_asked_for_where_there_cannot_be_more() {
         let is_one =
             |sql: &str, answer| has_one_row(&Statement::read("s", sql.to_owned(), &[Type::Int], answer));
-        assert!(is_one("SELECT c2 FROM t WHERE k = :1", Answer::Row));
+        assert!(is_one("SELECT c2 FROM t WHERE k = :1", ResultKind::Row));
         for sql in [
             "SELECT COUNT(*) FROM t WHERE k > :1",
             " select /*+ INDEX(t i) */ count(c2) AS n FROM t WHERE k > :1",
             "SELECT MAX (k) FROM t",
         ] {
-            assert!(is_one(sql, Answer::Number), "{sql}");
+            assert!(is_one(sql, ResultKind::Number), "{sql}");
         }
         for sql in [
             "SELECT k FROM t WHERE k = :1",
@@ -184,9 +189,9 @@ mod tests {
             "WITH x AS (SELECT 1 AS n FROM DUAL) SELECT n FROM x",
             "",
         ] {
-            assert!(!is_one(sql, Answer::Number), "{sql}");
+            assert!(!is_one(sql, ResultKind::Number), "{sql}");
         }
-        assert!(!is_one("SELECT COUNT(*) FROM t", Answer::Rows), "how many there are is asked");
+        assert!(!is_one("SELECT COUNT(*) FROM t", ResultKind::Rows), "how many there are is asked");
     }
 
     #[test]
@@ -200,7 +205,8 @@ mod tests {
 
     #[test]
     fn what_is_no_query_is_executed() {
-        let read = |sql: &str| is_query(&Statement::read("s", sql.to_owned(), &[Type::Int], Answer::Number));
+        let read =
+            |sql: &str| is_query(&Statement::read("s", sql.to_owned(), &[Type::Int], ResultKind::Number));
         assert!(
             read("SELECT 1 FROM DUAL WHERE 1 = :a")
                 && read("  with x AS (SELECT 1 FROM DUAL) SELECT * FROM x")

@@ -1,14 +1,14 @@
-//! Values as the driver takes them: references, in the order in which a statement names its binds.
+//! Converts values to the driver's form: references, in the order in which a statement names its binds.
 
 use oracledb::ToDbValue;
 
 use dyno_engine::statement::misfit;
 use dyno_engine::{OpError, Type, Value};
 
-/// The texts among `values`, which have to fit `params`; an empty one for each that is none.
+/// The texts among `values`, which must fit `params`; an empty text for each other value.
 ///
 /// # Errors
-/// A value does not fit, or is no text in UTF-8.
+/// A value does not fit, or is not valid UTF-8.
 pub(super) fn texts<'a>(params: &[Type], values: &[Value<'a>]) -> Result<Vec<&'a str>, Box<OpError>> {
     if values.len() != params.len() || !values.iter().zip(params).all(|(value, &of)| value.fits(of)) {
         return Err(misfit(params, values));
@@ -22,8 +22,8 @@ pub(super) fn texts<'a>(params: &[Type], values: &[Value<'a>]) -> Result<Vec<&'a
     values.iter().map(text).collect()
 }
 
-/// The binds of `values`, whose [`texts`] these are. NULL has the type of its parameter, so that the database shares one
-/// cursor with the other values.
+/// The binds of `values` with their [`texts`]. NULL has the type of its parameter, so that the database
+/// shares one cursor with other values.
 pub(super) fn binds<'a>(
     params: &[Type],
     values: &'a [Value<'a>],

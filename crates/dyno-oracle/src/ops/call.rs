@@ -1,9 +1,9 @@
-//! A procedure's call as the block that is sent: the SQL statement CALL would take "no data found" inside of it for its end, and say
-//! nothing.
+//! Sends a procedure call as a block: the SQL statement CALL would treat "no data found" inside it as its
+//! regular end and hide it.
 
-/// `call`, which is `CALL name(arguments)`, as a block. What is read of it is the last parameter of the procedure, a number that it
-/// gives out, for which `tells` stands.
-pub(crate) fn called(call: &str, tells: Option<&str>) -> String {
+/// Converts `CALL name(arguments)` to a block. The result is the procedure's last parameter, an OUT number
+/// for which `tells` is the placeholder.
+pub(crate) fn call_block(call: &str, tells: Option<&str>) -> String {
     let call = call.trim();
     let call = call
         .get(4..)
@@ -20,14 +20,14 @@ pub(crate) fn called(call: &str, tells: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::called;
+    use super::call_block;
 
     #[test]
     fn a_call_is_a_block_and_tells_its_last_parameter() {
-        assert_eq!(called("CALL pay(:1, :2)", None), "BEGIN pay(:1, :2); END;");
-        assert_eq!(called("call  pay(:1,\n :2)", Some(":3")), "BEGIN pay(:1,\n :2, :3); END;");
-        assert_eq!(called("CALL pay()", Some(":1")), "BEGIN pay(:1); END;");
-        assert_eq!(called("CALL pay", Some(":1")), "BEGIN pay(:1); END;");
-        assert_eq!(called("CALL pay", None), "BEGIN pay; END;");
+        assert_eq!(call_block("CALL pay(:1, :2)", None), "BEGIN pay(:1, :2); END;");
+        assert_eq!(call_block("call  pay(:1,\n :2)", Some(":3")), "BEGIN pay(:1,\n :2, :3); END;");
+        assert_eq!(call_block("CALL pay()", Some(":1")), "BEGIN pay(:1); END;");
+        assert_eq!(call_block("CALL pay", Some(":1")), "BEGIN pay(:1); END;");
+        assert_eq!(call_block("CALL pay", None), "BEGIN pay; END;");
     }
 }

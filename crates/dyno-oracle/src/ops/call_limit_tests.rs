@@ -1,16 +1,17 @@
-//! A run's sessions wait an hour for an answer unless the URL says otherwise; other connections wait for ever.
+//! Tests that a run's sessions wait an hour for a reply unless the URL says otherwise, and other connections
+//! wait for ever.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dyno_engine::net::Breaker;
 use dyno_engine::{MonotonicClock, OpenOptions, Secret, SessionSetup};
-use dyno_plan::{Commit, Connect, Protocol};
+use dyno_plan::{Commit, Connect, StatementProtocol};
 use dyno_testbed::{ScriptedAnswer, ScriptedOptions, ScriptedOracle};
 
-use super::OraSession;
-use crate::connect::ConnectConfig;
-use crate::connection::Connection;
+use super::OracleSession;
+use crate::connect::OracleConnectConfig;
+use crate::connection::OracleConnection;
 
 fn setup() -> SessionSetup {
     SessionSetup {
@@ -18,7 +19,7 @@ fn setup() -> SessionSetup {
         statements: Vec::new().into(),
         rehearsal: None,
         commit: Commit::Plsql,
-        protocol: Protocol::Prepared,
+        protocol: StatementProtocol::Prepared,
         connect: Connect::Session,
         blocks: None,
         bulk: None,
@@ -39,10 +40,10 @@ fn sessions_wait_an_hour_and_loads_for_ever() {
         [("", Some(3_600), None), ("?call-timeout=9", Some(9), Some(9)), ("?call-timeout=0", None, None)]
     {
         let url = format!("{}{parameters}", server.url()).parse().unwrap();
-        let config = ConnectConfig::from_url(&url, &options).unwrap();
-        let session = OraSession::open(&config, &setup()).unwrap();
-        let load = Connection::open_guarded(&config, "load", &Arc::new(Breaker::default())).unwrap();
-        let limit = |connection: &Connection| connection.driver().call_timeout().unwrap();
+        let config = OracleConnectConfig::from_url(&url, &options).unwrap();
+        let session = OracleSession::open(&config, &setup()).unwrap();
+        let load = OracleConnection::open_guarded(&config, "load", &Arc::new(Breaker::default())).unwrap();
+        let limit = |connection: &OracleConnection| connection.driver().call_timeout().unwrap();
         assert_eq!(limit(&session.connection), session_limit.map(Duration::from_secs), "{parameters}");
         assert_eq!(limit(&load), load_limit.map(Duration::from_secs), "{parameters}");
     }

@@ -1,13 +1,14 @@
-//! The hot path: one session's requests by the driver's blocking calls.
+//! The hot path: one session's requests with the driver's blocking calls.
 //!
-//! **Statements.** Queries are queried, whatever changes rows is executed, and a block (`BEGIN`, `DECLARE`, `CALL`) that answers
-//! with a number tells it in its last bind; so does a procedure that is called, by a block ([`called`]). What changes rows outside of a
-//! transaction is committed behind it.
+//! **Statements.** Queries and statements that change rows use separate driver calls. A block (`BEGIN`,
+//! `DECLARE`, `CALL`) with a numeric result returns it in its last bind. A procedure call becomes such a
+//! block ([`called`]). Statements that change rows outside a transaction are followed by a commit.
 //!
-//! **Commits.** With `workload.commit = "wait"` and `"nowait"` the client drive sends an update and then its commit, two round
-//! trips as an application without PL/SQL makes them, so the commit has a response time of its own. What the commit waits
-//! for is a setting of the session. With `"plsql"` both run in one block, whose end is where PL/SQL waits. The server drive
-//! runs slices of operations in one block, and commits there in the way that was asked for.
+//! **Commits.** With `workload.commit = "wait"` and `"nowait"` the client drive sends an update and then its
+//! commit. These are two round trips, as in an application without PL/SQL, so the commit has its own response
+//! time. A setting of the session determines what the commit waits for. With `"plsql"` both run in one block,
+//! at whose end PL/SQL waits. The server drive executes slices of operations in one block and commits there
+//! as requested.
 
 mod answer;
 mod binds;
@@ -20,9 +21,9 @@ mod session;
 mod slice;
 mod statements;
 
-pub(super) use call::called;
-pub(super) use session::OraSession;
+pub(super) use call::call_block;
+pub(super) use session::OracleSession;
 pub(super) use statements::blocks;
 
 #[cfg(test)]
-pub(super) use statements::Texts;
+pub(super) use statements::OracleStatementTexts;

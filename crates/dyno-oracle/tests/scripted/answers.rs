@@ -1,4 +1,4 @@
-//! A script that answers what the engine asks: a database with one test table of 500 rows.
+//! A script that answers the engine's statements: a database with one test table of 500 rows.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use ScriptedAnswer::{Changed, Done, Refused, Returned, Rows};
 use ScriptedType::{Number, Text};
 use ScriptedValue::{Int, Null};
 
-/// Rows of one column, which has this name.
+/// Rows of one column with this name.
 pub(crate) fn column(name: &'static str, kind: ScriptedType, values: Vec<ScriptedValue>) -> ScriptedAnswer {
     Rows { columns: vec![(name, kind)], rows: values.into_iter().map(|value| vec![value]).collect() }
 }
@@ -21,21 +21,21 @@ pub(crate) fn text(text: &str) -> ScriptedValue {
     ScriptedValue::Text(text.to_owned())
 }
 
-fn whole(value: &ScriptedValue) -> Option<i64> {
+fn int_value(value: &ScriptedValue) -> Option<i64> {
     match value {
         Int(number) => Some(*number),
         _ => None,
     }
 }
 
-/// The numbers that a block returns in its last binds, in their order.
-fn outs(sql: &str) -> Vec<&str> {
+/// The numbers that a block returns in its last binds, in order.
+fn out_binds(sql: &str) -> Vec<&str> {
     sql.lines()
         .filter_map(|line| line.trim().strip_prefix(':')?.split_once(" := ").map(|(name, _)| name))
         .collect()
 }
 
-/// What this database answers to a statement with these binds.
+/// The scripted result of a statement with these binds.
 pub(crate) fn answer(sql: &str, executions: &[Vec<ScriptedValue>]) -> ScriptedAnswer {
     let words = sql.split_whitespace().collect::<Vec<_>>().join(" ");
     let (says, begins) = (|part: &str| words.contains(part), |part: &str| words.starts_with(part));
@@ -89,7 +89,7 @@ pub(crate) fn answer(sql: &str, executions: &[Vec<ScriptedValue>]) -> ScriptedAn
             ScriptedValue::Text(list) => list.len() as i64,
             _ => 0,
         };
-        let numbers = match outs(sql)[..] {
+        let numbers = match out_binds(sql)[..] {
             ["selected"] => vec![if length > 1 { length / 12 * 64 } else { 0 }],
             ["updated", "commits"] => vec![length / 42 * 64, length / 42],
             ref names => vec![0; names.len()],
@@ -97,7 +97,8 @@ pub(crate) fn answer(sql: &str, executions: &[Vec<ScriptedValue>]) -> ScriptedAn
         return Returned(numbers.into_iter().map(Int).collect());
     }
     if says("COUNT(c2) AS row_count") {
-        let count = whole(&binds[0]).zip(whole(&binds[1])).map_or(0, |(first, last)| last - first + 1);
+        let count =
+            int_value(&binds[0]).zip(int_value(&binds[1])).map_or(0, |(first, last)| last - first + 1);
         return column("ROW_COUNT", Number, vec![Int(count)]);
     }
     if begins("SELECT /*+ INDEX") && says(" c2 FROM") {
@@ -108,8 +109,9 @@ pub(crate) fn answer(sql: &str, executions: &[Vec<ScriptedValue>]) -> ScriptedAn
     }
     if begins("UPDATE") {
         let last = binds.len() - 1;
-        let rows =
-            whole(&binds[last]).zip(whole(&binds[last - 1])).map_or(0, |(last, first)| last - first + 1);
+        let rows = int_value(&binds[last])
+            .zip(int_value(&binds[last - 1]))
+            .map_or(0, |(last, first)| last - first + 1);
         return Changed(rows as u64);
     }
     if begins("SELECT") {
@@ -118,7 +120,7 @@ pub(crate) fn answer(sql: &str, executions: &[Vec<ScriptedValue>]) -> ScriptedAn
     Refused(900, "ORA-00900: invalid SQL statement\n")
 }
 
-/// A server with this database, and more answers before its own.
+/// A server with this database; `more` results are tried before its own.
 pub(crate) fn server(
     options: ScriptedOptions,
     more: impl Fn(ScriptedCall<'_>) -> Option<ScriptedAnswer> + Send + Sync + 'static,
@@ -128,7 +130,7 @@ pub(crate) fn server(
     })
 }
 
-/// The same test against a server of each release.
+/// Runs `test` with the options of a scripted server of each release.
 #[allow(clippy::print_stdout, reason = "shown where the test fails")]
 pub(crate) fn each_release(test: impl Fn(ScriptedOptions)) {
     for release in ScriptedRelease::ALL {

@@ -1,16 +1,16 @@
-//! Snapshots around a run, and the reports between them.
+//! Tests snapshots around a run, and the reports between them.
 
 use std::sync::atomic::{AtomicI64, Ordering::SeqCst};
 
 use dyno_engine::OwnReport;
-use dyno_plan::Awr;
+use dyno_plan::AwrObserveMode;
 use dyno_testbed::{
     ScriptedAnswer, ScriptedCall, ScriptedOptions, ScriptedOracle, ScriptedType, ScriptedValue,
 };
 
 use crate::answers::{column, server, target, text};
 
-/// A database of `instances` instances where AWR and STATSPACK may be used; its first snapshot is 17.
+/// A database of `instances` instances that allows AWR and STATSPACK; its first snapshot is 17.
 fn database(instances: i64) -> ScriptedOracle {
     let snapshots = AtomicI64::new(17);
     server(ScriptedOptions::default(), move |ScriptedCall { sql, executions, .. }| {
@@ -19,7 +19,7 @@ fn database(instances: i64) -> ScriptedOracle {
             return Some(column("VALUE", ScriptedType::Text, vec![text("DIAGNOSTIC+TUNING")]));
         }
         if words.contains(":snapshot :=") {
-            // Where it is only parsed there is no snapshot yet.
+            // Parsing the statement does not create a snapshot.
             let number = snapshots.fetch_add(1, SeqCst);
             return Some(ScriptedAnswer::Returned(vec![ScriptedValue::Int(number)]));
         }
@@ -48,14 +48,14 @@ fn database(instances: i64) -> ScriptedOracle {
     })
 }
 
-fn reports(instances: i64, awr: Awr) -> Vec<OwnReport> {
+fn reports(instances: i64, awr: AwrObserveMode) -> Vec<OwnReport> {
     let server = database(instances);
     target(&server, "").reporter(awr).unwrap().unwrap().finish().unwrap()
 }
 
 #[test]
 fn cluster_has_a_global_report_and_one_for_each_instance() {
-    let reports = reports(2, Awr::Awr);
+    let reports = reports(2, AwrObserveMode::Awr);
     let endings: Vec<&str> = reports.iter().map(|report| report.file_ending.as_str()).collect();
     assert_eq!(endings, ["awr.html", "instance-1.awr.html", "instance-2.awr.html"]);
     assert_eq!(reports[0].name, "AWR snapshots 17 to 18");
@@ -69,7 +69,7 @@ fn cluster_has_a_global_report_and_one_for_each_instance() {
 
 #[test]
 fn single_instance_has_one_report() {
-    let reports = reports(1, Awr::Awr);
+    let reports = reports(1, AwrObserveMode::Awr);
     assert_eq!(reports.len(), 1);
     assert_eq!(
         (reports[0].file_ending.as_str(), reports[0].name.as_str()),
@@ -79,7 +79,7 @@ fn single_instance_has_one_report() {
 
 #[test]
 fn statspack_gets_a_script_with_both_snapshots() {
-    let reports = reports(1, Awr::Statspack);
+    let reports = reports(1, AwrObserveMode::Statspack);
     assert_eq!(reports.len(), 1);
     assert_eq!(reports[0].file_ending, "statspack.sql");
     assert!(reports[0].text.contains("begin_snap = 17\nDEFINE end_snap = 18\n"), "{}", reports[0].text);

@@ -1,4 +1,4 @@
-//! Connections to Oracle that do not come about: met for real, against listeners on loopback that follow a script.
+//! Tests failing connections to Oracle, with listeners on loopback that follow a script.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -11,18 +11,18 @@ use crate::answers::{each_release, server, target};
 
 const PASSWORD: &str = "hunter2-in-the-clear";
 
-/// What the listener does with a connection.
+/// How the listener handles a connection.
 #[derive(Clone, Copy)]
 enum Script {
-    /// Takes it and never says a word.
+    /// Accepts it and never sends anything.
     Silent,
-    /// Closes it at once.
+    /// Closes it immediately.
     Close,
-    /// Refuses it with this error of the listener.
+    /// Rejects it with this error of the listener.
     Refuse(u32),
-    /// Refuses it without saying why.
+    /// Rejects it without a reason.
     RefuseWithoutReason,
-    /// Speaks another protocol.
+    /// Replies with another protocol.
     Garbage(&'static [u8]),
 }
 
@@ -32,23 +32,23 @@ fn packet(kind: u8, body: &[u8]) -> Vec<u8> {
     [&[length[0], length[1], 0, 0, kind, 0, 0, 0], body].concat()
 }
 
-/// A REFUSE packet: two reasons, then a text in the listener's words.
+/// A REFUSE packet: two reasons, then the listener's text.
 fn refuse(text: &str) -> Vec<u8> {
     let length = u16::try_from(text.len()).unwrap().to_be_bytes();
     packet(4, &[&[0x22, 0, length[0], length[1]], text.as_bytes()].concat())
 }
 
-/// Starts a listener; its port. It serves until the test process ends.
+/// Starts a listener and returns its port. It runs until the test process ends.
 fn listener(script: Script) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
-        let mut kept = Vec::new();
+        let mut open_streams = Vec::new();
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
             let answer = match script {
                 Script::Silent => {
-                    kept.push(stream);
+                    open_streams.push(stream);
                     continue;
                 }
                 Script::Close => continue,
@@ -58,7 +58,8 @@ fn listener(script: Script) -> u16 {
                 Script::RefuseWithoutReason => refuse(""),
                 Script::Garbage(bytes) => bytes.to_vec(),
             };
-            // The whole CONNECT packet is read, else closing would reset the connection before the answer is seen.
+            // The whole CONNECT packet is read; otherwise closing would reset the connection before the
+            // client reads the reply.
             let mut head = [0; 8];
             if stream.read_exact(&mut head).is_ok() {
                 let mut rest = vec![0; usize::from(u16::from_be_bytes([head[0], head[1]])).saturating_sub(8)];
@@ -76,8 +77,8 @@ fn target_at(url: &str, password: Option<&str>, timeout: Duration) -> Box<dyn Ta
     dyno_oracle::open(&url.parse().unwrap(), &options).unwrap()
 }
 
-/// The error of a connection attempt; never one that shows the password.
-fn refused(url: &str, timeout: Duration) -> TargetError {
+/// The error of a connection attempt; asserts that it does not contain the password.
+fn connect_error(url: &str, timeout: Duration) -> TargetError {
     let target = target_at(url, Some(PASSWORD), timeout);
     let error = target.identify().expect_err("nothing here is a database");
     for text in [error.to_string(), error.hint.clone(), format!("{error:?}"), target.url()] {
@@ -87,15 +88,15 @@ fn refused(url: &str, timeout: Duration) -> TargetError {
     error
 }
 
-fn refused_by(script: Script) -> TargetError {
+fn error_from_listener(script: Script) -> TargetError {
     let port = listener(script);
-    refused(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_secs(20))
+    connect_error(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_secs(20))
 }
 
 #[test]
 fn a_port_where_nobody_listens() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let error = refused(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_secs(20));
+    let error = connect_error(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_secs(20));
     assert_eq!(error.kind, TargetErrorKind::Unreachable);
     assert!(error.message.contains(&format!("127.0.0.1:{port}")), "{error}");
     assert!(error.message.to_lowercase().contains("refused"), "{error}");
@@ -104,7 +105,7 @@ fn a_port_where_nobody_listens() {
 
 #[test]
 fn a_host_without_a_name() {
-    let error = refused("oracle://me@no-such-host.invalid/bench", Duration::from_secs(30));
+    let error = connect_error("oracle://me@no-such-host.invalid/bench", Duration::from_secs(30));
     assert_eq!(error.kind, TargetErrorKind::Unreachable);
     assert!(error.message.contains("no-such-host.invalid"), "{error}");
 }
@@ -113,7 +114,7 @@ fn a_host_without_a_name() {
 fn a_listener_that_never_answers_is_given_up_in_time() {
     let port = listener(Script::Silent);
     let began = Instant::now();
-    let error = refused(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_millis(300));
+    let error = connect_error(&format!("oracle://me@127.0.0.1:{port}/bench"), Duration::from_millis(300));
     assert!(began.elapsed() < Duration::from_secs(15), "the limit holds");
     assert_eq!(error.kind, TargetErrorKind::Unreachable);
     assert!(error.message.contains("within 0.3 s"), "{error}");
@@ -121,7 +122,7 @@ fn a_listener_that_never_answers_is_given_up_in_time() {
 
 #[test]
 fn a_service_that_the_listener_does_not_know() {
-    let error = refused_by(Script::Refuse(12_514));
+    let error = error_from_listener(Script::Refuse(12_514));
     assert_eq!(error.kind, TargetErrorKind::Unreachable);
     assert!(error.message.contains("no service \"bench\"") && error.message.contains("ORA-12514"), "{error}");
     assert!(error.hint.contains("lsnrctl"), "{}", error.hint);
@@ -130,20 +131,20 @@ fn a_service_that_the_listener_does_not_know() {
 #[test]
 fn a_sid_that_the_listener_does_not_know() {
     let port = listener(Script::Refuse(12_505));
-    let error = refused(&format!("oracle://me@127.0.0.1:{port}/?sid=OLD"), Duration::from_secs(20));
+    let error = connect_error(&format!("oracle://me@127.0.0.1:{port}/?sid=OLD"), Duration::from_secs(20));
     assert!(error.message.contains("no SID \"OLD\"") && error.hint.contains("SERVICE"), "{error}");
 }
 
 #[test]
 fn other_refusals_are_told_with_their_number() {
-    let full = refused_by(Script::Refuse(12_519));
+    let full = error_from_listener(Script::Refuse(12_519));
     assert!(full.message.contains("ORA-12519") && full.hint.contains("processes"), "{full} {}", full.hint);
-    let restricted = refused_by(Script::Refuse(12_526));
+    let restricted = error_from_listener(Script::Refuse(12_526));
     assert!(
         restricted.message.contains("ORA-12526") && restricted.hint.contains("restricted"),
         "{restricted}"
     );
-    let mute = refused_by(Script::RefuseWithoutReason);
+    let mute = error_from_listener(Script::RefuseWithoutReason);
     assert!(mute.message.contains("without a reason"), "{mute}");
 }
 
@@ -157,7 +158,7 @@ fn what_is_no_listener() {
         Script::Garbage(&[0, 12, 0, 0, 4, 0, 0, 0, 0x22, 0, 0xff, 0xff]),
         Script::Garbage(&[0; 64]),
     ] {
-        let error = refused_by(script);
+        let error = error_from_listener(script);
         assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error}");
         assert!(error.message.contains("127.0.0.1:"), "{error}");
     }
@@ -167,7 +168,7 @@ fn what_is_no_listener() {
 fn a_listener_without_tls_where_tls_is_asked_for() {
     let port = listener(Script::Close);
     let error =
-        refused(&format!("oracle://me@127.0.0.1:{port}/bench?protocol=tcps"), Duration::from_secs(20));
+        connect_error(&format!("oracle://me@127.0.0.1:{port}/bench?protocol=tcps"), Duration::from_secs(20));
     assert!(matches!(error.kind, TargetErrorKind::Unreachable | TargetErrorKind::Denied), "{error}");
 }
 
@@ -182,7 +183,7 @@ fn a_wallet_and_an_alias_that_are_not_there() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().display();
     let port = listener(Script::Silent);
-    let wallet = refused(
+    let wallet = connect_error(
         &format!("oracle://me@127.0.0.1:{port}/bench?protocol=tcps&wallet={path}"),
         Duration::from_secs(20),
     );
@@ -200,10 +201,10 @@ fn a_wallet_and_an_alias_that_are_not_there() {
     )
     .unwrap();
     let alias = |name: &str| format!("oracle://me@/{name}?tns-admin={path}");
-    let unknown = refused(&alias("TEST"), Duration::from_secs(20));
+    let unknown = connect_error(&alias("TEST"), Duration::from_secs(20));
     assert!(unknown.message.contains("no alias \"TEST\""), "{unknown}");
-    let known = refused(&alias("PROD"), Duration::from_secs(20));
-    assert!(known.message.contains("no service \"s\""), "{known}");
+    let service_error = connect_error(&alias("PROD"), Duration::from_secs(20));
+    assert!(service_error.message.contains("no service \"s\""), "{service_error}");
 }
 
 #[test]
@@ -261,7 +262,7 @@ fn redirect_to_a_closed_port_is_unreachable() {
     assert!(error.message.to_lowercase().contains("refused"), "{error:?}");
 }
 
-/// Why the server of these options cannot be identified.
+/// The error when identifying the server with these options.
 fn refusal(options: ScriptedOptions) -> TargetError {
     target(&server(options, |_| None), "").identify().unwrap_err()
 }

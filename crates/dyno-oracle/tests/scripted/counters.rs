@@ -1,8 +1,8 @@
-//! Counters: what is read of a server's views is what it says, and what it does not show is absent.
+//! Tests that counters contain what a server's views show, and that hidden ones are absent.
 
-use dyno_engine::Op;
-use dyno_plan::{Commit, DataSpec, Drive};
-use dyno_record::{Counter, Counters, Reading};
+use dyno_engine::BlockOp;
+use dyno_plan::{Commit, DataSpec, DriveMode};
+use dyno_record::{Counter, CounterReading, Counters};
 use dyno_testbed::{
     ScriptedAnswer, ScriptedCall, ScriptedOptions, ScriptedOracle, ScriptedType, ScriptedValue,
 };
@@ -11,8 +11,8 @@ use dyno_workload::blocks::Operated;
 use crate::answers::{each_release, server, target, text};
 use crate::sessions::{blocks, clock};
 
-/// Rows of a view of names and values.
-fn values(rows: &[(&str, u64)]) -> ScriptedAnswer {
+/// Rows of a view with names and values.
+fn name_value_rows(rows: &[(&str, u64)]) -> ScriptedAnswer {
     let columns =
         vec![("INST", ScriptedType::Number), ("NAME", ScriptedType::Text), ("VALUE", ScriptedType::Number)];
     let row = |&(name, value): &(&str, u64)| {
@@ -21,17 +21,17 @@ fn values(rows: &[(&str, u64)]) -> ScriptedAnswer {
     ScriptedAnswer::Rows { columns, rows: rows.iter().map(row).collect() }
 }
 
-fn nothing() -> ScriptedAnswer {
-    values(&[])
+fn no_rows() -> ScriptedAnswer {
+    name_value_rows(&[])
 }
 
-/// A container whose own statistics follow what clients did; those of the instance are there or not.
-fn container(options: ScriptedOptions, shows_instance: bool) -> ScriptedOracle {
+/// A container whose own statistics follow what clients do; those of the instance are visible or not.
+fn container_server(options: ScriptedOptions, shows_instance: bool) -> ScriptedOracle {
     server(options, move |ScriptedCall { sql, executions, counts, .. }| {
         let is_of = |view: &str| sql.contains(&format!("FROM {view}\n"));
         let of_instance = executions[0].first() == Some(&ScriptedValue::Int(0));
         if is_of("v$con_sysstat") {
-            return Some(values(&[
+            return Some(name_value_rows(&[
                 ("user commits", counts.commits),
                 ("execute count", counts.parses + counts.re_executions),
                 ("parse count (total)", counts.parses),
@@ -41,19 +41,19 @@ fn container(options: ScriptedOptions, shows_instance: bool) -> ScriptedOracle {
         if is_of("v$sysstat") {
             let is_shown = shows_instance && of_instance;
             return Some(if is_shown {
-                values(&[("physical writes", 7), ("redo writes", 3)])
+                name_value_rows(&[("physical writes", 7), ("redo writes", 3)])
             } else {
-                nothing()
+                no_rows()
             });
         }
         if sql.contains("v$con_sys_time_model") || sql.contains("v$sys_time_model") {
-            return Some(values(&[("DB time", 1_000), ("DB CPU", 400)]));
+            return Some(name_value_rows(&[("DB time", 1_000), ("DB CPU", 400)]));
         }
         if ["_event", "histogram", "v$osstat", "v$iostat_file", "v$sesstat", "user_objects"]
             .iter()
             .any(|view| sql.contains(view))
         {
-            return Some(nothing());
+            return Some(no_rows());
         }
         sql.to_lowercase()
             .contains("gv$instance")
@@ -68,23 +68,23 @@ fn spec() -> DataSpec {
 #[test]
 fn what_sessions_do_is_counted_by_their_container() {
     each_release(|options| {
-        let server = container(options, true);
+        let server = container_server(options, true);
         let target = target(&server, "");
         let mut observer = target.observer(&spec()).unwrap();
         let mut session =
-            Operated::open(target.as_ref(), &blocks(), Drive::Client, Commit::Wait, clock()).unwrap();
+            Operated::open(target.as_ref(), &blocks(), DriveMode::Client, Commit::Wait, clock()).unwrap();
         let begin = observer.snapshot().unwrap();
         for number in 0..50 {
-            session.execute(Op::Lookup { key: 1 }).unwrap();
-            session.execute(Op::Update { first: 1, number }).unwrap();
+            session.execute(BlockOp::Lookup { key: 1 }).unwrap();
+            session.execute(BlockOp::Update { first: 1, number }).unwrap();
         }
         let end = observer.snapshot().unwrap();
         let moved = Counters::between(&begin, &end);
         assert_eq!(moved.get(Counter::Commits).unwrap(), 50);
         assert_eq!(moved.get(Counter::RedoBytes).unwrap(), 50 * 512);
-        // The observer's own statements are among the executions.
+        // The executions include the observer's own statements.
         assert!(moved.get(Counter::Executions).unwrap() >= 100, "{:?}", moved.get(Counter::Executions));
-        assert_eq!(begin.portable[&Counter::PhysicalWrites], Reading::Value(7));
+        assert_eq!(begin.portable[&Counter::PhysicalWrites], CounterReading::Value(7));
         session.close();
     });
 }
@@ -92,16 +92,16 @@ fn what_sessions_do_is_counted_by_their_container() {
 #[test]
 fn what_a_container_does_not_show_of_the_instance_is_absent_and_not_0() {
     each_release(|options| {
-        let server = container(options, false);
+        let server = container_server(options, false);
         let snapshot = target(&server, "").observer(&spec()).unwrap().snapshot().unwrap();
         for counter in [Counter::PhysicalWrites, Counter::RedoWrites] {
             let reading = &snapshot.portable[&counter];
             assert!(
-                matches!(reading, Reading::Absent(reason) if !reason.is_empty()),
+                matches!(reading, CounterReading::Absent(reason) if !reason.is_empty()),
                 "{counter:?}: {reading:?}"
             );
         }
-        assert!(matches!(snapshot.portable[&Counter::Commits], Reading::Value(_)));
+        assert!(matches!(snapshot.portable[&Counter::Commits], CounterReading::Value(_)));
     });
 }
 
@@ -114,8 +114,8 @@ fn a_view_that_fails_otherwise_is_no_missing_grant() {
             });
             let snapshot = target(&server, "").observer(&spec()).unwrap().snapshot().unwrap();
             match &snapshot.portable[&Counter::Commits] {
-                Reading::Absent(words) => words.clone(),
-                Reading::Value(value) => panic!("{value} commits"),
+                CounterReading::Absent(words) => words.clone(),
+                CounterReading::Value(value) => panic!("{value} commits"),
             }
         };
         assert!(

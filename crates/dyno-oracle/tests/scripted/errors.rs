@@ -1,20 +1,20 @@
-//! What the database refuses, and what it creates and cannot use: class, kind and words.
+//! Tests errors of the database, and objects that it creates but that are invalid: class, kind and message.
 
 use std::sync::{Arc, Mutex};
 
 use dyno_engine::{
-    Answer, Claim, ErrorClass, Holder, OpError, Request, Statement, StatementId, TargetErrorKind, Type,
-    Value, Work,
+    Claim, ErrorClass, Holder, LockPurpose, OpError, ResultKind, SessionRequest, Statement, StatementId,
+    TargetErrorKind, Type, Value,
 };
 use dyno_testbed::{ScriptedAnswer, ScriptedCall, ScriptedOptions, ScriptedType};
 
 use crate::answers::{each_release, server, target, text};
 use crate::sessions::setup;
 
-/// What comes of a query that the database refuses with this error.
-fn refused(options: ScriptedOptions, code: u32, text: &'static str) -> Box<OpError> {
+/// The result of a query that the database rejects with this error.
+fn refusal_error(options: ScriptedOptions, code: u32, text: &'static str) -> Box<OpError> {
     let server = server(options, move |ScriptedCall { sql, executions: binds, .. }| {
-        // While it is parsed, all is well.
+        // Parsing the statement succeeds.
         let is_parsed = binds[0].len() > 1;
         (sql.starts_with("SELECT refused") && !is_parsed).then_some(ScriptedAnswer::Refused(code, text))
     });
@@ -23,12 +23,12 @@ fn refused(options: ScriptedOptions, code: u32, text: &'static str) -> Box<OpErr
         "refused",
         "SELECT refused FROM t WHERE k = :1".to_owned(),
         &[Type::Int],
-        Answer::Row,
+        ResultKind::Row,
     );
     let mut session = target.session(&setup(vec![statement])).unwrap();
-    let error = session.ask(Request::Execute(StatementId(0), &[Value::Int(1)])).unwrap_err();
-    // The connection itself is still there, and so is the session.
-    session.ask(Request::Begin(dyno_engine::Isolation::Serializable)).unwrap();
+    let error = session.ask(SessionRequest::Execute(StatementId(0), &[Value::Int(1)])).unwrap_err();
+    // The connection and the session remain usable.
+    session.ask(SessionRequest::Begin(dyno_engine::Isolation::Serializable)).unwrap();
     session.close();
     error
 }
@@ -36,7 +36,7 @@ fn refused(options: ScriptedOptions, code: u32, text: &'static str) -> Box<OpErr
 #[test]
 fn errors_are_of_their_class() {
     each_release(|options| {
-        for (code, text, class, said) in [
+        for (code, text, class, expected_text) in [
             (
                 54,
                 "ORA-00054: resource busy and acquire with NOWAIT specified",
@@ -80,9 +80,9 @@ fn errors_are_of_their_class() {
                 "PLS-00201: identifier 'X' must be declared",
             ),
         ] {
-            let error = refused(options, code, text);
+            let error = refusal_error(options, code, text);
             assert_eq!(error.class, class, "{code}: {error:?}");
-            assert!(error.message.contains(said), "{code}: {error:?}");
+            assert!(error.message.contains(expected_text), "{code}: {error:?}");
         }
     });
 }
@@ -95,7 +95,7 @@ fn a_missing_grant_is_told_with_what_is_missing() {
                     column 3:\nPL/SQL: Statement ignored\n";
             sql.contains("DBMS_LOCK").then_some(ScriptedAnswer::Refused(6_550, text))
         });
-        let held = target(&server, "").lock(&Holder::this_process(Work::Run), Claim::Alone);
+        let held = target(&server, "").lock(&Holder::this_process(LockPurpose::Run), Claim::Alone);
         let words = format!("{held:?}");
         assert!(words.contains("DBMS_LOCK"), "{words}");
     });
@@ -141,7 +141,7 @@ fn sessions_have_formats_of_their_own_country() {
         });
         let target = target(&server, "");
         let statement =
-            Statement::read("one", "SELECT 1 FROM t WHERE k = :1".to_owned(), &[Type::Int], Answer::Row);
+            Statement::read("one", "SELECT 1 FROM t WHERE k = :1".to_owned(), &[Type::Int], ResultKind::Row);
         target.session(&setup(vec![statement])).unwrap().close();
         let statements = statements.lock().unwrap();
         let formats =

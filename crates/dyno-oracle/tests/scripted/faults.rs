@@ -1,8 +1,8 @@
-//! Answers that do not come, end in the middle, or take many packets.
+//! Tests replies that do not arrive, end too early, or span many packets.
 
 use std::sync::mpsc::channel;
 
-use dyno_engine::{Answer, ErrorClass, Request, Statement, StatementId, Type, Value};
+use dyno_engine::{ErrorClass, ResultKind, SessionRequest, Statement, StatementId, Type, Value};
 use dyno_testbed::{
     ScriptedAnswer, ScriptedCall, ScriptedOptions, ScriptedOracle, ScriptedType, ScriptedValue,
 };
@@ -10,8 +10,9 @@ use dyno_testbed::{
 use crate::answers::{column, each_release, server, target, text};
 use crate::sessions::setup;
 
-/// A server that answers `SELECT asked …` with this once it is executed; while it is parsed, with the columns.
-fn answering(options: ScriptedOptions, answer: ScriptedAnswer) -> ScriptedOracle {
+/// A server that answers the execution of `SELECT asked …` with this result, and its parsing with the
+/// columns.
+fn server_answering(options: ScriptedOptions, answer: ScriptedAnswer) -> ScriptedOracle {
     server(options, move |ScriptedCall { sql, executions, .. }| {
         let has_rows = matches!(answer, ScriptedAnswer::Rows { .. } | ScriptedAnswer::CutOff(..));
         let is_answered = executions[0].len() == 1 || has_rows;
@@ -19,11 +20,11 @@ fn answering(options: ScriptedOptions, answer: ScriptedAnswer) -> ScriptedOracle
     })
 }
 
-fn asked(answer: Answer) -> Statement {
+fn asked_statement(answer: ResultKind) -> Statement {
     Statement::read("asked", "SELECT asked FROM t WHERE k = :1".to_owned(), &[Type::Int], answer)
 }
 
-const EXECUTE: Request<'static> = Request::Execute(StatementId(0), &[Value::Int(1)]);
+const EXECUTE: SessionRequest<'static> = SessionRequest::Execute(StatementId(0), &[Value::Int(1)]);
 
 #[test]
 fn a_call_that_hangs_can_be_broken_off() {
@@ -37,7 +38,7 @@ fn a_call_that_hangs_can_be_broken_off() {
             })
         });
         let target = target(&server, "");
-        let mut session = target.session(&setup(vec![asked(Answer::Row)])).unwrap();
+        let mut session = target.session(&setup(vec![asked_statement(ResultKind::Row)])).unwrap();
         let breaker = session.interrupter();
         let error = std::thread::scope(|scope| {
             scope.spawn(move || {
@@ -47,9 +48,9 @@ fn a_call_that_hangs_can_be_broken_off() {
             session.ask(EXECUTE).unwrap_err()
         });
         assert_eq!(error.class, ErrorClass::Connection, "{error:?}");
-        // It comes back.
+        // The session can reconnect.
         session.reconnect().unwrap();
-        session.ask(Request::Begin(dyno_engine::Isolation::Serializable)).unwrap();
+        session.ask(SessionRequest::Begin(dyno_engine::Isolation::Serializable)).unwrap();
         session.close();
     });
 }
@@ -58,9 +59,10 @@ fn a_call_that_hangs_can_be_broken_off() {
 fn an_answer_that_ends_in_the_middle_is_a_lost_connection() {
     each_release(|options| {
         for bytes in [0, 1, 3, 9, 20] {
-            let server = answering(options, ScriptedAnswer::CutOff(Box::new(ScriptedAnswer::Done), bytes));
+            let server =
+                server_answering(options, ScriptedAnswer::CutOff(Box::new(ScriptedAnswer::Done), bytes));
             let target = target(&server, "");
-            let mut session = target.session(&setup(vec![asked(Answer::Row)])).unwrap();
+            let mut session = target.session(&setup(vec![asked_statement(ResultKind::Row)])).unwrap();
             let error = session.ask(EXECUTE).unwrap_err();
             assert_eq!(error.class, ErrorClass::Connection, "{bytes}: {error:?}");
             session.reconnect().unwrap();
@@ -75,9 +77,9 @@ fn rows_that_end_in_the_middle_are_a_lost_connection() {
     each_release(|options| {
         for bytes in [1, 30, 70, 100, 130, 2_000] {
             let rows = column("ASKED", ScriptedType::Text, rows.clone());
-            let server = answering(options, ScriptedAnswer::CutOff(Box::new(rows), bytes));
+            let server = server_answering(options, ScriptedAnswer::CutOff(Box::new(rows), bytes));
             let target = target(&server, "");
-            let mut session = target.session(&setup(vec![asked(Answer::Columns)])).unwrap();
+            let mut session = target.session(&setup(vec![asked_statement(ResultKind::Columns)])).unwrap();
             let error = session.ask(EXECUTE).unwrap_err();
             assert_eq!(error.class, ErrorClass::Connection, "{bytes}: {error:?}");
             session.reconnect().unwrap();
@@ -86,8 +88,9 @@ fn rows_that_end_in_the_middle_are_a_lost_connection() {
     });
 }
 
-/// A server that answers `SELECT asked …` with this, and shows in `V$SESSION` a session that waits for a lock.
-fn blocked(options: ScriptedOptions, answer: ScriptedAnswer) -> ScriptedOracle {
+/// A server that answers `SELECT asked …` with this result, and shows in `V$SESSION` a session that waits for
+/// a lock.
+fn blocked_server(options: ScriptedOptions, answer: ScriptedAnswer) -> ScriptedOracle {
     server(options, move |ScriptedCall { sql, executions, .. }| {
         if sql.contains("blocking_session") {
             assert_eq!(executions[0], [ScriptedValue::Int(77), ScriptedValue::Int(4_242)]);
@@ -101,29 +104,30 @@ fn blocked(options: ScriptedOptions, answer: ScriptedAnswer) -> ScriptedOracle {
 
 #[test]
 fn call_beyond_its_limit_is_cancelled_and_its_session_looked_at() {
-    for (answer, said, breaks) in [
+    for (answer, expected_text, breaks) in [
         (ScriptedAnswer::AwaitBreak, "the driver had the call cancelled", 1),
         (ScriptedAnswer::Hang, "did not end a call that was to be cancelled", 0),
     ] {
         each_release(|options| {
-            let server = blocked(options, answer.clone());
+            let server = blocked_server(options, answer.clone());
             let target = target(&server, "?call-timeout=1");
-            let mut session = target.session(&setup(vec![asked(Answer::Row)])).unwrap();
+            let mut session = target.session(&setup(vec![asked_statement(ResultKind::Row)])).unwrap();
             let error = session.ask(EXECUTE).unwrap_err();
             assert_eq!(error.class, ErrorClass::Connection, "{error:?}");
             let shown = "session 77,4242: V$SESSION shows it ACTIVE, waits for enq: TX - row lock contention, blocked by session 12";
-            assert!(error.message.contains(said) && error.message.contains(shown), "{error:?}");
+            assert!(error.message.contains(expected_text) && error.message.contains(shown), "{error:?}");
             assert!(error.message.contains("call-timeout"), "{error:?}");
             assert_eq!(server.counts().breaks, breaks);
             session.reconnect().unwrap();
-            session.ask(Request::Begin(dyno_engine::Isolation::Serializable)).unwrap();
+            session.ask(SessionRequest::Begin(dyno_engine::Isolation::Serializable)).unwrap();
             session.close();
         });
     }
 }
 
-/// Rows of ten columns, of which the first repeats always, the second in pairs, and the last never.
-fn repeating(rows: usize) -> ScriptedAnswer {
+/// Rows of ten columns, of which the first always repeats, the second repeats in pairs, and the last never
+/// repeats.
+fn repeating_rows(rows: usize) -> ScriptedAnswer {
     let names = ["A", "B", "C", "D", "E", "F", "G", "H", "I", "ASKED"];
     let row = |row: usize| {
         let column = |place: usize| match place {
@@ -144,10 +148,10 @@ fn columns_that_repeat_the_row_before_are_filled_in() {
     each_release(|options| {
         let options = ScriptedOptions { leaves_out_repeats: true, ..options };
         for rows in [1, 2, 3, 4, 7, 2_500] {
-            let server = answering(options, repeating(rows));
+            let server = server_answering(options, repeating_rows(rows));
             let target = target(&server, "");
-            let mut session = target.session(&setup(vec![asked(Answer::Columns)])).unwrap();
-            // A statement that was executed before is described no more.
+            let mut session = target.session(&setup(vec![asked_statement(ResultKind::Columns)])).unwrap();
+            // A statement that was executed before is not described again.
             for execution in 0..3 {
                 let read = session.ask(EXECUTE).unwrap().rows;
                 assert_eq!(read, rows as u64, "execution {execution}");
@@ -195,9 +199,9 @@ fn rows_that_take_many_packets_are_read_whole() {
         let rows: Vec<_> = (0..3_000).map(|row| text(&format!("{row:0>40}"))).collect();
         for sdu in [512, 2_048, 8_192] {
             let answer = column("ASKED", ScriptedType::Text, rows.clone());
-            let server = answering(ScriptedOptions { sdu, ..options }, answer);
+            let server = server_answering(ScriptedOptions { sdu, ..options }, answer);
             let target = target(&server, "");
-            let mut session = target.session(&setup(vec![asked(Answer::Columns)])).unwrap();
+            let mut session = target.session(&setup(vec![asked_statement(ResultKind::Columns)])).unwrap();
             assert_eq!(session.ask(EXECUTE).unwrap().rows, 3_000, "sdu {sdu}");
             let last = format!("{:0>40}", 2_999);
             assert_eq!(session.answered(0), Some(Value::Text(last.as_bytes())), "sdu {sdu}");
@@ -220,9 +224,9 @@ fn numbers_are_read_to_the_last_digit() {
             (ScriptedValue::Null, Value::Null),
         ] {
             let answer = column("ASKED", ScriptedType::Number, vec![value]);
-            let server = answering(options, answer);
+            let server = server_answering(options, answer);
             let target = target(&server, "");
-            let mut session = target.session(&setup(vec![asked(Answer::Columns)])).unwrap();
+            let mut session = target.session(&setup(vec![asked_statement(ResultKind::Columns)])).unwrap();
             session.ask(EXECUTE).unwrap();
             assert_eq!(session.answered(0), Some(read));
             session.close();

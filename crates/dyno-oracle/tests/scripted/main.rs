@@ -1,5 +1,5 @@
-//! The engine against servers of the test bed that speak Oracle's protocol and answer by a script: what reaches the server, and what
-//! comes of its answers. They are doubles: no test here shows what an Oracle database does.
+//! Tests the engine with scripted servers that speak Oracle's protocol: what reaches the server, and how the
+//! engine handles its replies. They are doubles: no test here shows how an Oracle database behaves.
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod answers;

@@ -1,7 +1,7 @@
-//! Refusals by number: the class for a session, the kind for a program, the message and the hint.
+//! Tests errors by number: the class for a session, the kind for a program, the message and the hint.
 
 use dyno_engine::{
-    Answer, ErrorClass, Isolation, Request, Statement, StatementId, TargetErrorKind, Type, Value,
+    ErrorClass, Isolation, ResultKind, SessionRequest, Statement, StatementId, TargetErrorKind, Type, Value,
 };
 use dyno_testbed::{ScriptedAnswer, ScriptedCall, ScriptedGreeting, ScriptedOptions};
 
@@ -11,7 +11,8 @@ use crate::sessions::setup;
 use ErrorClass::{Connection, Fatal, Retryable};
 use TargetErrorKind::{Database, Denied, Full, Privilege, Unreachable};
 
-/// Text of the database, class of an operation, kind for a program, words of the message, and words of the hint.
+/// The database's text, the class for an operation, the kind for a program, words of the message, and words
+/// of the hint.
 type Case = (&'static str, ErrorClass, TargetErrorKind, &'static str, &'static str);
 
 const CASES: &[Case] = &[
@@ -86,8 +87,8 @@ fn number_of(text: &str) -> u32 {
     text[4..9].parse().unwrap()
 }
 
-/// What follows is the same however the refusal comes.
-fn check(options: ScriptedOptions, refuse: fn(u32, &'static str) -> ScriptedAnswer, resets: u64) {
+/// Checks that the result is equal however the error arrives.
+fn assert_refusals(options: ScriptedOptions, refuse: fn(u32, &'static str) -> ScriptedAnswer, resets: u64) {
     for &(text, class, kind, said, hint) in CASES {
         let number = number_of(text);
         let server = server(options, move |ScriptedCall { sql, executions, .. }| {
@@ -98,11 +99,11 @@ fn check(options: ScriptedOptions, refuse: fn(u32, &'static str) -> ScriptedAnsw
         let statement =
             Statement::write("refused", "UPDATE refused SET c = 1 WHERE k = :1".to_owned(), &[Type::Int]);
         let mut session = target.session(&setup(vec![statement])).unwrap();
-        let error = session.ask(Request::Execute(StatementId(0), &[Value::Int(1)])).unwrap_err();
+        let error = session.ask(SessionRequest::Execute(StatementId(0), &[Value::Int(1)])).unwrap_err();
         assert_eq!((error.class, error.code.as_str()), (class, &text[..9]), "{error:?}");
         assert!(error.message.contains(said) && !error.message.contains('\n'), "{error:?}");
-        // The connection is there, and in step.
-        session.ask(Request::Begin(Isolation::Serializable)).unwrap();
+        // The connection remains usable.
+        session.ask(SessionRequest::Begin(Isolation::Serializable)).unwrap();
         session.close();
         assert_eq!(server.counts().commits, 0, "{text}");
         let error = target.script(&["LOCK TABLE refused IN SHARE MODE"], &mut |_| Ok(())).unwrap_err();
@@ -116,12 +117,12 @@ fn check(options: ScriptedOptions, refuse: fn(u32, &'static str) -> ScriptedAnsw
 
 #[test]
 fn refusals_have_class_kind_message_and_hint() {
-    each_release(|options| check(options, ScriptedAnswer::Refused, 0));
+    each_release(|options| assert_refusals(options, ScriptedAnswer::Refused, 0));
 }
 
 #[test]
 fn refusals_behind_a_marker_are_the_same() {
-    each_release(|options| check(options, ScriptedAnswer::RefusedByMarker, 2));
+    each_release(|options| assert_refusals(options, ScriptedAnswer::RefusedByMarker, 2));
 }
 
 #[test]
@@ -133,10 +134,10 @@ fn no_data_found_ends_a_query_and_is_no_error() {
                 .then_some(ScriptedAnswer::Refused(1_403, "ORA-01403: no data found\n"))
         });
         let sql = "SELECT nothing FROM t WHERE k = :1".to_owned();
-        let statement = Statement::read("nothing", sql, &[Type::Int], Answer::Rows);
+        let statement = Statement::read("nothing", sql, &[Type::Int], ResultKind::Rows);
         let target = target(&server, "");
         let mut session = target.session(&setup(vec![statement])).unwrap();
-        assert_eq!(session.ask(Request::Execute(StatementId(0), &[Value::Int(1)])).unwrap().rows, 0);
+        assert_eq!(session.ask(SessionRequest::Execute(StatementId(0), &[Value::Int(1)])).unwrap().rows, 0);
         session.close();
     });
 }
@@ -166,7 +167,7 @@ fn refused_logons_have_kind_message_and_hint() {
 
 #[test]
 fn refusals_of_the_listener_have_message_and_hint() {
-    for (number, said, hint) in [
+    for (number, expected_text, hint) in [
         (12_170, "ORA-12170", "SQLNET.INBOUND_CONNECT_TIMEOUT"),
         (12_514, "no service \"bench\" (ORA-12514)", "lsnrctl status"),
         (12_516, "ORA-12516", "processes"),
@@ -178,7 +179,7 @@ fn refusals_of_the_listener_have_message_and_hint() {
             let server = server(ScriptedOptions { greeting, ..options }, |_| None);
             let error = target(&server, "").identify().unwrap_err();
             assert_eq!(error.kind, Unreachable, "{error:?}");
-            assert!(error.message.contains(said) && error.hint.contains(hint), "{error:?}");
+            assert!(error.message.contains(expected_text) && error.hint.contains(hint), "{error:?}");
             assert_eq!(server.counts().round_trips, 0);
         });
     }

@@ -1,12 +1,12 @@
-//! Sessions: how often the server parses, executes, fetches and is asked at all.
+//! Tests sessions: how often the server parses, executes and fetches, and how many round trips it receives.
 
 use std::sync::Arc;
 
 use dyno_engine::{
-    Answer, Blocks, Clock, Extra, MonotonicClock, Op, Request, SessionSetup, Statement, StatementId, Type,
-    Value,
+    BlockOp, BlockSessionConfig, Clock, Extra, MonotonicClock, ResultKind, SessionRequest, SessionSetup,
+    Statement, StatementId, Type, Value,
 };
-use dyno_plan::{Commit, Connect, DataSpec, Drive, Protocol, Redo};
+use dyno_plan::{Commit, Connect, DataSpec, DriveMode, Redo, StatementProtocol};
 use dyno_testbed::{ScriptedAnswer, ScriptedOptions, ScriptedType, ScriptedValue, WireCounts};
 use dyno_workload::blocks::Operated;
 
@@ -16,7 +16,7 @@ pub(crate) fn clock() -> Arc<dyn Clock> {
     Arc::new(MonotonicClock::default())
 }
 
-pub(crate) fn blocks() -> Blocks {
+pub(crate) fn blocks() -> BlockSessionConfig {
     let spec = DataSpec {
         schemas: 1,
         rows: 500,
@@ -26,7 +26,7 @@ pub(crate) fn blocks() -> Blocks {
         seed: 1,
         secondary: false,
     };
-    Blocks {
+    BlockSessionConfig {
         schema: 1,
         spec,
         work_unit: 64,
@@ -44,7 +44,7 @@ pub(crate) fn setup(statements: Vec<Statement>) -> SessionSetup {
         statements: statements.into(),
         rehearsal: None,
         commit: Commit::Wait,
-        protocol: Protocol::Prepared,
+        protocol: StatementProtocol::Prepared,
         connect: Connect::Session,
         blocks: None,
         bulk: None,
@@ -54,7 +54,7 @@ pub(crate) fn setup(statements: Vec<Statement>) -> SessionSetup {
     }
 }
 
-/// What the server saw between two moments.
+/// The server's counts between two moments.
 fn between(before: WireCounts, after: WireCounts) -> WireCounts {
     WireCounts {
         parses: after.parses - before.parses,
@@ -76,17 +76,17 @@ fn statements_are_parsed_once_and_take_one_round_trip() {
         let server = server(options, |_| None);
         let target = target(&server, "");
         let mut session =
-            Operated::open(target.as_ref(), &blocks(), Drive::Client, Commit::Wait, clock()).unwrap();
+            Operated::open(target.as_ref(), &blocks(), DriveMode::Client, Commit::Wait, clock()).unwrap();
         let before = server.counts();
         for _ in 0..100 {
-            assert_eq!(session.execute(Op::Select { first: 1 }).unwrap().rows, 64);
+            assert_eq!(session.execute(BlockOp::Select { first: 1 }).unwrap().rows, 64);
         }
         let selects = between(before, server.counts());
         let expected = WireCounts { re_executions: 100, round_trips: 100, ..WireCounts::default() };
         assert_eq!(selects, expected);
         let before = server.counts();
         for number in 0..100 {
-            assert_eq!(session.execute(Op::Update { first: 1, number }).unwrap().rows, 64);
+            assert_eq!(session.execute(BlockOp::Update { first: 1, number }).unwrap().rows, 64);
         }
         let updates = between(before, server.counts());
         assert_eq!((updates.parses, updates.re_executions, updates.commits), (0, 100, 100), "{updates:?}");
@@ -100,10 +100,10 @@ fn a_lookup_is_one_execution_and_one_round_trip() {
         let server = server(options, |_| None);
         let target = target(&server, "");
         let mut session =
-            Operated::open(target.as_ref(), &blocks(), Drive::Client, Commit::Wait, clock()).unwrap();
+            Operated::open(target.as_ref(), &blocks(), DriveMode::Client, Commit::Wait, clock()).unwrap();
         let before = server.counts();
         for _ in 0..100 {
-            assert_eq!(session.execute(Op::Lookup { key: 1 }).unwrap().rows, 1);
+            assert_eq!(session.execute(BlockOp::Lookup { key: 1 }).unwrap().rows, 1);
         }
         let lookups = between(before, server.counts());
         assert_eq!(lookups, WireCounts { re_executions: 100, round_trips: 100, ..WireCounts::default() });
@@ -118,12 +118,12 @@ fn notices_in_front_of_answers_change_nothing() {
         let target = target(&server, "");
         target.identify().unwrap();
         let mut session =
-            Operated::open(target.as_ref(), &blocks(), Drive::Client, Commit::Wait, clock()).unwrap();
+            Operated::open(target.as_ref(), &blocks(), DriveMode::Client, Commit::Wait, clock()).unwrap();
         let before = server.counts();
         for number in 0..10 {
-            assert_eq!(session.execute(Op::Select { first: 1 }).unwrap().rows, 64);
-            assert_eq!(session.execute(Op::Lookup { key: 1 }).unwrap().rows, 1);
-            assert_eq!(session.execute(Op::Update { first: 1, number }).unwrap().rows, 64);
+            assert_eq!(session.execute(BlockOp::Select { first: 1 }).unwrap().rows, 64);
+            assert_eq!(session.execute(BlockOp::Lookup { key: 1 }).unwrap().rows, 1);
+            assert_eq!(session.execute(BlockOp::Update { first: 1, number }).unwrap().rows, 64);
         }
         let counts = between(before, server.counts());
         let expected =
@@ -161,9 +161,9 @@ fn columns_of_each_type_are_read() {
         });
         let target = target(&server, "");
         let sql = "SELECT o_id, o_entry_d FROM orders WHERE o_w_id = :1".to_owned();
-        let statement = Statement::read("last", sql, &[Type::Int], Answer::Columns);
+        let statement = Statement::read("last", sql, &[Type::Int], ResultKind::Columns);
         let mut session = target.session(&setup(vec![statement])).unwrap();
-        let outcome = session.ask(Request::Execute(StatementId(0), &[Value::Int(1)])).unwrap();
+        let outcome = session.ask(SessionRequest::Execute(StatementId(0), &[Value::Int(1)])).unwrap();
         assert_eq!(outcome.rows, 1);
         let expected = [
             Value::Int(7),

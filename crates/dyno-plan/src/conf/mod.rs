@@ -1,8 +1,8 @@
-//! From `slob.conf` and `pgio.conf` to a plan.
+//! Converts `slob.conf` and `pgio.conf` into a plan.
 //!
-//! These are the configurations of two older tools of the same method. [`import`] reads one as the shell would that those
-//! tools start, checks every parameter against its documented range, and writes a plan with a comment for each: that it
-//! says the same, what differs by design, or why a plan has nothing for it. Passwords are named, never copied.
+//! These files configure two older tools that use the same method. [`import`] parses a file as the shell of those tools
+//! would and checks every parameter against its documented range. The plan it writes has a comment for each parameter: the
+//! plan says the same, differs by design, or has no counterpart. A password is mentioned by its parameter's name, never copied.
 
 mod drive;
 mod options;
@@ -16,41 +16,41 @@ mod slob;
 
 use crate::engine::Engines;
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
-use crate::lines::Lines;
+use crate::lines::SourceLines;
 use crate::plan::{PLAN_VERSION, Plan};
 use crate::read::{PlanFile, PlanSource, read};
-pub use options::{Kit, Options};
-use settings::Settings;
-use sheet::Sheet;
-pub use sheet::{Fate, Note};
+pub use options::{Kit, KitImportOptions};
+use settings::KitParameterReader;
+use sheet::KitPlanWriter;
+pub use sheet::{ParameterMapping, ParameterNote};
 
-/// What came of a file.
+/// The result of an import.
 #[derive(Debug, Clone)]
-pub struct Imported {
-    /// Whose file it was.
+pub struct ImportedPlan {
+    /// The tool that the file configures.
     pub kit: Kit,
-    /// The plan as a file, which the plan's reader takes.
+    /// The plan as the text of a plan file.
     pub text: String,
-    /// The plan.
+    /// The same plan as validated values.
     pub plan: Plan,
-    /// What became of each parameter.
-    pub notes: Vec<Note>,
-    /// What was left out, each with its place and why.
+    /// How each parameter was converted.
+    pub notes: Vec<ParameterNote>,
+    /// Lines and parameters that a lenient import ignored, each with its place and reason.
     pub skipped: PlanErrors,
 }
 
-/// Parameters that only one kit has, by which its file is known.
+/// Parameters that only pgio has; they identify its files.
 const ONLY_PGIO: [&str; 6] =
     ["NUM_SCHEMAS", "NUM_THREADS", "UPDATE_WORK_UNIT", "DBNAME", "CONNECT_STRING", "CREATE_BASE_TABLE"];
 
-/// Makes a plan of `file`.
+/// Converts `file` into a plan.
 ///
 /// # Errors
-/// All errors of the file, each with its place, parameter, value and what is allowed. None repeats a password.
-pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors> {
-    let lines = Lines::new(&file.name, &file.text);
+/// All errors of the file, each with its place, parameter, value and the allowed values. No error repeats a password.
+pub fn import(file: &PlanFile, options: &KitImportOptions) -> Result<ImportedPlan, PlanErrors> {
+    let lines = SourceLines::new(&file.name, &file.text);
     let kit = options.kit.unwrap_or_else(|| recognise(file));
-    let mut settings = Settings::new(kit, &lines, &file.text, options.lenient);
+    let mut settings = KitParameterReader::new(kit, &lines, &file.text, options.lenient);
     let sheet = map(kit, &mut settings, options);
     let (mut errors, skipped) = settings.finish();
     if let Some(target) = &options.target {
@@ -62,22 +62,22 @@ pub fn import(file: &PlanFile, options: &Options) -> Result<Imported, PlanErrors
     }
     let name = file.name.rsplit('/').next().unwrap_or_default();
     let text = sheet.text(name, &head(kit, name, &skipped));
-    let plan = check(&text, options.engines).map_err(|errors| blame(errors, &sheet, file))?;
-    Ok(Imported { kit, plan, notes: sheet.notes(), text, skipped })
+    let plan = check(&text, options.engines).map_err(|errors| attribute_errors(errors, &sheet, file))?;
+    Ok(ImportedPlan { kit, plan, notes: sheet.notes(), text, skipped })
 }
 
-/// The parameters of a kit, in all its versions.
+/// All parameters of a tool, over all its versions.
 pub fn parameters(kit: Kit) -> Vec<&'static str> {
-    let lines = Lines::new("", "");
-    let mut settings = Settings::new(kit, &lines, "", false);
-    map(kit, &mut settings, &Options::default());
-    let mut names = settings.known();
+    let lines = SourceLines::new("", "");
+    let mut settings = KitParameterReader::new(kit, &lines, "", false);
+    map(kit, &mut settings, &KitImportOptions::default());
+    let mut names = settings.known_parameters();
     names.sort_unstable();
     names.dedup();
     names
 }
 
-fn map(kit: Kit, settings: &mut Settings<'_>, options: &Options) -> Sheet {
+fn map(kit: Kit, settings: &mut KitParameterReader<'_>, options: &KitImportOptions) -> KitPlanWriter {
     let mut sheet = match kit {
         Kit::Slob => slob::map(settings, options),
         Kit::Pgio => pgio::map(settings, options),
@@ -86,8 +86,8 @@ fn map(kit: Kit, settings: &mut Settings<'_>, options: &Options) -> Sheet {
     sheet
 }
 
-/// Whose file it is, by the parameters that only one kit has; a name that both have tells nothing, so then the file's
-/// own name does.
+/// Detects the tool by parameters that only one of them has. Parameters of both tools decide nothing; then the file's name
+/// decides.
 fn recognise(file: &PlanFile) -> Kit {
     let (assignments, _) = shell::read(&file.text);
     let pgio = assignments.iter().filter(|a| ONLY_PGIO.contains(&a.name.text.as_str())).count();
@@ -122,8 +122,8 @@ fn check(text: &str, engines: Engines) -> Result<Plan, PlanErrors> {
     read(&PlanSource { file: Some(file), ..PlanSource::of(engines) })
 }
 
-/// Errors of the plan as errors of the file that it was made from: values that are right alone, and do not go together.
-fn blame(errors: PlanErrors, sheet: &Sheet, file: &PlanFile) -> PlanErrors {
+/// Reports errors of the plan as errors of the imported file: each value is valid alone, but the combination is not.
+fn attribute_errors(errors: PlanErrors, sheet: &KitPlanWriter, file: &PlanFile) -> PlanErrors {
     let mut blamed = PlanErrors::default();
     for error in errors.errors {
         let key = error.key.clone().unwrap_or_default();

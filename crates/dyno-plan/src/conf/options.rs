@@ -1,18 +1,18 @@
-//! Whose configuration is read, and what it does not say.
+//! Options of the import: the tool, and settings that its file does not contain.
 
 use crate::engine::Engines;
 
-/// Whose configuration a file is.
+/// The tool that a file configures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kit {
     /// SLOB 2.0 to 2.5, for Oracle.
     Slob,
-    /// pgio, for PostgreSQL.
+    /// pgio for PostgreSQL, all its versions.
     Pgio,
 }
 
 crate::names! {
-    /// Its name: `SLOB`.
+    /// Its name as shown to users: `SLOB`.
     Kit { Slob = "SLOB", Pgio = "pgio" }
 }
 
@@ -28,19 +28,19 @@ impl std::str::FromStr for Kit {
     }
 }
 
-/// What the file does not say.
+/// Settings that the file does not contain.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// The engines that a plan can name.
+pub struct KitImportOptions {
+    /// Engines whose URLs the plan may use.
     pub engines: Engines,
-    /// Whose file it is; none to tell by its parameters.
+    /// The tool; absent to detect it by the file's parameters.
     pub kit: Option<Kit>,
-    /// The target's URL instead of what the file says of it.
+    /// The target's URL; replaces the connection settings of the file.
     pub target: Option<String>,
-    /// Schemas: what `runit.sh` got as its argument, or behind `-s`.
+    /// Number of schemas: the argument of `runit.sh`, or its option `-s`.
     pub schemas: Option<u32>,
-    /// Sessions on each schema: what `runit.sh` got behind `-t`.
+    /// Sessions per schema: the option `-t` of `runit.sh`.
     pub sessions: Option<u32>,
-    /// Leave out lines that are not understood, and parameters that the kit does not have, instead of refusing the file.
+    /// Ignore lines that cannot be parsed and unknown parameters instead of refusing the file.
     pub lenient: bool,
 }

@@ -1,39 +1,39 @@
-//! How pgio reaches PostgreSQL: words for `psql`, and the URL that says the same in a plan.
+//! Converts pgio's arguments of `psql` into the URL of a target.
 
-use super::options::Options;
+use super::options::KitImportOptions;
 use super::service::PASSWORD_ENV;
-use super::settings::{Setting, Settings};
-use super::sheet::{Fate, Note, Sheet};
+use super::settings::{KitParameter, KitParameterReader};
+use super::sheet::{KitPlanWriter, ParameterMapping, ParameterNote};
 use crate::error::PlanErrorKind;
 use crate::url::TargetUrl;
 
 /// The parts of a connection.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Parts {
+struct PsqlAddress {
     user: Option<String>,
     host: Option<String>,
     port: Option<u16>,
     database: Option<String>,
     params: Vec<(String, String)>,
-    /// Whether a password was there; it is dropped on the way.
+    /// Whether the arguments contained a password; the import drops it.
     password: bool,
 }
 
-/// Reads the parameters of the connection, and writes `[target]`.
-pub(super) fn map(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
+/// Converts the parameters of the connection into `[target]`.
+pub(super) fn map(read: &mut KitParameterReader<'_>, sheet: &mut KitPlanWriter, options: &KitImportOptions) {
     let name = read.text("DBNAME");
     let connect = read.text("CONNECT_STRING");
     // The value may hold a password, so neither comments nor errors show it.
-    let connect = Setting { written: "…".into(), ..connect };
+    let connect = KitParameter { written: "…".into(), ..connect };
     let parts = match connect.value.as_deref().map(parts) {
         Some(Some(parts)) => parts,
         Some(None) => {
-            let hidden = Setting { value: (), name: connect.name, line: None, written: String::new() };
+            let hidden = KitParameter { value: (), name: connect.name, line: None, written: String::new() };
             let hint = "write a database, NAME=VALUE pairs, -h -p -U -d options or a postgresql:// URL, or give --target";
             read.refuse(&hidden, PlanErrorKind::Range, "not a connection that psql takes", hint);
-            Parts::default()
+            PsqlAddress::default()
         }
-        None => Parts::default(),
+        None => PsqlAddress::default(),
     };
     let database = parts.database.clone().or_else(|| name.value.clone()).unwrap_or_else(|| "pg10".into());
     if name.value.as_deref().is_some_and(|name| name.chars().any(char::is_control)) {
@@ -42,7 +42,7 @@ pub(super) fn map(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options)
     let password = parts.password;
     let url = TargetUrl {
         scheme: "postgres".into(),
-        // As `psql` does, without a host: the local socket; a plan has to name it.
+        // Without a host `psql` uses the local socket; a plan needs a host.
         host: Some(parts.host.unwrap_or_else(|| "localhost".into())),
         user: parts.user,
         port: parts.port,
@@ -57,25 +57,29 @@ pub(super) fn map(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options)
             "Where psql finds nothing, it takes the local socket and the system's user; a plan takes localhost."
         }
     };
-    let fate = if options.target.is_some() { Fate::Maps } else { Fate::Differs };
-    sheet.put("target.url", url, Note::of(&connect, fate, words));
+    let fate = if options.target.is_some() { ParameterMapping::Maps } else { ParameterMapping::Differs };
+    sheet.put("target.url", url, ParameterNote::of(&connect, fate, words));
     if name.is_given() {
         sheet.note(
             "target.url",
-            Note::of(&name, Fate::Maps, "The database, where CONNECT_STRING names none."),
+            ParameterNote::of(
+                &name,
+                ParameterMapping::Maps,
+                "The database, where CONNECT_STRING names none.",
+            ),
         );
     }
     if password {
         sheet.put_bare("target.password_env", PASSWORD_ENV);
         let words = "The password is not copied: this environment variable gives it.";
-        sheet.note("target.password_env", Note::of(&connect, Fate::Differs, words));
+        sheet.note("target.password_env", ParameterNote::of(&connect, ParameterMapping::Differs, words));
     }
 }
 
-/// What `psql` understands of `text`, whose words a shell parts at blanks; none is nothing that it would take.
-fn parts(text: &str) -> Option<Parts> {
+/// The connection that `psql` would read from `text`, split at blanks as a shell does; `None` if `psql` would refuse it.
+fn parts(text: &str) -> Option<PsqlAddress> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let mut parts = Parts::default();
+    let mut parts = PsqlAddress::default();
     let mut words = words.into_iter();
     let mut plain = Vec::new();
     while let Some(word) = words.next() {
@@ -92,10 +96,10 @@ fn parts(text: &str) -> Option<Parts> {
             let value = word.strip_prefix(short)?;
             Some((!value.is_empty()).then(|| value.to_owned()))
         };
-        let found = [("--host", "-h"), ("--port", "-p"), ("--username", "-U"), ("--dbname", "-d")]
+        let matched_option = [("--host", "-h"), ("--port", "-p"), ("--username", "-U"), ("--dbname", "-d")]
             .iter()
             .find_map(|(long, short)| option(long, short).map(|value| (*short, value)));
-        match found {
+        match matched_option {
             Some((short, value)) => {
                 let value = value.or_else(|| words.next().map(str::to_owned))?;
                 match short {
@@ -117,9 +121,9 @@ fn parts(text: &str) -> Option<Parts> {
         [one] if one.contains("://") => uri(parts, one),
         [one] if one.contains('=') => pairs(parts, &plain),
         // `psql DATABASE USER`.
-        [database] => Some(Parts { database: Some(database.clone()), ..parts }),
+        [database] => Some(PsqlAddress { database: Some(database.clone()), ..parts }),
         [database, user] if parts.user.is_none() && !database.contains('=') => {
-            Some(Parts { database: Some(database.clone()), user: Some(user.clone()), ..parts })
+            Some(PsqlAddress { database: Some(database.clone()), user: Some(user.clone()), ..parts })
         }
         _ => None,
     }
@@ -129,8 +133,8 @@ fn port(text: &str) -> Option<u16> {
     text.parse().ok().filter(|port| *port > 0)
 }
 
-/// `host=db1 dbname=bench`.
-fn pairs(mut parts: Parts, pairs: &[String]) -> Option<Parts> {
+/// Reads a libpq connection string: `host=db1 dbname=bench`.
+fn pairs(mut parts: PsqlAddress, pairs: &[String]) -> Option<PsqlAddress> {
     for pair in pairs {
         let (name, value) = pair.split_once('=')?;
         let value = value.trim_matches('\'').to_owned();
@@ -139,8 +143,8 @@ fn pairs(mut parts: Parts, pairs: &[String]) -> Option<Parts> {
     Some(parts)
 }
 
-/// One connection parameter of libpq. What Dyno's URLs do not take is no error of the file, and is left out.
-fn parameter(parts: &mut Parts, name: &str, value: String) -> Option<()> {
+/// Reads one connection parameter of libpq. A parameter that Dyno's URLs do not have is ignored, not an error.
+fn parameter(parts: &mut PsqlAddress, name: &str, value: String) -> Option<()> {
     match name {
         "host" | "hostaddr" => parts.host = Some(value),
         "port" => parts.port = Some(port(&value)?),
@@ -156,8 +160,8 @@ fn parameter(parts: &mut Parts, name: &str, value: String) -> Option<()> {
     Some(())
 }
 
-/// `postgresql://user:password@host/database`, without its password.
-fn uri(parts: Parts, text: &str) -> Option<Parts> {
+/// Reads `postgresql://user:password@host/database` and drops its password.
+fn uri(parts: PsqlAddress, text: &str) -> Option<PsqlAddress> {
     let (scheme, rest) = text.split_once("://")?;
     if !matches!(scheme, "postgres" | "postgresql") {
         return None;
@@ -167,9 +171,9 @@ fn uri(parts: Parts, text: &str) -> Option<Parts> {
     let (login, address) = authority.rsplit_once('@').unwrap_or(("", authority));
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     let at = if user.is_empty() { String::new() } else { format!("{user}@") };
-    // What is left has no password, and is read as any other URL.
+    // The rest contains no password and is read like any other URL.
     let url: TargetUrl = format!("postgres://{at}{address}/{database}").parse().ok()?;
-    let mut parts = Parts {
+    let mut parts = PsqlAddress {
         user: url.user.or(parts.user),
         host: url.host.or(parts.host),
         port: url.port.or(parts.port),

@@ -1,29 +1,33 @@
-//! How SLOB reaches Oracle, and the URL that says so in a plan.
+//! Converts SLOB's connection parameters into the URL of a target.
 
-use super::options::Options;
-use super::settings::{Setting, Settings};
-use super::sheet::{Fate, Note, Sheet};
+use super::options::KitImportOptions;
+use super::settings::{KitParameter, KitParameterReader};
+use super::sheet::{KitPlanWriter, ParameterMapping, ParameterNote};
 use crate::error::PlanErrorKind;
 
-/// Where nothing says where the database is. `dyno` is the one ordinary user whose schema holds the tables.
+/// The URL when the file names no database. `dyno` is the ordinary user whose schema holds the tables.
 const SOMEWHERE: &str = "oracle://dyno@localhost:1521/FREEPDB1";
 
-/// The environment variable that a plan names for the password.
+/// The environment variable that the plan names for the password.
 pub(super) const PASSWORD_ENV: &str = "DYNO_PASSWORD";
 
-/// Reads the parameters of the connection, and writes `[target]`.
-pub(super) fn map(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
+/// Converts the parameters of the connection into `[target]`.
+pub(super) fn map(read: &mut KitParameterReader<'_>, sheet: &mut KitPlanWriter, options: &KitImportOptions) {
     let base = read.text("SQLNET_SERVICE_BASE");
     let admin = read.text("ADMIN_SQLNET_SERVICE");
     let most = read.whole("SQLNET_SERVICE_MAX", 1, (1, 4_096));
     check(read, &base, &admin, &most);
     let note = match (&options.target, base.is_given()) {
-        (Some(_), true) => Note::of(&base, Fate::Maps, "`--target` says where the database is."),
-        (Some(_), false) => Note::method("`--target` says where the database is."),
-        (None, true) => {
-            Note::of(&base, Fate::Differs, alias_words(base.value.as_deref().unwrap_or_default()))
+        (Some(_), true) => {
+            ParameterNote::of(&base, ParameterMapping::Maps, "`--target` says where the database is.")
         }
-        (None, false) => Note::method(
+        (Some(_), false) => ParameterNote::method("`--target` says where the database is."),
+        (None, true) => ParameterNote::of(
+            &base,
+            ParameterMapping::Differs,
+            alias_words(base.value.as_deref().unwrap_or_default()),
+        ),
+        (None, false) => ParameterNote::method(
             "SLOB connects on the host, to the instance of ORACLE_SID. Write host, port and service here.",
         ),
     };
@@ -34,27 +38,27 @@ pub(super) fn map(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options)
     sheet.put("target.url", url, note);
     if admin.is_given() {
         let words = "Dyno has no connection as administrator: one ordinary user loads and runs.";
-        sheet.leave(Note::of(&admin, Fate::None, words));
+        sheet.leave(ParameterNote::of(&admin, ParameterMapping::None, words));
     }
     if most.is_given() {
         let words = "SLOB deals its sessions to the services with 1, 2, … behind their name. Write their URLs as target.urls.";
-        sheet.leave(Note::of(&most, Fate::None, words));
+        sheet.leave(ParameterNote::of(&most, ParameterMapping::None, words));
     }
     secrets(read, sheet, options);
 }
 
-/// What SLOB itself refuses, and what could be a password.
+/// Refuses values that SLOB refuses, and values that could be a password.
 fn check(
-    read: &mut Settings<'_>,
-    base: &Setting<Option<String>>,
-    admin: &Setting<Option<String>>,
-    most: &Setting<u64>,
+    read: &mut KitParameterReader<'_>,
+    base: &KitParameter<Option<String>>,
+    admin: &KitParameter<Option<String>>,
+    most: &KitParameter<u64>,
 ) {
     for service in [base, admin] {
         let text = service.value.as_deref().unwrap_or_default();
         let plain = |c: char| c.is_ascii_alphanumeric() || "_.-:/[]".contains(c);
         if !text.chars().all(plain) {
-            let hidden = Setting { value: (), name: service.name, line: None, written: String::new() };
+            let hidden = KitParameter { value: (), name: service.name, line: None, written: String::new() };
             let hint = "write an alias of tnsnames.ora, or HOST:PORT/SERVICE; users and passwords have no place here";
             read.refuse(&hidden, PlanErrorKind::Secret, "not the name of a service", hint);
         }
@@ -71,7 +75,7 @@ fn check(
     }
 }
 
-/// `//host:port/service` is an address; all else is a name in `tnsnames.ora`.
+/// The address in `//host:port/service`; anything else is a name in `tnsnames.ora`.
 fn address(service: &str) -> Option<&str> {
     service.strip_prefix("//").or_else(|| service.contains(['/', ':']).then_some(service))
 }
@@ -92,27 +96,27 @@ fn alias_words(service: &str) -> &'static str {
     }
 }
 
-fn secrets(read: &mut Settings<'_>, sheet: &mut Sheet, options: &Options) {
+fn secrets(read: &mut KitParameterReader<'_>, sheet: &mut KitPlanWriter, options: &KitImportOptions) {
     let user = read.text("DBA_PRIV_USER");
     if user.is_given() {
         let words = "No DBA is needed: the user of target.url loads and runs.";
-        sheet.leave(Note::of(&user, Fate::None, words));
+        sheet.leave(ParameterNote::of(&user, ParameterMapping::None, words));
     }
     let password = read.secret("SYSDBA_PASSWD");
     if password.is_given() {
         let words = "It is not copied: a plan holds no password. target.password_env names the environment variable that \
                      gives the password of the user of target.url.";
-        sheet.leave(Note::of(&password, Fate::None, words));
+        sheet.leave(ParameterNote::of(&password, ParameterMapping::None, words));
     }
     if is_oracle(options) {
         sheet.put_bare("target.password_env", PASSWORD_ENV);
         let words =
             "The environment variable that gives the password. SLOB's users have their names as passwords.";
-        sheet.note("target.password_env", Note::method(words));
+        sheet.note("target.password_env", ParameterNote::method(words));
     }
 }
 
-/// Whether the plan is for Oracle, as it is where nobody says otherwise.
-pub(super) fn is_oracle(options: &Options) -> bool {
+/// Whether the plan is for Oracle, which is the default.
+pub(super) fn is_oracle(options: &KitImportOptions) -> bool {
     options.target.as_deref().is_none_or(|target| target.trim_start().starts_with("oracle:"))
 }

@@ -1,69 +1,70 @@
-//! A file's parameters as values of their types, each with its place, and every error of all of them.
+//! Reads a file's parameters as typed values with their lines, and collects all errors.
 
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors, shown, shown_key};
 use crate::keys::thousands;
-use crate::lines::Lines;
+use crate::lines::SourceLines;
 use crate::similar::closest;
-use crate::units::{Blocks, Bytes, Size, Span};
+use crate::units::{BlockCount, BlocksOrBytes, Bytes, TimeSpan};
 
 use super::options::Kit;
 use super::shell;
-use super::shell::{Assignment, Placed, Slip};
+use super::shell::{Assignment, LocatedText, ShellIssue};
 
 /// The value of one parameter.
 #[derive(Debug, Clone)]
-pub(super) struct Setting<T> {
-    /// The parameter.
+pub(super) struct KitParameter<T> {
+    /// The parameter's name, such as `UPDATE_PCT`.
     pub(super) name: &'static str,
-    /// Its value: as written, or the kit's default.
+    /// Its value: from the file, or the tool's default.
     pub(super) value: T,
-    /// The line on which it is written; none where the default holds.
+    /// The line that sets it; absent for a default.
     pub(super) line: Option<usize>,
-    /// How it is written, or how the default would be; on one line, and never a password.
+    /// The value as text, on one line; for a default, the text that would set it. Never a password.
     pub(super) written: String,
 }
 
-impl<T> Setting<T> {
-    /// Whether the file says it.
+impl<T> KitParameter<T> {
+    /// Whether the file sets the parameter.
     pub(super) fn is_given(&self) -> bool {
         self.line.is_some()
     }
 }
 
-/// Reads parameters one by one, and keeps the errors of all.
-pub(super) struct Settings<'a> {
-    lines: &'a Lines<'a>,
+/// Reads parameters one by one and collects their errors.
+pub(super) struct KitParameterReader<'a> {
+    lines: &'a SourceLines<'a>,
     kit: Kit,
     assignments: Vec<Assignment>,
-    /// Names that were asked for: all that the kit knows, once everything has been read.
-    known: Vec<&'static str>,
+    /// Names that were read so far: after the last read, all names that the tool has.
+    requested_names: Vec<&'static str>,
     errors: PlanErrors,
-    /// Whether lines that are not understood, and parameters that the kit does not have, are left out.
+    /// Whether lines that cannot be parsed and unknown parameters are ignored.
     lenient: bool,
-    /// What was left out.
+    /// What a lenient import ignored.
     skipped: PlanErrors,
 }
 
-/// A table's size as the kits write it: how many, and a letter that multiplies.
+/// Suffixes of a table's size in these files: the letter, and the power of two that it multiplies by.
 const SUFFIXES: [(char, u32); 3] = [('M', 20), ('G', 30), ('T', 40)];
 
-impl<'a> Settings<'a> {
-    pub(super) fn new(kit: Kit, lines: &'a Lines<'a>, text: &str, lenient: bool) -> Self {
+impl<'a> KitParameterReader<'a> {
+    pub(super) fn new(kit: Kit, lines: &'a SourceLines<'a>, text: &str, lenient: bool) -> Self {
         let (assignments, slips) = shell::read(text);
         let (errors, skipped) = Default::default();
-        let mut settings = Self { lines, kit, assignments, known: Vec::new(), errors, lenient, skipped };
+        let mut settings =
+            Self { lines, kit, assignments, requested_names: Vec::new(), errors, lenient, skipped };
         for slip in slips {
-            settings.slip(slip);
+            settings.report_issue(slip);
         }
         settings
     }
 
-    /// What is not understood: an error, or left out.
+    /// Records what cannot be parsed: ignored by a lenient import, otherwise an error.
     fn not_understood(&mut self, error: PlanError) {
         if self.lenient { self.skipped.push(error) } else { self.errors.push(error) }
     }
 
-    fn slip(&mut self, slip: Slip) {
+    fn report_issue(&mut self, slip: ShellIssue) {
         self.not_understood(PlanError {
             kind: PlanErrorKind::File,
             origin: self.lines.origin(slip.at),
@@ -74,17 +75,17 @@ impl<'a> Settings<'a> {
         });
     }
 
-    /// The last value that is written for `name`, as a shell has it; an empty one counts as none, as the kits have it.
-    fn given(&mut self, name: &'static str) -> Option<Placed> {
-        self.known.push(name);
+    /// The last value set for `name`, as in a shell; as in the tools, an empty value counts as not set.
+    fn take_assignment(&mut self, name: &'static str) -> Option<LocatedText> {
+        self.requested_names.push(name);
         let last = self.assignments.iter().rev().find(|assignment| assignment.name.text == name)?;
         last.value.clone().filter(|value| !value.text.is_empty())
     }
 
-    /// Notes that the value of `name` is wrong.
+    /// Records an error for the value of `name`.
     pub(super) fn refuse<T>(
         &mut self,
-        setting: &Setting<T>,
+        setting: &KitParameter<T>,
         kind: PlanErrorKind,
         problem: impl Into<String>,
         hint: impl Into<String>,
@@ -94,7 +95,7 @@ impl<'a> Settings<'a> {
             Some(value) => self.lines.origin(value.at),
             None => self.whole_file(),
         };
-        // A backslash before a line end joins two lines, so a value can hold the line of a password.
+        // A backslash before a line end joins two lines, so a value may contain the line of a password.
         let shown = setting.is_given() && !setting.written.to_ascii_uppercase().contains("PASSW");
         let value = shown.then(|| setting.written.clone());
         let (problem, hint) = (problem.into(), hint.into());
@@ -108,41 +109,41 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// A parameter whose text `read` understands; `default` is the text that holds where there is none.
+    /// Reads a parameter with `read`; without a value in the file, `default` is read instead.
     fn value<T>(
         &mut self,
         name: &'static str,
         default: &str,
         allowed: &str,
         read: impl Fn(&str) -> Result<T, &'static str>,
-    ) -> Setting<T> {
-        let given = self.given(name);
+    ) -> KitParameter<T> {
+        let placed_value = self.take_assignment(name);
         let from_default = || match read(default) {
             Ok(value) => value,
             Err(problem) => unreachable!("the default of {name} is {default}: {problem}"),
         };
-        let Some(placed) = given else {
-            return Setting { name, value: from_default(), line: None, written: default.to_owned() };
+        let Some(placed) = placed_value else {
+            return KitParameter { name, value: from_default(), line: None, written: default.to_owned() };
         };
         let line = Some(self.lines.line(placed.at));
         let written = shown(&placed.text);
         match read(&placed.text) {
-            Ok(value) => Setting { name, value, line, written },
+            Ok(value) => KitParameter { name, value, line, written },
             Err(problem) => {
-                let setting = Setting { name, value: from_default(), line, written };
+                let setting = KitParameter { name, value: from_default(), line, written };
                 self.refuse(&setting, PlanErrorKind::Range, problem, format!("allowed: {allowed}"));
                 setting
             }
         }
     }
 
-    /// A whole number from `least` to `most`.
+    /// Reads a whole number within the given limits.
     pub(super) fn whole(
         &mut self,
         name: &'static str,
         default: u64,
         (least, most): (u64, u64),
-    ) -> Setting<u64> {
+    ) -> KitParameter<u64> {
         let allowed = format!("a whole number, {} to {}", thousands(least), thousands(most));
         self.value(name, &default.to_string(), &allowed, |text| {
             let number = whole(text)?;
@@ -150,8 +151,8 @@ impl<'a> Settings<'a> {
         })
     }
 
-    /// A share in percent; `gap` leaves out 51 to 99.
-    pub(super) fn share(&mut self, name: &'static str, default: u64, gap: bool) -> Setting<u64> {
+    /// Reads a share in percent; `gap` excludes 51 to 99.
+    pub(super) fn share(&mut self, name: &'static str, default: u64, gap: bool) -> KitParameter<u64> {
         let allowed = if gap { "0 to 50, or 100; a plan takes any share from 0 to 100" } else { "0 to 100" };
         self.value(name, &default.to_string(), allowed, |text| match whole(text)? {
             51..=99 if gap => Err("not a share that SLOB takes"),
@@ -160,14 +161,14 @@ impl<'a> Settings<'a> {
         })
     }
 
-    /// A table's size of at least `least` blocks of `block_size` bytes.
+    /// Reads a table's size of at least `least` blocks of `block_size` bytes.
     pub(super) fn size(
         &mut self,
         name: &'static str,
         default: &str,
         least: u64,
         block_size: u64,
-    ) -> Setting<Size> {
+    ) -> KitParameter<BlocksOrBytes> {
         let allowed = format!(
             "blocks (`10000`) or bytes with M, G or T (`80M`), {} blocks of {} or more",
             thousands(least),
@@ -177,70 +178,70 @@ impl<'a> Settings<'a> {
             let size = size(text)?;
             let blocks = size.blocks(Bytes(block_size)).0;
             let too_large = match size {
-                Size::Blocks(Blocks(blocks)) => blocks > crate::keys::BLOCKS_MAX,
-                Size::Bytes(Bytes(bytes)) => bytes > crate::keys::TABLE_BYTES_MAX,
+                BlocksOrBytes::Blocks(BlockCount(blocks)) => blocks > crate::keys::BLOCKS_MAX,
+                BlocksOrBytes::Bytes(Bytes(bytes)) => bytes > crate::keys::TABLE_BYTES_MAX,
             };
             if blocks < least || too_large { Err("out of range") } else { Ok(size) }
         })
     }
 
-    /// One of `words`, as they are.
+    /// Reads one of `words`; upper and lower case differ.
     pub(super) fn word(
         &mut self,
         name: &'static str,
         default: &'static str,
         words: &'static [&'static str],
-    ) -> Setting<&'static str> {
+    ) -> KitParameter<&'static str> {
         self.value(name, default, &words.join(" or "), |text| {
             words.iter().find(|word| **word == text).copied().ok_or("there is no such word")
         })
     }
 
-    /// `TRUE` or `FALSE`.
-    pub(super) fn flag(&mut self, name: &'static str, default: &'static str) -> Setting<bool> {
-        let Setting { name, value, line, written } = self.word(name, default, &["TRUE", "FALSE"]);
-        Setting { name, value: value == "TRUE", line, written }
+    /// Reads a switch, written `TRUE` or `FALSE`.
+    pub(super) fn flag(&mut self, name: &'static str, default: &'static str) -> KitParameter<bool> {
+        let KitParameter { name, value, line, written } = self.word(name, default, &["TRUE", "FALSE"]);
+        KitParameter { name, value: value == "TRUE", line, written }
     }
 
-    /// Seconds with or without a fraction, up to an hour.
-    pub(super) fn seconds(&mut self, name: &'static str, default: &str) -> Setting<Span> {
+    /// Reads seconds with or without a fraction, at most one hour.
+    pub(super) fn seconds(&mut self, name: &'static str, default: &str) -> KitParameter<TimeSpan> {
         let allowed = "seconds with or without a fraction (`1`, `.5`, `0.25`), 0 to 3,600";
         self.value(name, default, allowed, |text| {
             let whole = if text.starts_with('.') { format!("0{text}") } else { text.to_owned() };
-            let span: Span = format!("{whole}s").parse().map_err(|_| "not a number of seconds")?;
+            let span: TimeSpan = format!("{whole}s").parse().map_err(|_| "not a number of seconds")?;
             if span.0.as_secs_f64() <= 3_600.0 { Ok(span) } else { Err("out of range") }
         })
     }
 
-    /// Any text; none if there is none.
-    pub(super) fn text(&mut self, name: &'static str) -> Setting<Option<String>> {
-        match self.given(name) {
-            None => Setting { name, value: None, line: None, written: String::new() },
-            Some(Placed { text, at }) => {
+    /// Reads any text; `None` if the parameter is not set.
+    pub(super) fn text(&mut self, name: &'static str) -> KitParameter<Option<String>> {
+        match self.take_assignment(name) {
+            None => KitParameter { name, value: None, line: None, written: String::new() },
+            Some(LocatedText { text, at }) => {
                 let line = Some(self.lines.line(at));
-                Setting { name, written: shown(&text), value: Some(text), line }
+                KitParameter { name, written: shown(&text), value: Some(text), line }
             }
         }
     }
 
-    /// Whether there is a text, which is never looked at.
-    pub(super) fn secret(&mut self, name: &'static str) -> Setting<bool> {
-        let given = self.given(name);
-        let line = given.map(|placed| self.lines.line(placed.at));
-        Setting { name, value: line.is_some(), line, written: "…".into() }
+    /// Whether the parameter is set; its text is never kept.
+    pub(super) fn secret(&mut self, name: &'static str) -> KitParameter<bool> {
+        let placed_value = self.take_assignment(name);
+        let line = placed_value.map(|placed| self.lines.line(placed.at));
+        KitParameter { name, value: line.is_some(), line, written: "…".into() }
     }
 
-    /// Every name that was asked for.
-    pub(super) fn known(&self) -> Vec<&'static str> {
-        self.known.clone()
+    /// All names that were read.
+    pub(super) fn known_parameters(&self) -> Vec<&'static str> {
+        self.requested_names.clone()
     }
 
-    /// Ends the reading: names that were never asked for are unknown. Returns the errors, and what was left out.
+    /// Finishes reading: a parameter of the file that was never read is unknown. Returns the errors and what was ignored.
     pub(super) fn finish(mut self) -> (PlanErrors, PlanErrors) {
         let is_any = !self.assignments.is_empty();
         for assignment in std::mem::take(&mut self.assignments) {
-            let Placed { text: name, at } = assignment.name;
-            if self.known.iter().any(|known| *known == name) {
+            let LocatedText { text: name, at } = assignment.name;
+            if self.requested_names.iter().any(|known| *known == name) {
                 continue;
             }
             let kit = self.kit.name();
@@ -272,14 +273,15 @@ impl<'a> Settings<'a> {
         (self.errors, self.skipped)
     }
 
-    /// The parameter that `name` is a slip away from.
+    /// The known parameter that `name` was probably meant to be.
     fn similar(&self, name: &str) -> Option<String> {
-        let lower: Vec<String> = self.known.iter().map(|known| known.to_ascii_lowercase()).collect();
+        let lower: Vec<String> =
+            self.requested_names.iter().map(|known| known.to_ascii_lowercase()).collect();
         closest(name, lower.iter().map(String::as_str)).map(str::to_ascii_uppercase)
     }
 }
 
-/// A whole number as the kits take it. A zero in front would make a shell read the number to base eight.
+/// Reads a whole number. A leading zero is refused, because a shell would read the number as octal.
 fn whole(text: &str) -> Result<u64, &'static str> {
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err("not a whole number");
@@ -290,18 +292,20 @@ fn whole(text: &str) -> Result<u64, &'static str> {
     text.parse().map_err(|_| "out of range")
 }
 
-/// A size as the kits take it: digits, then perhaps M, G or T; blanks are nothing.
-fn size(text: &str) -> Result<Size, &'static str> {
+/// Reads a size: digits, then optionally M, G or T; blanks are ignored.
+fn size(text: &str) -> Result<BlocksOrBytes, &'static str> {
     let text: String = text.chars().filter(|c| *c != ' ').collect();
     let Some(&(suffix, shift)) = SUFFIXES.iter().find(|(suffix, _)| text.ends_with(*suffix)) else {
-        return whole(&text).map(|blocks| Size::Blocks(Blocks(blocks))).map_err(|problem| match problem {
-            "not a whole number" => "not a size",
-            other => other,
+        return whole(&text).map(|blocks| BlocksOrBytes::Blocks(BlockCount(blocks))).map_err(|problem| {
+            match problem {
+                "not a whole number" => "not a size",
+                other => other,
+            }
         });
     };
     let number = whole(text.strip_suffix(suffix).unwrap_or_default()).map_err(|problem| match problem {
         "not a whole number" => "not a size",
         other => other,
     })?;
-    number.checked_mul(1 << shift).map(|bytes| Size::Bytes(Bytes(bytes))).ok_or("out of range")
+    number.checked_mul(1 << shift).map(|bytes| BlocksOrBytes::Bytes(Bytes(bytes))).ok_or("out of range")
 }

@@ -1,50 +1,50 @@
-//! A plan as it is being written: keys with their values, and what became of each parameter.
+//! The plan under construction during an import: keys with values, and a note for each parameter.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::settings::Setting;
+use super::settings::KitParameter;
 use crate::error::shown;
 use crate::keys::{self, SECTIONS};
 use crate::terminal::spelled;
 
-/// The widest line of a comment.
+/// The longest comment line, in characters.
 const WIDTH: usize = 100;
 
-/// What became of a parameter.
+/// How a parameter was converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fate {
-    /// The plan says the same.
+pub enum ParameterMapping {
+    /// The plan has the same setting.
     Maps,
-    /// The plan says what comes nearest, and the words say what is different.
+    /// The plan has the closest setting; the words name the difference.
     Differs,
-    /// A plan has nothing for it, and the words say why.
+    /// A plan has no counterpart; the words say why.
     None,
 }
 
-/// One parameter, and what became of it.
+/// How one parameter was converted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Note {
-    /// The parameter: `UPDATE_PCT`; for an option of the import its name: `--schemas`.
+pub struct ParameterNote {
+    /// The parameter, such as `UPDATE_PCT`; for an option of the import its name, such as `--schemas`.
     pub parameter: &'static str,
-    /// The line of the file; none where the parameter's default holds.
+    /// The line in the file; absent for a default.
     pub line: Option<usize>,
-    /// The key of the plan, if it has one.
+    /// The plan key; absent if there is none.
     pub key: Option<&'static str>,
-    /// What became of it.
-    pub fate: Fate,
-    /// In words; empty where the plan simply says the same.
+    /// How the parameter was converted.
+    pub fate: ParameterMapping,
+    /// The explanation; empty if the plan has the same setting.
     pub words: String,
-    /// The value as written, for the comment; never a password.
+    /// The value as written, for the comment in the plan; never a password.
     #[serde(skip)]
     written: String,
 }
 
-impl Note {
-    /// What became of `setting`.
-    pub(super) fn of<T>(setting: &Setting<T>, fate: Fate, words: impl Into<String>) -> Self {
+impl ParameterNote {
+    /// A note on how `setting` was converted.
+    pub(super) fn of<T>(setting: &KitParameter<T>, fate: ParameterMapping, words: impl Into<String>) -> Self {
         Self {
             parameter: setting.name,
             line: setting.line,
@@ -55,16 +55,16 @@ impl Note {
         }
     }
 
-    /// What became of an option of the import, `value` of it being in force.
+    /// A note on an option of the import whose `value` is in effect.
     pub(super) fn option(parameter: &'static str, value: u32, words: &str) -> Self {
         let (line, key, written) = (None, None, value.to_string());
-        Self { parameter, line, key, fate: Fate::Maps, words: words.into(), written }
+        Self { parameter, line, key, fate: ParameterMapping::Maps, words: words.into(), written }
     }
 
-    /// A remark on the method, which no parameter says.
+    /// A remark on the method that belongs to no parameter.
     pub(super) fn method(words: &str) -> Self {
         let (line, key, written) = (None, None, String::new());
-        Self { parameter: "", line, key, fate: Fate::Differs, words: words.into(), written }
+        Self { parameter: "", line, key, fate: ParameterMapping::Differs, words: words.into(), written }
     }
 
     /// The note as a sentence of a comment.
@@ -80,9 +80,9 @@ impl Note {
             None => format!("{parameter} is not set, its default is {written}"),
         };
         let mark = match self.fate {
-            Fate::Maps => "",
-            Fate::Differs => "Differs: ",
-            Fate::None => "No counterpart: ",
+            ParameterMapping::Maps => "",
+            ParameterMapping::Differs => "Differs: ",
+            ParameterMapping::None => "No counterpart: ",
         };
         match self.words.as_str() {
             "" => subject,
@@ -91,53 +91,53 @@ impl Note {
     }
 }
 
-/// One line of a plan with the notes above it.
+/// One line of the plan with the notes above it.
 #[derive(Debug, Default)]
 struct Line {
     value: Option<String>,
-    notes: Vec<Note>,
+    notes: Vec<ParameterNote>,
 }
 
-/// The plan that is being written.
+/// The plan under construction.
 #[derive(Debug, Default)]
-pub(super) struct Sheet {
+pub(super) struct KitPlanWriter {
     lines: BTreeMap<&'static str, Line>,
-    rest: Vec<Note>,
+    rest: Vec<ParameterNote>,
 }
 
-impl Sheet {
-    /// The line of `key`.
+impl KitPlanWriter {
+    /// The line of `key`, added if missing.
     fn line(&mut self, key: &'static str) -> &mut Line {
         debug_assert!(keys::find(key).is_some(), "{key} is in the list of keys");
         self.lines.entry(key).or_default()
     }
 
-    /// Writes `value` for `key`.
+    /// Sets `key` to `value` and adds `note` above it.
     #[expect(clippy::needless_pass_by_value, reason = "a number or a word is written as it is")]
-    pub(super) fn put(&mut self, key: &'static str, value: impl ToString, note: Note) {
+    pub(super) fn put(&mut self, key: &'static str, value: impl ToString, note: ParameterNote) {
         let line = self.line(key);
         line.value = Some(value.to_string());
-        line.notes.push(Note { key: Some(key), ..note });
+        line.notes.push(ParameterNote { key: Some(key), ..note });
     }
 
-    /// Writes `value` for `key` without a parameter that would say so.
+    /// Sets `key` to `value` without a note, because no parameter sets it.
     #[expect(clippy::needless_pass_by_value, reason = "a number or a word is written as it is")]
     pub(super) fn put_bare(&mut self, key: &'static str, value: impl ToString) {
         self.line(key).value = Some(value.to_string());
     }
 
-    /// Adds a note above `key`, which has a value, or is left as it is.
-    pub(super) fn note(&mut self, key: &'static str, note: Note) {
-        self.line(key).notes.push(Note { key: Some(key), ..note });
+    /// Adds a note above `key`, whether or not `key` has a value.
+    pub(super) fn note(&mut self, key: &'static str, note: ParameterNote) {
+        self.line(key).notes.push(ParameterNote { key: Some(key), ..note });
     }
 
-    /// Notes a parameter for which a plan has nothing.
-    pub(super) fn leave(&mut self, note: Note) {
+    /// Records a parameter without a counterpart in plans.
+    pub(super) fn leave(&mut self, note: ParameterNote) {
         self.rest.push(note);
     }
 
-    /// Every note, in the order of the plan.
-    pub(super) fn notes(&self) -> Vec<Note> {
+    /// All notes, in the order of the plan.
+    pub(super) fn notes(&self) -> Vec<ParameterNote> {
         let keys = keys::all().filter_map(|key| self.lines.get(key.path));
         keys.flat_map(|line| &line.notes)
             .chain(&self.rest)
@@ -146,14 +146,14 @@ impl Sheet {
             .collect()
     }
 
-    /// The parameter that wrote `key`.
+    /// The parameter and line that set `key`.
     pub(super) fn parameter_of(&self, key: &str) -> Option<(&'static str, Option<usize>)> {
         let notes = &self.lines.get(key)?.notes;
         let note = notes.iter().find(|note| note.line.is_some()).or(notes.first())?;
         Some((note.parameter, note.line))
     }
 
-    /// The plan as a file. `file` is the name of what it was made from, `head` says so.
+    /// The plan as the text of a file. `file` is the name of the imported file, `head` the introduction.
     pub(super) fn text(&self, file: &str, head: &[String]) -> String {
         let file = shown(file);
         let mut out = String::new();
@@ -199,8 +199,8 @@ fn comment(out: &mut String, text: &str) {
     comment_behind(out, "#", text);
 }
 
-/// Adds `text` as comment lines, the first behind `mark`, the others set in as far. Whatever stands in it stays in the
-/// comment: blanks of any kind part words, and what a terminal or TOML would act on is escaped.
+/// Adds `text` as comment lines, the first after `mark`, the others with the same indent. The text cannot leave the comment:
+/// blanks of any kind separate words, and characters that a terminal or TOML would act on are escaped.
 fn comment_behind(out: &mut String, mark: &str, text: &str) {
     let mut line = mark.to_owned();
     let mut is_empty = true;

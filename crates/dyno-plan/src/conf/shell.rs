@@ -1,36 +1,36 @@
-//! The shell in which such files are written: assignments, quotes, escapes, comments, `export`.
+//! Parses the subset of shell that such files use: assignments, quotes, escapes, comments, `export`.
 //!
-//! The kits read their files with `source`, so a file may hold any program. Only what gives a parameter a fixed value
-//! is understood; everything else is an error with its place, because a value that is guessed is a wrong measurement.
+//! SLOB and pgio read their files with `source`, so a file may contain any program. Only assignments of fixed values are
+//! accepted. Everything else is an error with its place, because a guessed value makes a wrong measurement.
 
-/// A text and where it begins.
+/// A text and its position in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Placed {
+pub(super) struct LocatedText {
     /// The text, without quotes and escapes.
     pub(super) text: String,
-    /// The byte of the file at which it begins.
+    /// The byte offset in the file where it begins.
     pub(super) at: usize,
 }
 
-/// One `NAME=VALUE`.
+/// One assignment, written `NAME=VALUE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Assignment {
-    /// The name.
-    pub(super) name: Placed,
-    /// The value; none if it could not be understood.
-    pub(super) value: Option<Placed>,
+    /// The name before the equals sign.
+    pub(super) name: LocatedText,
+    /// The value; absent if it could not be parsed.
+    pub(super) value: Option<LocatedText>,
 }
 
-/// Something that is not understood.
+/// A syntax error.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Slip {
-    /// The byte of the file.
+pub(super) struct ShellIssue {
+    /// The byte offset in the file.
     pub(super) at: usize,
     /// The parameter to which it belongs, if any.
     pub(super) name: Option<String>,
-    /// What is wrong. Never holds text of the file but names: a value may be a password.
+    /// What is wrong. It contains names of parameters but no other text of the file, which may be a password.
     pub(super) problem: String,
-    /// The way out.
+    /// What to write instead.
     pub(super) hint: &'static str,
 }
 
@@ -38,8 +38,8 @@ const WRITE_VALUE: &str = "write the value itself, as in NAME=VALUE or NAME=\"VA
 const ONLY_ASSIGNMENTS: &str = "keep only lines such as NAME=VALUE, export NAME=VALUE, and # comments";
 const QUOTE: &str = "write it in 'single quotes'";
 
-/// The assignments of `text` in their order, and what is not understood.
-pub(super) fn read(text: &str) -> (Vec<Assignment>, Vec<Slip>) {
+/// The assignments of `text` in order, and its syntax errors.
+pub(super) fn read(text: &str) -> (Vec<Assignment>, Vec<ShellIssue>) {
     let mut shell = Shell { text, at: 0, assignments: Vec::new(), slips: Vec::new() };
     if text.starts_with('\u{feff}') {
         shell.at = '\u{feff}'.len_utf8();
@@ -52,10 +52,10 @@ struct Shell<'a> {
     text: &'a str,
     at: usize,
     assignments: Vec<Assignment>,
-    slips: Vec<Slip>,
+    slips: Vec<ShellIssue>,
 }
 
-/// A value that cannot be read: where, why, and the way out.
+/// A value that cannot be parsed: byte offset, problem and hint.
 type Refused = (usize, String, &'static str);
 
 impl Shell<'_> {
@@ -73,7 +73,7 @@ impl Shell<'_> {
         Some(c)
     }
 
-    /// Skips blanks, and newlines that a backslash takes away.
+    /// Skips blanks, and newlines after a backslash.
     fn skip_blanks(&mut self) {
         loop {
             let rest = self.rest();
@@ -96,11 +96,17 @@ impl Shell<'_> {
         matches!(self.peek(), None | Some(' ' | '\t' | '\r' | '\n' | ';'))
     }
 
-    fn slip(&mut self, at: usize, name: Option<String>, problem: impl Into<String>, hint: &'static str) {
-        self.slips.push(Slip { at, name, problem: problem.into(), hint });
+    fn report_issue(
+        &mut self,
+        at: usize,
+        name: Option<String>,
+        problem: impl Into<String>,
+        hint: &'static str,
+    ) {
+        self.slips.push(ShellIssue { at, name, problem: problem.into(), hint });
     }
 
-    /// Reads one command, up to its newline or semicolon; false at the end of the file.
+    /// Reads one command up to its newline or semicolon; returns false at the end of the file.
     fn command(&mut self) -> bool {
         self.skip_blanks();
         match self.peek() {
@@ -140,7 +146,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A name at this place, which is then behind it.
+    /// Reads a name and moves past it.
     fn name(&mut self) -> Option<String> {
         let rest = self.rest();
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -154,26 +160,26 @@ impl Shell<'_> {
         Some(name)
     }
 
-    /// Reads `NAME=VALUE`, or after `export` also `NAME`; false if the rest of the line cannot be understood.
+    /// Reads `NAME=VALUE`, or after `export` also `NAME`; returns false if the rest of the line cannot be parsed.
     fn word(&mut self, exported: bool) -> bool {
         let at = self.at;
         let Some(name) = self.name() else {
-            self.slip(at, None, "this is not an assignment", ONLY_ASSIGNMENTS);
+            self.report_issue(at, None, "this is not an assignment", ONLY_ASSIGNMENTS);
             return false;
         };
         if self.rest().starts_with('=') {
             self.at += 1;
             let from = self.at;
-            let name = Placed { text: name, at };
+            let name = LocatedText { text: name, at };
             return match self.value() {
                 Ok(text) => {
-                    self.assignments.push(Assignment { name, value: Some(Placed { text, at: from }) });
+                    self.assignments.push(Assignment { name, value: Some(LocatedText { text, at: from }) });
                     true
                 }
                 Err((at, problem, hint)) => {
-                    self.slip(at, Some(name.text.clone()), problem, hint);
+                    self.report_issue(at, Some(name.text.clone()), problem, hint);
                     self.assignments.push(Assignment { name, value: None });
-                    // What was opened and never closed would swallow the rest of the file: go on in the next line.
+                    // An unclosed quote would swallow the rest of the file: continue with the next line.
                     self.at = at;
                     false
                 }
@@ -185,19 +191,24 @@ impl Shell<'_> {
         let behind = self.rest().trim_start_matches([' ', '\t']);
         let spaced = behind.starts_with('=') || behind.starts_with("+=");
         if self.rest().starts_with("+=") {
-            self.slip(at, Some(name), "`+=` is not understood", "write the whole value, as in NAME=VALUE");
+            self.report_issue(
+                at,
+                Some(name),
+                "`+=` is not understood",
+                "write the whole value, as in NAME=VALUE",
+            );
         } else if self.rest().starts_with('[') {
-            self.slip(at, Some(name), "lists are not understood", WRITE_VALUE);
+            self.report_issue(at, Some(name), "lists are not understood", WRITE_VALUE);
         } else if spaced {
             let problem = "there is a space before the `=`, so a shell takes the name for a command";
-            self.slip(at, Some(name), problem, "write NAME=VALUE without spaces");
+            self.report_issue(at, Some(name), problem, "write NAME=VALUE without spaces");
         } else {
-            self.slip(at, None, "this is not an assignment", ONLY_ASSIGNMENTS);
+            self.report_issue(at, None, "this is not an assignment", ONLY_ASSIGNMENTS);
         }
         false
     }
 
-    /// Reads the value behind a `=`, with all its quotes and escapes.
+    /// Reads the value after `=`, with its quotes and escapes.
     fn value(&mut self) -> Result<String, Refused> {
         let mut value = String::new();
         if self.peek() == Some('~') {
@@ -232,7 +243,7 @@ impl Shell<'_> {
         Ok(value)
     }
 
-    /// The text up to the closing quote.
+    /// Reads the text up to the closing quote.
     fn single_quoted(&mut self, at: usize) -> Result<&str, Refused> {
         let from = self.at;
         let length = self.rest().find('\'').ok_or_else(|| unclosed(at, '\''))?;
@@ -242,7 +253,7 @@ impl Shell<'_> {
 
     fn double_quoted(&mut self, at: usize, value: &mut String) -> Result<(), Refused> {
         loop {
-            let here = self.at;
+            let char_at = self.at;
             match self.next().ok_or_else(|| unclosed(at, '"'))? {
                 '"' => return Ok(()),
                 '\\' => match self.next().ok_or_else(|| unclosed(at, '"'))? {
@@ -250,15 +261,15 @@ impl Shell<'_> {
                     c @ ('$' | '`' | '"' | '\\') => value.push(c),
                     c => value.extend(['\\', c]),
                 },
-                '$' => self.dollar(here, value, true)?,
-                '`' => return Err((here, "a command's output is not understood".into(), WRITE_VALUE)),
-                '\0' => return Err((here, "there is a zero byte".into(), "take it out")),
+                '$' => self.dollar(char_at, value, true)?,
+                '`' => return Err((char_at, "a command's output is not understood".into(), WRITE_VALUE)),
+                '\0' => return Err((char_at, "there is a zero byte".into(), "take it out")),
                 c => value.push(c),
             }
         }
     }
 
-    /// What follows a `$`: something that a shell would replace, or nothing of the kind.
+    /// Handles the text after `$`: an expansion is refused, a plain `$` is kept.
     fn dollar(&mut self, at: usize, value: &mut String, quoted: bool) -> Result<(), Refused> {
         let problem = match self.peek() {
             Some('{') => "a variable is not understood, nor is its default: `${…}`",
@@ -284,7 +295,7 @@ fn unclosed(at: usize, quote: char) -> Refused {
 mod tests {
     use super::*;
 
-    /// Names and values of a text that is understood.
+    /// Names and values of a text without errors.
     fn values(text: &str) -> Vec<(String, String)> {
         let (assignments, slips) = read(text);
         assert_eq!(slips, [], "{text:?}");
@@ -335,7 +346,7 @@ mod tests {
         assert!(values("export A B C\n\n# nothing\n").is_empty());
     }
 
-    /// The place and the problem of the only slip in `text`, and what is understood behind it.
+    /// Checks the place and problem of the only error in `text`, and returns the assignments after it.
     #[track_caller]
     fn assert_slip(text: &str, at: usize, words: &str) {
         let (assignments, slips) = read(&format!("{text}\nZ=1\n"));

@@ -1,9 +1,9 @@
-//! Files as people have them, and what comes of them.
+//! Tests of imports with realistic files.
 
 use super::*;
 use crate::engine::fixture::{ENGINES, nothing};
-use crate::plan::{Awr, Commit, Drive, Length, Redo};
-use crate::units::Span;
+use crate::plan::{AwrObserveMode, Commit, DriveMode, Length, Redo};
+use crate::units::TimeSpan;
 
 mod round_trip;
 
@@ -13,16 +13,16 @@ fn file(name: &str, text: &str) -> PlanFile {
     PlanFile { name: name.into(), text: text.into() }
 }
 
-fn on_sqlite() -> Options {
-    Options { target: Some(SQLITE.into()), ..anywhere() }
+fn on_sqlite() -> KitImportOptions {
+    KitImportOptions { target: Some(SQLITE.into()), ..anywhere() }
 }
 
-fn anywhere() -> Options {
-    Options { engines: ENGINES, ..Options::default() }
+fn anywhere() -> KitImportOptions {
+    KitImportOptions { engines: ENGINES, ..KitImportOptions::default() }
 }
 
 #[track_caller]
-fn imported(text: &str, options: &Options) -> Imported {
+fn imported(text: &str, options: &KitImportOptions) -> ImportedPlan {
     let imported =
         import(&file("slob.conf", text), options).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
     let again = check(&imported.text, ENGINES).unwrap_or_else(|errors| panic!("{}\n{errors}", imported.text));
@@ -36,24 +36,24 @@ fn plan(text: &str) -> Plan {
     imported(text, &on_sqlite()).plan
 }
 
-fn errors(text: &str, options: &Options) -> Vec<String> {
+fn errors(text: &str, options: &KitImportOptions) -> Vec<String> {
     match import(&file("slob.conf", text), options) {
         Ok(_) => Vec::new(),
         Err(errors) => errors.to_string().lines().map(str::to_owned).collect(),
     }
 }
 
-/// Whether the plan's reader takes `set` in this version.
+/// Whether the plan reader of this version accepts `set`.
 fn is_driven(set: &str) -> bool {
     let sets = vec![set.to_owned()];
     read(&PlanSource { target: Some(SQLITE.into()), sets, file: None, ..nothing() }).is_ok()
 }
 
 fn seconds(seconds: u64) -> Length {
-    Length::Time(Span(std::time::Duration::from_secs(seconds)))
+    Length::Time(TimeSpan(std::time::Duration::from_secs(seconds)))
 }
 
-/// As it is shipped with 2.5, with the settings of a study of a cloud volume.
+/// The file of SLOB 2.5 with the settings of a study of a cloud volume.
 const RANDOM: &str = "\
 #### SLOB 2.5.4.0 slob.conf
 
@@ -108,8 +108,8 @@ fn for_oracle_the_plan_says_how_slob_commits_and_where_the_service_is() {
     let Plan { target, workload, observe, .. } = &on_oracle.plan;
     assert_eq!(target.url.to_string(), "oracle://dyno@localhost:1521/FREEPDB1");
     assert_eq!(target.password_env.as_deref(), Some("DYNO_PASSWORD"));
-    assert_eq!((workload.drive, workload.commit), (Drive::Server, Commit::Plsql));
-    assert_eq!(observe.awr, Awr::Awr);
+    assert_eq!((workload.drive, workload.commit), (DriveMode::Server, Commit::Plsql));
+    assert_eq!(observe.awr, AwrObserveMode::Awr);
     for (service, url) in [
         ("ORCLPDB", "oracle://dyno@/ORCLPDB"),
         ("//db1:1522/orclpdb.example.com", "oracle://dyno@db1:1522/orclpdb.example.com"),
@@ -119,14 +119,14 @@ fn for_oracle_the_plan_says_how_slob_commits_and_where_the_service_is() {
         let plan = imported(&format!("SQLNET_SERVICE_BASE=\"{service}\"\n"), &anywhere()).plan;
         assert_eq!(plan.target.url, url.parse().unwrap(), "{service}");
     }
-    // The same load elsewhere, where every commit waits.
-    let elsewhere = Options { target: Some("postgres://db1/bench".into()), ..anywhere() };
+    // The same load on another engine, where every commit waits.
+    let elsewhere = KitImportOptions { target: Some("postgres://db1/bench".into()), ..anywhere() };
     let plan = imported(RANDOM, &elsewhere).plan;
-    assert_eq!((plan.workload.drive, plan.workload.commit), (Drive::Server, Commit::Wait));
+    assert_eq!((plan.workload.drive, plan.workload.commit), (DriveMode::Server, Commit::Wait));
     assert_eq!(plan.target.password_env, None);
 }
 
-/// As older kits have it: exports at the end, names of 2.0, operations instead of time.
+/// A file of an older version: exports at the end, parameters of 2.0, operations instead of time.
 const OLDER: &str = "\
 UPDATE_PCT=20
 RUN_TIME=30000
@@ -142,13 +142,13 @@ export UPDATE_PCT RUN_TIME WORK_LOOP SCALE WORK_UNIT LOAD_PARALLEL_DEGREE REDO_S
 
 #[test]
 fn a_file_of_2_0_counts_operations() {
-    let imported = imported(OLDER, &Options { schemas: Some(32), ..on_sqlite() });
+    let imported = imported(OLDER, &KitImportOptions { schemas: Some(32), ..on_sqlite() });
     let plan = imported.plan;
     assert_eq!((plan.run.length(), plan.run.time), (Length::Ops(1_000), None));
     assert_eq!((plan.workload.redo, plan.workload.work_unit, plan.data.schemas), (Redo::Heavy, 256, 32));
     assert_eq!(plan.data.scale.to_string(), "10000 blocks");
     let time = imported.notes.iter().find(|note| note.parameter == "RUN_TIME").unwrap();
-    assert_eq!((time.fate, time.line), (Fate::None, Some(2)));
+    assert_eq!((time.fate, time.line), (ParameterMapping::None, Some(2)));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn shells_spellings_are_read_as_a_shell_does() {
 
 #[test]
 fn options_say_what_runit_gets_as_arguments() {
-    let options = Options { schemas: Some(16), sessions: Some(32), ..on_sqlite() };
+    let options = KitImportOptions { schemas: Some(16), sessions: Some(32), ..on_sqlite() };
     let imported = imported("THREADS_PER_SCHEMA=4\n", &options);
     assert_eq!((imported.plan.data.schemas, imported.plan.run.sessions_per_schema), (16, 32));
     assert!(imported.text.contains("# --sessions 32"), "{}", imported.text);
@@ -244,11 +244,11 @@ fn no_password_is_copied_or_shown() {
         format!("SQLNET_SERVICE_BASE=user1/{secret}@db\n"),
         format!("{secret}\n"),
     ] {
-        let said = match import(&file("slob.conf", &text), &on_sqlite()) {
+        let output = match import(&file("slob.conf", &text), &on_sqlite()) {
             Ok(imported) => format!("{}{:?}", imported.text, imported.notes),
             Err(errors) => format!("{errors}{errors:?}"),
         };
-        assert!(!said.contains(secret), "{text}\n{said}");
+        assert!(!output.contains(secret), "{text}\n{output}");
     }
     for connect in [
         format!("host=db1 password={secret} dbname=pgio"),
@@ -258,20 +258,20 @@ fn no_password_is_copied_or_shown() {
         format!("host=db1 passwort={secret}"),
     ] {
         let text = format!("NUM_SCHEMAS=1\nSCALE=1G\nCONNECT_STRING='{connect}'\n");
-        let said = match import(&file("pgio.conf", &text), &anywhere()) {
+        let report = match import(&file("pgio.conf", &text), &anywhere()) {
             Ok(imported) => {
                 assert_eq!(imported.plan.target.password_env.as_deref(), Some("DYNO_PASSWORD"), "{connect}");
                 format!("{}{:?}", imported.text, imported.notes)
             }
             Err(errors) => format!("{errors}{errors:?}"),
         };
-        assert!(!said.contains(secret), "{connect}\n{said}");
+        assert!(!report.contains(secret), "{connect}\n{report}");
     }
 }
 
 #[test]
 fn a_url_with_a_password_is_refused() {
-    let options = Options { target: Some("postgres://u:hunter2@db1/x".into()), ..anywhere() };
+    let options = KitImportOptions { target: Some("postgres://u:hunter2@db1/x".into()), ..anywhere() };
     let errors = errors("UPDATE_PCT=120\n", &options);
     assert_eq!(errors.len(), 2, "{errors:#?}");
     assert!(errors[1].starts_with("--target: the URL holds a password") && !errors[1].contains("hunter2"));
@@ -353,11 +353,11 @@ fn every_error_is_told_with_its_place() {
 
 #[test]
 fn values_that_do_not_go_together_name_their_parameter() {
-    let options = Options { schemas: Some(10_000), ..on_sqlite() };
+    let options = KitImportOptions { schemas: Some(10_000), ..on_sqlite() };
     let errors = errors("SCALE=1000T\n", &options);
     assert!(errors[0].starts_with("slob.conf"), "{errors:#?}");
     assert!(errors.iter().any(|error| error.contains("SCALE") || error.contains("--schemas")), "{errors:#?}");
-    let options = Options { schemas: Some(100), ..on_sqlite() };
+    let options = KitImportOptions { schemas: Some(100), ..on_sqlite() };
     let errors = self::errors("THREADS_PER_SCHEMA=41\n", &options);
     assert!(errors[0].contains("4100 sessions, more than SLOB's 4096"), "{errors:#?}");
 }
@@ -397,19 +397,19 @@ fn pgios_file_is_known_by_its_parameters() {
     let Plan { target, data, workload, run, .. } = &pgio.plan;
     assert_eq!(target.url.to_string(), "postgres://localhost/pgio");
     assert_eq!((data.schemas, data.scale.to_string(), data.load_parallel), (2, "200M".into(), 4));
-    assert_eq!((workload.update_pct, workload.work_unit, workload.drive), (10, 255, Drive::Server));
+    assert_eq!((workload.update_pct, workload.work_unit, workload.drive), (10, 255, DriveMode::Server));
     assert_eq!((run.sessions_per_schema, run.length()), (4, seconds(120)));
     let update = pgio.notes.iter().find(|note| note.parameter == "UPDATE_WORK_UNIT").unwrap();
-    assert_eq!((update.fate, update.line), (Fate::None, Some(6)));
-    // What both kits have tells nothing; then the file's name does, and an option before all.
-    let both = "UPDATE_PCT=10\nWORK_UNIT=64\nSCALE=1G\n";
+    assert_eq!((update.fate, update.line), (ParameterMapping::None, Some(6)));
+    // Parameters of both tools do not identify the tool: the file's name decides, and an option overrides both.
+    let shared_parameters = "UPDATE_PCT=10\nWORK_UNIT=64\nSCALE=1G\n";
     for (name, kit, is) in [
         ("a/pgio.conf", None, Kit::Pgio),
         ("slob.conf", None, Kit::Slob),
         ("slob.conf", Some(Kit::Pgio), Kit::Pgio),
     ] {
-        let options = Options { kit, target: Some(SQLITE.into()), ..anywhere() };
-        assert_eq!(import(&file(name, both), &options).unwrap().kit, is, "{name}");
+        let options = KitImportOptions { kit, target: Some(SQLITE.into()), ..anywhere() };
+        assert_eq!(import(&file(name, shared_parameters), &options).unwrap().kit, is, "{name}");
     }
 }
 
@@ -454,7 +454,7 @@ fn pgios_errors_have_their_place() {
         let errors = import(&file("pgio.conf", &text), &anywhere()).unwrap_err().to_string();
         assert!(errors.starts_with(start) && errors.lines().count() == 1, "{line}: {errors}");
     }
-    // Larger shares than SLOB's are pgio's.
+    // pgio allows larger shares than SLOB.
     let text = "NUM_SCHEMAS=1\nUPDATE_PCT=75\n";
     assert_eq!(import(&file("pgio.conf", text), &anywhere()).unwrap().plan.workload.update_pct, 75);
 }
@@ -480,13 +480,13 @@ fn what_is_not_understood_is_refused_or_left_out_and_told() {
         assert!(error.starts_with(place), "{error}");
     }
     assert!(strict[2].contains("did you mean UPDATE_PCT?"), "{strict:#?}");
-    let lenient = imported(text, &Options { lenient: true, ..on_sqlite() });
+    let lenient = imported(text, &KitImportOptions { lenient: true, ..on_sqlite() });
     assert_eq!((lenient.plan.workload.update_pct, lenient.plan.workload.work_unit), (20, 64));
-    let told: Vec<String> = lenient.skipped.errors.iter().map(ToString::to_string).collect();
-    assert_eq!(told, strict, "what is left out is told in the same words");
+    let skipped_errors: Vec<String> = lenient.skipped.errors.iter().map(ToString::to_string).collect();
+    assert_eq!(skipped_errors, strict, "skipped lines are reported in the same words");
     for line in 3..=5 {
         assert!(lenient.text.contains(&format!("# Left out: slob.conf:{line}: ")), "{}", lenient.text);
     }
-    // A value that is wrong is an error in any case: leaving it out would measure something else.
-    assert_eq!(errors("UPDATE_PCT=200\n", &Options { lenient: true, ..on_sqlite() }).len(), 1);
+    // An invalid value is always an error: ignoring it would measure something else.
+    assert_eq!(errors("UPDATE_PCT=200\n", &KitImportOptions { lenient: true, ..on_sqlite() }).len(), 1);
 }

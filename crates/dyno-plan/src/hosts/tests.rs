@@ -1,4 +1,4 @@
-//! How machines are written.
+//! Tests of how hosts are written in plans.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Where a machine is, and in which way it is looked at.
+//! The URL of a host: its address and the way in which Dyno observes it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 use super::wrong::HostError;
 use crate::escape::{ADDRESS, WORD, decode, encode};
 
-/// How a machine is looked at.
+/// How Dyno observes a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HostScheme {
-    /// Through OpenSSH's client, with the user's own configuration.
+    /// Through OpenSSH's client with the user's configuration.
     Ssh,
-    /// Through Prometheus' node_exporter.
+    /// Over HTTP, from Prometheus' node_exporter.
     NodeExporter,
-    /// The same by TLS.
+    /// Over HTTPS, from Prometheus' node_exporter.
     NodeExporterTls,
-    /// Through a `dyno agent` on it.
+    /// Through a `dyno agent` on the host.
     Agent,
 }
 
 crate::names! {
-    /// The scheme of its URL.
+    /// The scheme of the URL.
     HostScheme {
         Ssh = "ssh",
         NodeExporter = "node-exporter",
@@ -32,39 +32,39 @@ crate::names! {
     }
 }
 
-/// Where a machine is and how it is looked at: `ssh://dba@db1:22`, `node-exporter://db1:9100`, `agent://db1`, `agent`.
+/// The address of a host and how Dyno observes it: `ssh://dba@db1:22`, `node-exporter://db1:9100`, `agent://db1`, `agent`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct HostUrl {
-    /// How it is looked at.
+    /// How Dyno observes the host.
     pub scheme: HostScheme,
-    /// The user there, if it names one.
+    /// The user on that host, if the URL names one.
     pub user: Option<String>,
-    /// Its name, its address (IPv6 without brackets) or the name that the user's configuration of ssh has for it; of an agent the
-    /// name that it was started with, and empty for the only one of its group.
+    /// Its name, its address (IPv6 without brackets), or its alias in the user's configuration of ssh. For an agent: the name
+    /// it was started with, or empty for the only agent of its group.
     pub host: String,
-    /// The port, if it names one.
+    /// The port number, if the URL names one.
     pub port: Option<u16>,
 }
 
-/// How URLs of machines are written.
+/// The forms of host URLs.
 pub(crate) const FORMS: &str = "`ssh://USER@HOST:PORT`, `node-exporter://HOST:PORT`, `node-exporter+https://USER@HOST:PORT`, `agent://NAME` or `agent`";
 
-/// Whether it may be the name of a host or of a user: what begins with a hyphen would be an option of a program.
+/// Whether it may be the name of a host or user; a leading hyphen would make it an option of a program.
 fn is_name(text: &str) -> bool {
     let may = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
     !text.is_empty() && text.len() <= 255 && !text.starts_with('-') && text.chars().all(may)
 }
 
 impl HostUrl {
-    /// The agent of this name; a name that cannot stand in a URL is none.
+    /// The agent with this name; `None` if the name cannot be part of a URL.
     pub fn of_agent(name: &str) -> Option<Self> {
         let host = is_name(name).then(|| name.to_owned())?;
         Some(Self { scheme: HostScheme::Agent, user: None, host, port: None })
     }
 
-    /// Whether it is looked at through node_exporter.
+    /// Whether Dyno observes it through node_exporter.
     pub fn is_exporter(&self) -> bool {
         matches!(self.scheme, HostScheme::NodeExporter | HostScheme::NodeExporterTls)
     }

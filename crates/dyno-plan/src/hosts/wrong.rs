@@ -1,14 +1,14 @@
-//! What is wrong with the words of a machine.
+//! The error for an invalid description of a host.
 
-/// What is wrong with the words of a machine, and the way out; repeats nothing of a URL, in which a password may stand.
+/// What is wrong with the description of a host. It repeats nothing of a URL, which may contain a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}: {hint}")]
 pub struct HostError {
-    /// What is wrong.
+    /// What is wrong with the description.
     pub problem: String,
-    /// The way out.
+    /// What to write instead.
     pub hint: String,
-    /// Whether it is that a password stands there.
+    /// Whether the problem is a password in the URL.
     pub is_secret: bool,
 }
 

@@ -1,65 +1,65 @@
-//! One key of a plan, and a section of them.
+//! The description of one key of a plan, and of a section of keys.
 
-use super::kind::Kind;
+use super::kind::PlanKeyKind;
 use crate::plan::Plan;
 
 /// One section of a plan.
-pub struct Section {
-    /// The name; empty is the top of the plan.
+pub struct PlanSection {
+    /// The name; empty for the top of the plan.
     pub name: &'static str,
-    /// What the section is for, in a few words.
+    /// The purpose of the section, in a few words.
     pub title: &'static str,
-    /// What its author should know, in full sentences.
+    /// What users should know, in full sentences.
     pub doc: &'static str,
-    /// Its keys, in the order of templates and reference.
-    pub keys: &'static [Key],
+    /// Its keys, in the order of templates and the reference.
+    pub keys: &'static [PlanKey],
 }
 
 /// One key of a plan.
-pub struct Key {
-    /// The full name: `data.scale`.
+pub struct PlanKey {
+    /// The full name with its section: `data.scale`.
     pub path: &'static str,
-    /// What the value may be, and where it goes.
-    pub kind: Kind,
-    /// The unit of a bare number: `%`, `blocks`; empty where it has none.
+    /// The type and limits of the value, and the field that it sets.
+    pub kind: PlanKeyKind,
+    /// The unit of a bare number, such as `%` or `blocks`; empty if it has none.
     pub unit: &'static str,
-    /// What holds when nobody writes the key.
+    /// The value when the plan does not set the key.
     pub default: Fallback,
-    /// What it means, in one line.
+    /// Its meaning in one line.
     pub doc: &'static str,
-    /// What else to know, in full sentences; may be empty.
+    /// Further notes in full sentences; may be empty.
     pub more: &'static str,
-    /// A value as an example.
+    /// An example of a value.
     pub example: &'static str,
-    /// How the template of an engine shows it.
-    pub shown: Shown,
+    /// How the template of an engine shows the key.
+    pub shown: TemplateVisibility,
 }
 
-/// What holds when nobody writes a key.
+/// What applies when the plan does not set a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fallback {
-    /// This value, as `--set` takes it.
+    /// This value, as for `--set`.
     Value(&'static str),
-    /// No value; the words say what that means.
+    /// No value; the words say what this means.
     None(&'static str),
-    /// The key must be written.
+    /// The plan must set the key.
     Required,
 }
 
 /// How a template shows a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
-    /// As a line that counts: most users change it.
+pub enum TemplateVisibility {
+    /// As an active line: most users change it.
     Active,
-    /// As a comment.
+    /// As a comment, in the templates of all engines.
     Commented,
-    /// As a comment, for engines that are servers.
+    /// As a comment, in templates of server engines only.
     CommentedForServers,
 }
 
-impl Key {
-    /// A key that must be written and that templates show as a comment, unless the methods that follow say otherwise.
-    pub(super) const fn new(path: &'static str, kind: Kind) -> Self {
+impl PlanKey {
+    /// A required key that templates show as a comment, unless the methods below change that.
+    pub(super) const fn new(path: &'static str, kind: PlanKeyKind) -> Self {
         Self {
             path,
             kind,
@@ -68,14 +68,14 @@ impl Key {
             doc: "",
             more: "",
             example: "",
-            shown: Shown::Commented,
+            shown: TemplateVisibility::Commented,
         }
     }
 
-    /// The words that it may be, each with what it means.
+    /// The allowed words, each with its meaning.
     pub(super) const fn words(self, words: &'static [(&'static str, &'static str)]) -> Self {
         match self.kind {
-            Kind::Word(_, at) => Self { kind: Kind::Word(words, at), ..self },
+            PlanKeyKind::Word(_, at) => Self { kind: PlanKeyKind::Word(words, at), ..self },
             _ => panic!("words are for a key of words"),
         }
     }
@@ -84,7 +84,7 @@ impl Key {
         Self { default: Fallback::Value(value), ..self }
     }
 
-    /// It has no value by default; `words` say what that means.
+    /// The key has no default; `words` say what this means.
     pub(super) const fn without(self, words: &'static str) -> Self {
         Self { default: Fallback::None(words), ..self }
     }
@@ -106,14 +106,14 @@ impl Key {
     }
 
     pub(super) const fn active(self) -> Self {
-        Self { shown: Shown::Active, ..self }
+        Self { shown: TemplateVisibility::Active, ..self }
     }
 
     pub(super) const fn for_servers(self) -> Self {
-        Self { shown: Shown::CommentedForServers, ..self }
+        Self { shown: TemplateVisibility::CommentedForServers, ..self }
     }
 
-    /// The value in `plan` as users write it; `None` if the plan has none.
+    /// The value in `plan` as users write it; `None` if `plan` has none.
     pub fn get(&self, plan: &Plan) -> Option<String> {
         self.kind.text(plan)
     }
@@ -128,13 +128,13 @@ impl Key {
         self.path.split_once('.').map_or(self.path, |(_, name)| name)
     }
 
-    /// The limits with their unit: `0 to 100 %`.
+    /// The limits with the unit: `0 to 100 %`.
     pub fn limits(&self) -> String {
         let space = if self.unit.is_empty() { "" } else { " " };
         format!("{}{space}{}", self.kind.limits(), self.unit)
     }
 
-    /// All that is allowed, in words that end an error: `a whole number, 0 to 100 %`.
+    /// The allowed values, as the end of an error: `a whole number, 0 to 100 %`.
     pub fn allowed(&self) -> String {
         let limits = self.limits();
         self.kind.spelling().map_or(limits.clone(), |spelling| format!("{spelling}, {limits}"))

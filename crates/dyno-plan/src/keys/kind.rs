@@ -1,29 +1,29 @@
-//! What a key's value may be: one description that reads it, checks it and says what is allowed.
+//! Types of values: one description reads a value, checks it and says what is allowed.
 
 use std::time::Duration;
 
 use super::limits::{BLOCK_SIZE, BLOCKS_MAX};
 use super::value::{
-    Raw, Refused, read_block_size, read_command, read_file, read_hosts, read_name, read_option, read_phases,
-    read_rate, read_size, read_url, read_urls, read_variable, read_word, within,
+    RawValue, Refused, read_block_size, read_command, read_file, read_hosts, read_name, read_option,
+    read_phases, read_rate, read_size, read_url, read_urls, read_variable, read_word, within,
 };
 use crate::engine::Engines;
 use crate::hosts::HostSpec;
-use crate::phases::Phase;
+use crate::phases::RatePhase;
 use crate::plan::Plan;
 use crate::plan::field::{Field, listed};
-use crate::units::{Bytes, Rate, Size, Span};
+use crate::units::{BlocksOrBytes, Bytes, Rate, TimeSpan};
 use crate::url::TargetUrl;
 
-/// Where a value stands in a plan.
+/// Access to a field of a plan.
 pub struct At<F: ?Sized + 'static> {
-    /// To read it.
+    /// Returns the field for reading.
     pub read: fn(&Plan) -> &F,
-    /// To change it.
+    /// Returns the field for writing.
     pub write: fn(&mut Plan) -> &mut F,
 }
 
-/// The field of a plan at a path.
+/// Builds the access to the field of a plan with this path.
 macro_rules! at {
     ($($field:ident).+) => {
         $crate::keys::At { read: |plan| &plan.$($field).+, write: |plan| &mut plan.$($field).+ }
@@ -42,39 +42,39 @@ impl<T> At<dyn Field<T>> {
     }
 }
 
-/// What a value may be, and the field of a plan that it goes to. Limits are the least and the most, both allowed.
-pub enum Kind {
+/// The type of a value and the field of a plan that it sets. The limits are inclusive.
+pub enum PlanKeyKind {
     /// A whole number of 32 bits.
     Count(u32, u32, At<dyn Field<u32>>),
     /// A whole number of 64 bits.
     Number(u64, u64, At<dyn Field<u64>>),
     /// A number with or without a fraction.
     Decimal(f64, f64, At<dyn Field<f64>>),
-    /// Yes or no.
+    /// A switch: `true` or `false`.
     Flag(At<dyn Field<bool>>),
-    /// A table's size in blocks or bytes; whether the table may be left out with zero.
-    Size(bool, At<dyn Field<Size>>),
-    /// A block size: a power of two.
+    /// A table's size in blocks or bytes; whether zero (no table) is allowed.
+    Size(bool, At<dyn Field<BlocksOrBytes>>),
+    /// A block size, which is a power of two.
     BlockSize(At<dyn Field<Bytes>>),
-    /// A span of time.
-    Span(Span, Span, At<dyn Field<Span>>),
-    /// A rate, or `off`, which is `None`.
+    /// A duration between two limits.
+    Span(TimeSpan, TimeSpan, At<dyn Field<TimeSpan>>),
+    /// A rate, or `off`, stored as `None`.
     Rate(Rate, Rate, At<Option<Rate>>),
-    /// A schedule of phases, one after the other.
-    Phases(At<Vec<Phase>>),
-    /// The seed of a generator, or `fresh`, which is `None`.
+    /// A schedule of phases in order.
+    Phases(At<Vec<RatePhase>>),
+    /// The seed of a generator, or `fresh`, stored as `None`.
     Seed(At<Option<u64>>),
-    /// One of some words, each with what it means.
+    /// One of several words, each with its meaning.
     Word(&'static [(&'static str, &'static str)], At<dyn Field<&'static str>>),
     /// A URL of a known engine.
     Url(At<dyn Field<TargetUrl>>),
-    /// URLs of known engines, at least two.
+    /// At least two URLs of known engines.
     Urls(At<dyn Field<Vec<TargetUrl>>>),
-    /// Names of folders.
+    /// Names of workload folders or ready workloads.
     Folders(At<Vec<String>>),
     /// A name: letters, digits, `_` and `-`, beginning with a letter.
     Name(At<dyn Field<String>>),
-    /// Several names.
+    /// A list of such names.
     Names(At<Vec<String>>),
     /// Options of a workload with their values: `name=value`.
     Options(At<Vec<String>>),
@@ -88,21 +88,21 @@ pub enum Kind {
     Command(At<dyn Field<String>>),
     /// The name of a file.
     File(At<dyn Field<String>>),
-    /// Machines to look at, and how.
+    /// Hosts to observe, each with its URL.
     Hosts(At<Vec<HostSpec>>),
 }
 
-/// Seconds as a span, for the limits in the list of keys.
-pub(crate) const fn seconds(seconds: u64) -> Span {
-    Span(Duration::from_secs(seconds))
+/// Seconds as a duration, for limits in the list of keys.
+pub(crate) const fn seconds(seconds: u64) -> TimeSpan {
+    TimeSpan(Duration::from_secs(seconds))
 }
 
-/// Milliseconds as a span, for the limits in the list of keys.
-pub(crate) const fn millis(millis: u64) -> Span {
-    Span(Duration::from_millis(millis))
+/// Milliseconds as a duration, for limits in the list of keys.
+pub(crate) const fn millis(millis: u64) -> TimeSpan {
+    TimeSpan(Duration::from_millis(millis))
 }
 
-/// A whole number with its thousands separated: `10,000`.
+/// A whole number with thousands separators: `10,000`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);
@@ -115,13 +115,13 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
-/// What a name is.
+/// The rule for names, as errors state it.
 const NAME: &str = "letters, digits, `_` and `-`, beginning with a letter";
 
-impl Kind {
-    /// Reads `raw`, checks it and puts it into `plan`, which can name one of `engines`.
-    pub(crate) fn put(&self, plan: &mut Plan, raw: Raw<'_>, engines: Engines) -> Result<(), Refused> {
-        let is = |word: &str| matches!(raw, Raw::Text(text) if text.trim() == word);
+impl PlanKeyKind {
+    /// Reads and checks `raw`, and stores it in `plan`; URLs must belong to one of `engines`.
+    pub(crate) fn put(&self, plan: &mut Plan, raw: RawValue<'_>, engines: Engines) -> Result<(), Refused> {
+        let is = |word: &str| matches!(raw, RawValue::Text(text) if text.trim() == word);
         match self {
             Self::Count(least, most, at) => at.put(plan, raw.count((*least, *most))?),
             Self::Number(least, most, at) => at.put(plan, raw.number((*least, *most))?),
@@ -135,15 +135,15 @@ impl Kind {
             Self::Rate(.., at) if is("off") => *(at.write)(plan) = None,
             Self::Rate(least, most, at) => *(at.write)(plan) = Some(read_rate(raw, (*least, *most))?),
             Self::Rates(least, most, at) => {
-                *(at.write)(plan) = raw.each(|item| match item {
-                    Raw::Text(text) if text.trim() == "off" => Ok(None),
+                *(at.write)(plan) = raw.read_each(|item| match item {
+                    RawValue::Text(text) if text.trim() == "off" => Ok(None),
                     item => read_rate(item, (*least, *most)).map(Some),
                 })?;
             }
-            Self::Folders(at) => *(at.write)(plan) = raw.each(read_file)?,
+            Self::Folders(at) => *(at.write)(plan) = raw.read_each(read_file)?,
             Self::Name(at) => at.put(plan, read_name(raw)?),
-            Self::Names(at) => *(at.write)(plan) = raw.each(read_name)?,
-            Self::Options(at) => *(at.write)(plan) = raw.each(read_option)?,
+            Self::Names(at) => *(at.write)(plan) = raw.read_each(read_name)?,
+            Self::Options(at) => *(at.write)(plan) = raw.read_each(read_option)?,
             Self::Phases(at) => *(at.write)(plan) = read_phases(raw)?,
             Self::Seed(at) if is("fresh") => *(at.write)(plan) = None,
             Self::Seed(at) => *(at.write)(plan) = Some(raw.number((0, u64::MAX))?),
@@ -151,7 +151,7 @@ impl Kind {
             Self::Url(at) => at.put(plan, read_url(raw, engines)?),
             Self::Urls(at) => at.put(plan, read_urls(raw, engines)?),
             Self::Counts(least, most, at) => {
-                *(at.write)(plan) = raw.each(|item| item.count((*least, *most)))?;
+                *(at.write)(plan) = raw.read_each(|item| item.count((*least, *most)))?;
             }
             Self::Variable(at) => at.put(plan, read_variable(raw)?),
             Self::Command(at) => at.put(plan, read_command(raw, engines)?),
@@ -161,7 +161,7 @@ impl Kind {
         Ok(())
     }
 
-    /// The value in `plan` as users write it; `None` if the plan has none.
+    /// The value in `plan` as users write it; `None` if `plan` has none.
     pub fn text(&self, plan: &Plan) -> Option<String> {
         match self {
             Self::Count(.., at) => at.text(plan),
@@ -189,7 +189,7 @@ impl Kind {
         }
     }
 
-    /// What type of value it is: `whole number`.
+    /// The type of the value: `whole number`.
     pub fn type_words(&self) -> &'static str {
         match self {
             Self::Count(..) | Self::Number(..) | Self::Seed(..) => "whole number",
@@ -214,7 +214,7 @@ impl Kind {
         }
     }
 
-    /// The limits alone, for tables that say elsewhere how a value of this type is written: `1 to 10,000`.
+    /// The limits without the type, for tables that show the type elsewhere: `1 to 10,000`.
     pub fn limits(&self) -> String {
         let whole = |least: u64, most: u64| {
             if least == most {
@@ -265,7 +265,7 @@ impl Kind {
         }
     }
 
-    /// How a value of this type is written, where its limits alone do not show it.
+    /// How users write a value of this type, if its limits do not show it.
     pub fn spelling(&self) -> Option<&'static str> {
         match self {
             Self::Count(..) | Self::Number(..) | Self::Seed(..) => Some("a whole number"),
@@ -292,7 +292,7 @@ impl Kind {
         }
     }
 
-    /// Whether an error may show the value. A value that belongs to a password's place may be the password itself.
+    /// Whether an error may show the value. Some values may be the password itself.
     pub(crate) fn may_show(&self) -> bool {
         !matches!(
             self,
@@ -319,14 +319,14 @@ impl Kind {
             | Self::Rates(..)
             | Self::Hosts(..)
             | Self::Phases(..) => {
-                let one = |item: &str| Self::Url(at!(target)).toml(item);
-                format!("[{}]", text.split(", ").map(one).collect::<Vec<_>>().join(", "))
+                let quoted = |item: &str| Self::Url(at!(target)).toml(item);
+                format!("[{}]", text.split(", ").map(quoted).collect::<Vec<_>>().join(", "))
             }
             _ => {
                 let escape = |c: char| match c {
                     '"' | '\\' => format!("\\{c}"),
                     c if c.is_control() => format!("\\u{:04X}", u32::from(c)),
-                    // As a terminal, or the reader of a plan, must not be led astray.
+                    // Escape what could mislead a terminal or the reader of the plan.
                     c if crate::terminal::acts(c) => format!("\\U{:08X}", u32::from(c)),
                     c => c.to_string(),
                 };

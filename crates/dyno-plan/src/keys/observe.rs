@@ -1,25 +1,25 @@
 //! Keys of `[observe]`.
 
 use super::kind::{millis, seconds};
-use super::{Key, Kind, Section, at};
+use super::{PlanKey, PlanKeyKind, PlanSection, at};
 use crate::units::Rate;
 
-pub(super) const SECTION: Section = Section {
+pub(super) const SECTION: PlanSection = PlanSection {
     name: "observe",
     title: "what is watched",
     doc: "What is read from the database and the host while the sessions work.",
     keys: &[
-        Key::new("observe.interval", Kind::Span(millis(100), seconds(3_600), at!(observe.interval)))
+        PlanKey::new("observe.interval", PlanKeyKind::Span(millis(100), seconds(3_600), at!(observe.interval)))
             .default("1s")
             .doc("Spacing of the series of operations, latencies and counters.")
             .more("Not longer than `run.time`, which has at most 2,592,000 intervals, the seconds of 30 days.")
             .example("100ms"),
-        Key::new("observe.waits", Kind::Rate(Rate(0.1), Rate(1_000.0), at!(observe.waits)))
+        PlanKey::new("observe.waits", PlanKeyKind::Rate(Rate(0.1), Rate(1_000.0), at!(observe.waits)))
             .default("10/s")
             .doc("Samples of wait events per second, on a connection of its own; or off.")
             .example("off")
             .for_servers(),
-        Key::new("observe.host", Kind::Word(&[], at!(observe.host)))
+        PlanKey::new("observe.host", PlanKeyKind::Word(&[], at!(observe.host)))
             .words(&[
                 ("auto", "the database's, too, where it runs on this machine"),
                 ("driver", "the load's alone: of the database's host nothing is looked at, as of a managed database"),
@@ -28,7 +28,7 @@ pub(super) const SECTION: Section = Section {
             .doc("Whose figures those of this machine are.")
             .example("driver")
             .for_servers(),
-        Key::new("observe.hosts", Kind::Hosts(at!(observe.hosts)))
+        PlanKey::new("observe.hosts", PlanKeyKind::Hosts(at!(observe.hosts)))
             .without("this one alone")
             .doc("Machines of the databases that are looked at beside this one: their processors, memory, devices and network.")
             .more("`ssh` needs nothing there but a login without a password; `node-exporter` reads Prometheus' node_exporter, \
@@ -38,7 +38,7 @@ pub(super) const SECTION: Section = Section {
                    and this one's stand beside them. See [hosts.md](../guides/hosts.md).")
             .example("ssh://db1")
             .for_servers(),
-        Key::new("observe.awr", Kind::Word(&[], at!(observe.awr)))
+        PlanKey::new("observe.awr", PlanKeyKind::Word(&[], at!(observe.awr)))
             .words(&[
                 ("off", "none, and nothing of the Diagnostics Pack is touched"),
                 (
@@ -47,7 +47,7 @@ pub(super) const SECTION: Section = Section {
                 ),
                 (
                     "awr",
-                    "snapshots and the report of AWR: whoever writes this says that the Diagnostics Pack is licensed; a run without them is refused",
+                    "snapshots and the report of AWR; by writing this you confirm that the Diagnostics Pack is licensed; a run without them is refused",
                 ),
             ])
             .default("off")
@@ -55,7 +55,7 @@ pub(super) const SECTION: Section = Section {
             .more("Dyno's own counters are read in any case. Other engines have no such reports.")
             .example("statspack")
             .for_servers(),
-        Key::new("observe.perf", Kind::Flag(at!(observe.perf)))
+        PlanKey::new("observe.perf", PlanKeyKind::Flag(at!(observe.perf)))
             .default("false")
             .doc("Whether `perf` takes a profile of this host's processors over the window: by process, by function, \
                   and as a flame graph.")

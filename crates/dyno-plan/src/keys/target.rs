@@ -1,14 +1,14 @@
 //! Keys of `[target]`.
 
 use super::kind::{millis, seconds};
-use super::{Key, Kind, Section, at};
+use super::{PlanKey, PlanKeyKind, PlanSection, at};
 
-pub(super) const SECTION: Section = Section {
+pub(super) const SECTION: PlanSection = PlanSection {
     name: "target",
     title: "the database",
     doc: "Which database is measured, and how to reach it. A plan never holds a password.",
     keys: &[
-        Key::new("target.url", Kind::Url(at!(target)))
+        PlanKey::new("target.url", PlanKeyKind::Url(at!(target)))
             .doc("Where the database is.")
             .more("`--target URL` overrides it. A relative SQLite path counts from the directory in which Dyno is started. \
                    Characters that mean something in a URL are written as `%XX`: `?` in a file name is `%3F`. A Unix socket \
@@ -18,26 +18,26 @@ pub(super) const SECTION: Section = Section {
                    `oracle://USER@/ALIAS` asks `tnsnames.ora`.")
             .example("postgres://dyno@db1:5432/bench?sslmode=verify-full")
             .active(),
-        Key::new("target.urls", Kind::Urls(at!(target)))
+        PlanKey::new("target.urls", PlanKeyKind::Urls(at!(target)))
             .without("none: `url` is the only one")
             .doc("Several databases that are driven together, instead of one.")
             .more("Sessions are dealt to them in turn, or by `weights`; one gate opens for all, and each has its own row in \
                    the result (`docs/guides/targets.md`). `--target`, given several times, overrides it. Not together with `url`.")
             .example("postgres://dyno@db1/bench, postgres://dyno@db2/bench")
             .for_servers(),
-        Key::new("target.count", Kind::Count(1, 100, at!(target.count)))
+        PlanKey::new("target.count", PlanKeyKind::Count(1, 100, at!(target.count)))
             .without("none: all of them")
             .doc("How many of `urls` are driven, from the first on.")
             .more("As an axis of a sweep it compares one node with two and three: `\"target.count\" = [1, 2, 3]`.")
             .example("2")
             .for_servers(),
-        Key::new("target.weights", Kind::Counts(1, 1_000, at!(target.weights)))
+        PlanKey::new("target.weights", PlanKeyKind::Counts(1, 1_000, at!(target.weights)))
             .without("none: all alike")
             .doc("How many sessions each of `urls` gets for those of the others.")
             .more("As many numbers as there are URLs.")
             .example("2, 1")
             .for_servers(),
-        Key::new("target.data", Kind::Word(&[], at!(target.data)))
+        PlanKey::new("target.data", PlanKeyKind::Word(&[], at!(target.data)))
             .words(&[
                 (
                     "each",
@@ -52,7 +52,7 @@ pub(super) const SECTION: Section = Section {
             .doc("Which data several targets hold.")
             .example("shared")
             .for_servers(),
-        Key::new("target.shared", Kind::Flag(at!(target.shared)))
+        PlanKey::new("target.shared", PlanKeyKind::Flag(at!(target.shared)))
             .default("false")
             .doc("Whether other Dynos may be at work on the same server.")
             .more("Redo, writes, checkpoints and CPU are the server's, so two Dynos on two databases of one server measure \
@@ -60,7 +60,7 @@ pub(super) const SECTION: Section = Section {
                    figures are marked. Two Dynos on one database are refused all the same.")
             .example("true")
             .for_servers(),
-        Key::new("target.observe_url", Kind::Url(at!(target.observe_url)))
+        PlanKey::new("target.observe_url", PlanKeyKind::Url(at!(target.observe_url)))
             .without("none: `url` itself")
             .doc("The database server itself, where `url` is a pooler in front of it (PostgreSQL).")
             .more("Sessions go through the pooler, as the application does; observer, sampler, checks, loads and the lock \
@@ -69,19 +69,19 @@ pub(super) const SECTION: Section = Section {
                    then.")
             .example("postgres://dyno@db1:5432/bench")
             .for_servers(),
-        Key::new("target.password_env", Kind::Variable(at!(target.password_env)))
+        PlanKey::new("target.password_env", PlanKeyKind::Variable(at!(target.password_env)))
             .without("none")
             .doc("The environment variable that holds the password.")
             .more("Of several targets, for all. Not together with `password_file`.")
             .example("DYNO_PASSWORD")
             .for_servers(),
-        Key::new("target.password_file", Kind::File(at!(target.password_file)))
+        PlanKey::new("target.password_file", PlanKeyKind::File(at!(target.password_file)))
             .without("none")
             .doc("The file whose first line is the password.")
             .more("Of several targets, for all. Not together with `password_env`.")
             .example("/run/secrets/dyno")
             .for_servers(),
-        Key::new("target.connect_timeout", Kind::Span(millis(100), seconds(600), at!(target.connect_timeout)))
+        PlanKey::new("target.connect_timeout", PlanKeyKind::Span(millis(100), seconds(600), at!(target.connect_timeout)))
             .default("10s")
             .doc("The longest wait for one connection.")
             .example("30s")

@@ -1,4 +1,4 @@
-//! That the list of keys is complete, and that its defaults and examples are what it allows.
+//! Tests that the list of keys is complete and that its defaults and examples are valid.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn read_sets_at(target: &str, sets: &[String]) -> Result<Plan, crate::PlanErrors
     read(&PlanSource { target, sets: sets.to_vec(), ..nothing() })
 }
 
-/// All fields of `Plan` by path, from its JSON Schema, which names optional ones too.
+/// Paths of all fields of `Plan` from its JSON Schema, which includes optional fields.
 fn fields_of_plan() -> BTreeSet<String> {
     let schema = serde_json::to_value(schemars::schema_for!(Plan)).unwrap();
     let properties = |value: &Value| value["properties"].as_object().cloned().unwrap_or_default();
@@ -68,12 +68,12 @@ fn a_default_is_allowed_and_is_what_a_plan_shows() {
 
 #[test]
 fn an_example_is_allowed_and_changes_its_key_only() {
-    // Several targets come together: `several_targets_are_read_from_files_and_options`.
+    // `several_targets_are_read_from_files_and_options` tests the keys of several targets.
     let (scan, own) = ("data.scan_scale=10".to_owned(), "workload.folder=shop".to_owned());
     let left_out =
         |path| matches!(path, "version" | "target.url" | "target.urls" | "target.count" | "target.weights");
     for key in all().filter(|key| !left_out(key.path)) {
-        // One key is for one engine only.
+        // One key belongs to a single engine.
         let target = match key.path {
             "workload.commit" | "observe.awr" => "oracle://u@h/s",
             "target.observe_url" | "workload.protocol" | "observe.host" | "observe.hosts" => {
@@ -81,7 +81,7 @@ fn an_example_is_allowed_and_changes_its_key_only() {
             }
             _ => "sqlite:dyno.db",
         };
-        // And one for workloads of the user's own only.
+        // One key belongs to custom workloads only.
         let beside = if key.path == "workload.connect" { &own } else { &scan };
         let defaults =
             read_sets_at(target, std::slice::from_ref(beside)).unwrap_or_else(|errors| panic!("{errors}"));
@@ -108,14 +108,14 @@ fn every_key_is_explained() {
 }
 
 fn key_is_command(path: &str) -> bool {
-    matches!(find(path).unwrap().kind, Kind::Command { .. })
+    matches!(find(path).unwrap().kind, PlanKeyKind::Command { .. })
 }
 
 #[test]
 fn limits_are_allowed_and_what_lies_beyond_is_not() {
     let accepted = |path: &str, value: &str| {
         let mut plan = read_sets(&[]).unwrap();
-        find(path).unwrap().kind.put(&mut plan, Raw::Text(value), ENGINES).is_ok()
+        find(path).unwrap().kind.put(&mut plan, RawValue::Text(value), ENGINES).is_ok()
     };
     for (path, good, bad) in [
         ("version", "1 1", "0 2"),

@@ -1,16 +1,16 @@
-//! Reading one value: from what was written to a checked quantity, or the reason why not.
+//! Reads one value: converts the text into a checked quantity or returns why it was refused.
 
 use super::limits::{BLOCK_SIZE, BLOCKS_MAX, TABLE_BYTES_MAX};
 use crate::engine::{Engines, or};
 use crate::error::PlanErrorKind;
 use crate::hosts::{self, HostError, HostSpec};
-use crate::phases::{Curve, PHASES_MAX, Phase};
-use crate::units::{Blocks, Bytes, Rate, Size};
+use crate::phases::{PHASES_MAX, RateCurve, RatePhase};
+use crate::units::{BlockCount, BlocksOrBytes, Bytes, Rate};
 use crate::url::{TargetUrl, UrlError};
 
-/// A value as written.
+/// A value as the user wrote it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Raw<'a> {
+pub(crate) enum RawValue<'a> {
     /// A TOML string, or the text of an option.
     Text(&'a str),
     /// A TOML integer: digits with an optional sign, and their base.
@@ -19,11 +19,11 @@ pub(crate) enum Raw<'a> {
     Float(&'a str),
     /// A TOML `true` or `false`.
     Flag(bool),
-    /// A TOML list.
+    /// A TOML array of values.
     List(&'a [toml::Spanned<toml::de::DeValue<'a>>]),
-    /// A TOML table.
+    /// A TOML table of keys.
     Table(&'a toml::de::DeTable<'a>),
-    /// A TOML value that no key takes, in words.
+    /// A TOML value of a type that no key takes; the words name the type.
     Other(&'static str),
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Refused {
     pub(crate) kind: PlanErrorKind,
     /// What is wrong with the value.
     pub(crate) problem: String,
-    /// The way out, where there is a better one than what is allowed.
+    /// What to do, if there is a better hint than the allowed values.
     pub(crate) hint: Option<String>,
 }
 
@@ -52,16 +52,16 @@ pub(super) fn within<T: PartialOrd>(value: T, (least, most): (T, T)) -> Result<T
     if least <= value && value <= most { Ok(value) } else { Err(Refused::out_of_range()) }
 }
 
-impl<'a> Raw<'a> {
-    /// The whole number that is written, as wide as it takes to tell "too large" from "not a number".
+impl<'a> RawValue<'a> {
+    /// The whole number, in a type wide enough to tell "too large" from "not a number".
     fn whole(self) -> Result<i128, Refused> {
         let wrong = || Refused::new(PlanErrorKind::Type, "not a whole number");
         let (digits, radix) = match self {
             Self::Integer(digits, radix) => (digits, radix),
             Self::Text(text) => (text.trim(), 10),
             Self::Float(_) | Self::Flag(_) | Self::List(_) | Self::Table(_) | Self::Other(_) => {
-                let what = self.what();
-                return Err(Refused::new(PlanErrorKind::Type, format!("{what}, not a whole number")));
+                let description = self.describe();
+                return Err(Refused::new(PlanErrorKind::Type, format!("{description}, not a whole number")));
             }
         };
         let unsigned = digits.strip_prefix(['-', '+']).unwrap_or(digits);
@@ -82,8 +82,8 @@ impl<'a> Raw<'a> {
         u64::try_from(number).map_err(|_| Refused::out_of_range())
     }
 
-    /// What is written, where it is not what a key takes.
-    fn what(self) -> &'static str {
+    /// Names the type of a value that the key does not take.
+    fn describe(self) -> &'static str {
         match self {
             Self::Text(_) => "a text",
             Self::Integer(..) => "a bare number",
@@ -95,7 +95,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// A TOML value as keys read it.
+    /// Converts a TOML value for keys.
     pub(crate) fn of(value: &'a toml::de::DeValue<'a>) -> Self {
         use toml::de::DeValue;
         match value {
@@ -109,32 +109,32 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// What a list holds: of an option's text, what stands between commas, with or without brackets around.
-    fn items(self) -> Result<Vec<Raw<'a>>, Refused> {
+    /// The items of a list; the text of an option is split at commas, with or without brackets.
+    fn items(self) -> Result<Vec<RawValue<'a>>, Refused> {
         match self {
             Self::List(values) => Ok(values.iter().map(|value| Self::of(value.get_ref())).collect()),
             Self::Text(text) => {
                 let text = text.trim();
                 let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
                 let parts = inner.split(',').map(|part| part.trim().trim_matches(['"', '\'']));
-                Ok(parts.filter(|part| !part.is_empty()).map(Raw::Text).collect())
+                Ok(parts.filter(|part| !part.is_empty()).map(RawValue::Text).collect())
             }
-            _ => Err(Refused::new(PlanErrorKind::Type, format!("{}, not a list", self.what()))),
+            _ => Err(Refused::new(PlanErrorKind::Type, format!("{}, not a list", self.describe()))),
         }
     }
 
-    /// What `read` makes of each that a list holds; what is no list is a list of one.
-    pub(super) fn each<T>(self, read: impl Fn(Self) -> Result<T, Refused>) -> Result<Vec<T>, Refused> {
+    /// Applies `read` to each item of a list; a single value counts as a list of one.
+    pub(super) fn read_each<T>(self, read: impl Fn(Self) -> Result<T, Refused>) -> Result<Vec<T>, Refused> {
         let items = if let Self::Integer(..) = self { vec![self] } else { self.items()? };
         items.into_iter().map(read).collect()
     }
 
-    /// The plain decimal number that is written: no exponent, no `nan`.
+    /// The plain decimal number: no exponent, no `nan`.
     pub(super) fn decimal(self) -> Result<f64, Refused> {
         let text = match self {
             Self::Integer(digits, 10) | Self::Float(digits) => digits,
             Self::Text(text) => text.trim(),
-            _ => return Err(Refused::new(PlanErrorKind::Type, format!("{}, not a number", self.what()))),
+            _ => return Err(Refused::new(PlanErrorKind::Type, format!("{}, not a number", self.describe()))),
         };
         let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         let plain = text.split_once('.').map_or(digits(text), |(whole, rest)| digits(whole) && digits(rest));
@@ -144,7 +144,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The yes or no that is written.
+    /// The `true` or `false` of a switch.
     pub(super) fn flag(self) -> Result<bool, Refused> {
         match self {
             Self::Flag(flag) => Ok(flag),
@@ -154,15 +154,15 @@ impl<'a> Raw<'a> {
         }
     }
 
-    fn text(self, what: &str) -> Result<&'a str, Refused> {
+    fn text(self, expected: &str) -> Result<&'a str, Refused> {
         match self {
             Self::Text(text) => Ok(text.trim()),
-            _ => Err(Refused::new(PlanErrorKind::Type, format!("{}, not {what}", self.what()))),
+            _ => Err(Refused::new(PlanErrorKind::Type, format!("{}, not {expected}", self.describe()))),
         }
     }
 
-    /// Reads a quantity whose bare number is an error, because its unit would be a guess.
-    pub(super) fn quantity<T: std::str::FromStr>(self, what: &str, unit: &str) -> Result<T, Refused> {
+    /// Reads a quantity. A bare number is an error, because its unit would be a guess.
+    pub(super) fn quantity<T: std::str::FromStr>(self, expected: &str, unit: &str) -> Result<T, Refused> {
         let digits = match self {
             Self::Integer(digits, 10) => Some(digits),
             Self::Text(text) => Some(text.trim()),
@@ -173,29 +173,29 @@ impl<'a> Raw<'a> {
         if let Some(digits) = bare.filter(|text| format!("{text}{unit}").parse::<T>().is_ok()) {
             return Err(Refused {
                 kind: PlanErrorKind::Type,
-                problem: format!("{what} without a unit"),
+                problem: format!("{expected} without a unit"),
                 hint: Some(format!("write \"{digits}{unit}\"")),
             });
         }
-        self.text(what)?.parse().map_err(|_| Refused::new(PlanErrorKind::Type, format!("not {what}")))
+        self.text(expected)?.parse().map_err(|_| Refused::new(PlanErrorKind::Type, format!("not {expected}")))
     }
 }
 
-pub(super) fn read_size(raw: Raw<'_>, zero: bool) -> Result<Size, Refused> {
+pub(super) fn read_size(raw: RawValue<'_>, zero: bool) -> Result<BlocksOrBytes, Refused> {
     let size = match raw {
-        Raw::Integer(..) => Size::Blocks(Blocks(raw.number((0, BLOCKS_MAX))?)),
+        RawValue::Integer(..) => BlocksOrBytes::Blocks(BlockCount(raw.number((0, BLOCKS_MAX))?)),
         _ => raw.text("a size")?.parse().map_err(|_| Refused::new(PlanErrorKind::Type, "not a size"))?,
     };
     match size {
-        Size::Blocks(Blocks(0)) | Size::Bytes(Bytes(0)) if zero => Ok(size),
-        Size::Blocks(Blocks(blocks)) => within(blocks, (1, BLOCKS_MAX)).map(|_| size),
-        Size::Bytes(Bytes(bytes)) => within(bytes, (BLOCK_SIZE.0, TABLE_BYTES_MAX)).map(|_| size),
+        BlocksOrBytes::Blocks(BlockCount(0)) | BlocksOrBytes::Bytes(Bytes(0)) if zero => Ok(size),
+        BlocksOrBytes::Blocks(BlockCount(blocks)) => within(blocks, (1, BLOCKS_MAX)).map(|_| size),
+        BlocksOrBytes::Bytes(Bytes(bytes)) => within(bytes, (BLOCK_SIZE.0, TABLE_BYTES_MAX)).map(|_| size),
     }
 }
 
-pub(super) fn read_block_size(raw: Raw<'_>) -> Result<Bytes, Refused> {
+pub(super) fn read_block_size(raw: RawValue<'_>) -> Result<Bytes, Refused> {
     let bytes = match raw {
-        Raw::Integer(..) => raw.number((0, u64::MAX))?,
+        RawValue::Integer(..) => raw.number((0, u64::MAX))?,
         _ => {
             let read = raw.text("a number of bytes")?.parse::<Bytes>();
             read.map_err(|_| Refused::new(PlanErrorKind::Type, "not a number of bytes"))?.0
@@ -208,7 +208,7 @@ pub(super) fn read_block_size(raw: Raw<'_>) -> Result<Bytes, Refused> {
     Ok(Bytes(bytes))
 }
 
-pub(super) fn read_url(raw: Raw<'_>, engines: Engines) -> Result<TargetUrl, Refused> {
+pub(super) fn read_url(raw: RawValue<'_>, engines: Engines) -> Result<TargetUrl, Refused> {
     let text = raw.text("a URL")?;
     let url = TargetUrl::read(text, engines).map_err(|error| {
         let kind = match error {
@@ -222,8 +222,8 @@ pub(super) fn read_url(raw: Raw<'_>, engines: Engines) -> Result<TargetUrl, Refu
         };
         Refused { kind, problem, hint: Some(hint) }
     })?;
-    if engines.of(&url).is_none() {
-        // What stands before a lone colon may be anything, such as a user; before `://` it is a scheme.
+    if engines.spec_of(&url).is_none() {
+        // The text before a lone colon may be anything, such as a user; before `://` it is a scheme.
         let named = if text.contains("://") { format!(" {:?}", url.scheme) } else { String::new() };
         let examples: Vec<_> = engines.examples().map(|example| format!("`{example}`")).collect();
         return Err(Refused {
@@ -232,20 +232,20 @@ pub(super) fn read_url(raw: Raw<'_>, engines: Engines) -> Result<TargetUrl, Refu
             hint: Some(format!("allowed: {}", or(&examples))),
         });
     }
-    // The value is not repeated: in a misspelt URL a password can stand anywhere.
-    if let Some(words) = engines.refused(&url) {
-        let problem = format!("the URL's {} is none of its words", words.name);
+    // Do not repeat the value: a misspelled URL can contain a password anywhere.
+    if let Some(words) = engines.refused_parameter(&url) {
+        let problem = format!("the URL's {} has an invalid value", words.name);
         let hint = format!("allowed: {}={}", words.name, words.allowed.join(", "));
         return Err(Refused { kind: PlanErrorKind::Range, problem, hint: Some(hint) });
     }
     Ok(url)
 }
 
-/// The most targets of a plan.
+/// The largest number of targets in a plan.
 const TARGETS_MAX: usize = 100;
 
-/// At least two URLs, each once.
-pub(super) fn read_urls(raw: Raw<'_>, engines: Engines) -> Result<Vec<TargetUrl>, Refused> {
+/// Reads at least two URLs without duplicates.
+pub(super) fn read_urls(raw: RawValue<'_>, engines: Engines) -> Result<Vec<TargetUrl>, Refused> {
     let mut urls: Vec<TargetUrl> = Vec::new();
     for (at, item) in raw.items()?.into_iter().enumerate() {
         let number = at + 1;
@@ -273,11 +273,11 @@ pub(super) fn read_urls(raw: Raw<'_>, engines: Engines) -> Result<Vec<TargetUrl>
     }
 }
 
-pub(super) fn read_rate(raw: Raw<'_>, range: (Rate, Rate)) -> Result<Rate, Refused> {
+pub(super) fn read_rate(raw: RawValue<'_>, range: (Rate, Rate)) -> Result<Rate, Refused> {
     within(raw.quantity("a rate", "/s")?, range)
 }
 
-pub(super) fn read_name(raw: Raw<'_>) -> Result<String, Refused> {
+pub(super) fn read_name(raw: RawValue<'_>) -> Result<String, Refused> {
     let name = raw.text("a name")?;
     let first = name.starts_with(|c: char| c.is_ascii_alphabetic());
     let rest = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
@@ -287,37 +287,37 @@ pub(super) fn read_name(raw: Raw<'_>) -> Result<String, Refused> {
     }
 }
 
-/// An option with its value: `terminals=true`.
-pub(super) fn read_option(raw: Raw<'_>) -> Result<String, Refused> {
+/// Reads an option with its value: `terminals=true`.
+pub(super) fn read_option(raw: RawValue<'_>) -> Result<String, Refused> {
     let text = raw.text("an option with its value")?;
     let parts = text.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
     match parts {
         Some((name, value)) if !name.is_empty() && !value.is_empty() && text.len() <= 255 => {
-            read_name(Raw::Text(name))?;
+            read_name(RawValue::Text(name))?;
             Ok(format!("{name}={value}"))
         }
         _ => Err(Refused::new(PlanErrorKind::Range, "not an option with its value")),
     }
 }
 
-/// Phases of a schedule, at least one.
-pub(super) fn read_phases(raw: Raw<'_>) -> Result<Vec<Phase>, Refused> {
-    let mut phases: Vec<Phase> = Vec::new();
+/// Reads at least one phase of a schedule.
+pub(super) fn read_phases(raw: RawValue<'_>) -> Result<Vec<RatePhase>, Refused> {
+    let mut phases: Vec<RatePhase> = Vec::new();
     for (at, item) in raw.items()?.into_iter().enumerate() {
         let phase = item.text("a phase")?.parse().map_err(|wrong: String| {
             Refused::new(PlanErrorKind::Type, format!("number {} of the list: {wrong}", at + 1))
         })?;
         phases.push(phase);
     }
-    match Curve::of(&phases, 0.0).stages().len() {
+    match RateCurve::of(&phases, 0.0).stages().len() {
         0 => Err(Refused::new(PlanErrorKind::Range, "there is no phase")),
         stages if stages > PHASES_MAX => Err(Refused::out_of_range()),
         _ => Ok(phases),
     }
 }
 
-/// Machines to look at, at least one; each a text, or a table with its words.
-pub(super) fn read_hosts(raw: Raw<'_>) -> Result<Vec<HostSpec>, Refused> {
+/// Reads at least one host to observe; each is a text, or a table with its words.
+pub(super) fn read_hosts(raw: RawValue<'_>) -> Result<Vec<HostSpec>, Refused> {
     let refused = |at: usize, error: HostError| Refused {
         kind: if error.is_secret { PlanErrorKind::Secret } else { PlanErrorKind::Type },
         problem: format!("number {} of the list: {}", at + 1, error.problem),
@@ -326,7 +326,7 @@ pub(super) fn read_hosts(raw: Raw<'_>) -> Result<Vec<HostSpec>, Refused> {
     let mut specs: Vec<HostSpec> = Vec::new();
     for (at, item) in raw.items()?.into_iter().enumerate() {
         let spec = match item {
-            Raw::Table(table) => host_of_table(table),
+            RawValue::Table(table) => host_of_table(table),
             item => item.text("a machine")?.parse(),
         };
         specs.push(spec.map_err(|error| refused(at, error))?);
@@ -343,9 +343,9 @@ fn host_of_table(table: &toml::de::DeTable<'_>) -> Result<HostSpec, HostError> {
     let url = url.ok_or_else(|| HostError::new("it has no url", format!("write url = {}", hosts::FORMS)))?;
     let mut spec = HostSpec::database(url.parse()?);
     for (name, value) in table {
-        match Raw::of(value.get_ref()) {
-            Raw::Text(text) => spec.put(name.get_ref(), text)?,
-            Raw::Integer(digits, 10) if name.get_ref() == "target" => spec.put("target", digits)?,
+        match RawValue::of(value.get_ref()) {
+            RawValue::Text(text) => spec.put(name.get_ref(), text)?,
+            RawValue::Integer(digits, 10) if name.get_ref() == "target" => spec.put("target", digits)?,
             _ => {
                 return Err(HostError::new("one of its words is no text", hosts::WORDS));
             }
@@ -354,7 +354,7 @@ fn host_of_table(table: &toml::de::DeTable<'_>) -> Result<HostSpec, HostError> {
     spec.whole()
 }
 
-pub(super) fn read_variable(raw: Raw<'_>) -> Result<String, Refused> {
+pub(super) fn read_variable(raw: RawValue<'_>) -> Result<String, Refused> {
     let name = raw.text("the name of an environment variable")?;
     if hosts::is_variable(name) {
         Ok(name.to_owned())
@@ -363,7 +363,7 @@ pub(super) fn read_variable(raw: Raw<'_>) -> Result<String, Refused> {
     }
 }
 
-pub(super) fn read_file(raw: Raw<'_>) -> Result<String, Refused> {
+pub(super) fn read_file(raw: RawValue<'_>) -> Result<String, Refused> {
     let name = raw.text("the name of a file")?;
     if name.is_empty() || name.contains('\0') || name.len() > 4_096 {
         return Err(Refused::new(PlanErrorKind::Range, "not the name of a file"));
@@ -371,10 +371,10 @@ pub(super) fn read_file(raw: Raw<'_>) -> Result<String, Refused> {
     Ok(name.to_owned())
 }
 
-/// Names of variables and options that hold a password, whoever reads them.
+/// Parts of names of variables and options that hold a password, for any program.
 const PASSWORD_MARKS: [&str; 2] = ["password", "passwd"];
 
-pub(super) fn read_command(raw: Raw<'_>, engines: Engines) -> Result<String, Refused> {
+pub(super) fn read_command(raw: RawValue<'_>, engines: Engines) -> Result<String, Refused> {
     let command = raw.text("a command")?;
     if command.is_empty() || command.contains('\0') || command.len() > 4_096 {
         return Err(Refused::new(PlanErrorKind::Range, "not a command"));
@@ -391,7 +391,7 @@ pub(super) fn read_command(raw: Raw<'_>, engines: Engines) -> Result<String, Ref
     Ok(command.to_owned())
 }
 
-/// Whether a command seems to hold a password, and not only the name of a variable with one.
+/// Whether a command seems to contain a password, rather than the name of a variable that holds one.
 fn holds_password(command: &str, engines: Engines) -> bool {
     let lower = command.to_ascii_lowercase();
     let of_engines = engines.0.iter().flat_map(|engine| engine.passwords.variables);
@@ -409,11 +409,11 @@ fn holds_password(command: &str, engines: Engines) -> bool {
     marked || in_url || option_holds_password(command, engines)
 }
 
-/// Clients whose options take a user and, behind a colon, a password; and those options.
+/// Clients whose options take a user and a password, separated by a colon; and those options.
 const FETCHERS: [&str; 3] = ["curl", "wget", "http"];
 const FETCH_OPTIONS: [&str; 4] = ["-u", "--user", "--proxy-user", "-a"];
 
-/// Whether an option of a usual client holds a password.
+/// Whether an option of a common client contains a password.
 fn option_holds_password(command: &str, engines: Engines) -> bool {
     let is_value = |value: &str| {
         let value = value.trim_matches(['"', '\'']);
@@ -424,7 +424,7 @@ fn option_holds_password(command: &str, engines: Engines) -> bool {
         false => is_value(value),
     };
     let clients = engines.0.iter().map(|engine| engine.passwords.clients);
-    // Clients, their options, and whether these name the user before a colon.
+    // Clients, their options, and whether a user and a colon come before the password.
     let options: Vec<(&[&str], &[&str], bool)> = clients
         .map(|clients| (clients, &["-p"][..], false))
         .chain([(&FETCHERS[..], &FETCH_OPTIONS[..], true)])
@@ -439,7 +439,7 @@ fn option_holds_password(command: &str, engines: Engines) -> bool {
             let rest = &words[at + 1..];
             rest.iter().enumerate().any(|(i, word)| {
                 options.iter().any(|option| match word.strip_prefix(option) {
-                    // `-u a:b`: the value is the next word. What stands behind `-p` and a blank is a database.
+                    // For `-u a:b` the value is the next word. The word after `-p` and a blank is a database.
                     Some("") => *after_colon && rest.get(i + 1).is_some_and(|next| password_in(next, true)),
                     Some(value) if option.starts_with("--") => {
                         value.strip_prefix('=').is_some_and(|value| password_in(value, *after_colon))
@@ -453,7 +453,7 @@ fn option_holds_password(command: &str, engines: Engines) -> bool {
 }
 
 pub(super) fn read_word(
-    raw: Raw<'_>,
+    raw: RawValue<'_>,
     words: &[(&'static str, &'static str)],
 ) -> Result<&'static str, Refused> {
     let text = raw.text("a word")?;

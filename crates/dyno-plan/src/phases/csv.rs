@@ -1,29 +1,29 @@
-//! A file of times and rates.
+//! Reads a CSV file of times and rates.
 
 use std::path::Path;
 
 use super::text::{ROWS_MAX, check, moment, rate};
 use crate::error::{PlanError, PlanErrorKind, PlanErrors, shown};
-use crate::lines::Lines;
+use crate::lines::SourceLines;
 use crate::read::PlanFile;
-use crate::units::Span;
+use crate::units::TimeSpan;
 
-/// What a file has to look like.
+/// The required format, as errors state it.
 const FORM: &str =
     "each line is TIME,RATE: seconds from 0 on (`90`, `1m`), operations per second (`500`, `500/s`)";
 
-/// Reads a file of times and rates: a row each, with a head or without, from time 0 on.
+/// Reads a file with one time and rate per row, from time 0 on, with or without a header.
 ///
 /// # Errors
-/// The file cannot be read, or a row is wrong, with its line and column.
-pub(crate) fn read_rows(path: &Path) -> Result<Vec<(Span, f64)>, PlanErrors> {
+/// The file cannot be read, or a row is invalid; the error has its line and column.
+pub(crate) fn read_rows(path: &Path) -> Result<Vec<(TimeSpan, f64)>, PlanErrors> {
     let file = PlanFile::open_schedule(path)?;
     rows(&file)
 }
 
-/// The rows of a file that was read.
-pub(super) fn rows(file: &PlanFile) -> Result<Vec<(Span, f64)>, PlanErrors> {
-    let lines = Lines::new(&file.name, &file.text);
+/// The rows of a file that is already read.
+pub(super) fn rows(file: &PlanFile) -> Result<Vec<(TimeSpan, f64)>, PlanErrors> {
+    let lines = SourceLines::new(&file.name, &file.text);
     let refuse = |at: usize, value: &str, problem: String| {
         PlanErrors::from(PlanError {
             kind: PlanErrorKind::Type,
@@ -34,7 +34,7 @@ pub(super) fn rows(file: &PlanFile) -> Result<Vec<(Span, f64)>, PlanErrors> {
             hint: FORM.into(),
         })
     };
-    let mut rows: Vec<(Span, f64)> = Vec::new();
+    let mut rows: Vec<(TimeSpan, f64)> = Vec::new();
     let (mut begin, mut seen) = (0, false);
     for line in file.text.split_inclusive('\n') {
         let at = begin;
@@ -43,7 +43,7 @@ pub(super) fn rows(file: &PlanFile) -> Result<Vec<(Span, f64)>, PlanErrors> {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        // A head: two names.
+        // A header: two names.
         let is_head = !seen && !text.contains(|c: char| c.is_ascii_digit()) && text.split(',').count() == 2;
         seen = true;
         if is_head {

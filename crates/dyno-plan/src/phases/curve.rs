@@ -1,44 +1,44 @@
-//! The rate at each moment of a schedule, how many arrivals it makes, and when each is due.
+//! The rate of a schedule at each moment, the number of arrivals so far, and the due time of each arrival.
 
-use super::Phase;
-use super::piece::{Piece, Shape};
+use super::RatePhase;
+use super::piece::{RateSegment, RateShape};
 
-/// A schedule as a function of time. Before its phases lies a lead, as long as a warm-up, at the rate that the first one
-/// begins with; behind them the last rate goes on.
+/// A schedule as a function of time. A lead comes before its phases: as long as the warm-up, at the first phase's initial
+/// rate. After the phases the last rate continues.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
+pub struct RateCurve {
     stages: Vec<Stage>,
-    pieces: Vec<Piece>,
+    pieces: Vec<RateSegment>,
 }
 
-/// A part of a schedule with figures of its own: a phase, or one step of it.
+/// A part of a schedule with its own figures: a phase, or one step of a `steps` phase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stage {
-    /// As it is written: `ramp 0/s..1000/s 30s`; of a file without its rows.
+    /// As written: `ramp 0/s..1000/s 30s`; for a CSV file, without its rows.
     pub name: String,
-    /// Its begin, seconds after the first one's.
+    /// Its start, in seconds after the start of the first stage.
     pub begin_s: f64,
-    /// Its end.
+    /// Its end, in seconds after the start of the first stage.
     pub end_s: f64,
 }
 
-impl Curve {
-    /// The function of `phases`, all of which were read, behind a lead of `lead_s` seconds.
-    pub fn of(phases: &[Phase], lead_s: f64) -> Self {
+impl RateCurve {
+    /// The function of `phases` after a lead of `lead_s` seconds; all their files must be read.
+    pub fn of(phases: &[RatePhase], lead_s: f64) -> Self {
         let mut curve = Self { stages: Vec::new(), pieces: Vec::new() };
         for phase in phases {
             curve.take(phase, lead_s);
         }
         let first = curve.pieces.first().map_or(0.0, |piece| piece.rate(0.0));
         let last = curve.pieces.last().map_or(0.0, |piece| piece.rate(piece.seconds));
-        let flat = |begin_s, seconds, rate| Piece {
+        let flat = |begin_s, seconds, rate| RateSegment {
             begin_s,
             seconds,
-            shape: Shape::Line { from: rate, to: rate },
+            shape: RateShape::Line { from: rate, to: rate },
             before: 0.0,
         };
         curve.pieces.insert(0, flat(0.0, lead_s, first));
-        let end_s = curve.pieces.last().map_or(0.0, Piece::end_s);
+        let end_s = curve.pieces.last().map_or(0.0, RateSegment::end_s);
         curve.pieces.push(flat(end_s, f64::INFINITY, last));
         let mut before = 0.0;
         for piece in &mut curve.pieces {
@@ -48,34 +48,41 @@ impl Curve {
         curve
     }
 
-    fn take(&mut self, phase: &Phase, lead_s: f64) {
+    fn take(&mut self, phase: &RatePhase, lead_s: f64) {
         let begin_s = self.stages.last().map_or(0.0, |stage| stage.end_s);
         let mut at_s = lead_s + begin_s;
         let mut name = phase.to_string();
-        let mut add = |seconds: f64, shape: Shape| {
-            self.pieces.push(Piece { begin_s: at_s, seconds, shape, before: 0.0 });
+        let mut add = |seconds: f64, shape: RateShape| {
+            self.pieces.push(RateSegment { begin_s: at_s, seconds, shape, before: 0.0 });
             at_s += seconds;
         };
         match phase {
-            Phase::Hold { rate, time } => add(time.0.as_secs_f64(), Shape::Line { from: *rate, to: *rate }),
-            Phase::Ramp { from, to, time } => add(time.0.as_secs_f64(), Shape::Line { from: *from, to: *to }),
-            Phase::Sine { low, high, period, time } => add(
+            RatePhase::Hold { rate, time } => {
+                add(time.0.as_secs_f64(), RateShape::Line { from: *rate, to: *rate });
+            }
+            RatePhase::Ramp { from, to, time } => {
+                add(time.0.as_secs_f64(), RateShape::Line { from: *from, to: *to });
+            }
+            RatePhase::Sine { low, high, period, time } => add(
                 time.0.as_secs_f64(),
-                Shape::Sine { low: *low, high: *high, period_s: period.0.as_secs_f64() },
+                RateShape::Sine { low: *low, high: *high, period_s: period.0.as_secs_f64() },
             ),
-            Phase::Csv { file, rows } => {
+            RatePhase::Csv { file, rows } => {
                 for pair in rows.as_deref().unwrap_or_default().windows(2) {
                     let (begin, end) = (pair[0], pair[1]);
-                    // Two rows of one time are a jump.
+                    // Two rows with the same time are a jump.
                     if end.0 > begin.0 {
-                        add((end.0.0 - begin.0.0).as_secs_f64(), Shape::Line { from: begin.1, to: end.1 });
+                        add(
+                            (end.0.0 - begin.0.0).as_secs_f64(),
+                            RateShape::Line { from: begin.1, to: end.1 },
+                        );
                     }
                 }
                 name = format!("csv {file}");
             }
-            Phase::Steps { each, .. } => {
+            RatePhase::Steps { each, .. } => {
                 for rate in phase.rates() {
-                    self.take(&Phase::Hold { rate, time: *each }, lead_s);
+                    self.take(&RatePhase::Hold { rate, time: *each }, lead_s);
                 }
                 return;
             }
@@ -83,33 +90,33 @@ impl Curve {
         self.stages.push(Stage { name, begin_s, end_s: at_s - lead_s });
     }
 
-    /// Its parts with figures of their own, one after the other.
+    /// The parts with their own figures, in order.
     pub fn stages(&self) -> &[Stage] {
         &self.stages
     }
 
-    /// Operations per second, `s` seconds after the lead's begin. Where it jumps, the rate behind the jump.
+    /// Operations per second, `s` seconds after the start of the lead; at a jump, the rate after it.
     pub fn rate(&self, s: f64) -> f64 {
         let piece = self.piece_at(s);
         piece.rate((s - piece.begin_s).max(0.0))
     }
 
-    /// Arrivals from the lead's begin until `s` seconds later.
+    /// Arrivals from the start of the lead until `s` seconds later.
     pub fn arrivals(&self, s: f64) -> f64 {
         let piece = self.piece_at(s);
         piece.before + piece.arrivals((s - piece.begin_s).max(0.0))
     }
 
-    fn piece_at(&self, s: f64) -> &Piece {
+    fn piece_at(&self, s: f64) -> &RateSegment {
         let at = self.pieces.partition_point(|piece| piece.begin_s <= s);
         &self.pieces[at.saturating_sub(1)]
     }
 
-    /// Seconds after the lead's begin at which `arrivals` have come, and another one is due; infinite where no more come. `hint`
-    /// is 0, or what an earlier call for fewer arrivals has left there.
+    /// The due time of the next arrival after `arrivals`, in seconds after the start of the lead; infinite if no more come.
+    /// `hint` is 0 on the first call; later calls, for more arrivals, pass back what the call before left in it.
     pub fn when(&self, arrivals: f64, hint: &mut usize) -> f64 {
         let last = self.pieces.len() - 1;
-        // What is due where nothing comes for a while is due when it begins to come.
+        // An arrival due within a pause is due when the pause ends.
         while *hint < last && arrivals >= self.pieces[*hint + 1].before {
             *hint += 1;
         }

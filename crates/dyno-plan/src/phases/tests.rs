@@ -3,7 +3,7 @@ use super::*;
 use crate::read::PlanFile;
 use proptest::prelude::*;
 
-fn phase(text: &str) -> Phase {
+fn phase(text: &str) -> RatePhase {
     text.parse().unwrap_or_else(|wrong| panic!("{text}: {wrong}"))
 }
 
@@ -24,7 +24,7 @@ fn phases_read_as_they_are_written() {
         assert_eq!(read.time().unwrap().to_string(), time);
     }
     assert_eq!(phase("csv load.csv").time(), None, "it was not read yet");
-    let curve = Curve::of(&[phase("steps 3..1/s by 1/s each 1s"), phase("csv x: 0s 1/s 2s 1/s")], 0.0);
+    let curve = RateCurve::of(&[phase("steps 3..1/s by 1/s each 1s"), phase("csv x: 0s 1/s 2s 1/s")], 0.0);
     let names: Vec<_> =
         curve.stages().iter().map(|stage| (stage.name.as_str(), stage.begin_s, stage.end_s)).collect();
     assert_eq!(
@@ -58,7 +58,7 @@ fn what_is_no_phase_says_why() {
         ("csv x: 1s 1/s 2s 1/s", "not at time 0"),
         ("csv x: 0s 1/s 2s", "a time without a rate"),
     ] {
-        let wrong = text.parse::<Phase>().unwrap_err();
+        let wrong = text.parse::<RatePhase>().unwrap_err();
         assert!(wrong.contains(says), "{text}: {wrong}");
     }
 }
@@ -67,7 +67,7 @@ fn what_is_no_phase_says_why() {
 fn a_file_of_times_and_rates_is_read_and_its_faults_have_places() {
     let read = |text: &str| rows(&PlanFile { name: "load.csv".into(), text: text.into() });
     let whole = read("\u{feff}time,rate\r\n# by night\n0,100\n 1m , 500/s\n90,0\n").unwrap();
-    let phase = Phase::Csv { file: "load.csv".into(), rows: Some(whole) };
+    let phase = RatePhase::Csv { file: "load.csv".into(), rows: Some(whole) };
     assert_eq!(phase.to_string(), "csv load.csv: 0s 100/s 1m 500/s 90s 0/s");
     for (text, says) in [
         ("0,100\n5 100\n", "load.csv:2:1: 5 100: a row without a comma"),
@@ -84,7 +84,7 @@ fn a_file_of_times_and_rates_is_read_and_its_faults_have_places() {
     }
 }
 
-/// Any phase of a few seconds.
+/// Any phase that lasts a few seconds.
 fn any_phase() -> impl Strategy<Value = String> {
     let rate = || 0u32..500;
     prop_oneof![
@@ -101,7 +101,7 @@ proptest! {
     #[test]
     fn as_many_arrivals_are_due_by_a_moment_as_the_rate_makes(texts in prop::collection::vec(any_phase(), 1..5), lead in 0.0f64..2.0) {
         let phases: Vec<_> = texts.iter().map(|text| phase(text)).collect();
-        let curve = Curve::of(&phases, lead);
+        let curve = RateCurve::of(&phases, lead);
         let total = lead + total(&phases).unwrap().0.as_secs_f64();
         let (mut hint, mut due) = (0, Vec::new());
         loop {
@@ -110,7 +110,7 @@ proptest! {
             due.push(s);
         }
         prop_assert!(due.is_sorted());
-        // Moments all over it, its stages' ends among them.
+        // Moments over the whole schedule, including the ends of stages.
         let ends = curve.stages().iter().map(|stage| lead + stage.end_s);
         for s in ends.chain((0..=50).map(|part| total * f64::from(part) / 50.0)) {
             let came = due.iter().filter(|moment| **moment < s).count() as f64;
@@ -124,7 +124,7 @@ proptest! {
 
     #[test]
     fn the_arrivals_are_the_area_under_the_rate(text in any_phase()) {
-        let curve = Curve::of(&[phase(&text)], 0.0);
+        let curve = RateCurve::of(&[phase(&text)], 0.0);
         let end = curve.stages()[0].end_s;
         let slices = 20_000;
         let width = end / f64::from(slices);
@@ -134,9 +134,9 @@ proptest! {
 
     #[test]
     fn no_bytes_panic_the_reader_of_phases(text in "(hold|ramp|steps|sine|csv)? ?[0-9a-z:/. ]{0,40}") {
-        if let Ok(read) = text.parse::<Phase>() {
-            prop_assert_eq!(&read.to_string().parse::<Phase>().unwrap(), &read);
-            if read.time().is_some() { Curve::of(&[read], 1.0).when(3.0, &mut 0); }
+        if let Ok(read) = text.parse::<RatePhase>() {
+            prop_assert_eq!(&read.to_string().parse::<RatePhase>().unwrap(), &read);
+            if read.time().is_some() { RateCurve::of(&[read], 1.0).when(3.0, &mut 0); }
         }
     }
 }

@@ -1,33 +1,33 @@
-//! How a phase is written and read.
+//! Parses and writes a phase as text.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::Phase;
-use crate::units::{Rate, Span};
+use super::RatePhase;
+use crate::units::{Rate, TimeSpan};
 
-/// The most phases of a schedule, each step counted.
+/// The largest number of phases in a schedule; each step counts.
 pub const PHASES_MAX: usize = 1_000;
 
-/// The highest rate of a phase, per second, as of `workload.rate`.
+/// The highest rate of a phase per second, the same as for `workload.rate`.
 const RATE_MAX: f64 = 100_000_000.0;
 
-/// The most rows of a file of times and rates.
+/// The largest number of rows in a CSV file.
 pub(super) const ROWS_MAX: usize = 10_000;
 
-/// Why a phase cannot be read.
-type Wrong = String;
+/// Why a phase cannot be parsed.
+type PhaseError = String;
 
-impl FromStr for Phase {
+impl FromStr for RatePhase {
     type Err = String;
 
-    /// Reads a phase.
+    /// Parses a phase.
     ///
     /// # Errors
-    /// What is wrong with it, in lower case.
-    fn from_str(text: &str) -> Result<Self, Wrong> {
+    /// What is wrong with the text, beginning in lower case.
+    fn from_str(text: &str) -> Result<Self, PhaseError> {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words.as_slice() {
             ["hold", rate_text, time] => Ok(Self::Hold { rate: rate(rate_text)?, time: span(time)? }),
@@ -59,7 +59,7 @@ impl FromStr for Phase {
     }
 }
 
-/// A phase of each kind.
+/// One example of each kind of phase.
 pub(crate) const FORMS: [&str; 5] = [
     "hold 1000/s 60s",
     "ramp 0..1000/s 30s",
@@ -68,22 +68,22 @@ pub(crate) const FORMS: [&str; 5] = [
     "csv FILE",
 ];
 
-fn steps((from, to): (f64, f64), by: f64, each: Span) -> Result<Phase, Wrong> {
-    let many = (to - from).abs() / by;
-    if by <= 0.0 || from == to {
+fn steps((from, to): (f64, f64), step_rate: f64, step_time: TimeSpan) -> Result<RatePhase, PhaseError> {
+    let many = (to - from).abs() / step_rate;
+    if step_rate <= 0.0 || from == to {
         return Err("its steps lead nowhere: write another rate at the end, and a distance above zero".into());
     }
     if (many - many.round()).abs() > 1e-6 {
-        return Err(format!("steps by {by}/s do not lead from {from}/s to {to}/s"));
+        return Err(format!("steps by {step_rate}/s do not lead from {from}/s to {to}/s"));
     }
     if many + 1.0 > PHASES_MAX as f64 {
         return Err(format!("it has more than {PHASES_MAX} steps"));
     }
-    Ok(Phase::Steps { from, to, by, each })
+    Ok(RatePhase::Steps { from, to, by: step_rate, each: step_time })
 }
 
-/// What stands behind `csv`: a file's name, and its rows where it was read already.
-fn csv(text: &str) -> Result<Phase, Wrong> {
+/// Reads what follows `csv`: a file's name, and its rows if they are already known.
+fn csv(text: &str) -> Result<RatePhase, PhaseError> {
     let (file, rows) = match text.rsplit_once(": ") {
         Some((file, rows)) if file.trim() == file => {
             let words: Vec<&str> = rows.split_whitespace().collect();
@@ -91,7 +91,7 @@ fn csv(text: &str) -> Result<Phase, Wrong> {
             let rows = pairs
                 .iter()
                 .map(|[at, one]| Ok((moment(at)?, rate(one)?)))
-                .collect::<Result<Vec<_>, Wrong>>()?;
+                .collect::<Result<Vec<_>, PhaseError>>()?;
             if !rest.is_empty() {
                 return Err("a time without a rate".into());
             }
@@ -104,11 +104,11 @@ fn csv(text: &str) -> Result<Phase, Wrong> {
     if file.is_empty() || file.len() > 4_096 || !file.chars().all(is_name) {
         return Err("not the name of a file; it has no comma and no quote".into());
     }
-    Ok(Phase::Csv { file: file.to_owned(), rows })
+    Ok(RatePhase::Csv { file: file.to_owned(), rows })
 }
 
-/// `200/s..1000/s`, or `200..1000/s`.
-fn between(text: &str) -> Result<(f64, f64), Wrong> {
+/// Reads two rates: `200/s..1000/s`, or `200..1000/s`.
+fn between(text: &str) -> Result<(f64, f64), PhaseError> {
     let wrong = || format!("{text:?} is not from one rate to another, as in `200..1000/s`");
     let (from, to) = text.split_once("..").ok_or_else(wrong)?;
     let to = rate(to)?;
@@ -116,8 +116,8 @@ fn between(text: &str) -> Result<(f64, f64), Wrong> {
     Ok((from, to))
 }
 
-/// A rate per second, which may be none.
-pub(super) fn rate(text: &str) -> Result<f64, Wrong> {
+/// Reads a rate per second, which may be 0.
+pub(super) fn rate(text: &str) -> Result<f64, PhaseError> {
     let zero = text.strip_suffix("/s").is_some_and(|number| number.parse() == Ok(0u32));
     if zero {
         return Ok(0.0);
@@ -129,20 +129,20 @@ pub(super) fn rate(text: &str) -> Result<f64, Wrong> {
     }
 }
 
-/// A time since a begin.
-pub(super) fn moment(text: &str) -> Result<Span, Wrong> {
+/// Reads a time since the start of the phase.
+pub(super) fn moment(text: &str) -> Result<TimeSpan, PhaseError> {
     text.parse().map_err(|_| format!("{text:?} is not a time, as in `30s`"))
 }
 
-/// A length of time that is some.
-fn span(text: &str) -> Result<Span, Wrong> {
+/// Reads a length of time above 0.
+fn span(text: &str) -> Result<TimeSpan, PhaseError> {
     match moment(text)? {
-        Span(time) if time.is_zero() => Err("it has no length".into()),
+        TimeSpan(time) if time.is_zero() => Err("it has no length".into()),
         span => Ok(span),
     }
 }
 
-impl fmt::Display for Phase {
+impl fmt::Display for RatePhase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Hold { rate, time } => write!(f, "hold {rate}/s {time}"),
@@ -162,20 +162,20 @@ impl fmt::Display for Phase {
     }
 }
 
-impl Serialize for Phase {
+impl Serialize for RatePhase {
     fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Phase {
+impl<'de> Deserialize<'de> for RatePhase {
     fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = String::deserialize(d)?;
         text.parse().map_err(|wrong| serde::de::Error::custom(format!("{text:?}: {wrong}")))
     }
 }
 
-impl schemars::JsonSchema for Phase {
+impl schemars::JsonSchema for RatePhase {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Phase".into()
     }
@@ -185,11 +185,11 @@ impl schemars::JsonSchema for Phase {
     }
 }
 
-/// Whether rows are a phase.
+/// Checks that rows make a phase.
 ///
 /// # Errors
-/// Why not.
-pub(super) fn check(rows: &[(Span, f64)]) -> Result<(), String> {
+/// Why they do not.
+pub(super) fn check(rows: &[(TimeSpan, f64)]) -> Result<(), String> {
     let (Some((first, _)), Some((last, _))) = (rows.first(), rows.last()) else {
         return Err("there is no row".into());
     };

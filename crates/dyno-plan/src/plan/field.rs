@@ -1,11 +1,11 @@
-//! How keys reach the fields of a plan.
+//! Access from keys to the fields of a plan.
 
-/// A field of a plan that takes values of type `T`.
+/// A field of a plan with values of type `T`.
 pub trait Field<T> {
-    /// Puts `value` into it.
+    /// Stores `value` in the field.
     fn put(&mut self, value: T);
 
-    /// Its value as users write it; `None` if it has none.
+    /// Its value as users write it; `None` if it has no value.
     fn text(&self) -> Option<String>;
 }
 
@@ -35,11 +35,11 @@ pub(crate) fn listed<T: ToString>(all: &[T]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// Gives enums their words, which a key can put into a plan.
+/// Makes enums usable as keys whose values are words.
 macro_rules! words {
     ($($name:ident { $($variant:ident = $word:literal),+ })+) => {$(
         $crate::names! {
-            /// The word in plans.
+            /// The word used in plan files.
             $name { $($variant = $word),+ }
         }
 

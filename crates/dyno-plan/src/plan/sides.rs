@@ -1,88 +1,88 @@
-//! Workloads that run at the same time, each in sessions of its own.
+//! Workloads that run at the same time, each in its own sessions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, Workload};
+use super::{Plan, WorkloadSettings};
 use crate::units::Rate;
 
-/// The word for the mix that a workload names itself.
+/// The word in plans for the mix that the workload's own file names.
 pub const OWN_MIX: &str = "own";
 
-/// A transaction with a rate of its own: in sessions of its own, beside the others of its workload.
+/// A transaction with its own rate: it runs in its own sessions, beside the other transactions of its workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnRate {
-    /// The place of its workload: 0 for the first, then those beside it.
+    /// Index of its workload: 0 for the first, then the background workloads.
     pub workload: usize,
-    /// Its name in the folder.
+    /// Its name in the workload's folder.
     pub transaction: String,
-    /// Its sessions.
+    /// Number of its own sessions.
     pub sessions: u32,
-    /// Transactions per second over them.
+    /// Transactions per second over these sessions.
     pub rate: Rate,
 }
 
 /// One of the workloads of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Side<'a> {
-    /// The folder; none for the classic method.
+pub struct WorkloadShare<'a> {
+    /// The folder; absent for the block workload.
     pub folder: Option<&'a str>,
-    /// Which of its mixes is run; none for the one that it names itself.
+    /// The mix to run; absent for the workload's own mix.
     pub mix: Option<&'a str>,
-    /// The one of its transactions that is run, at a rate of its own; none for all that have none.
+    /// The only transaction to run, one with its own rate; absent for all transactions without a rate.
     pub only: Option<&'a str>,
-    /// Its sessions.
+    /// Number of its own sessions.
     pub sessions: u32,
-    /// Operations per second over its sessions; none for a closed loop, or a schedule of phases.
+    /// Operations per second over its sessions; absent for a closed loop or a schedule of phases.
     pub rate: Option<Rate>,
-    /// Whether its rate goes by the phases of the plan: that of the first workload does.
+    /// Whether the plan's phases set its rate, which is true for the first workload only.
     pub phased: bool,
 }
 
-impl Side<'_> {
-    /// Whether its operations are due by a schedule.
+impl WorkloadShare<'_> {
+    /// Whether its operations are due on a schedule.
     pub fn is_open(&self) -> bool {
         self.rate.is_some() || self.phased
     }
 }
 
 impl Plan {
-    /// The workloads of a run: that of `workload.folder`, or the classic method, those beside it in the order of the plan, and
-    /// transactions with rates of their own. Sessions go by number: those of the first workload first.
-    pub fn sides(&self) -> impl Iterator<Item = Side<'_>> {
-        self.named_sides().chain(self.workload.own_rates.iter().filter_map(|own| self.alone(own)))
+    /// The workloads of a run: `workload.folder` or the block workload, the background workloads in the plan's order, then
+    /// transactions with their own rates. Sessions are numbered in this order.
+    pub fn workload_shares(&self) -> impl Iterator<Item = WorkloadShare<'_>> {
+        self.named_shares().chain(self.workload.own_rates.iter().filter_map(|own| self.own_rate_share(own)))
     }
 
-    fn alone<'a>(&'a self, own: &'a OwnRate) -> Option<Side<'a>> {
-        let whole = self.named_sides().nth(own.workload)?;
-        let OwnRate { ref transaction, sessions, rate, .. } = *own;
-        Some(Side { only: Some(transaction), sessions, rate: Some(rate), phased: false, ..whole })
+    fn own_rate_share<'a>(&'a self, own_rate: &'a OwnRate) -> Option<WorkloadShare<'a>> {
+        let whole = self.named_shares().nth(own_rate.workload)?;
+        let OwnRate { ref transaction, sessions, rate, .. } = *own_rate;
+        Some(WorkloadShare { only: Some(transaction), sessions, rate: Some(rate), phased: false, ..whole })
     }
 
-    /// The workloads that the plan itself names, without what their folders say of rates.
-    pub fn named_sides(&self) -> impl Iterator<Item = Side<'_>> {
-        let Workload { folder, mix, rate, beside, .. } = &self.workload;
-        let first = Side {
+    /// The workloads that the plan names, without transactions whose rates are set in the folders.
+    pub fn named_shares(&self) -> impl Iterator<Item = WorkloadShare<'_>> {
+        let WorkloadSettings { folder, mix, rate, beside, .. } = &self.workload;
+        let first = WorkloadShare {
             folder: folder.as_deref(),
             mix: mix.as_deref(),
             only: None,
-            // Nothing of a plan that was made by hand may overflow.
+            // A plan built by hand must not cause an overflow.
             sessions: self.data.schemas.saturating_mul(self.run.sessions_per_schema),
             rate: *rate,
             phased: !self.workload.phases.is_empty(),
         };
-        std::iter::once(first).chain((0..beside.len()).map(|at| self.workload.beside(at)))
+        std::iter::once(first).chain((0..beside.len()).map(|at| self.workload.additional_share(at)))
     }
 
-    /// Sessions of the first workload, which `run.sessions_per_schema` and the axis `sessions` of a sweep are about.
+    /// Sessions of the first workload, which `run.sessions_per_schema` and the sweep axis `sessions` set.
     pub fn leading_sessions(&self) -> u32 {
-        self.sides().next().map_or(0, |first| first.sessions)
+        self.workload_shares().next().map_or(0, |first| first.sessions)
     }
 
-    /// The workload of session `number`, its place in [`Plan::sides`], and its place among the sessions of that.
-    pub fn side_of(&self, number: u32) -> (usize, u32) {
+    /// The workload of session `number`, as an index in [`Plan::sides`], and the session's index within it.
+    pub fn share_of(&self, number: u32) -> (usize, u32) {
         let mut within = number;
-        for (place, side) in self.sides().enumerate() {
+        for (place, side) in self.workload_shares().enumerate() {
             match within.checked_sub(side.sessions) {
                 None => return (place, within),
                 Some(rest) => within = rest,
@@ -91,16 +91,16 @@ impl Plan {
         (0, number)
     }
 
-    /// Whether any session works at a rate, or by a schedule of phases.
+    /// Whether any session has a rate or a schedule of phases.
     pub fn has_rate(&self) -> bool {
-        self.sides().any(|side| side.is_open())
+        self.workload_shares().any(|side| side.is_open())
     }
 }
 
-impl Workload {
-    fn beside(&self, at: usize) -> Side<'_> {
+impl WorkloadSettings {
+    fn additional_share(&self, at: usize) -> WorkloadShare<'_> {
         let mix = self.beside_mix.get(at).map(String::as_str);
-        Side {
+        WorkloadShare {
             folder: Some(&self.beside[at]),
             mix: mix.filter(|mix| *mix != OWN_MIX),
             only: None,
@@ -134,15 +134,15 @@ mod tests {
             "workload.beside_rate=200/s,off",
         ])
         .unwrap();
-        let sides: Vec<_> = plan.sides().map(|one| (one.folder, one.mix, one.sessions)).collect();
+        let sides: Vec<_> = plan.workload_shares().map(|one| (one.folder, one.mix, one.sessions)).collect();
         assert_eq!(
             sides,
             [(Some("shop"), None, 4), (Some("shop"), Some("writers"), 2), (Some("reports"), None, 1)]
         );
-        let rates: Vec<_> = plan.sides().map(|one| one.rate.map(|rate| rate.0)).collect();
+        let rates: Vec<_> = plan.workload_shares().map(|one| one.rate.map(|rate| rate.0)).collect();
         assert_eq!(rates, [None, Some(200.0), None]);
         assert_eq!((plan.sessions(), plan.leading_sessions(), plan.has_rate()), (7, 4, true));
-        let places: Vec<_> = (0..7).map(|number| plan.side_of(number)).collect();
+        let places: Vec<_> = (0..7).map(|number| plan.share_of(number)).collect();
         assert_eq!(places, [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (2, 0)]);
     }
 
@@ -156,20 +156,21 @@ mod tests {
             "workload.beside_mix=writers",
         ])
         .unwrap();
-        let own = |workload, transaction: &str, sessions| OwnRate {
+        let own_rate = |workload, transaction: &str, sessions| OwnRate {
             workload,
             transaction: transaction.into(),
             sessions,
             rate: Rate(9.0),
         };
-        plan.workload.own_rates = vec![own(0, "purge", 1), own(1, "audit", 2)];
-        let sides: Vec<_> = plan.sides().map(|one| (one.folder, one.mix, one.only, one.sessions)).collect();
+        plan.workload.own_rates = vec![own_rate(0, "purge", 1), own_rate(1, "audit", 2)];
+        let sides: Vec<_> =
+            plan.workload_shares().map(|one| (one.folder, one.mix, one.only, one.sessions)).collect();
         assert_eq!(
             sides[2..],
             [(Some("shop"), None, Some("purge"), 1), (Some("bank"), Some("writers"), Some("audit"), 2)]
         );
-        assert_eq!((plan.sessions(), plan.leading_sessions(), plan.side_of(7)), (8, 4, (3, 1)));
-        assert_eq!(plan.named_sides().count(), 2);
+        assert_eq!((plan.sessions(), plan.leading_sessions(), plan.share_of(7)), (8, 4, (3, 1)));
+        assert_eq!(plan.named_shares().count(), 2);
     }
 
     #[test]
@@ -182,7 +183,7 @@ mod tests {
             "workload.beside_rate=off,9/s",
         ]);
         let plan = plan.unwrap();
-        let sides: Vec<_> = plan.sides().map(|side| (side.phased, side.is_open())).collect();
+        let sides: Vec<_> = plan.workload_shares().map(|side| (side.phased, side.is_open())).collect();
         assert_eq!(sides, [(true, true), (false, false), (false, true)]);
     }
 

@@ -4,71 +4,71 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::field::words;
-use crate::units::Span;
+use crate::units::TimeSpan;
 
 /// Section `[sweep]`: runs over a grid of settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Sweep {
-    /// Keys and their values, in the order in which they were written.
-    pub axes: Vec<Axis>,
-    /// How far the sessions rise.
+pub struct SweepSettings {
+    /// Keys and their values, in the order of the plan.
+    pub axes: Vec<SweepGridAxis>,
+    /// When a ramp of sessions stops.
     pub until: Until,
-    /// Runs of every point.
+    /// Number of runs of each point.
     pub repeats: u32,
-    /// The order of the points in time.
-    pub order: Order,
+    /// The order in which points run.
+    pub order: SweepPointOrder,
     /// Seed of the random order.
     pub seed: u64,
-    /// Rest between two runs.
-    pub pause: Span,
+    /// Pause between two runs of the sweep.
+    pub pause: TimeSpan,
 }
 
 /// One axis of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Axis {
-    /// The key: `workload.update_pct`; `sessions` is sessions over all schemas.
+pub struct SweepGridAxis {
+    /// The key, such as `workload.update_pct`; `sessions` means sessions over all schemas.
     pub key: String,
-    /// Its values as a plan spells them.
+    /// Its values, as a plan spells them.
     pub values: Vec<String>,
 }
 
-/// How far the sessions of a sweep rise.
+/// When a ramp of sessions stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Until {
-    /// To the last value.
+    /// After its last value, without looking at results.
     End,
-    /// Two steps further than throughput rises.
+    /// Two steps after throughput stops rising.
     Saturation,
 }
 
-/// The order of a sweep's points in time.
+/// The order in which a sweep's points run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
-    /// Shuffled.
+pub enum SweepPointOrder {
+    /// Shuffled by the seed, differently for each repeat.
     Random,
-    /// As written, sessions rising.
+    /// As written, with sessions rising fastest.
     Up,
-    /// Up, and with the next repeat down.
+    /// Up, then down in the next repeat.
     UpDown,
 }
 
-impl Default for Sweep {
-    /// No axes.
+impl Default for SweepSettings {
+    /// A sweep without axes, as for one run.
     fn default() -> Self {
         Self {
             axes: Vec::new(),
             until: Until::End,
             repeats: 1,
-            order: Order::Random,
+            order: SweepPointOrder::Random,
             seed: 1,
-            pause: Span(std::time::Duration::ZERO),
+            pause: TimeSpan(std::time::Duration::ZERO),
         }
     }
 }
 
 words! {
     Until { End = "end", Saturation = "saturation" }
-    Order { Random = "random", Up = "up", UpDown = "up-down" }
+    SweepPointOrder { Random = "random", Up = "up", UpDown = "up-down" }
 }

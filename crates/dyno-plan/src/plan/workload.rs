@@ -1,41 +1,41 @@
-//! Section `[workload]`: what each session does.
+//! Section `[workload]`: the load of each session.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::field::words;
 use super::sides::OwnRate;
-use crate::phases::{Curve, Phase};
-use crate::units::{Blocks, Bytes, Rate, Size, Span};
+use crate::phases::{RateCurve, RatePhase};
+use crate::units::{BlockCount, BlocksOrBytes, Bytes, Rate, TimeSpan};
 
-/// Section `[workload]`: the load.
+/// Section `[workload]`: the load of the sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Workload {
-    /// The folder of a workload of the user's own, whose transactions take the place of the operations.
+pub struct WorkloadSettings {
+    /// The folder of a custom workload, whose transactions replace the operations of the block workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// The scale of that workload: what it calculates its tables' rows and its draws' bounds with; absent is what it says itself.
+    /// The scale of the custom workload, which sets its table rows and bounds of generators; absent for its own default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<u32>,
-    /// Which of the workload's mixes is run; absent is the one that it names itself.
+    /// The mix of the workload to run; absent for its own mix.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<String>,
-    /// Options of the workload with their values, `name=value`; others are as the workload takes them.
+    /// Options of the workload as `name=value`; an option that is not listed has its default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
-    /// Folders of workloads that run at the same time, each in sessions of its own.
+    /// Folders of background workloads, each with its own sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside: Vec<String>,
-    /// The mix of each of them; empty for their own, as is [`OWN_MIX`](super::OWN_MIX).
+    /// The mix of each background workload; empty or [`OWN_MIX`](super::OWN_MIX) for its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside_mix: Vec<String>,
-    /// Sessions of each of them; empty for one each.
+    /// Sessions of each background workload; empty for one each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside_sessions: Vec<u32>,
-    /// The rate of each of them over its sessions, none for a closed loop; empty for closed loops.
+    /// The rate of each background workload over its sessions, absent for a closed loop; empty for closed loops only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub beside_rate: Vec<Option<Rate>>,
-    /// Transactions with a rate of their own. No key of a plan: the folders say so, and whoever has read them notes it here.
+    /// Transactions with their own rates. Not a key of a plan: the workload folders set them, and their reader stores them here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_rates: Vec<OwnRate>,
     /// Share of operations that are updates, 0–100 %.
@@ -55,92 +55,92 @@ pub struct Workload {
     pub delete_pct: Option<u32>,
     /// Rows, hence blocks, that one `select` or `update` touches.
     pub work_unit: u32,
-    /// How keys are drawn.
+    /// How the keys of operations are drawn.
     #[serde(default)]
-    pub keys: Keys,
-    /// How much a Zipf distribution leans: the k-th key is drawn in proportion to `1 ÷ k^exponent`.
+    pub keys: KeyDistribution,
+    /// Exponent of the Zipf distribution: the k-th key is drawn in proportion to `1 ÷ k^exponent`.
     #[serde(default = "defaults::zipf_exponent")]
     pub zipf_exponent: f64,
     /// Every n-th operation starts inside the hot spot; 0 is off.
     #[serde(default)]
     pub hot_spot_every: u32,
-    /// Where the hot spot begins in the space of keys.
+    /// First key of the hot spot, as an offset into the keys.
     #[serde(default = "defaults::hot_spot_offset")]
-    pub hot_spot_offset: Size,
-    /// Keys of the hot spot.
+    pub hot_spot_offset: BlocksOrBytes,
+    /// Size of the hot spot, in keys (blocks) or bytes.
     #[serde(default = "defaults::hot_spot_size")]
-    pub hot_spot_size: Size,
+    pub hot_spot_size: BlocksOrBytes,
     /// Every n-th operation goes to schema 1; 0 is off.
     #[serde(default)]
     pub hot_schema_every: u32,
     /// About one operation in n is followed by a sleep; 0 is off.
     #[serde(default)]
     pub think_every: u32,
-    /// The shortest sleep.
+    /// The shortest sleep between operations.
     #[serde(default = "defaults::think_min")]
-    pub think_min: Span,
-    /// The longest sleep.
+    pub think_min: TimeSpan,
+    /// The longest sleep between operations.
     #[serde(default = "defaults::think_max")]
-    pub think_max: Span,
-    /// Whether the time that the operation took is part of the sleep.
+    pub think_max: TimeSpan,
+    /// Whether a sleep is shortened by the time that the operation took.
     #[serde(default)]
     pub think_compensated: bool,
-    /// How much an update writes.
+    /// How much an update writes: two columns or all.
     pub redo: Redo,
-    /// Where the loop runs.
-    pub drive: Drive,
-    /// How an update's commit waits for its redo, where a session can choose.
+    /// Where the loop of operations runs.
+    pub drive: DriveMode,
+    /// How an update's commit waits for its redo, if a session can choose.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub commit: Commit,
-    /// How statements come to the server.
+    /// The protocol by which statements reach the server.
     #[serde(default, skip_serializing_if = "super::is_default")]
-    pub protocol: Protocol,
+    pub protocol: StatementProtocol,
     /// How long a session keeps its connection.
     #[serde(default, skip_serializing_if = "super::is_default")]
     pub connect: Connect,
-    /// Open loop at this many operations per second over all sessions; absent is closed loop.
+    /// Open loop with this many operations per second over all sessions; absent for a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Open loop at a rate that changes by a schedule; empty is none.
+    /// Open loop with a rate that changes by a schedule; empty for none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub phases: Vec<Phase>,
-    /// How arrivals of an open loop are spaced.
+    pub phases: Vec<RatePhase>,
+    /// The distribution of arrivals in an open loop.
     pub arrivals: Arrivals,
-    /// Seed of the operations' random draws; absent is one of its own for each run, which the run's record then names.
+    /// Seed of the operations' draws; absent for a different one in each run, which the record names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
-/// How keys are drawn.
+/// How the keys of operations are drawn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Keys {
-    /// All alike.
+pub enum KeyDistribution {
+    /// All keys with the same probability.
     #[default]
     Uniform,
-    /// Zipf's law over keys in a scrambled order: the popular ones lie anywhere.
+    /// Zipf's law over scrambled keys: frequently drawn keys are spread over the table.
     Zipf,
-    /// Zipf's law from the last key down.
+    /// Zipf's law counted down from the last key.
     Latest,
 }
 
-/// How much an update writes.
+/// How much an update writes: two columns or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Redo {
-    /// Two columns.
+    /// An update sets two columns.
     Lite,
-    /// All nineteen columns.
+    /// An update sets all nineteen columns.
     Heavy,
 }
 
-/// Where the loop runs.
+/// Where the loop of operations runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Drive {
-    /// Each operation crosses the wire: true response times, true commits.
+pub enum DriveMode {
+    /// In Dyno: each operation crosses the network, with true response times and commits.
     Client,
-    /// Slices of operations run inside the database: least client cost.
+    /// In the database, in slices of operations: least client cost.
     Server,
 }
 
@@ -148,25 +148,25 @@ pub enum Drive {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Commit {
-    /// Each commit waits as the server's own settings say.
+    /// Each commit waits as the server's settings say.
     #[default]
     Wait,
     /// No commit waits (Oracle's `COMMIT WRITE BATCH NOWAIT`, PostgreSQL's `synchronous_commit = off`).
     Nowait,
-    /// Commits run inside PL/SQL, which waits once at the end of a call (Oracle).
+    /// Commits run inside PL/SQL, which waits once at the end of each call (Oracle).
     Plsql,
 }
 
-/// How statements come to the server.
+/// The protocol by which statements reach the server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Protocol {
-    /// Prepared once for each connection, and executed with values that are bound.
+pub enum StatementProtocol {
+    /// Prepared once per connection and executed with bound values.
     #[default]
     Prepared,
-    /// Read and planned anew each time, with values that are bound.
+    /// Parsed and planned at each execution, with bound values.
     Extended,
-    /// Sent as text with the values written out.
+    /// Sent as text that contains the values.
     Simple,
 }
 
@@ -174,25 +174,25 @@ pub enum Protocol {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Connect {
-    /// From its begin to its end.
+    /// From the session's start to its end.
     #[default]
     Session,
-    /// For one transaction, whose time connecting is part of.
+    /// For one transaction, whose time includes connecting.
     Transaction,
 }
 
-/// How arrivals of an open loop are spaced.
+/// The distribution of arrivals in an open loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrivals {
-    /// Evenly.
+    /// Evenly spaced, at a constant interval.
     Constant,
     /// As a Poisson process: independent arrivals, exponential gaps.
     Poisson,
 }
 
-impl Default for Workload {
-    /// As a plan that says nothing of it.
+impl Default for WorkloadSettings {
+    /// The workload of a plan that sets no key of it.
     fn default() -> Self {
         Self {
             folder: None,
@@ -211,7 +211,7 @@ impl Default for Workload {
             insert_pct: None,
             delete_pct: None,
             work_unit: 64,
-            keys: Keys::Uniform,
+            keys: KeyDistribution::Uniform,
             zipf_exponent: defaults::zipf_exponent(),
             hot_spot_every: 0,
             hot_spot_offset: defaults::hot_spot_offset(),
@@ -222,9 +222,9 @@ impl Default for Workload {
             think_max: defaults::think_max(),
             think_compensated: false,
             redo: Redo::Lite,
-            drive: Drive::Client,
+            drive: DriveMode::Client,
             commit: Commit::Wait,
-            protocol: Protocol::Prepared,
+            protocol: StatementProtocol::Prepared,
             connect: Connect::Session,
             rate: None,
             phases: Vec::new(),
@@ -234,23 +234,23 @@ impl Default for Workload {
     }
 }
 
-impl Workload {
-    /// The seed of the operations' draws; 0 where none was chosen yet.
+impl WorkloadSettings {
+    /// The seed of the operations' draws; 0 until one is chosen.
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or(0)
     }
 
-    /// The rate of the phases as a function of time behind a lead of so many seconds; nothing where there are none.
-    pub fn curve(&self, lead_s: f64) -> Option<Curve> {
-        (!self.phases.is_empty()).then(|| Curve::of(&self.phases, lead_s))
+    /// The rate of the phases as a function of time, after a lead of `lead_s` seconds; `None` without phases.
+    pub fn curve(&self, lead_s: f64) -> Option<RateCurve> {
+        (!self.phases.is_empty()).then(|| RateCurve::of(&self.phases, lead_s))
     }
 
-    /// Share of operations that are inserts, and of those that are deletes: both alike, so that tables keep their size.
+    /// Share of operations that are inserts, and also that are deletes: both are equal, so that tables keep their size.
     pub fn churn_pct(&self) -> u32 {
         self.insert_pct.or(self.delete_pct).unwrap_or(0)
     }
 
-    /// The same load without what changes rows, for a target that takes reads only.
+    /// The same load without changes to rows, for a read-only target.
     #[must_use]
     pub fn reads_only(&self) -> Self {
         Self { update_pct: 0, insert_pct: None, delete_pct: None, ..self.clone() }
@@ -261,46 +261,46 @@ impl Workload {
         self.update_pct > 0 || self.churn_pct() > 0
     }
 
-    /// Keys of the hot spot, for blocks of `block_size` bytes: how many lie before it, and how many in it. Nothing if
+    /// The hot spot for blocks of `block_size` bytes: the number of keys before it, and the number of keys in it. `None` if
     /// there is none.
     pub fn hot_spot(&self, block_size: Bytes) -> Option<(u64, u64)> {
-        let blocks = |size: Size| size.blocks(block_size).0;
+        let blocks = |size: BlocksOrBytes| size.blocks(block_size).0;
         (self.hot_spot_every > 0).then(|| (blocks(self.hot_spot_offset), blocks(self.hot_spot_size)))
     }
 }
 
 words! {
     Redo { Lite = "lite", Heavy = "heavy" }
-    Keys { Uniform = "uniform", Zipf = "zipf", Latest = "latest" }
-    Drive { Client = "client", Server = "server" }
+    KeyDistribution { Uniform = "uniform", Zipf = "zipf", Latest = "latest" }
+    DriveMode { Client = "client", Server = "server" }
     Commit { Wait = "wait", Nowait = "nowait", Plsql = "plsql" }
-    Protocol { Prepared = "prepared", Extended = "extended", Simple = "simple" }
+    StatementProtocol { Prepared = "prepared", Extended = "extended", Simple = "simple" }
     Connect { Session = "session", Transaction = "transaction" }
     Arrivals { Constant = "constant", Poisson = "poisson" }
 }
 
-/// What older records do not say: as plans without these keys.
+/// Values for keys that older records do not have: the defaults of plans.
 mod defaults {
-    use super::{Blocks, Bytes, Size, Span};
+    use super::{BlockCount, BlocksOrBytes, Bytes, TimeSpan};
     use std::time::Duration;
 
     pub(super) fn zipf_exponent() -> f64 {
         0.99
     }
 
-    pub(super) fn hot_spot_offset() -> Size {
-        Size::Blocks(Blocks(0))
+    pub(super) fn hot_spot_offset() -> BlocksOrBytes {
+        BlocksOrBytes::Blocks(BlockCount(0))
     }
 
-    pub(super) fn hot_spot_size() -> Size {
-        Size::Bytes(Bytes(1 << 20))
+    pub(super) fn hot_spot_size() -> BlocksOrBytes {
+        BlocksOrBytes::Bytes(Bytes(1 << 20))
     }
 
-    pub(super) fn think_min() -> Span {
-        Span(Duration::from_millis(100))
+    pub(super) fn think_min() -> TimeSpan {
+        TimeSpan(Duration::from_millis(100))
     }
 
-    pub(super) fn think_max() -> Span {
-        Span(Duration::from_millis(500))
+    pub(super) fn think_max() -> TimeSpan {
+        TimeSpan(Duration::from_millis(500))
     }
 }

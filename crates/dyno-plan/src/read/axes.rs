@@ -1,31 +1,31 @@
-//! The axes of `[sweep]`: keys of other sections with lists of values.
+//! Reads the axes of `[sweep]`: keys of other sections with lists of values.
 
-use super::draft::{Draft, refusal};
+use super::draft::{PlanDraft, refusal};
 use super::unknown::refuse_axis;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
-use crate::keys::{self, Key, Raw};
-use crate::plan::Axis;
+use crate::keys::{self, PlanKey, RawValue};
+use crate::plan::SweepGridAxis;
 use crate::sweep::SESSIONS;
 
-/// The most values on one axis.
+/// The largest number of values on one axis.
 const VALUES_MAX: usize = 1_000;
 
-/// Keys that hold for all of a sweep, or for none of it.
-fn is_fixed(key: &Key) -> bool {
+/// Whether the key has one value for the whole sweep.
+fn is_fixed(key: &PlanKey) -> bool {
     matches!(key.section(), "" | "sweep" | "hooks")
         || key.path.starts_with("target.password")
         || matches!(key.path, "target.urls" | "target.weights" | "target.data")
 }
 
-/// A value on an axis, as written.
-pub(super) struct Written<'a> {
-    pub(super) raw: Raw<'a>,
+/// A value of an axis, as written.
+pub(super) struct WrittenAxisValue<'a> {
+    pub(super) raw: RawValue<'a>,
     pub(super) text: &'a str,
     pub(super) origin: Origin,
 }
 
 /// Reads the axis `name`, written at `origin`. An option replaces what a file says.
-pub(super) fn read(draft: &mut Draft, name: &str, values: &[Written<'_>], origin: Origin) {
+pub(super) fn read(draft: &mut PlanDraft, name: &str, values: &[WrittenAxisValue<'_>], origin: Origin) {
     let Some(path) = resolve(draft, name, &origin) else { return };
     let range = |problem: String, hint: &str| PlanError {
         kind: PlanErrorKind::Range,
@@ -39,7 +39,7 @@ pub(super) fn read(draft: &mut Draft, name: &str, values: &[Written<'_>], origin
         let problem = format!("an axis of {} values", values.len());
         return draft.push(range(problem, "allowed: a list of 1 to 1,000 values, such as [1, 2, 4]"));
     }
-    let mut axis = Axis { key: path.to_owned(), values: Vec::with_capacity(values.len()) };
+    let mut axis = SweepGridAxis { key: path.to_owned(), values: Vec::with_capacity(values.len()) };
     for value in values {
         let Some(text) = read_value(draft, path, value) else { continue };
         if axis.values.contains(&text) {
@@ -55,12 +55,12 @@ pub(super) fn read(draft: &mut Draft, name: &str, values: &[Written<'_>], origin
     draft.put_axis(axis, origin);
 }
 
-/// The key that `name` means, if it can be an axis; else the error is noted.
-fn resolve(draft: &mut Draft, name: &str, origin: &Origin) -> Option<&'static str> {
+/// The key of the axis `name`; records an error if it cannot be an axis.
+fn resolve(draft: &mut PlanDraft, name: &str, origin: &Origin) -> Option<&'static str> {
     if name == SESSIONS {
         return Some(SESSIONS);
     }
-    let alike: Vec<&Key> = match keys::find(name) {
+    let alike: Vec<&PlanKey> = match keys::find(name) {
         Some(key) => vec![key],
         None => keys::all().filter(|key| key.name() == name && !is_fixed(key) && is_short(key)).collect(),
     };
@@ -90,13 +90,13 @@ fn resolve(draft: &mut Draft, name: &str, origin: &Origin) -> Option<&'static st
     }
 }
 
-/// Whether its name alone means the key: `scale` is that of the data, as it was before workloads had one.
-fn is_short(key: &Key) -> bool {
+/// Whether the short name means this key. `scale` means `data.scale`, as in plans before workloads had a scale.
+fn is_short(key: &PlanKey) -> bool {
     key.path != "workload.scale"
 }
 
-/// The value as a plan shows it; nothing where it was refused, and the error is noted.
-fn read_value(draft: &mut Draft, path: &'static str, value: &Written<'_>) -> Option<String> {
+/// The value as a plan shows it; records an error and returns `None` if it is refused.
+fn read_value(draft: &mut PlanDraft, path: &'static str, value: &WrittenAxisValue<'_>) -> Option<String> {
     let key = keys::find(if path == SESSIONS { "run.sessions_per_schema" } else { path })?;
     let mut scratch = draft.plan.clone();
     match key.kind.put(&mut scratch, value.raw, draft.engines) {

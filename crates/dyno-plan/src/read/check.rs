@@ -1,20 +1,20 @@
-//! Checking a draft as a whole: keys that exclude each other, rules, and every point of a sweep.
+//! Checks a draft as a whole: keys that exclude each other, rules, and every point of a sweep.
 
 use std::path::Path;
 
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use super::rules::RULES;
 use super::source::PlanFile;
 use crate::engine::Engines;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown};
-use crate::keys::{self, EITHERS, Either};
-use crate::phases::{self, Phase, read_rows};
+use crate::keys::{self, EITHERS, ExclusiveKeys};
+use crate::phases::{self, RatePhase, read_rows};
 use crate::sweep::{self, PointError};
 
-/// Settles keys that exclude each other, and checks what is left.
-pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
+/// Resolves keys that exclude each other, then checks the rest.
+pub(super) fn check(draft: &mut PlanDraft, file: Option<&PlanFile>) {
     for either in &EITHERS {
-        settle(draft, either);
+        resolve_exclusive_keys(draft, either);
     }
     settle_phases(draft);
     if draft.mark("target.url").is_none() && draft.mark("target.urls").is_none() {
@@ -24,8 +24,8 @@ pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
         if draft.refused(rule.paths) {
             continue;
         }
-        if let Some((problem, hint)) = (rule.broken)(&draft.plan, draft.engines) {
-            let (origin, key) = blamed(draft, rule.paths);
+        if let Some((problem, hint)) = (rule.check)(&draft.plan, draft.engines) {
+            let (origin, key) = blamed_origin(draft, rule.paths);
             let value = keys::find(key).and_then(|key| key.get(&draft.plan)).map(|text| shown(&text));
             let key = Some(key.to_owned());
             draft.push(PlanError {
@@ -41,9 +41,9 @@ pub(super) fn check(draft: &mut Draft, file: Option<&PlanFile>) {
     check_points(draft);
 }
 
-/// Reads the files of a schedule of phases, and makes the window as long as it is. A schedule from a stronger source takes out
-/// what a weaker one says of rate and length; the other way round would leave a run without its load, and is refused by a rule.
-fn settle_phases(draft: &mut Draft) {
+/// Reads the files of a schedule of phases and sets the window to its length. A schedule from a stronger source replaces
+/// rate and length from a weaker one. The opposite case would drop the load of the run; a rule refuses it.
+fn settle_phases(draft: &mut PlanDraft) {
     if draft.plan.workload.phases.is_empty() {
         return;
     }
@@ -60,7 +60,7 @@ fn settle_phases(draft: &mut Draft) {
     let mut phases = std::mem::take(&mut draft.plan.workload.phases);
     let mut whole = true;
     for phase in &mut phases {
-        if let Phase::Csv { file, rows: rows @ None } = phase {
+        if let RatePhase::Csv { file, rows: rows @ None } = phase {
             match read_rows(Path::new(&file)) {
                 Ok(read) => *rows = Some(read),
                 Err(errors) => {
@@ -80,8 +80,8 @@ fn settle_phases(draft: &mut Draft) {
     }
 }
 
-/// Every point of a sweep is a valid plan; the first that is not says so where its axis is written.
-fn check_points(draft: &mut Draft) {
+/// Checks that every point of a sweep is a valid plan; the first invalid one is reported at its axis.
+fn check_points(draft: &mut PlanDraft) {
     if draft.plan.sweep.axes.is_empty() || draft.has_errors() {
         return;
     }
@@ -92,8 +92,8 @@ fn check_points(draft: &mut Draft) {
     }
 }
 
-/// The key, of those a rule is about, whose writing broke the rule: the one from the strongest source, which overrides.
-fn blamed(draft: &Draft, paths: &[&'static str]) -> (Origin, &'static str) {
+/// Of the keys of a broken rule, the one to report: the key from the strongest source, which overrides the others.
+fn blamed_origin(draft: &PlanDraft, paths: &[&'static str]) -> (Origin, &'static str) {
     let mut blamed = (Origin::Nowhere, paths[0]);
     for path in paths {
         if let Some(mark) = draft.mark(path).filter(|mark| mark.origin.rank() > blamed.0.rank()) {
@@ -103,9 +103,9 @@ fn blamed(draft: &Draft, paths: &[&'static str]) -> (Origin, &'static str) {
     blamed
 }
 
-/// Keeps the one of two keys that comes from the stronger source; both from one source is an error.
-fn settle(draft: &mut Draft, either: &Either) {
-    let rank = |draft: &Draft, path: &str| draft.mark(path).map_or(0, |mark| mark.origin.rank());
+/// Keeps the one of two keys that comes from the stronger source; both from the same source are an error.
+fn resolve_exclusive_keys(draft: &mut PlanDraft, either: &ExclusiveKeys) {
+    let rank = |draft: &PlanDraft, path: &str| draft.mark(path).map_or(0, |mark| mark.origin.rank());
     let [first, second] = either.paths;
     match rank(draft, first).cmp(&rank(draft, second)) {
         std::cmp::Ordering::Greater => (either.clear[1])(&mut draft.plan),

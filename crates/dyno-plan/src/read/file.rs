@@ -1,47 +1,52 @@
-//! The plan file: TOML with the place of every key and value.
+//! Reads the plan file: TOML with the place of every key and value.
 
 use std::collections::BTreeSet;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::axes::{self, Written};
-use super::draft::Draft;
+use super::axes::{self, WrittenAxisValue};
+use super::draft::PlanDraft;
 use super::source::{FILE_BYTES_MAX, PlanFile};
 use super::unknown::refuse_key;
 use crate::error::{Origin, PlanError, PlanErrorKind, shown_key};
-use crate::keys::{self, Raw, SECTIONS};
-use crate::lines::Lines;
+use crate::keys::{self, RawValue, SECTIONS};
+use crate::lines::SourceLines;
 
-/// A file's text, and where things stand in it.
-struct Text<'a> {
+/// A file's text with the places of its lines.
+struct PlanFileText<'a> {
     file: &'a PlanFile,
-    lines: Lines<'a>,
-    /// Lines with an error of syntax, whose values are guesses.
+    lines: SourceLines<'a>,
+    /// Lines with a syntax error, whose values are guesses.
     broken: BTreeSet<usize>,
-    /// Whether names of keys and sections are what was written: a broken header puts keys where they are not.
+    /// Whether names of keys and sections are reliable: a broken header would put keys into the wrong section.
     names_hold: bool,
 }
 
-impl<'a> Text<'a> {
+impl<'a> PlanFileText<'a> {
     fn new(file: &'a PlanFile) -> Self {
-        Self { file, lines: Lines::new(&file.name, &file.text), broken: BTreeSet::new(), names_hold: true }
+        Self {
+            file,
+            lines: SourceLines::new(&file.name, &file.text),
+            broken: BTreeSet::new(),
+            names_hold: true,
+        }
     }
 
-    /// The place of byte `at`.
+    /// The line and column of byte `at`.
     fn place(&self, at: usize) -> Origin {
         self.lines.origin(at)
     }
 
-    /// The text from which a value was read.
+    /// The source text of a value.
     fn written<T>(&self, value: &Spanned<T>) -> &'a str {
         self.file.text.get(value.span()).unwrap_or("")
     }
 }
 
-/// Reads `file` into `draft`, but for the tables of `others`; false if its syntax is broken, so that keys may be missing for that
-/// reason only.
-pub(super) fn read(draft: &mut Draft, file: &PlanFile, others: &[&str]) -> bool {
+/// Reads `file` into `draft`, except for `foreign_tables`. Returns false for a syntax error, which may be the reason
+/// for missing keys.
+pub(super) fn read(draft: &mut PlanDraft, file: &PlanFile, foreign_tables: &[&str]) -> bool {
     if file.text.len() > FILE_BYTES_MAX {
         draft.push(PlanError {
             kind: PlanErrorKind::File,
@@ -53,48 +58,49 @@ pub(super) fn read(draft: &mut Draft, file: &PlanFile, others: &[&str]) -> bool 
         });
         return false;
     }
-    let mut text = Text::new(file);
+    let mut text = PlanFileText::new(file);
     let (table, errors) = DeTable::parse_recoverable(&file.text);
     for error in &errors {
         let at = error.span().map_or(0, |span| span.start);
-        // One error a line: what follows the first is its consequence.
+        // One error per line: later ones are consequences of the first.
         if text.broken.insert(text.lines.line(at)) {
             draft.push(syntax(text.place(at), error.message()));
         }
-        text.names_hold &= slip(error.message()) != Slip::Other;
+        text.names_hold &= classify_syntax_error(error.message()) != SyntaxSlip::Other;
     }
-    for (name, value) in table.get_ref().iter().filter(|(name, _)| !others.contains(&name.get_ref().as_ref()))
+    for (name, value) in
+        table.get_ref().iter().filter(|(name, _)| !foreign_tables.contains(&name.get_ref().as_ref()))
     {
         read_top(draft, &text, name, value);
     }
     errors.is_empty()
 }
 
-/// What an error of syntax is about, as far as its way out differs.
+/// Kinds of syntax errors with different hints.
 #[derive(PartialEq)]
-enum Slip {
-    /// A text without quotes, such as `80M`.
+enum SyntaxSlip {
+    /// A text without quotation marks, such as `80M`.
     Unquoted,
-    /// A key or section for the second time.
+    /// A key or section that occurs twice.
     Twice,
-    /// Anything else.
+    /// Any other error of syntax.
     Other,
 }
 
-fn slip(message: &str) -> Slip {
+fn classify_syntax_error(message: &str) -> SyntaxSlip {
     match message {
-        message if message.contains("must be quoted") => Slip::Unquoted,
-        message if message.contains("duplicate key") => Slip::Twice,
-        _ => Slip::Other,
+        message if message.contains("must be quoted") => SyntaxSlip::Unquoted,
+        message if message.contains("duplicate key") => SyntaxSlip::Twice,
+        _ => SyntaxSlip::Other,
     }
 }
 
-/// An error of syntax in the parser's words; never with the source line, which may hold a password.
+/// A syntax error in the parser's words, without the source line, which may contain a password.
 fn syntax(origin: Origin, message: &str) -> PlanError {
-    let hint = match slip(message) {
-        Slip::Unquoted => "write texts, sizes, durations and rates in \"quotes\"",
-        Slip::Twice => "keep one of them",
-        Slip::Other => "write [SECTION] and KEY = VALUE lines, as `dyno init` does",
+    let hint = match classify_syntax_error(message) {
+        SyntaxSlip::Unquoted => "write texts, sizes, durations and rates in \"quotes\"",
+        SyntaxSlip::Twice => "keep one of them",
+        SyntaxSlip::Other => "write [SECTION] and KEY = VALUE lines, as `dyno init` does",
     };
     let problem = format!("not valid TOML: {}", message.lines().collect::<Vec<_>>().join(", "));
     PlanError { kind: PlanErrorKind::File, origin, key: None, value: None, problem, hint: hint.into() }
@@ -103,8 +109,8 @@ fn syntax(origin: Origin, message: &str) -> PlanError {
 type Name<'i> = Spanned<std::borrow::Cow<'i, str>>;
 type Value<'i> = Spanned<DeValue<'i>>;
 
-/// Reads one name at the top: a section, or the version.
-fn read_top(draft: &mut Draft, text: &Text<'_>, name: &Name<'_>, value: &Value<'_>) {
+/// Reads one top-level name: a section, or the version.
+fn read_top(draft: &mut PlanDraft, text: &PlanFileText<'_>, name: &Name<'_>, value: &Value<'_>) {
     let place = text.place(name.span().start);
     let section = SECTIONS.iter().find(|s| !s.name.is_empty() && s.name == name.get_ref().as_ref());
     match (section, value.get_ref()) {
@@ -122,9 +128,9 @@ fn read_top(draft: &mut Draft, text: &Text<'_>, name: &Name<'_>, value: &Value<'
             draft.refuse_name(PlanErrorKind::Type, place, Some(section.name), "a section, not a key", hint);
         }
         (None, DeValue::Table(_)) if text.names_hold => {
-            let known = SECTIONS.iter().map(|section| section.name).filter(|name| !name.is_empty());
-            let near = crate::similar::closest(name.get_ref(), known.clone());
-            let all: Vec<_> = known.map(|name| format!("[{name}]")).collect();
+            let section_names = SECTIONS.iter().map(|section| section.name).filter(|name| !name.is_empty());
+            let near = crate::similar::closest(name.get_ref(), section_names.clone());
+            let all: Vec<_> = section_names.map(|name| format!("[{name}]")).collect();
             let hint = match near {
                 Some(near) => format!("did you mean [{near}]?"),
                 None => format!("allowed: {}", all.join(", ")),
@@ -142,8 +148,8 @@ fn read_top(draft: &mut Draft, text: &Text<'_>, name: &Name<'_>, value: &Value<'
     }
 }
 
-/// Reads `[sweep]`: its own keys, and axes in the order in which they were written.
-fn read_sweep(draft: &mut Draft, text: &Text<'_>, section: &str, table: &DeTable<'_>) {
+/// Reads `[sweep]`: its own keys, and its axes in the order of the file.
+fn read_sweep(draft: &mut PlanDraft, text: &PlanFileText<'_>, section: &str, table: &DeTable<'_>) {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
     for (name, value) in entries {
@@ -152,7 +158,7 @@ fn read_sweep(draft: &mut Draft, text: &Text<'_>, section: &str, table: &DeTable
             _ if keys::find(&format!("sweep.{full}")).is_some() => {
                 read_key(draft, text, &format!("sweep.{full}"), name, value);
             }
-            // `run.warmup = [...]` without quotes is a table of its own to TOML.
+            // To TOML, `run.warmup = [...]` without quotes is a separate table.
             DeValue::Table(inner) if section.is_empty() => {
                 read_sweep(draft, text, &format!("{full}."), inner);
             }
@@ -161,7 +167,7 @@ fn read_sweep(draft: &mut Draft, text: &Text<'_>, section: &str, table: &DeTable
     }
 }
 
-fn read_axis(draft: &mut Draft, text: &Text<'_>, full: &str, name: &Name<'_>, value: &Value<'_>) {
+fn read_axis(draft: &mut PlanDraft, text: &PlanFileText<'_>, full: &str, name: &Name<'_>, value: &Value<'_>) {
     if text.broken.contains(&text.lines.line(value.span().start)) {
         return;
     }
@@ -174,10 +180,10 @@ fn read_axis(draft: &mut Draft, text: &Text<'_>, full: &str, name: &Name<'_>, va
             single.to_vec()
         }
     };
-    let values: Vec<Written<'_>> = values
+    let values: Vec<WrittenAxisValue<'_>> = values
         .into_iter()
-        .map(|value| Written {
-            raw: Raw::of(value.get_ref()),
+        .map(|value| WrittenAxisValue {
+            raw: RawValue::of(value.get_ref()),
             text: written(value),
             origin: text.place(value.span().start),
         })
@@ -185,7 +191,7 @@ fn read_axis(draft: &mut Draft, text: &Text<'_>, full: &str, name: &Name<'_>, va
     axes::read(draft, full, &values, text.place(name.span().start));
 }
 
-fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, value: &Value<'_>) {
+fn read_key(draft: &mut PlanDraft, text: &PlanFileText<'_>, path: &str, name: &Name<'_>, value: &Value<'_>) {
     let at = value.span().start;
     let Some(key) = keys::find(path) else {
         if text.names_hold {
@@ -196,5 +202,5 @@ fn read_key(draft: &mut Draft, text: &Text<'_>, path: &str, name: &Name<'_>, val
     if text.broken.contains(&text.lines.line(at)) {
         return;
     }
-    draft.accept(key, Raw::of(value.get_ref()), text.written(value), text.place(at));
+    draft.accept(key, RawValue::of(value.get_ref()), text.written(value), text.place(at));
 }

@@ -1,7 +1,7 @@
-//! The one way from what a user wrote to a validated [`Plan`].
+//! Reads what a user wrote and returns a validated [`Plan`].
 //!
-//! Defaults, then the file, then `--set`, then `--target`: later ones win. Every error of all of them is collected
-//! before anything is given up, so that a plan is mended in one go.
+//! Sources in order: defaults, the file, `--set`, `--target`; later ones override earlier ones. The reader collects every
+//! error before it fails, so that users can correct a plan in one pass.
 
 mod axes;
 mod check;
@@ -14,19 +14,19 @@ mod unknown;
 
 use crate::engine::Engines;
 use crate::error::PlanErrors;
-use crate::plan::{Plan, Target};
-use draft::Draft;
+use crate::plan::{Plan, TargetSettings};
+use draft::PlanDraft;
 pub(crate) use options::axis_name;
 pub use options::keys_set_by;
 pub use rules::is_of_method;
 pub use source::{FILE_BYTES_MAX, PlanFile, PlanSource};
 
-/// Reads, checks and completes a plan.
+/// Reads and validates a plan.
 ///
 /// # Errors
-/// All errors of all sources, each with its place, key, value and what is allowed. None repeats a password.
+/// All errors of all sources, each with its place, key, value and the allowed values. No error repeats a password.
 pub fn read(source: &PlanSource) -> Result<Plan, PlanErrors> {
-    let mut draft = Draft::new(source.engines);
+    let mut draft = PlanDraft::new(source.engines);
     let mut whole = true;
     if let Some(file) = &source.file {
         whole = file::read(&mut draft, file, source.others);
@@ -38,23 +38,22 @@ pub fn read(source: &PlanSource) -> Result<Plan, PlanErrors> {
     draft.finish()
 }
 
-/// The plan of somebody who says nothing but `target`.
-pub fn usual(target: Target, engines: Engines) -> Plan {
-    Plan { target, ..Draft::new(engines).plan }
+/// A plan that sets nothing but `target`.
+pub fn usual(target: TargetSettings, engines: Engines) -> Plan {
+    Plan { target, ..PlanDraft::new(engines).plan }
 }
 
-/// Checks options by themselves, for whoever needs no plan: that each `--set` and `--target` names a key and has a value
-/// that is allowed.
+/// Checks options without a plan: each `--set` and `--target` must name a key and have an allowed value.
 ///
 /// # Errors
-/// As [`read`], but of the options only.
+/// Like [`read`], but errors of the options only.
 pub fn check_options(source: &PlanSource) -> Result<(), PlanErrors> {
-    let mut draft = Draft::new(source.engines);
+    let mut draft = PlanDraft::new(source.engines);
     read_options(&mut draft, source);
     draft.finish().map(|_| ())
 }
 
-fn read_options(draft: &mut Draft, source: &PlanSource) {
+fn read_options(draft: &mut PlanDraft, source: &PlanSource) {
     for text in &source.sets {
         options::set(draft, text);
     }

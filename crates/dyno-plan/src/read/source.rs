@@ -1,4 +1,4 @@
-//! What a user wrote: a file, and options.
+//! The user's input: a plan file and options.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -6,15 +6,15 @@ use std::path::Path;
 use crate::engine::Engines;
 use crate::error::{Origin, PlanError, PlanErrorKind, PlanErrors};
 
-/// The largest plan file in bytes. A plan has some kilobytes; what is larger is another file.
+/// The largest plan file in bytes. A plan has a few kilobytes; a larger file is something else.
 pub const FILE_BYTES_MAX: usize = 1 << 20;
 
-/// What a user wrote.
+/// The user's input for one plan.
 #[derive(Debug, Clone)]
 pub struct PlanSource {
-    /// The engines that the plan can name.
+    /// The engines whose URLs the plan may use.
     pub engines: Engines,
-    /// The plan file, if there is one.
+    /// The plan file; absent if there is none.
     pub file: Option<PlanFile>,
     /// The texts of `--set` options, in order: `data.scale=80M`.
     pub sets: Vec<String>,
@@ -22,40 +22,40 @@ pub struct PlanSource {
     pub target: Option<String>,
     /// The texts of further `--target` options.
     pub further_targets: Vec<String>,
-    /// Tables of the file that are no sections of a plan and somebody else's to read.
+    /// Tables of the file that other readers handle; they are not sections of a plan.
     pub others: &'static [&'static str],
 }
 
 impl PlanSource {
-    /// Nothing yet, for a plan that can name one of `engines`.
+    /// An empty source for a plan that may use `engines`.
     pub fn of(engines: Engines) -> Self {
         Self { engines, file: None, sets: Vec::new(), target: None, further_targets: Vec::new(), others: &[] }
     }
 }
 
-/// A plan file.
+/// A plan file that is read into memory.
 #[derive(Debug, Clone)]
 pub struct PlanFile {
     /// Its name, as errors show it.
     pub name: String,
-    /// Its contents.
+    /// The full text of the file.
     pub text: String,
 }
 
-/// What a file is to its reader, for errors.
+/// Words for the errors of one kind of file.
 struct FileWords {
-    /// Its name in a sentence.
+    /// The kind of file, in a sentence.
     what: &'static str,
-    /// The way out where there is none.
+    /// The hint if the file does not exist.
     missing: &'static str,
-    /// The way out where it cannot be read.
+    /// The hint if the file cannot be read.
     unreadable: &'static str,
-    /// How large such a file is.
+    /// The usual size of such a file, in words.
     size: &'static str,
 }
 
 impl PlanFile {
-    /// Reads the file at `path`; not more than [`FILE_BYTES_MAX`] of it.
+    /// Reads the file at `path`, at most [`FILE_BYTES_MAX`].
     ///
     /// # Errors
     /// It cannot be opened, is too large, or is not UTF-8.
@@ -71,7 +71,7 @@ impl PlanFile {
         )
     }
 
-    /// Reads another tool's configuration at `path`; not more than [`FILE_BYTES_MAX`] of it.
+    /// Reads another tool's configuration at `path`, at most [`FILE_BYTES_MAX`].
     ///
     /// # Errors
     /// It cannot be opened, is too large, or is not UTF-8.
@@ -87,7 +87,7 @@ impl PlanFile {
         )
     }
 
-    /// Reads a file of times and rates at `path`; not more than [`FILE_BYTES_MAX`] of it.
+    /// Reads a CSV file of times and rates at `path`, at most [`FILE_BYTES_MAX`].
     ///
     /// # Errors
     /// It cannot be opened, is too large, or is not UTF-8.

@@ -1,9 +1,9 @@
-//! What users write wrong, and what they are told.
+//! Tests of invalid plans and of the errors that users see.
 
 use super::*;
 use crate::engine::fixture::nothing;
-use crate::plan::{Length, Run};
-use crate::units::{Bytes, Rate, Size, Span};
+use crate::plan::{Length, RunSettings};
+use crate::units::{BlocksOrBytes, Bytes, Rate, TimeSpan};
 
 mod hostile;
 mod phases;
@@ -20,12 +20,12 @@ fn source(text: &str, sets: &[&str], target: Option<&str>) -> PlanSource {
     }
 }
 
-/// The plan of a file with a URL and `text`, and of `--set` options.
+/// The plan from a file with a URL and `text`, and from `--set` options.
 fn plan(text: &str, sets: &[&str]) -> Plan {
     read(&source(&format!("{URL}{text}"), sets, None)).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// The errors of a file with a URL and `text`, whose first line is the third of the file.
+/// The errors of a file with a URL and `text`; the first line of `text` is line 3 of the file.
 fn errors(text: &str, sets: &[&str]) -> Vec<String> {
     match read(&source(&format!("{URL}{text}"), sets, None)) {
         Ok(_) => Vec::new(),
@@ -33,7 +33,7 @@ fn errors(text: &str, sets: &[&str]) -> Vec<String> {
     }
 }
 
-/// Asserts that there is one error, which begins with `start` and holds all of `words`.
+/// Checks that there is one error, which begins with `start` and contains all of `words`.
 #[track_caller]
 fn assert_error(text: &str, sets: &[&str], start: &str, words: &[&str]) {
     let errors = errors(text, sets);
@@ -47,7 +47,7 @@ fn assert_error(text: &str, sets: &[&str], start: &str, words: &[&str]) {
 #[test]
 fn a_url_is_enough() {
     let plan = read(&PlanSource { target: Some("sqlite:dyno.db".into()), ..nothing() }).unwrap();
-    assert_eq!(plan.run.length(), Length::Time(Span(std::time::Duration::from_secs(60))));
+    assert_eq!(plan.run.length(), Length::Time(TimeSpan(std::time::Duration::from_secs(60))));
     assert_eq!((plan.version, plan.data.seed, plan.workload.work_unit), (1, 42, 64));
     assert_eq!((plan.workload.rate, plan.observe.waits), (None, Some(Rate(10.0))));
 }
@@ -65,7 +65,7 @@ fn values_may_be_written_in_several_ways() {
     );
     assert_eq!(
         (plan.data.block_size, plan.data.scan_scale),
-        (Some(Bytes(8192)), Size::Bytes(Bytes(80 << 20)))
+        (Some(Bytes(8192)), BlocksOrBytes::Bytes(Bytes(80 << 20)))
     );
     assert_eq!((plan.workload.rate, plan.observe.waits), (Some(Rate(0.5)), None));
     assert_eq!((plan.run.warmup.to_string(), plan.run.drain.to_string()), ("0s".into(), "1m".into()));
@@ -107,7 +107,7 @@ fn a_value_that_is_not_allowed_says_where_and_what_is() {
     ] {
         let errors = errors(&format!("[data]\n{line}\n"), &[]);
         assert_eq!(errors.len(), 1, "{line}: {errors:#?}");
-        // A table's span depends on how the parser sees it; all others are exact.
+        // A table's span depends on the parser; all other spans are exact.
         let start = if line.starts_with("schemas.x") { "dyno.toml:4:" } else { start };
         assert!(errors[0].starts_with(start), "{line}: {}", errors[0]);
         assert!(words.iter().all(|word| errors[0].contains(word)), "{line}: {}", errors[0]);
@@ -244,9 +244,9 @@ fn the_target_option_wins_over_all() {
 #[test]
 fn of_two_lengths_the_option_wins_and_two_in_one_place_are_an_error() {
     let (time, ops) = ("[run]\ntime = \"5s\"\n", "[run]\nops_per_session = 7\n");
-    let five = Length::Time(Span(std::time::Duration::from_secs(5)));
+    let five = Length::Time(TimeSpan(std::time::Duration::from_secs(5)));
     assert_eq!(plan(time, &[]).run.length(), five);
-    assert_eq!(plan(ops, &[]).run, Run { time: None, ..plan(ops, &[]).run });
+    assert_eq!(plan(ops, &[]).run, RunSettings { time: None, ..plan(ops, &[]).run });
     let set_ops = plan(time, &["run.ops_per_session=7"]).run;
     assert_eq!((set_ops.length(), set_ops.time), (Length::Ops(7), None));
     let set_time = plan(ops, &["run.time=5s"]).run;
@@ -350,7 +350,7 @@ fn values_that_do_not_go_together_are_told_at_the_one_that_overrides() {
     }
     assert_eq!(plan("[data]\nscale = 64\n", &[]).data.scale.to_string(), "64 blocks");
     assert_eq!(plan("[data]\nscale = \"512K\"\nblock_size = \"8K\"\n", &[]).workload.work_unit, 64);
-    // What only the target's block size can tell is left to `DataSpec::validate`.
+    // `DataSpec::validate` checks what depends on the target's block size.
     assert_eq!(plan("[data]\nscale = \"256K\"\n", &[]).workload.work_unit, 64);
 }
 
@@ -390,8 +390,8 @@ fn commits_wait_as_sessions_of_the_engine_can_choose() {
     }
     let postgres = |set| read(&source("", &[set], Some("postgres://me@db1/bench")));
     assert_eq!(postgres("workload.commit=nowait").unwrap().workload.commit.name(), "nowait");
-    let said = postgres("workload.commit=plsql").unwrap_err().to_string();
-    assert!(said.contains("synchronous_commit = off"), "{said}");
+    let message = postgres("workload.commit=plsql").unwrap_err().to_string();
+    assert!(message.contains("synchronous_commit = off"), "{message}");
     assert_error(
         "",
         &["observe.awr=statspack"],
@@ -411,9 +411,10 @@ fn several_targets_are_read_from_files_and_options() {
         ("postgres", 2, 1)
     );
     assert_eq!(file.of_target(1).target.all()[0].scheme, "mysql");
-    // One target by option takes the place of all.
-    let one = read(&source(&two.replace("weights = [2, 1]\n", ""), &[], Some("sqlite:a.db"))).unwrap();
-    assert_eq!((one.target.all().len(), one.target.url.path.as_str()), (1, "a.db"));
+    // One `--target` option replaces all targets of the file.
+    let single_target =
+        read(&source(&two.replace("weights = [2, 1]\n", ""), &[], Some("sqlite:a.db"))).unwrap();
+    assert_eq!((single_target.target.all().len(), single_target.target.url.path.as_str()), (1, "a.db"));
     let several = PlanSource {
         target: Some("sqlite:a.db".into()),
         further_targets: vec!["sqlite:b.db".into(), "sqlite:c.db".into()],
@@ -425,7 +426,7 @@ fn several_targets_are_read_from_files_and_options() {
 
 #[test]
 fn targets_that_cannot_be_are_refused() {
-    let said = |lines: &str| match read(&source(&format!("[target]\n{lines}"), &[], None)) {
+    let errors_of = |lines: &str| match read(&source(&format!("[target]\n{lines}"), &[], None)) {
         Ok(_) => panic!("accepted: {lines}"),
         Err(errors) => errors.to_string(),
     };
@@ -447,7 +448,7 @@ fn targets_that_cannot_be_are_refused() {
         ),
         ("urls = [\"sqlite:b.db\", \"sqlite:c.db\"]\nweights = [1, 0]", "out of range"),
     ] {
-        let text = said(lines);
+        let text = errors_of(lines);
         assert!(text.contains(words) && !text.contains("geheim"), "{lines}: {text}");
     }
 }

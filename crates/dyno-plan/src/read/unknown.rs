@@ -1,13 +1,13 @@
-//! Names that are no keys, and which key may have been meant.
+//! Errors for unknown keys, with the key that was probably meant.
 
-use super::draft::Draft;
+use super::draft::PlanDraft;
 use crate::error::{Origin, PlanErrorKind, shown_key};
 use crate::keys::{self, SECTIONS};
 
-/// Notes that no key of this name can be an axis, and which one may have been meant.
-pub(super) fn refuse_axis(draft: &mut Draft, origin: Origin, name: &str) {
-    let own = name.rsplit_once('.').map_or(name, |(_, own)| own);
-    let hint = match meant(name, own) {
+/// Records that no key with this name can be an axis, and suggests a similar one.
+pub(super) fn refuse_axis(draft: &mut PlanDraft, origin: Origin, name: &str) {
+    let key_name = name.rsplit_once('.').map_or(name, |(_, own)| own);
+    let hint = match meant(name, key_name) {
         _ if crate::similar::closest(name, [crate::sweep::SESSIONS]).is_some() => {
             "did you mean sessions?".to_owned()
         }
@@ -19,11 +19,11 @@ pub(super) fn refuse_axis(draft: &mut Draft, origin: Origin, name: &str) {
     draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(&key), "there is no such key", hint);
 }
 
-/// Notes that there is no key `path`, and which one may have been meant.
-pub(super) fn refuse_key(draft: &mut Draft, origin: Origin, path: &str) {
+/// Records that there is no key `path`, and suggests a similar one.
+pub(super) fn refuse_key(draft: &mut PlanDraft, origin: Origin, path: &str) {
     let (section, name) = path.split_once('.').unwrap_or(("", path));
     let of_section = SECTIONS.iter().find(|known| !section.is_empty() && known.name == section);
-    let names: Vec<_> = of_section.iter().flat_map(|section| section.keys).map(keys::Key::name).collect();
+    let names: Vec<_> = of_section.iter().flat_map(|section| section.keys).map(keys::PlanKey::name).collect();
     let elsewhere = keys::all().any(|key| key.name() == name);
     let near = crate::similar::closest(name, names.iter().copied()).filter(|_| !elsewhere);
     let hint = if ["password", "passwd", "pwd"].contains(&name.to_ascii_lowercase().as_str()) {
@@ -41,9 +41,9 @@ pub(super) fn refuse_key(draft: &mut Draft, origin: Origin, path: &str) {
     draft.refuse_name(PlanErrorKind::Unknown, origin, shown_key(path), "there is no such key", hint);
 }
 
-/// The key of any section whose own name is a slip away from `name`; of several, the one whose full name is nearest.
+/// The key of any section whose name is similar to `name`; of several, the one with the closest full name.
 fn meant(path: &str, name: &str) -> Option<&'static str> {
-    let near = crate::similar::closest(name, keys::all().map(keys::Key::name))?;
+    let near = crate::similar::closest(name, keys::all().map(keys::PlanKey::name))?;
     let alike = keys::all().filter(|key| key.name() == near).map(|key| key.path);
     alike.min_by_key(|known| strsim::osa_distance(shown_key(path).unwrap_or(""), known))
 }

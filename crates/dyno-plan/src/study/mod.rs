@@ -1,7 +1,7 @@
-//! A study: a plan, and variants of the platform under which it is run.
+//! A study: a plan, and variants of the platform under which it runs.
 //!
-//! A study's file is a plan with further tables: `[study]`, `[params]`, `[[variant]]` and `[[task]]`. The plan's own reader
-//! leaves those alone, and this one leaves the plan alone; both read the same file, so errors of either have its lines.
+//! A study's file is a plan with additional tables: `[study]`, `[params]`, `[[variant]]` and `[[task]]`. The plan reader
+//! skips these tables and this reader skips the plan; both read the same file, so all errors have its lines.
 
 mod matrix;
 mod order;
@@ -15,74 +15,74 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use order::{Leg, legs};
+pub use order::{StudyLeg, legs};
 pub use read::{StudyFile, expanded};
 pub use ready::{PIECES, READY_STUDIES, ReadyStudy};
 
-/// Tables of a study's file that are no sections of a plan.
+/// Tables of a study's file that are not sections of a plan.
 pub const TABLES: [&str; 4] = ["study", "params", "variant", "task"];
 
-/// Fewest repeats: with four runs of each side lying apart, chance is 1 in 35; with three, 1 in 10.
+/// The fewest repeats: with four runs per side, no overlap happens by chance in 1 of 35 cases; with three, in 1 of 10.
 pub const REPEATS_MIN: u32 = 4;
 
-/// What a study is to do.
+/// The definition of a study.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Study {
-    /// What it is called: the file's name without its end.
+pub struct StudyPlan {
+    /// Its name: the file name without its extension.
     pub name: String,
-    /// What it is about, in a line.
+    /// Its subject, in one line.
     pub title: String,
-    /// Values that its commands find in their environment, and its plan as `${name}`.
+    /// Parameters; commands find them in their environment, the plan refers to them as `${name}`.
     pub params: BTreeMap<String, String>,
-    /// Runs of each variant.
+    /// Number of runs of each variant.
     pub repeats: u32,
-    /// Which variant comes next.
+    /// The order in which variants run.
     pub order: StudyOrder,
-    /// Where the draws of a random order begin.
+    /// Seed of a random order.
     pub seed: u64,
-    /// The variant that the others are held against: its place among them.
+    /// The baseline that other variants are compared with: its index among the variants.
     pub base: usize,
-    /// How the data is brought to the same state before each measurement.
+    /// How the data gets the same initial state before each measurement.
     pub state: DataReset,
-    /// The commands of that, where it is theirs.
+    /// The commands that do so, for `restore` and `clone`.
     pub reset: Vec<String>,
-    /// Commands before the first variant, and their undoing after the last.
-    pub setup: Undoable,
-    /// Commands once a variant is applied, such as the start of its server, and their undoing before it is reverted.
-    pub serve: Undoable,
-    /// Commands that restart the database, for variants that need it.
+    /// Commands before the first variant, and commands that revert them after the last.
+    pub setup: ReversibleCommands,
+    /// Commands after a variant is applied, such as the start of its server, and commands that revert them.
+    pub serve: ReversibleCommands,
+    /// Commands that restart the database, for variants that need a restart.
     pub restart: Vec<String>,
-    /// How long one command may take, s.
+    /// The longest time that one command may take, in seconds.
     pub timeout_s: u64,
-    /// Devices that its commands write to.
+    /// Devices to which the commands write.
     pub devices: Vec<String>,
-    /// Measures of each run that are compared.
+    /// Metrics of each run that are compared.
     pub metrics: Vec<String>,
-    /// Differences up to this many percent are no matter.
+    /// Differences up to this many percent are not significant.
     pub margin_pct: f64,
-    /// What has to be known with its results, one sentence each.
+    /// Limitations that readers of the results must know, one sentence each.
     pub caveats: Vec<String>,
-    /// The variants.
+    /// The variants of the platform, in order.
     pub variants: Vec<Variant>,
-    /// What is run under each of them.
-    pub tasks: Vec<Task>,
+    /// What is run under each variant.
+    pub tasks: Vec<StudyTask>,
 }
 
-/// Which variant comes next.
+/// The order in which variants run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StudyOrder {
-    /// Each repeat has all variants, in an order of its own.
+    /// Each repeat runs all variants in a random order.
     Random,
-    /// Each repeat has all variants, every other one backwards.
+    /// Each repeat runs all variants; every second repeat in reverse.
     Abba,
 }
 
-/// How the data is brought to the same state before each measurement.
+/// How the data gets the same initial state before each measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DataReset {
-    /// It is dropped and loaded anew; how long that takes is measured, too.
+    /// Dyno drops it and loads it again; the load is measured, too.
     Reload,
     /// Commands restore it from a copy.
     Restore,
@@ -91,17 +91,17 @@ pub enum DataReset {
 }
 
 crate::names! {
-    /// The word in a study's file: `random`.
+    /// The word in the study's file: `random`.
     StudyOrder { Random = "random", Abba = "abba" }
-    /// The word in a study's file: `reload`.
+    /// The word in the study's file: `reload`.
     DataReset { Reload = "reload", Restore = "restore", Clone = "clone" }
 }
 
 impl DataReset {
-    /// What is done, in a sentence.
+    /// What happens to the data, as a sentence.
     pub fn words(self) -> &'static str {
         match self {
-            Self::Reload => "before each measurement the data is dropped and loaded anew",
+            Self::Reload => "before each measurement the data is dropped and loaded again",
             Self::Restore => {
                 "before each measurement the data is restored from a copy by the study's commands"
             }
@@ -112,72 +112,72 @@ impl DataReset {
     }
 }
 
-/// Commands, and those that undo them. Undoing goes from the last command to the first, whatever of the others was done: so each
-/// has to be harmless where there is nothing to undo.
+/// Commands, and commands that revert them. Reverting runs from the last command to the first, even if some were never
+/// applied. Each must therefore be harmless when there is nothing to revert.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Undoable {
-    /// What is done, in order.
+pub struct ReversibleCommands {
+    /// Commands that apply the setting, in order.
     pub apply: Vec<String>,
-    /// What shows that it is in force.
+    /// Commands that verify that it is in effect.
     pub verify: Vec<String>,
-    /// What undoes it; the last one first.
+    /// Commands that revert it, run from the last to the first.
     pub revert: Vec<String>,
 }
 
 /// One variant of the platform.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variant {
-    /// Its name: of a matrix those of its parts.
+    /// Its name; for a combination of axes, the names of its parts.
     pub name: String,
     /// What it is, in a line.
     pub about: String,
-    /// Keys of the plan that it sets.
+    /// Keys of the plan that the variant sets.
     pub set: Vec<(String, String)>,
-    /// Its commands, one set for each axis.
-    pub parts: Vec<Undoable>,
-    /// What it takes.
+    /// Its commands, one set per axis.
+    pub parts: Vec<ReversibleCommands>,
+    /// What it requires from the user or platform.
     pub needs: Vec<Need>,
-    /// Settings as the database itself has to tell them.
+    /// Settings that the database itself must report.
     pub settings: Vec<(String, String)>,
-    /// Whether it is the base for a second time, which shows what chance does.
+    /// Whether it is the second copy of the base, which shows the effect of chance.
     pub again: bool,
 }
 
-/// What a variant takes.
+/// A requirement of a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
-    /// To be root.
+    /// The study must run as root.
     Root,
-    /// A database that is restarted.
+    /// The database must be restarted.
     RestartDatabase,
-    /// A machine that is started anew, by whoever runs the study.
+    /// The host must be rebooted by the user who runs the study.
     Reboot,
 }
 
 crate::names! {
-    /// The word in a study's file: `restart-database`.
+    /// The word in the study's file: `restart-database`.
     Need { Root = "root", RestartDatabase = "restart-database", Reboot = "reboot" }
 }
 
 /// What is run under each variant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Task {
-    /// Its name.
+pub struct StudyTask {
+    /// Its name in the study's results.
     pub name: String,
-    /// Keys of the plan that it sets.
+    /// Keys of the plan that the task sets.
     pub set: Vec<(String, String)>,
-    /// Whether there is a run; else it is the load alone that is measured.
+    /// Whether it has a run; otherwise only the load of the data is measured.
     pub run: bool,
 }
 
 impl Variant {
-    /// Whether it takes `need`.
+    /// Whether the variant has this requirement.
     pub fn needs(&self, need: Need) -> bool {
         self.needs.contains(&need)
     }
 
-    /// What it sets and does, in a line.
+    /// Its settings and commands, in one line.
     pub fn words(&self) -> String {
         if !self.about.is_empty() {
             return self.about.clone();
@@ -189,20 +189,20 @@ impl Variant {
     }
 }
 
-impl Study {
-    /// Every command in the order of one leg of each variant, each with the moment at which it runs; none twice.
+impl StudyPlan {
+    /// Every command, in the order of one leg of each variant, with its moment; without duplicates.
     pub fn commands(&self) -> Vec<(&'static str, &str)> {
         let mut all: Vec<(&'static str, &str)> = Vec::new();
-        fn forth<'s>(
+        fn label_commands<'s>(
             when: &'static str,
             commands: &'s [String],
         ) -> impl Iterator<Item = (&'static str, &'s str)> {
             commands.iter().map(move |command| (when, command.as_str()))
         }
-        all.extend(forth("setup", &self.setup.apply));
+        all.extend(label_commands("setup", &self.setup.apply));
         for variant in &self.variants {
-            all.extend(variant.parts.iter().flat_map(|part| forth("apply", &part.apply)));
-            all.extend(variant.parts.iter().flat_map(|part| forth("verify", &part.verify)));
+            all.extend(variant.parts.iter().flat_map(|part| label_commands("apply", &part.apply)));
+            all.extend(variant.parts.iter().flat_map(|part| label_commands("verify", &part.verify)));
             all.extend(
                 variant
                     .parts
@@ -211,18 +211,18 @@ impl Study {
                     .flat_map(|part| part.revert.iter().rev().map(|c| ("revert", c.as_str()))),
             );
         }
-        all.extend(forth("serve", &self.serve.apply));
-        all.extend(forth("verify", &self.serve.verify));
-        all.extend(forth("restart", &self.restart));
-        all.extend(forth("reset", &self.reset));
+        all.extend(label_commands("serve", &self.serve.apply));
+        all.extend(label_commands("verify", &self.serve.verify));
+        all.extend(label_commands("restart", &self.restart));
+        all.extend(label_commands("reset", &self.reset));
         all.extend(self.serve.revert.iter().rev().map(|c| ("serve back", c.as_str())));
         all.extend(self.setup.revert.iter().rev().map(|c| ("cleanup", c.as_str())));
-        let mut seen = std::collections::BTreeSet::new();
-        all.retain(|of| seen.insert(*of));
+        let mut unique_commands = std::collections::BTreeSet::new();
+        all.retain(|of| unique_commands.insert(*of));
         all
     }
 
-    /// Whether any command is run at all.
+    /// Whether the study has any command.
     pub fn has_commands(&self) -> bool {
         !self.commands().is_empty()
     }

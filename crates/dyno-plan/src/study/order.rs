@@ -1,24 +1,24 @@
-//! Which variant comes next.
+//! Computes the order of a study's legs.
 //!
-//! The whole order is fixed by study and seed before the first command, so that it can be shown, and a study that was cut off
-//! goes on as if nothing had been. A repeat has every variant once: what drifts meets all of them alike.
+//! The study and its seed fix the whole order before the first command. Dyno can therefore show the order, and an interrupted
+//! study resumes without a difference. Each repeat has every variant once, so drift affects all variants equally.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Study, StudyOrder};
+use super::{StudyOrder, StudyPlan};
 use crate::mix::mix;
 
-/// A variant applied, measured and reverted, once.
+/// One leg: a variant applied, measured and reverted once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Leg {
-    /// The variant's place in the study.
+pub struct StudyLeg {
+    /// Index of the variant in the study.
     pub variant: usize,
-    /// Which time, from 1.
+    /// The repeat, counted from 1.
     pub repeat: u32,
 }
 
-/// All legs of `study`, in order.
-pub fn legs(study: &Study) -> Vec<Leg> {
+/// All legs of `study` in their order.
+pub fn legs(study: &StudyPlan) -> Vec<StudyLeg> {
     let mut state = study.seed;
     let mut all = Vec::new();
     for repeat in 1..=study.repeats {
@@ -34,7 +34,7 @@ pub fn legs(study: &Study) -> Vec<Leg> {
                 }
             }
         }
-        all.extend(block.into_iter().map(|variant| Leg { variant, repeat }));
+        all.extend(block.into_iter().map(|variant| StudyLeg { variant, repeat }));
     }
     all
 }

@@ -1,13 +1,13 @@
-//! A study's tables as they are written.
+//! A study's tables as written, before validation.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-/// The tables of a study; sections of the plan beside them are not looked at.
+/// The tables of a study; the plan's sections are ignored.
 #[derive(Debug, Deserialize)]
-pub(super) struct Raw {
+pub(super) struct RawStudy {
     pub(super) study: Option<Spanned<RawHead>>,
     #[serde(default)]
     pub(super) params: BTreeMap<Spanned<String>, Spanned<Value>>,

@@ -1,75 +1,77 @@
-//! From a study's file to what it is to do.
+//! Reads and validates a study's file.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use toml::{Spanned, Value};
 
-use super::matrix::{Written, again, combined};
-use super::raw::{Raw, RawHead, RawTask, RawVariant};
-use super::{DataReset, Need, REPEATS_MIN, Study, StudyOrder, TABLES, Task, Undoable, Variant};
+use super::matrix::{WrittenVariant, combined, repeat_base};
+use super::raw::{RawHead, RawStudy, RawTask, RawVariant};
+use super::{
+    DataReset, Need, REPEATS_MIN, ReversibleCommands, StudyOrder, StudyPlan, StudyTask, TABLES, Variant,
+};
 use crate::error::{PlanError, PlanErrorKind, PlanErrors};
-use crate::lines::Lines;
+use crate::lines::SourceLines;
 use crate::read::{PlanFile, PlanSource};
 use crate::{keys, similar, units};
 
-/// Variants of a study at most.
+/// The largest number of variants in a study.
 const VARIANTS_MAX: usize = 200;
-/// Repeats at most.
+/// The largest number of repeats.
 const REPEATS_MAX: u32 = 1_000;
-/// How long a command may take where the study does not say.
+/// The default time limit of a command, in seconds.
 const TIMEOUT_S: u64 = 600;
-/// Measures that are compared where none is named.
+/// The metrics that are compared by default.
 const METRICS: [&str; 3] = ["ops_per_s", "service_mean_us", "service_p99_us"];
 
-/// The names that a study gives itself.
+/// Names of parameters that Dyno sets itself.
 const RESERVED: [&str; 3] = ["STUDY", "HERE", "PATH"];
 
-/// A study's file, with the values of its parameters that were given beside it.
+/// A study's file with parameters from the command line.
 #[derive(Debug, Clone)]
 pub struct StudyFile {
-    /// The file.
+    /// The file with the study and its plan.
     pub file: PlanFile,
-    /// What it is called.
+    /// The name of the study.
     pub name: String,
-    /// Values of parameters, over those of the file.
+    /// Parameters that override those of the file.
     pub params: Vec<(String, String)>,
 }
 
 impl StudyFile {
-    /// Reads what the study is to do; measures are `known` names of figures.
+    /// Reads the study; `metric_names` are the names of valid metrics.
     ///
     /// # Errors
-    /// All that is wrong with its tables, each with its place.
-    pub fn study(&self, known: &[&str]) -> Result<Study, PlanErrors> {
-        let raw: Raw = toml::from_str(&self.file.text).map_err(|error| {
+    /// All errors of its tables, each with its place.
+    pub fn study(&self, metric_names: &[&str]) -> Result<StudyPlan, PlanErrors> {
+        let raw: RawStudy = toml::from_str(&self.file.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
             let hint = "docs/guides/studies.md lists the keys of [study], [params], [[variant]] and [[task]]";
             let problem = error.message().lines().collect::<Vec<_>>().join(", ");
             PlanErrors::from(self.error(at, PlanErrorKind::File, problem, hint))
         })?;
-        let mut reader = Reader { of: self, errors: Vec::new() };
-        let study = reader.study(raw, known);
+        let mut reader = StudyReader { of: self, errors: Vec::new() };
+        let study = reader.study(raw, metric_names);
         match reader.errors.is_empty() {
             true => Ok(study),
             false => Err(PlanErrors { errors: reader.errors, more: 0 }),
         }
     }
 
-    /// The plan of the file as a source: with its parameters filled in, and `folder` as the study's own.
-    pub fn source(&self, study: &Study, folder: &str, options: PlanSource) -> PlanSource {
+    /// The plan of the file as a source, with parameters filled in; `folder` is the study's own folder.
+    pub fn source(&self, study: &StudyPlan, folder: &str, options: PlanSource) -> PlanSource {
         let text = expanded(&self.file.text, &study.params, folder);
         let file = PlanFile { name: self.file.name.clone(), text };
         PlanSource { file: Some(file), others: &TABLES, ..options }
     }
 
     fn error(&self, at: usize, kind: PlanErrorKind, problem: impl Into<String>, hint: &str) -> PlanError {
-        let origin = Lines::new(&self.file.name, &self.file.text).origin(at);
+        let origin = SourceLines::new(&self.file.name, &self.file.text).origin(at);
         PlanError { kind, origin, key: None, value: None, problem: problem.into(), hint: hint.to_owned() }
     }
 }
 
-/// `text` with each `${name}` of a parameter replaced by its value, and `${STUDY}` by `folder`; others stay as they are.
+/// Replaces each `${name}` of a parameter in `text` by its value and `${STUDY}` by `folder`; other text stays as it is.
 pub fn expanded(text: &str, params: &BTreeMap<String, String>, folder: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -96,24 +98,24 @@ pub fn expanded(text: &str, params: &BTreeMap<String, String>, folder: &str) -> 
     out
 }
 
-struct Reader<'a> {
+struct StudyReader<'a> {
     of: &'a StudyFile,
     errors: Vec<PlanError>,
 }
 
-impl Reader<'_> {
+impl StudyReader<'_> {
     fn refuse(&mut self, at: usize, problem: impl Into<String>, hint: &str) {
         let error = self.of.error(at, PlanErrorKind::Range, problem, hint);
         self.errors.push(error);
     }
 
-    fn study(&mut self, raw: Raw, known: &[&str]) -> Study {
+    fn study(&mut self, raw: RawStudy, metric_names: &[&str]) -> StudyPlan {
         let head = raw.study.map(Spanned::into_inner).unwrap_or_default();
         let params = self.params(raw.params);
         let variants = self.variants(raw.variant, &head);
         let base = self.base(&head, &variants);
         let tasks = self.tasks(raw.task);
-        let mut study = Study {
+        let mut study = StudyPlan {
             name: self.of.name.clone(),
             title: head.title.clone().unwrap_or_else(|| self.of.name.clone()),
             params,
@@ -127,8 +129,12 @@ impl Reader<'_> {
                 .word(&head.state, DataReset::from_name, "reload, restore, clone")
                 .unwrap_or(DataReset::Reload),
             reset: head.reset.clone(),
-            setup: Undoable { apply: head.setup.clone(), verify: Vec::new(), revert: head.cleanup.clone() },
-            serve: Undoable {
+            setup: ReversibleCommands {
+                apply: head.setup.clone(),
+                verify: Vec::new(),
+                revert: head.cleanup.clone(),
+            },
+            serve: ReversibleCommands {
                 apply: head.serve.clone(),
                 verify: head.serve_verify.clone(),
                 revert: head.serve_back.clone(),
@@ -142,18 +148,18 @@ impl Reader<'_> {
             variants,
             tasks,
         };
-        self.figures(&head, &mut study, known);
+        self.figures(&head, &mut study, metric_names);
         self.rules(&head, &mut study);
         if head.again
             && let Some(of) = study.variants.get(study.base).cloned()
         {
-            study.variants.push(again(&of));
+            study.variants.push(repeat_base(&of));
         }
         study
     }
 
-    /// What the head says in figures.
-    fn figures(&mut self, head: &RawHead, study: &mut Study, known: &[&str]) {
+    /// Checks the numbers in `[study]`.
+    fn figures(&mut self, head: &RawHead, study: &mut StudyPlan, metric_names: &[&str]) {
         if let Some(repeats) = &head.repeats {
             let (at, value) = (repeats.span().start, *repeats.get_ref());
             match (REPEATS_MIN..=REPEATS_MAX).contains(&value) {
@@ -166,7 +172,7 @@ impl Reader<'_> {
             }
         }
         if let Some(timeout) = &head.timeout {
-            match timeout.get_ref().parse::<units::Span>() {
+            match timeout.get_ref().parse::<units::TimeSpan>() {
                 Ok(span) if span.0 >= Duration::from_secs(1) => study.timeout_s = span.0.as_secs(),
                 _ => self.refuse(
                     timeout.span().start,
@@ -189,8 +195,8 @@ impl Reader<'_> {
             study.metrics = head.metrics.iter().map(|metric| metric.get_ref().clone()).collect();
             for metric in &head.metrics {
                 let name = metric.get_ref().as_str();
-                if !known.contains(&name) {
-                    let near = similar::closest(name, known.iter().copied());
+                if !metric_names.contains(&name) {
+                    let near = similar::closest(name, metric_names.iter().copied());
                     let hint = near.map_or_else(String::new, |near| format!("did you mean {near}?"));
                     self.refuse(metric.span().start, format!("there is no measure {name:?}"), &hint);
                 }
@@ -198,8 +204,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What does not go together.
-    fn rules(&mut self, head: &RawHead, study: &mut Study) {
+    /// Checks for settings that exclude each other.
+    fn rules(&mut self, head: &RawHead, study: &mut StudyPlan) {
         let at = |word: &Option<Spanned<String>>| word.as_ref().map_or(0, |word| word.span().start);
         match (study.state, study.reset.is_empty()) {
             (DataReset::Reload, false) => {
@@ -291,7 +297,7 @@ impl Reader<'_> {
         params
     }
 
-    /// A value as a text.
+    /// Converts a value to text.
     fn text(&mut self, key: &str, value: &Spanned<Value>) -> String {
         match value.get_ref() {
             Value::String(text) => text.clone(),
@@ -333,7 +339,7 @@ impl Reader<'_> {
     }
 
     fn variants(&mut self, raw: Vec<Spanned<RawVariant>>, _: &RawHead) -> Vec<Variant> {
-        let written: Vec<Written> = raw.into_iter().map(|raw| self.variant(raw)).collect();
+        let written: Vec<WrittenVariant> = raw.into_iter().map(|raw| self.variant(raw)).collect();
         let variants = combined(written);
         for (at, variant) in variants.iter().enumerate() {
             if variants[..at].iter().any(|other| other.name == variant.name) {
@@ -354,7 +360,7 @@ impl Reader<'_> {
         variants
     }
 
-    fn variant(&mut self, raw: Spanned<RawVariant>) -> Written {
+    fn variant(&mut self, raw: Spanned<RawVariant>) -> WrittenVariant {
         let at = raw.span().start;
         let raw = raw.into_inner();
         let name = self.named(&raw.name);
@@ -384,24 +390,24 @@ impl Reader<'_> {
                 "write a command that fails where the change is not in force, or settings = { … }",
             );
         }
-        let part = Undoable { apply: raw.apply, verify: raw.verify, revert: raw.revert };
+        let part = ReversibleCommands { apply: raw.apply, verify: raw.verify, revert: raw.revert };
         let variant = Variant {
             name,
             about: raw.about,
             set: self.sets(raw.set),
-            parts: if part == Undoable::default() { Vec::new() } else { vec![part] },
+            parts: if part == ReversibleCommands::default() { Vec::new() } else { vec![part] },
             needs,
             settings,
             again: false,
         };
-        Written { axis: raw.axis, variant }
+        WrittenVariant { axis: raw.axis, variant }
     }
 
-    fn tasks(&mut self, raw: Vec<Spanned<RawTask>>) -> Vec<Task> {
+    fn tasks(&mut self, raw: Vec<Spanned<RawTask>>) -> Vec<StudyTask> {
         if raw.is_empty() {
-            return vec![Task { name: "run".to_owned(), set: Vec::new(), run: true }];
+            return vec![StudyTask { name: "run".to_owned(), set: Vec::new(), run: true }];
         }
-        let mut tasks: Vec<Task> = Vec::new();
+        let mut tasks: Vec<StudyTask> = Vec::new();
         for task in raw {
             let at = task.span().start;
             let task = task.into_inner();
@@ -409,15 +415,15 @@ impl Reader<'_> {
             if tasks.iter().any(|other| other.name == name) {
                 self.refuse(at, format!("two tasks are called {name:?}"), "give each a name of its own");
             }
-            tasks.push(Task { name, set: self.sets(task.set), run: task.run });
+            tasks.push(StudyTask { name, set: self.sets(task.set), run: task.run });
         }
         tasks
     }
 
     fn base(&mut self, head: &RawHead, variants: &[Variant]) -> usize {
         let Some(base) = &head.base else { return 0 };
-        let found = variants.iter().position(|variant| variant.name == *base.get_ref());
-        found.unwrap_or_else(|| {
+        let base_index = variants.iter().position(|variant| variant.name == *base.get_ref());
+        base_index.unwrap_or_else(|| {
             let near = similar::closest(base.get_ref(), variants.iter().map(|variant| variant.name.as_str()));
             let hint = near.map_or_else(String::new, |near| format!("did you mean {near:?}?"));
             self.refuse(base.span().start, format!("there is no variant {:?}", base.get_ref()), &hint);
@@ -425,7 +431,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A name of a variant or task, which `variant:NAME` and lists with commas have to take.
+    /// Checks a name of a variant or task: `variant:NAME` and lists with commas must accept it.
     fn named(&mut self, name: &Spanned<String>) -> String {
         let text = name.get_ref().trim().to_owned();
         if text.is_empty() || text.contains([',', '\n', '\r']) || text.chars().count() > 60 {

@@ -1,25 +1,25 @@
-//! Ready studies, and the small shell pieces that they are made of: files of `studies/`, inside the program.
+//! Ready studies and the shell pieces that they use: files of `studies/`, embedded in the program.
 
 use crate::read::PlanFile;
 
 /// A study that is ready to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyStudy {
-    /// Its name: `file-systems`.
+    /// Its name, as users select it: `file-systems`.
     pub name: &'static str,
-    /// Its file.
+    /// The text of its file.
     pub text: &'static str,
 }
 
 include!(concat!(env!("OUT_DIR"), "/studies.rs"));
 
 impl ReadyStudy {
-    /// The study of this name.
+    /// The ready study with this name.
     pub fn find(name: &str) -> Option<&'static Self> {
         READY_STUDIES.iter().find(|study| study.name == name)
     }
 
-    /// Its file, as errors name it.
+    /// The file with the name that errors show.
     pub fn file(&self) -> PlanFile {
         PlanFile { name: format!("studies/{}.toml", self.name), text: self.text.to_owned() }
     }

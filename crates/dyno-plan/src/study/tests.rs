@@ -1,4 +1,4 @@
-//! A study's file: what is read, what is refused, and in which order its variants come.
+//! Tests of a study's file: what is accepted, what is refused, and the order of its variants.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -16,7 +16,7 @@ fn file(text: &str, params: &[(&str, &str)]) -> StudyFile {
     StudyFile { file, name: "a".to_owned(), params }
 }
 
-fn study(text: &str) -> Study {
+fn study(text: &str) -> StudyPlan {
     file(text, &[]).study(&METRICS).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
@@ -32,11 +32,11 @@ fn a_study_of_two_variants_has_a_plan_beside_it() {
     let names: Vec<&str> = study.variants.iter().map(|variant| variant.name.as_str()).collect();
     assert_eq!((names, study.repeats, study.base), (vec!["a", "b"], 4, 0));
     assert_eq!(study.variants[1].set, [("workload.update_pct".to_owned(), "20".to_owned())]);
-    assert_eq!(study.tasks, [Task { name: "run".to_owned(), set: Vec::new(), run: true }]);
+    assert_eq!(study.tasks, [StudyTask { name: "run".to_owned(), set: Vec::new(), run: true }]);
     let source = file(TWO, &[]).source(&study, "/s", nothing());
     let plan = crate::read(&source).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(plan.workload.update_pct, 0);
-    // Without being told, the plan's reader takes no such tables.
+    // Without `others`, the plan reader refuses these tables.
     assert!(crate::read(&crate::PlanSource { others: &[], ..source }).is_err());
 }
 
@@ -52,8 +52,8 @@ fn axes_combine_and_the_base_comes_a_second_time() {
     let names: Vec<&str> = study.variants.iter().map(|variant| variant.name.as_str()).collect();
     assert_eq!(names, ["alone", "ext4, 2k", "ext4, 4k", "xfs, 2k", "xfs, 4k", "xfs, 4k again"]);
     assert_eq!((study.base, study.variants[5].again), (4, true));
-    let both = &study.variants[1];
-    assert!(both.needs(Need::Root) && both.parts.len() == 2);
+    let combined_variant = &study.variants[1];
+    assert!(combined_variant.needs(Need::Root) && combined_variant.parts.len() == 2);
     let reverts: Vec<&str> =
         study.commands().into_iter().filter(|(when, _)| *when == "revert").map(|of| of.1).collect();
     assert_eq!(reverts, ["-2", "-e"], "the later one is reverted first");
@@ -88,10 +88,10 @@ fn what_is_wrong_is_told_with_its_line() {
 fn parameters_fill_the_plan_and_are_plain() {
     let text = format!("[params]\nsize = \"1G\"\nport = 5000\n{TWO}")
         .replace("sqlite:x", "sqlite:${port}${other}${STUDY}");
-    let of = file(&text, &[("size", "2G")]);
-    let study = of.study(&METRICS).unwrap_or_else(|errors| panic!("{errors}"));
+    let study_file = file(&text, &[("size", "2G")]);
+    let study = study_file.study(&METRICS).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!(study.params["size"], "2G");
-    let text = of.source(&study, "/s", nothing()).file.unwrap().text;
+    let text = study_file.source(&study, "/s", nothing()).file.unwrap().text;
     assert!(text.contains("sqlite:5000${other}/s"), "{text}");
     let wrong = file(&text, &[("sie", "2G"), ("size", "a\"b")]).study(&METRICS).unwrap_err().to_string();
     assert!(wrong.contains("did you mean size?") && wrong.contains("has quotes"), "{wrong}");
@@ -100,8 +100,8 @@ fn parameters_fill_the_plan_and_are_plain() {
 #[test]
 fn every_ready_study_is_read() {
     for ready in READY_STUDIES {
-        let of = StudyFile { file: ready.file(), name: ready.name.to_owned(), params: Vec::new() };
-        let study = of.study(&METRICS).unwrap_or_else(|errors| panic!("{}: {errors}", ready.name));
+        let study_file = StudyFile { file: ready.file(), name: ready.name.to_owned(), params: Vec::new() };
+        let study = study_file.study(&METRICS).unwrap_or_else(|errors| panic!("{}: {errors}", ready.name));
         assert!(study.title != study.name, "{} has no title", ready.name);
         assert!(study.variants.iter().any(|variant| variant.again), "{} has no A/A variant", ready.name);
         for (_, command) in study.commands() {
@@ -116,18 +116,18 @@ fn every_ready_study_is_read() {
 proptest! {
     #[test]
     fn an_order_has_every_variant_once_in_each_repeat(variants in 2usize..9, repeats in 4u32..12, seed: u64, abba: bool) {
-        let mut of = study(TWO);
-        of.variants = vec![of.variants[0].clone(); variants];
-        (of.repeats, of.seed) = (repeats, seed);
-        of.order = if abba { StudyOrder::Abba } else { StudyOrder::Random };
-        let all = legs(&of);
+        let mut spec = study(TWO);
+        spec.variants = vec![spec.variants[0].clone(); variants];
+        (spec.repeats, spec.seed) = (repeats, seed);
+        spec.order = if abba { StudyOrder::Abba } else { StudyOrder::Random };
+        let all = legs(&spec);
         for (block, repeat) in all.chunks(variants).zip(1..) {
             let mut places: Vec<usize> = block.iter().map(|leg| leg.variant).collect();
             places.sort_unstable();
             prop_assert!(places.into_iter().eq(0..variants) && block.iter().all(|leg| leg.repeat == repeat));
         }
         prop_assert_eq!(all.len(), variants * repeats as usize);
-        prop_assert_eq!(legs(&of), all);
+        prop_assert_eq!(legs(&spec), all);
     }
 
     #[test]

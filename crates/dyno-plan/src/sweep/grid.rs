@@ -1,51 +1,51 @@
-//! Every combination of the axes' values, each with the plan of its run.
+//! Builds the grid of a sweep: every combination of its axes' values, each with the plan of its run.
 
 use std::collections::BTreeMap;
 
 use super::axis::{SESSIONS, is_sessions};
 use crate::engine::Engines;
-use crate::keys::{self, EITHERS, Raw};
+use crate::keys::{self, EITHERS, RawValue};
 use crate::phases;
-use crate::plan::{Axis, Plan, Sweep};
+use crate::plan::{Plan, SweepGridAxis, SweepSettings};
 use crate::read::rules;
 
-/// The most runs of a sweep.
+/// The largest number of runs in a sweep.
 pub const RUNS_MAX: u64 = 10_000;
 
-/// One combination of settings.
+/// One combination of settings in a sweep.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Point {
-    /// Its number, from 1: axes of data first, then as written, sessions last and rising.
+pub struct SweepGridPoint {
+    /// Its number, from 1: axes of data vary slowest, then the others as written, then sessions, rising.
     pub number: u32,
-    /// Keys and values that make it, slowest first.
+    /// The keys and values of the point, slowest axis first.
     pub settings: Vec<(String, String)>,
     /// The plan of its runs, without `[sweep]`.
     pub plan: Plan,
-    /// Points of the same layout run on the same data of the same target.
+    /// Number of its layout; points with the same layout share target and data.
     pub layout: u32,
-    /// Points of the same ramp differ in sessions only.
+    /// Number of its ramp; points of a ramp differ in sessions only.
     pub ramp: u32,
-    /// Place in its ramp, from 0.
+    /// Index in its ramp, from 0.
     pub rank: u32,
 }
 
-/// Why a combination of settings is no plan.
+/// Why a combination of settings is not a valid plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct PointError {
-    /// The keys it is about.
+    /// The keys involved in the problem.
     pub keys: Vec<String>,
     /// What is wrong, and at which point.
     pub problem: String,
-    /// The way out.
+    /// What to change in the plan.
     pub hint: String,
 }
 
-/// All points of `plan`'s sweep in order of number.
+/// All points of `plan`'s sweep in the order of their numbers.
 ///
 /// # Errors
 /// A combination breaks a rule of plans, or there are more than [`RUNS_MAX`] runs.
-pub fn points(plan: &Plan, engines: Engines) -> Result<Vec<Point>, PointError> {
+pub fn points(plan: &Plan, engines: Engines) -> Result<Vec<SweepGridPoint>, PointError> {
     let axes = in_order(&plan.sweep);
     let count = axes.iter().fold(1u64, |count, axis| count.saturating_mul(axis.values.len() as u64));
     let runs = count.saturating_mul(plan.sweep.repeats.into());
@@ -61,8 +61,8 @@ pub fn points(plan: &Plan, engines: Engines) -> Result<Vec<Point>, PointError> {
         });
     }
     let mut base = plan.clone();
-    base.sweep = Sweep::default();
-    let (mut layouts, mut ramps) = (Numbers::default(), Numbers::default());
+    base.sweep = SweepSettings::default();
+    let (mut layouts, mut ramps) = (LayoutNumbers::default(), LayoutNumbers::default());
     let mut points = Vec::with_capacity(count as usize);
     for index in 0..count {
         let settings = combination(&axes, index);
@@ -74,11 +74,11 @@ pub fn points(plan: &Plan, engines: Engines) -> Result<Vec<Point>, PointError> {
             .last()
             .filter(|axis| is_sessions(&axis.key))
             .map_or(0, |axis| index % axis.values.len() as u64);
-        points.push(Point {
+        points.push(SweepGridPoint {
             number: index as u32 + 1,
             plan: overlay(&base, &settings, engines)?,
-            layout: layouts.of(at(is_layout)),
-            ramp: ramps.of(at(|key| !is_sessions(key))),
+            layout: layouts.number_of(at(is_layout)),
+            ramp: ramps.number_of(at(|key| !is_sessions(key))),
             rank: rank as u32,
             settings,
         });
@@ -86,17 +86,17 @@ pub fn points(plan: &Plan, engines: Engines) -> Result<Vec<Point>, PointError> {
     Ok(points)
 }
 
-/// Puts one value into a plan as `--set` would, and takes out what excludes it. `sessions` is over all schemas.
+/// Sets one value in a plan as `--set` does and removes keys that exclude it. `sessions` is over all schemas.
 ///
 /// # Errors
-/// There is no such key, the value is not allowed, or the sessions cannot be shared out evenly among the schemas.
+/// The key does not exist, the value is not allowed, or the sessions cannot be divided evenly among the schemas.
 pub fn set(plan: &mut Plan, path: &str, value: &str, engines: Engines) -> Result<(), PointError> {
     let error = |problem: String, hint: String| PointError { keys: vec![path.to_owned()], problem, hint };
     if path == SESSIONS {
         return set_sessions(plan, value);
     }
     let key = keys::find(path).ok_or_else(|| error(format!("there is no key {path}"), String::new()))?;
-    key.kind.put(plan, Raw::Text(value), engines).map_err(|refused| {
+    key.kind.put(plan, RawValue::Text(value), engines).map_err(|refused| {
         error(format!("{path} = {value}: {}", refused.problem), format!("allowed: {}", key.allowed()))
     })?;
     for either in &EITHERS {
@@ -138,8 +138,8 @@ fn set_sessions(plan: &mut Plan, value: &str) -> Result<(), PointError> {
     Ok(())
 }
 
-/// The axes, those that cost most to change first: data, then as written, then sessions with rising values.
-fn in_order(sweep: &Sweep) -> Vec<Axis> {
+/// The axes by the cost of a change, most expensive first: data, others as written, sessions with rising values.
+fn in_order(sweep: &SweepSettings) -> Vec<SweepGridAxis> {
     let mut axes = sweep.axes.clone();
     axes.sort_by_key(|axis| match &axis.key {
         key if is_layout(key) => 0,
@@ -152,7 +152,7 @@ fn in_order(sweep: &Sweep) -> Vec<Axis> {
     axes
 }
 
-/// Whether another value of the key is other data, or another place of it.
+/// Whether another value of the key means other data or another place of the data.
 fn is_layout(key: &str) -> bool {
     (key.starts_with("data.") && key != "data.load_parallel")
         || matches!(
@@ -161,16 +161,16 @@ fn is_layout(key: &str) -> bool {
         )
 }
 
-/// The values at `index`, the last axis fastest.
-fn combination(axes: &[Axis], index: u64) -> Vec<(String, String)> {
+/// The combination number `index`; the last axis varies fastest.
+fn combination(axes: &[SweepGridAxis], index: u64) -> Vec<(String, String)> {
     let mut rest = index;
     let mut settings: Vec<_> = axes
         .iter()
         .rev()
         .map(|axis| {
-            let of = axis.values.len() as u64;
-            let value = axis.values[(rest % of) as usize].clone();
-            rest /= of;
+            let value_count = axis.values.len() as u64;
+            let value = axis.values[(rest % value_count) as usize].clone();
+            rest /= value_count;
             (axis.key.clone(), value)
         })
         .collect();
@@ -178,14 +178,14 @@ fn combination(axes: &[Axis], index: u64) -> Vec<(String, String)> {
     settings
 }
 
-/// `base` with `settings`, checked as any plan is.
+/// Applies `settings` to `base` and checks the result like any plan.
 fn overlay(base: &Plan, settings: &[(String, String)], engines: Engines) -> Result<Plan, PointError> {
     let mut plan = base.clone();
-    // In this order: sessions are shared out among the schemas that the point has.
+    // The order matters: sessions are divided among the schemas of the point.
     for (path, value) in settings {
         set(&mut plan, path, value, engines)?;
     }
-    match rules::broken(&plan, engines) {
+    match rules::first_violation(&plan, engines) {
         None => Ok(plan),
         Some(broken) => {
             let at: Vec<_> = settings.iter().map(|(key, value)| format!("{key} = {value}")).collect();
@@ -197,12 +197,12 @@ fn overlay(base: &Plan, settings: &[(String, String)], engines: Engines) -> Resu
     }
 }
 
-/// Numbers for texts, from 0 in order of appearance.
+/// Assigns numbers to texts, from 0 in order of appearance.
 #[derive(Default)]
-struct Numbers(BTreeMap<String, u32>);
+struct LayoutNumbers(BTreeMap<String, u32>);
 
-impl Numbers {
-    fn of(&mut self, text: String) -> u32 {
+impl LayoutNumbers {
+    fn number_of(&mut self, text: String) -> u32 {
         let next = self.0.len() as u32;
         *self.0.entry(text).or_insert(next)
     }

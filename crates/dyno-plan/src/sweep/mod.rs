@@ -1,10 +1,10 @@
-//! From the axes of a sweep to its points, and to the order in which they are run.
+//! Turns the axes of a sweep into points and decides the order of their runs.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `grid` | every combination of values as a point with a plan of its own |
-//! | `order` | which point is run next, given what was measured so far |
-//! | `saturation` | when a ramp of sessions has seen enough |
+//! | `grid` | every combination of values, as a point with its own plan |
+//! | `order` | which point runs next, given the results so far |
+//! | `saturation` | when a ramp of sessions can stop |
 
 mod axis;
 mod grid;
@@ -13,8 +13,8 @@ mod saturation;
 
 pub use axis::SESSIONS;
 pub(crate) use axis::is_sessions;
-pub use grid::{Point, PointError, RUNS_MAX, points, set};
-pub use order::{Done, Schedule, Step};
+pub use grid::{PointError, RUNS_MAX, SweepGridPoint, points, set};
+pub use order::{SweepSchedule, SweepStep, SweepStepResults};
 pub use saturation::{RISE_MIN, STEPS_BEYOND, saturated_at};
 
 #[cfg(test)]

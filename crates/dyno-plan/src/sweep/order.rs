@@ -1,54 +1,54 @@
-//! Which point is run next.
+//! Decides which point runs next.
 //!
-//! The whole order is fixed by plan and seed before the first run, so a sweep that was cut off goes on as if nothing had
-//! been. What was measured only says which steps need not be run: those that are done, and those past saturation.
+//! The plan and its seed fix the whole order before the first run, so an interrupted sweep resumes without a difference.
+//! Results only decide which steps to skip: those that are done, and those past saturation.
 
 use std::collections::BTreeMap;
 
-use super::grid::Point;
+use super::grid::SweepGridPoint;
 use super::saturation::saturated_at;
 use crate::mix::mix;
-use crate::plan::{Order, Sweep, Until};
+use crate::plan::{SweepPointOrder, SweepSettings, Until};
 
 /// One run of one point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Step {
-    /// The point's number.
+pub struct SweepStep {
+    /// Number of the point, from 1.
     pub point: u32,
-    /// Which run of it, from 1.
+    /// The repeat, counted from 1.
     pub repeat: u32,
 }
 
-/// Steps that ended: with their throughput in operations per second, or without a result.
-pub type Done = BTreeMap<Step, Option<f64>>;
+/// Steps that ended, each with its throughput in operations per second; `None` for a step without a result.
+pub type SweepStepResults = BTreeMap<SweepStep, Option<f64>>;
 
 /// The order of all runs of a sweep.
 #[derive(Debug, Clone)]
-pub struct Schedule {
-    steps: Vec<Step>,
+pub struct SweepSchedule {
+    steps: Vec<SweepStep>,
     /// Points of each ramp by rising sessions; empty unless ramps stop at saturation.
     ramps: BTreeMap<u32, Vec<u32>>,
-    /// Each point's ramp and place in it.
+    /// Each point's ramp and its index there.
     places: BTreeMap<u32, (u32, u32)>,
 }
 
-impl Schedule {
+impl SweepSchedule {
     /// The order of `points` under `sweep`.
-    pub fn new(sweep: &Sweep, points: &[Point]) -> Self {
-        let mut draw = Draw(sweep.seed);
-        let mut layouts: BTreeMap<u32, Vec<&Point>> = BTreeMap::new();
+    pub fn new(sweep: &SweepSettings, points: &[SweepGridPoint]) -> Self {
+        let mut draw = ShuffleRng(sweep.seed);
+        let mut layouts: BTreeMap<u32, Vec<&SweepGridPoint>> = BTreeMap::new();
         for point in points {
             layouts.entry(point.layout).or_default().push(point);
         }
         let mut layouts: Vec<_> = layouts.into_values().collect();
-        if sweep.order == Order::Random {
+        if sweep.order == SweepPointOrder::Random {
             draw.shuffle(&mut layouts);
         }
         let mut steps = Vec::new();
         for layout in &layouts {
             for repeat in 1..=sweep.repeats {
                 let pass = pass(sweep, layout, repeat, &mut draw);
-                steps.extend(pass.into_iter().map(|point| Step { point, repeat }));
+                steps.extend(pass.into_iter().map(|point| SweepStep { point, repeat }));
             }
         }
         let mut ramps: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -61,46 +61,49 @@ impl Schedule {
         Self { steps, ramps, places }
     }
 
-    /// All steps in order, those that saturation may spare included.
-    pub fn steps(&self) -> &[Step] {
+    /// All steps in order, including those that saturation may skip.
+    pub fn steps(&self) -> &[SweepStep] {
         &self.steps
     }
 
-    /// The next step after what is `done`.
-    pub fn next(&self, done: &Done) -> Option<Step> {
-        self.remaining(done).next()
+    /// The next step, given the steps in `done`.
+    pub fn next(&self, results: &SweepStepResults) -> Option<SweepStep> {
+        self.remaining(results).next()
     }
 
-    /// All steps that are left as far as can be told now.
-    pub fn remaining<'a>(&'a self, done: &'a Done) -> impl Iterator<Item = Step> + 'a {
-        let ends: BTreeMap<u32, u32> =
-            self.ramps.iter().filter_map(|(ramp, points)| Some((*ramp, last_rank(points, done)?))).collect();
-        let is_past = move |step: &Step| {
+    /// All remaining steps, as far as the results so far show.
+    pub fn remaining<'a>(&'a self, results: &'a SweepStepResults) -> impl Iterator<Item = SweepStep> + 'a {
+        let ends: BTreeMap<u32, u32> = self
+            .ramps
+            .iter()
+            .filter_map(|(ramp, points)| Some((*ramp, last_rank(points, results)?)))
+            .collect();
+        let is_past = move |step: &SweepStep| {
             let (ramp, rank) = self.places[&step.point];
             ends.get(&ramp).is_some_and(|last| rank > *last)
         };
-        self.steps.iter().copied().filter(move |step| !done.contains_key(step) && !is_past(step))
+        self.steps.iter().copied().filter(move |step| !results.contains_key(step) && !is_past(step))
     }
 }
 
-/// The last place of a ramp that is worth running, once its first pass has shown it.
-fn last_rank(points: &[u32], done: &Done) -> Option<u32> {
-    // A step without a result says nothing about saturation; the first one that is not done ends what is known.
-    let known: Vec<(usize, f64)> = points
+/// The last index of a ramp that needs to run; `None` until its first pass shows saturation.
+fn last_rank(points: &[u32], results: &SweepStepResults) -> Option<u32> {
+    // Steps without a result say nothing about saturation; stop at the first step that is not done.
+    let ranked_throughputs: Vec<(usize, f64)> = points
         .iter()
-        .map_while(|&point| done.get(&Step { point, repeat: 1 }))
+        .map_while(|&point| results.get(&SweepStep { point, repeat: 1 }))
         .enumerate()
         .filter_map(|(rank, throughput)| Some((rank, (*throughput)?)))
         .collect();
-    let throughputs: Vec<f64> = known.iter().map(|(_, throughput)| *throughput).collect();
-    saturated_at(&throughputs).map(|at| known[at].0 as u32)
+    let throughputs: Vec<f64> = ranked_throughputs.iter().map(|(_, throughput)| *throughput).collect();
+    saturated_at(&throughputs).map(|at| ranked_throughputs[at].0 as u32)
 }
 
-/// One pass over the points of a layout.
-fn pass(sweep: &Sweep, layout: &[&Point], repeat: u32, draw: &mut Draw) -> Vec<u32> {
+/// One pass over the points that share a layout.
+fn pass(sweep: &SweepSettings, layout: &[&SweepGridPoint], repeat: u32, draw: &mut ShuffleRng) -> Vec<u32> {
     let mut points: Vec<u32> = layout.iter().map(|point| point.number).collect();
     match sweep.order {
-        Order::Random if sweep.until == Until::Saturation && repeat == 1 => {
+        SweepPointOrder::Random if sweep.until == Until::Saturation && repeat == 1 => {
             let mut ramps: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
             for point in layout {
                 ramps.entry(point.ramp).or_default().push(point.number);
@@ -109,19 +112,19 @@ fn pass(sweep: &Sweep, layout: &[&Point], repeat: u32, draw: &mut Draw) -> Vec<u
             draw.shuffle(&mut ramps);
             points = ramps.concat();
         }
-        Order::Random => draw.shuffle(&mut points),
-        Order::Up => {}
-        Order::UpDown if repeat.is_multiple_of(2) => points.reverse(),
-        Order::UpDown => {}
+        SweepPointOrder::Random => draw.shuffle(&mut points),
+        SweepPointOrder::Up => {}
+        SweepPointOrder::UpDown if repeat.is_multiple_of(2) => points.reverse(),
+        SweepPointOrder::UpDown => {}
     }
     points
 }
 
-/// Seeded draws for shuffling.
-struct Draw(u64);
+/// Generator of the shuffle's random numbers, with a seed.
+struct ShuffleRng(u64);
 
-impl Draw {
-    /// Durstenfeld's version of the Fisher–Yates shuffle. The remainder favours small numbers by less than one in 2^50.
+impl ShuffleRng {
+    /// Durstenfeld's version of the Fisher–Yates shuffle. The remainder favors small numbers by less than one in 2^50.
     fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             self.0 = mix(self.0);

@@ -1,4 +1,4 @@
-//! Grids, orders and saturation, for examples and for anything.
+//! Tests of grids, orders and saturation, by example and by property.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::engine::fixture::{ENGINES, nothing};
-use crate::plan::{Order, Plan, Until};
+use crate::plan::{Plan, SweepPointOrder, Until};
 use crate::read::{PlanFile, PlanSource, read};
 
 fn sweep(axes: &str) -> Plan {
@@ -15,11 +15,11 @@ fn sweep(axes: &str) -> Plan {
     read(&PlanSource { file: Some(file), ..nothing() }).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// Runs a schedule to its end; `throughput` says what a step measures.
-fn play(plan: &Plan, throughput: impl Fn(&Point) -> Option<f64>) -> Vec<Step> {
+/// Runs a schedule to its end; `throughput` returns the result of a step.
+fn play(plan: &Plan, throughput: impl Fn(&SweepGridPoint) -> Option<f64>) -> Vec<SweepStep> {
     let points = points(plan, ENGINES).unwrap();
-    let schedule = Schedule::new(&plan.sweep, &points);
-    let (mut done, mut order) = (Done::new(), Vec::new());
+    let schedule = SweepSchedule::new(&plan.sweep, &points);
+    let (mut done, mut order) = (SweepStepResults::new(), Vec::new());
     while let Some(step) = schedule.next(&done) {
         done.insert(step, throughput(&points[step.point as usize - 1]));
         order.push(step);
@@ -69,8 +69,8 @@ fn up_goes_up_and_up_down_comes_back() {
     assert_eq!(order("sessions = [1, 2, 3]\nrepeats = 2\norder = \"up\""), [1, 2, 3, 1, 2, 3]);
     assert_eq!(order("sessions = [1, 2, 3]\nrepeats = 2\norder = \"up-down\""), [1, 2, 3, 3, 2, 1]);
     let random = "sessions = [1, 2, 3, 4, 5, 6, 7, 8]\nrepeats = 2";
-    assert_ne!(order(random)[..8], order(random)[8..], "each repeat is shuffled anew");
-    assert_eq!(order(random), order(random), "the same seed is the same order");
+    assert_ne!(order(random)[..8], order(random)[8..], "each repeat has a different order");
+    assert_eq!(order(random), order(random), "equal seeds give equal orders");
     assert_ne!(order(random), order(&format!("{random}\nseed = 2")));
 }
 
@@ -90,7 +90,7 @@ fn saturation_spares_what_lies_beyond_it_in_every_repeat() {
         let plan = sweep(&format!(
             "sessions = [1, 2, 4, 8, 16, 32, 64]\nupdate_pct = [0, 50]\nrepeats = 3\nuntil = \"saturation\"\norder = \"{order}\""
         ));
-        // Reads rise to 4 sessions, updates to 16.
+        // Reads scale to 4 sessions, updates to 16.
         let steps = play(&plan, |p| {
             let knee = if p.plan.workload.update_pct == 0 { 4 } else { 16 };
             Some(f64::from(p.plan.sessions().min(knee)))
@@ -136,7 +136,7 @@ proptest! {
     #[test]
     fn every_step_is_run_once_and_data_is_never_loaded_twice(plan in any_sweep()) {
         let points = points(&plan, ENGINES).unwrap();
-        // Without a result nothing is known of saturation, so nothing is spared.
+        // Without results saturation is unknown, so nothing is skipped.
         let order = play(&plan, |_| None);
         prop_assert_eq!(order.len(), points.len() * plan.sweep.repeats as usize);
         prop_assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), order.len());
@@ -157,22 +157,22 @@ proptest! {
 
     #[test]
     fn a_sweep_goes_on_where_it_stopped(plan in any_sweep(), cut in 0usize..60, peak in 1u32..500) {
-        let measure = |p: &Point| Some(f64::from(p.plan.sessions().min(peak)));
+        let measure = |p: &SweepGridPoint| Some(f64::from(p.plan.sessions().min(peak)));
         let whole = play(&plan, measure);
         let points = points(&plan, ENGINES).unwrap();
-        let schedule = Schedule::new(&plan.sweep, &points);
-        let mut done: Done =
+        let schedule = SweepSchedule::new(&plan.sweep, &points);
+        let mut results: SweepStepResults =
             whole.iter().take(cut).map(|s| (*s, measure(&points[s.point as usize - 1]))).collect();
         let mut rest = Vec::new();
-        while let Some(step) = schedule.next(&done) {
-            done.insert(step, measure(&points[step.point as usize - 1]));
+        while let Some(step) = schedule.next(&results) {
+            results.insert(step, measure(&points[step.point as usize - 1]));
             rest.push(step);
         }
         prop_assert_eq!(&whole[cut.min(whole.len())..], rest.as_slice());
         if plan.sweep.until == Until::End {
             prop_assert_eq!(whole.len(), schedule.steps().len());
         }
-        if plan.sweep.order == Order::Up {
+        if plan.sweep.order == SweepPointOrder::Up {
             prop_assert!(whole.windows(2).all(|p| p[0].repeat != p[1].repeat || p[0].point < p[1].point || points[p[0].point as usize - 1].layout != points[p[1].point as usize - 1].layout));
         }
     }

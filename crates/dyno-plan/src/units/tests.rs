@@ -1,9 +1,9 @@
-//! How quantities are written, and that every one reads back exactly.
+//! Tests of the spelling of quantities, and that each one reads back exactly.
 
 use super::*;
 use proptest::prelude::*;
 
-fn size(text: &str) -> Option<Size> {
+fn size(text: &str) -> Option<BlocksOrBytes> {
     text.parse().ok()
 }
 
@@ -12,21 +12,21 @@ fn bytes(text: &str) -> Option<u64> {
 }
 
 fn span_us(text: &str) -> Option<u128> {
-    text.parse().map(|Span(span)| span.as_micros()).ok()
+    text.parse().map(|TimeSpan(span)| span.as_micros()).ok()
 }
 
 #[test]
 fn sizes_are_blocks_or_bytes() {
     for text in ["10000 blocks", "10000", " 10000 ", "10000blocks", "10000 Blocks"] {
-        assert_eq!(size(text), Some(Size::Blocks(Blocks(10_000))), "{text}");
+        assert_eq!(size(text), Some(BlocksOrBytes::Blocks(BlockCount(10_000))), "{text}");
     }
-    assert_eq!(size("1 block"), Some(Size::Blocks(Blocks(1))));
+    assert_eq!(size("1 block"), Some(BlocksOrBytes::Blocks(BlockCount(1))));
     for text in ["80M", "80m", "80MB", "80MiB", "80 M", "80.0M", "81920K"] {
-        assert_eq!(size(text), Some(Size::Bytes(Bytes(80 << 20))), "{text}");
+        assert_eq!(size(text), Some(BlocksOrBytes::Bytes(Bytes(80 << 20))), "{text}");
     }
-    assert_eq!(size("1.5G"), Some(Size::Bytes(Bytes(3 << 29))));
-    assert_eq!(size("12345B"), Some(Size::Bytes(Bytes(12_345))));
-    assert_eq!(size("0B"), Some(Size::Bytes(Bytes(0))));
+    assert_eq!(size("1.5G"), Some(BlocksOrBytes::Bytes(Bytes(3 << 29))));
+    assert_eq!(size("12345B"), Some(BlocksOrBytes::Bytes(Bytes(12_345))));
+    assert_eq!(size("0B"), Some(BlocksOrBytes::Bytes(Bytes(0))));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn rates_are_per_second_and_above_zero() {
 
 #[test]
 fn an_error_names_the_text_and_what_is_allowed() {
-    let error = "80Q".parse::<Size>().unwrap_err();
+    let error = "80Q".parse::<BlocksOrBytes>().unwrap_err();
     assert_eq!(
         error.to_string(),
         "\"80Q\" is not a size: write blocks (`10000 blocks`) or bytes with K, M, G or T (`80M`, `1.5G`)"
@@ -112,8 +112,8 @@ proptest! {
     fn bytes_round_trip(exact: u64, shift in 0u32..64) {
         for bytes in [Bytes(exact), Bytes(exact >> shift), Bytes(exact >> shift << shift)] {
             prop_assert_eq!(bytes.to_string().parse(), Ok(bytes));
-            prop_assert_eq!(Size::Bytes(bytes).to_string().parse(), Ok(Size::Bytes(bytes)));
-            let blocks = Size::Blocks(Blocks(bytes.0));
+            prop_assert_eq!(BlocksOrBytes::Bytes(bytes).to_string().parse(), Ok(BlocksOrBytes::Bytes(bytes)));
+            let blocks = BlocksOrBytes::Blocks(BlockCount(bytes.0));
             prop_assert_eq!(blocks.to_string().parse(), Ok(blocks));
         }
     }
@@ -121,7 +121,7 @@ proptest! {
     #[test]
     fn spans_round_trip(ns in 0u64..SPAN_NS_END as u64, unit in 0usize..TIMES.len()) {
         let whole_units = ns - ns % TIMES[unit].1;
-        for span in [ns, whole_units].map(|ns| Span(Duration::from_nanos(ns))) {
+        for span in [ns, whole_units].map(|ns| TimeSpan(Duration::from_nanos(ns))) {
             prop_assert_eq!(span.to_string().parse(), Ok(span));
         }
     }
@@ -138,9 +138,9 @@ proptest! {
     fn no_text_panics(text in ".*", number in "[0-9.]{0,50}", unit in "(B|K|KiB|T|blocks|ns|ms|s|h|/s)?") {
         for text in [text, format!("{number}{unit}")] {
             let _ = text.parse::<Bytes>();
-            let _ = text.parse::<Size>();
+            let _ = text.parse::<BlocksOrBytes>();
             let _ = text.parse::<Rate>();
-            let _ = text.parse::<Span>();
+            let _ = text.parse::<TimeSpan>();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What URLs mean, and that none can carry a password past this point.
+//! Tests of the meaning of URLs, and that a URL with a password is refused.
 
 use super::*;
 use crate::engine::fixture::ENGINES;
@@ -9,11 +9,11 @@ fn read(text: &str) -> TargetUrl {
 }
 
 fn server(user: Option<&str>, host: Option<&str>, port: Option<u16>, path: &str) -> TargetUrl {
-    let own = |text: Option<&str>| text.map(str::to_owned);
+    let to_owned_text = |text: Option<&str>| text.map(str::to_owned);
     TargetUrl {
         scheme: "postgres".into(),
-        user: own(user),
-        host: own(host),
+        user: to_owned_text(user),
+        host: to_owned_text(host),
         port,
         is_file: false,
         path: path.into(),

@@ -1,25 +1,25 @@
-//! One attempt at a connection: what it does about TLS, and how it can fail.
+//! Describes one connection attempt: how it uses TLS, and how it can fail.
 
-use crate::wire::PgError;
+use crate::wire::PostgresError;
 use dyno_engine::TargetError;
 
-/// Why one attempt failed: the server's refusal may be answered by another attempt, with or without TLS.
-pub(super) enum Failure {
+/// Why one attempt failed. After an error of the server, another attempt with or without TLS may succeed.
+pub(super) enum PostgresConnectFailure {
     /// Another attempt would fail in the same way.
     Final(TargetError),
-    /// The server refused us as we came.
-    Refused(Box<PgError>),
-    /// TLS could not be agreed on.
+    /// The server rejected this attempt.
+    Refused(Box<PostgresError>),
+    /// TLS could not be negotiated.
     Tls(TargetError),
 }
 
-impl From<TargetError> for Failure {
+impl From<TargetError> for PostgresConnectFailure {
     fn from(error: TargetError) -> Self {
         Self::Final(error)
     }
 }
 
-/// What one attempt does about TLS.
+/// How one attempt uses TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encrypt {
     Never,

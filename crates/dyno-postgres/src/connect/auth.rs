@@ -1,22 +1,23 @@
-//! Proving who we are: every method that a password is enough for.
+//! Authenticates the client with every method that needs only a password.
 
 use postgres_protocol::authentication::{md5_hash, sasl};
 
-use super::config::{ChannelBinding, ConnectConfig};
+use super::config::{ChannelBinding, PostgresConnectConfig};
 use super::{binding, passfile};
-use crate::wire::{Connection, Fields, PgError, Stream, WireError, message};
+use crate::wire::{
+    PostgresConnection, PostgresError, PostgresFieldReader, PostgresWireError, Stream, message,
+};
 use dyno_engine::{Secret, TargetError};
 
-/// Why authentication failed.
 pub(super) enum AuthError {
-    /// The server refused, or the connection is lost.
-    Wire(WireError),
-    /// We cannot or will not do what the server asks.
+    /// The server returned an error, or the connection was lost.
+    Wire(PostgresWireError),
+    /// The server requests something that Dyno does not support or that the user excluded.
     Target(TargetError),
 }
 
-impl From<WireError> for AuthError {
-    fn from(error: WireError) -> Self {
+impl From<PostgresWireError> for AuthError {
+    fn from(error: PostgresWireError) -> Self {
         Self::Wire(error)
     }
 }
@@ -31,7 +32,7 @@ fn denied(message: impl Into<String>) -> AuthError {
     AuthError::Target(TargetError::denied(message))
 }
 
-/// Requests of the server (PostgreSQL manual, message formats).
+/// The server's authentication requests (PostgreSQL manual, message formats).
 mod request {
     pub(super) const OK: i32 = 0;
     pub(super) const CLEARTEXT: i32 = 3;
@@ -43,8 +44,11 @@ mod request {
     pub(super) const SASL_FINAL: i32 = 12;
 }
 
-/// Answers the server's requests until it says that we are who we say.
-pub(super) fn authenticate(connection: &mut Connection, config: &ConnectConfig) -> Result<(), AuthError> {
+/// Answers the server's requests until it accepts the client.
+pub(super) fn authenticate(
+    connection: &mut PostgresConnection,
+    config: &PostgresConnectConfig,
+) -> Result<(), AuthError> {
     let mut is_asked = false;
     loop {
         let (request, data) = next(connection)?;
@@ -64,21 +68,22 @@ pub(super) fn authenticate(connection: &mut Connection, config: &ConnectConfig) 
                 send_password(connection, password.expose())?;
             }
             request::MD5 => {
-                let salt =
-                    data.first_chunk().ok_or_else(|| WireError::protocol("a salt that is too short"))?;
+                let salt = data
+                    .first_chunk()
+                    .ok_or_else(|| PostgresWireError::protocol("a salt that is too short"))?;
                 let password = password(config)?;
                 let hash = md5_hash(config.user.as_bytes(), password.expose().as_bytes(), *salt);
                 send_password(connection, &hash)?;
             }
             request::SASL => {
                 scram(connection, config, &data)?;
-                // Both sides have proved themselves; what follows is only the server's OK.
+                // Both sides have proved their identity; only the server's OK follows.
                 return match next(connection)? {
                     (request::OK, _) => Ok(()),
-                    (other, _) => {
-                        Err(WireError::protocol(format!("request {other} after the password exchange"))
-                            .into())
-                    }
+                    (other, _) => Err(PostgresWireError::protocol(format!(
+                        "request {other} after the password exchange"
+                    ))
+                    .into()),
                 };
             }
             request::GSS | request::SSPI => {
@@ -88,14 +93,18 @@ pub(super) fn authenticate(connection: &mut Connection, config: &ConnectConfig) 
                     ));
             }
             other => {
-                return Err(WireError::protocol(format!("the unknown authentication request {other}")).into());
+                return Err(PostgresWireError::protocol(format!(
+                    "the unknown authentication request {other}"
+                ))
+                .into());
             }
         }
     }
 }
 
-/// Fails where the server asks for what `require_auth` does not accept; `is_asked`: it has asked for something before.
-fn check_method(config: &ConnectConfig, request: i32, is_asked: bool) -> Result<(), AuthError> {
+/// Returns an error if the server requests a method that `require_auth` excludes. `is_asked` states that it
+/// has requested another one before.
+fn check_method(config: &PostgresConnectConfig, request: i32, is_asked: bool) -> Result<(), AuthError> {
     let Some(accepted) = &config.require_auth else { return Ok(()) };
     let method = match request {
         request::OK if is_asked => return Ok(()),
@@ -128,40 +137,44 @@ impl AuthError {
 }
 
 /// The server's next request and its data.
-fn next(connection: &mut Connection) -> Result<(i32, Vec<u8>), AuthError> {
+fn next(connection: &mut PostgresConnection) -> Result<(i32, Vec<u8>), AuthError> {
     loop {
         let (tag, body) = connection.next()?;
         let body = connection.line.body(body);
         match tag {
             b'R' => {
-                let mut fields = Fields::new(body);
-                let request = fields.i32().ok_or_else(|| WireError::protocol("an empty request"))?;
+                let mut fields = PostgresFieldReader::new(body);
+                let request = fields.i32().ok_or_else(|| PostgresWireError::protocol("an empty request"))?;
                 return Ok((request, fields.rest().to_vec()));
             }
-            b'E' => return Err(WireError::Server(Box::new(PgError::read(body))).into()),
+            b'E' => return Err(PostgresWireError::Server(Box::new(PostgresError::read(body))).into()),
             b'v' => {}
             other => {
-                let what = format!("message {:?} instead of an authentication request", char::from(other));
-                return Err(WireError::protocol(what).into());
+                let problem = format!("message {:?} instead of an authentication request", char::from(other));
+                return Err(PostgresWireError::protocol(problem).into());
             }
         }
     }
 }
 
-fn password(config: &ConnectConfig) -> Result<Secret, AuthError> {
+fn password(config: &PostgresConnectConfig) -> Result<Secret, AuthError> {
     match &config.password {
         Some(password) => Ok(password.clone()),
         None => Ok(passfile::look_up(config)?),
     }
 }
 
-fn send_password(connection: &mut Connection, password: &str) -> Result<(), AuthError> {
+fn send_password(connection: &mut PostgresConnection, password: &str) -> Result<(), AuthError> {
     message::message(&mut connection.line.out, b'p', |out| message::text(out, password));
     Ok(connection.line.send()?)
 }
 
-/// One SCRAM exchange (RFC 5802, RFC 7677), bound to the TLS connection where both can (RFC 5929).
-fn scram(connection: &mut Connection, config: &ConnectConfig, offer: &[u8]) -> Result<(), AuthError> {
+/// One SCRAM exchange (RFC 5802, RFC 7677), bound to the TLS connection if both sides support it (RFC 5929).
+fn scram(
+    connection: &mut PostgresConnection,
+    config: &PostgresConnectConfig,
+    offer: &[u8],
+) -> Result<(), AuthError> {
     let (mechanism, channel) = choose(connection, config, offer)?;
     let password = password(config)?;
     let mut scram = sasl::ScramSha256::new(password.expose().as_bytes(), channel);
@@ -183,23 +196,23 @@ fn scram(connection: &mut Connection, config: &ConnectConfig, offer: &[u8]) -> R
     })
 }
 
-fn expect(connection: &mut Connection, wanted: i32) -> Result<Vec<u8>, AuthError> {
+fn expect(connection: &mut PostgresConnection, wanted: i32) -> Result<Vec<u8>, AuthError> {
     match next(connection)? {
         (request, data) if request == wanted => Ok(data),
-        (other, _) => {
-            Err(WireError::protocol(format!("request {other} instead of {wanted} while authenticating"))
-                .into())
-        }
+        (other, _) => Err(PostgresWireError::protocol(format!(
+            "request {other} instead of {wanted} while authenticating"
+        ))
+        .into()),
     }
 }
 
 fn choose(
-    connection: &Connection,
-    config: &ConnectConfig,
+    connection: &PostgresConnection,
+    config: &PostgresConnectConfig,
     offer: &[u8],
 ) -> Result<(&'static str, sasl::ChannelBinding), AuthError> {
     let mut offered = (false, false);
-    let mut names = Fields::new(offer);
+    let mut names = PostgresFieldReader::new(offer);
     while let Some(name) = names.text().filter(|name| !name.is_empty()) {
         offered.0 |= name == sasl::SCRAM_SHA_256.as_bytes();
         offered.1 |= name == sasl::SCRAM_SHA_256_PLUS.as_bytes();
@@ -220,7 +233,8 @@ fn choose(
         .hinted(
             "it needs TLS, PostgreSQL 11 or later and a certificate signed with SHA-256, SHA-384 or SHA-512",
         )),
-        // Saying "I could, but you did not offer" lets the server notice an attacker who removed the offer.
+        // This flag means "supported, but not offered". It lets the server detect an attacker who removed the
+        // offer.
         ((true, _), Some(_)) => Ok((sasl::SCRAM_SHA_256, sasl::ChannelBinding::unrequested())),
         ((true, _), None) => Ok((sasl::SCRAM_SHA_256, sasl::ChannelBinding::unsupported())),
         _ => Err(denied("the server offers no password exchange that is known here (SCRAM-SHA-256)")),

@@ -1,15 +1,16 @@
-//! Channel binding `tls-server-end-point` (RFC 5929): the hash of the server's certificate, which ties the password
-//! exchange to the TLS connection it runs in.
+//! Channel binding `tls-server-end-point` (RFC 5929): a hash of the server's certificate that ties the
+//! password exchange to its TLS connection.
 //!
-//! The hash is the one that signed the certificate, with SHA-256 in place of MD5 and SHA-1. So the certificate's signature
-//! algorithm has to be found; that is the second element of a DER sequence, and no reason for an X.509 library.
+//! The hash function is that of the certificate's signature, with SHA-256 instead of MD5 and SHA-1. The
+//! certificate's signature algorithm is the second element of a DER sequence, so no X.509 library is needed
+//! to find it.
 
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 const SEQUENCE: u8 = 0x30;
 const OBJECT_ID: u8 = 0x06;
 
-/// One DER element: its tag, its contents, and what follows it.
+/// One DER element: its tag, its contents, and the bytes after it.
 fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (&tag, rest) = der.split_first()?;
     let (&first, rest) = rest.split_first()?;
@@ -34,8 +35,8 @@ fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
     Some(id)
 }
 
-/// The hash that binds to `certificate`; `None` where its signature has no one hash (Ed25519, RSA-PSS): then, as with
-/// libpq, there is no binding.
+/// The hash that binds to `certificate`. `None` if its signature does not have a single hash function
+/// (Ed25519, RSA-PSS); as in libpq, there is then no binding.
 pub(super) fn server_end_point(certificate: &[u8]) -> Option<Vec<u8>> {
     // Identifiers of RFC 8017 (PKCS #1) and RFC 5758 (ECDSA), in DER.
     const PKCS1: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];

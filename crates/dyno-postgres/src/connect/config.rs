@@ -1,4 +1,4 @@
-//! Where and how to connect, as types; `from_url` fills them.
+//! Types that hold where and how to connect; `from_url` fills them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,24 +12,23 @@ use dyno_engine::net::tls::TlsOffer;
 
 /// Whether and how the connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SslMode {
-    /// Never.
+pub enum PostgresSslMode {
     Disable,
-    /// Only if the server does not take it plain.
+    /// Only if the server rejects an unencrypted connection.
     Allow,
-    /// If the server can.
+    /// Encrypted if the server supports TLS.
     Prefer,
-    /// Always; the server's certificate is not checked unless a root certificate is given.
+    /// Always encrypted; the server's certificate is verified only if a root certificate is set.
     Require,
-    /// Always, with a certificate of a trusted authority.
+    /// Always encrypted; a trusted authority must have issued the certificate.
     VerifyCa,
-    /// Always, with a certificate of a trusted authority for this very host.
+    /// Always encrypted; a trusted authority must have issued the certificate for this host name.
     VerifyFull,
 }
 
 dyno_plan::names! {
-    /// libpq's word for it: `verify-full`.
-    SslMode {
+    /// The mode's name in libpq: `verify-full`.
+    PostgresSslMode {
         Disable = "disable", Allow = "allow", Prefer = "prefer", Require = "require", VerifyCa = "verify-ca",
         VerifyFull = "verify-full"
     }
@@ -38,53 +37,50 @@ dyno_plan::names! {
 /// Whether the password exchange is bound to the TLS connection (SCRAM-SHA-256-PLUS).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelBinding {
-    /// Never.
     Disable,
-    /// If the server can.
+    /// Bound if the server supports it.
     Prefer,
-    /// Always; a server that cannot is refused.
+    /// Always bound; the connection fails if the server does not support it.
     Require,
 }
 
-/// Everything that is needed to open connections to one server; cheap to clone, never shows a password.
+/// Everything needed to open connections to one server. It is cheap to clone and never shows a password.
 #[derive(Debug, Clone)]
-pub struct ConnectConfig {
-    /// Where the server may be, tried in this order.
+pub struct PostgresConnectConfig {
+    /// Addresses of the server, tried in this order.
     pub addresses: Vec<Address>,
     /// The port, also part of a Unix socket's name.
     pub port: u16,
-    /// The role.
     pub user: String,
-    /// The database.
     pub database: String,
-    /// The password that the user gave, if so.
+    /// The password that the user supplied; absent if none.
     pub password: Option<Secret>,
-    /// The file to look for a password in.
+    /// The password file; absent if none is used.
     pub passfile: Option<PathBuf>,
     /// Whether and how to encrypt.
-    pub ssl_mode: SslMode,
+    pub ssl_mode: PostgresSslMode,
     /// The file of trusted root certificates, or `system`.
     pub ssl_root_cert: Option<PathBuf>,
-    /// The client's certificate.
+    /// File with the client's certificate; absent if none is used.
     pub ssl_cert: Option<PathBuf>,
-    /// The client's private key.
+    /// File with the client's private key; absent if none is used.
     pub ssl_key: Option<PathBuf>,
-    /// The versions of TLS, and whether the host's name is sent.
+    /// The accepted TLS versions, and whether the host name is sent.
     pub(super) tls_offer: TlsOffer,
     /// Whether to bind the password exchange to TLS.
     pub channel_binding: ChannelBinding,
-    /// The ways to log in that are accepted; `None` is all.
+    /// The accepted authentication methods; `None` accepts all.
     pub require_auth: Option<RequireAuth>,
-    /// Which kind of server is accepted.
+    /// The kind of server that is accepted.
     pub target_session_attrs: SessionAttrs,
-    /// What the user wants to read in `application_name`, behind Dyno's own words.
+    /// Text that the user adds to `application_name` after Dyno's own.
     pub application_name: Option<String>,
     /// Command-line options for the server process: `-c work_mem=64MB`.
     pub options: Option<String>,
     /// Settings of the session that libpq takes from the environment, such as `timezone`.
     pub(super) session_settings: Vec<(&'static str, String)>,
-    /// The longest wait for one connection to be ready.
+    /// The longest time to wait until a connection is ready.
     pub connect_timeout: Duration,
-    /// How a dead peer is noticed.
+    /// How a dead peer is detected.
     pub(super) keepalive: Keepalive,
 }

@@ -1,8 +1,8 @@
-//! Reaching the server at one of its addresses, within one deadline.
+//! Connects to the server at one of its addresses before one deadline.
 
 use std::time::Instant;
 
-use super::config::ConnectConfig;
+use super::config::PostgresConnectConfig;
 use super::from_url::socket_dir;
 use crate::wire::{Breaker, Socket};
 use dyno_engine::TargetError;
@@ -10,7 +10,7 @@ use dyno_engine::net::{self, Address};
 
 /// Connects to the first address that answers before `deadline`.
 pub(super) fn dial<'a>(
-    config: &'a ConnectConfig,
+    config: &'a PostgresConnectConfig,
     deadline: Instant,
     breaker: &Breaker,
 ) -> Result<(Socket, &'a Address), TargetError> {
@@ -18,7 +18,7 @@ pub(super) fn dial<'a>(
         .map_err(|tried| unreachable(config, &tried))
 }
 
-fn unreachable(config: &ConnectConfig, tried: &str) -> TargetError {
+fn unreachable(config: &PostgresConnectConfig, tried: &str) -> TargetError {
     let port = config.port;
     let hint = match config.addresses.as_slice() {
         [Address::Unix(socket)] => format!(

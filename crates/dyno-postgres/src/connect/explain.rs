@@ -1,23 +1,25 @@
-//! Why the server would not have us, with the way out.
+//! Explains why the server rejected a connection, with a hint what to do.
 
-use super::config::ConnectConfig;
+use super::config::PostgresConnectConfig;
 use super::passfile;
-use crate::wire::{PgError, WireError, describe};
+use crate::wire::{PostgresError, PostgresWireError, describe};
 use dyno_engine::{Refusal as _, TargetError};
 
-/// Whether the server may take without TLS what it refused with it: `pg_hba.conf` has lines for either.
-pub(super) fn may_differ_without_tls(error: &PgError) -> bool {
+/// Whether the server may accept without TLS what it rejected with it: `pg_hba.conf` has separate lines for
+/// both.
+pub(super) fn may_differ_without_tls(error: &PostgresError) -> bool {
     error.code == "28000"
 }
 
 /// The connection broke before it was ready.
-pub(super) fn broken(error: WireError, config: &ConnectConfig) -> TargetError {
+pub(super) fn connection_error(error: PostgresWireError, config: &PostgresConnectConfig) -> TargetError {
     match error {
-        WireError::Io(error) => {
+        PostgresWireError::Io(error) => {
             let seconds = config.connect_timeout.as_secs_f64();
-            let what = describe(&error);
-            let message =
-                format!("the server was reached, but the connection was not ready in time or broke: {what}");
+            let reason = describe(&error);
+            let message = format!(
+                "the server was reached, but the connection was not ready in time or broke: {reason}"
+            );
             TargetError::unreachable(message)
                 .hint(format!(
                     "check that port {} is that of a PostgreSQL server and that it is not overloaded; the limit was {seconds} s (target.connect_timeout)",
@@ -29,9 +31,9 @@ pub(super) fn broken(error: WireError, config: &ConnectConfig) -> TargetError {
     }
 }
 
-/// The server refused us with an error.
-pub(super) fn refused(error: &PgError, config: &ConnectConfig) -> TargetError {
-    let ConnectConfig { user, database, port, .. } = config;
+/// The server rejected the connection with an error.
+pub(super) fn login_error(error: &PostgresError, config: &PostgresConnectConfig) -> TargetError {
+    let PostgresConnectConfig { user, database, port, .. } = config;
     let hint = match error.code.as_str() {
         "28P01" => format!("check the password; {}", passfile::WAYS),
         "28000" => format!(

@@ -1,12 +1,11 @@
-//! Filling a [`ConnectConfig`]: the URL's parts and parameters first, then the service, then libpq's variables, then its
-//! defaults.
+//! Fills a [`PostgresConnectConfig`] from the URL, then the service, then libpq's variables, then its defaults.
 
 use std::path::Path;
 use std::time::Duration;
 
 use dyno_plan::TargetUrl;
 
-use super::config::ConnectConfig;
+use super::config::PostgresConnectConfig;
 use super::secure;
 use super::session_attrs::SessionAttrs;
 use super::settings::LibpqSettings;
@@ -14,13 +13,14 @@ use dyno_engine::net::sockopt::Keepalive;
 use dyno_engine::net::{self, Address, Environment};
 use dyno_engine::{OpenOptions, TargetError};
 
-/// PostgreSQL's registered port.
+/// PostgreSQL's registered port at IANA.
 const PORT: u16 = 5432;
 
-/// Where servers put their socket if nobody says otherwise: Debian's and Red Hat's packages, then PostgreSQL's own default.
+/// Default directories of the server's socket: Debian's and Red Hat's packages, then PostgreSQL's own
+/// default.
 const SOCKET_DIRS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
-/// Whether libpq would take `dir` without being told; password files then call it `localhost`.
+/// Whether `dir` is one of libpq's default directories; password files then call it `localhost`.
 pub(super) fn is_default_socket_dir(dir: &Path) -> bool {
     SOCKET_DIRS.iter().any(|default| Path::new(default) == dir)
 }
@@ -30,16 +30,17 @@ pub(super) fn socket_dir(socket: &Path) -> &Path {
     socket.parent().unwrap_or(socket)
 }
 
-impl ConnectConfig {
-    /// What `url` and `options` say, filled up from the service, the environment and libpq's defaults.
+impl PostgresConnectConfig {
+    /// Reads `url` and `options`. The service, the environment and libpq's defaults supply what is missing.
     ///
     /// # Errors
-    /// `Unsupported`: a parameter is unknown, has an impossible value or cannot be honored, or the service is not there.
+    /// `Unsupported`: a parameter is unknown, has an invalid value or is not supported, or the service does
+    /// not exist.
     pub fn from_url(url: &TargetUrl, options: &OpenOptions) -> Result<Self, TargetError> {
         Self::read(url, options, Environment::PROCESS)
     }
 
-    /// `url` with what was filled in, as output shows it.
+    /// `url` with the values that were filled in, for output.
     pub fn effective_url(&self, url: &TargetUrl) -> TargetUrl {
         let addresses: Vec<Address> = self.addresses.iter().map(shown_address).collect();
         let mut effective = net::effective_url(url, &addresses, &self.user, &self.database, PORT);
@@ -102,7 +103,7 @@ impl ConnectConfig {
     }
 }
 
-/// An address as URLs write it: a socket by its directory.
+/// An address as in URLs: a socket is written as its directory.
 fn shown_address(address: &Address) -> Address {
     match address {
         Address::Unix(socket) => Address::Unix(socket_dir(socket).to_owned()),
@@ -113,17 +114,17 @@ fn shown_address(address: &Address) -> Address {
 fn port(settings: &LibpqSettings<'_>) -> Result<u16, TargetError> {
     let Some(setting) = settings.get("port") else { return Ok(PORT) };
     let port = setting.value.trim().parse().ok().filter(|&port| port > 0);
-    port.ok_or_else(|| setting.wrong("one whole number from 1 to 65535"))
+    port.ok_or_else(|| setting.invalid_value("one whole number from 1 to 65535"))
 }
 
 fn addresses(url: &TargetUrl, settings: &LibpqSettings<'_>, port: u16) -> Result<Vec<Address>, TargetError> {
     let setting = settings.get("host").filter(|_| url.host.is_none());
     if let Some(list) = setting.as_ref().filter(|setting| setting.value.contains(',')) {
-        return Err(list.wrong("one host: a target is one endpoint, a plan may name several"));
+        return Err(list.invalid_value("one host: a target is one endpoint, a plan may name several"));
     }
     let host = url.host.clone().or_else(|| setting.map(|setting| setting.value));
     let ip = match settings.get("hostaddr") {
-        Some(text) => Some(text.value.parse().map_err(|_| text.wrong("one IPv4 or IPv6 address"))?),
+        Some(text) => Some(text.value.parse().map_err(|_| text.invalid_value("one IPv4 or IPv6 address"))?),
         None => None,
     };
     match (host, ip) {
@@ -138,7 +139,7 @@ fn addresses(url: &TargetUrl, settings: &LibpqSettings<'_>, port: u16) -> Result
     }
 }
 
-/// The socket that a server with this port has in `dir`.
+/// The path of the socket in `dir` for a server with this port.
 fn socket(dir: &str, port: u16) -> Address {
     Address::Unix(Path::new(dir).join(format!(".s.PGSQL.{port}")))
 }
@@ -146,8 +147,9 @@ fn socket(dir: &str, port: u16) -> Address {
 fn session_attrs(settings: &LibpqSettings<'_>) -> Result<SessionAttrs, TargetError> {
     match settings.get("target_session_attrs") {
         None => Ok(SessionAttrs::Any),
-        Some(setting) => SessionAttrs::from_name(&setting.value)
-            .ok_or_else(|| setting.wrong("any, read-write, read-only, primary, standby or prefer-standby")),
+        Some(setting) => SessionAttrs::from_name(&setting.value).ok_or_else(|| {
+            setting.invalid_value("any, read-write, read-only, primary, standby or prefer-standby")
+        }),
     }
 }
 

@@ -1,15 +1,15 @@
-//! Tests of where settings of a connection come from.
+//! Tests where the settings of a connection come from.
 
 use super::*;
-use crate::connect::SslMode;
+use crate::connect::PostgresSslMode;
 use dyno_engine::{Secret, TargetErrorKind};
 
 fn options() -> OpenOptions {
     OpenOptions { password: None, connect_timeout: Duration::from_secs(7) }
 }
 
-fn read(url: &str, environment: fn(&str) -> Option<String>) -> Result<ConnectConfig, TargetError> {
-    ConnectConfig::read(&url.parse().unwrap(), &options(), Environment(environment))
+fn read(url: &str, environment: fn(&str) -> Option<String>) -> Result<PostgresConnectConfig, TargetError> {
+    PostgresConnectConfig::read(&url.parse().unwrap(), &options(), Environment(environment))
 }
 
 fn nothing(_: &str) -> Option<String> {
@@ -25,13 +25,16 @@ fn the_url_alone_says_everything() {
     let config = read("postgres://me@db1:6543/bench?sslmode=disable", nothing).unwrap();
     assert_eq!((config.user.as_str(), config.database.as_str(), config.port), ("me", "bench", 6543));
     assert_eq!(config.addresses, [tcp("db1", 6543)]);
-    assert_eq!((config.ssl_mode, config.connect_timeout.as_secs()), (SslMode::Disable, 7));
+    assert_eq!((config.ssl_mode, config.connect_timeout.as_secs()), (PostgresSslMode::Disable, 7));
 }
 
 #[test]
 fn what_is_missing_has_libpqs_defaults() {
     let config = read("postgres://me@/", nothing).unwrap();
-    assert_eq!((config.database.as_str(), config.port, config.ssl_mode), ("me", 5432, SslMode::Prefer));
+    assert_eq!(
+        (config.database.as_str(), config.port, config.ssl_mode),
+        ("me", 5432, PostgresSslMode::Prefer)
+    );
     assert_eq!(config.addresses[0], Address::Unix("/var/run/postgresql/.s.PGSQL.5432".into()));
     assert_eq!(config.addresses.last(), Some(&tcp("localhost", 5432)));
 }
@@ -55,14 +58,17 @@ fn variables_fill_up_and_the_url_wins() {
     assert_eq!((config.user.as_str(), config.database.as_str(), config.port), ("them", "theirs", 7000));
     assert_eq!(
         (config.addresses.as_slice(), config.ssl_mode),
-        ([tcp("db2", 7000)].as_slice(), SslMode::Require)
+        ([tcp("db2", 7000)].as_slice(), PostgresSslMode::Require)
     );
     assert_eq!(config.password.as_ref().map(Secret::expose), Some("secret"));
     assert_eq!(config.application_name, None);
     assert!(!format!("{config:?}").contains("secret"));
     let config = read("postgres://me@db1:1/mine?sslmode=allow", environment).unwrap();
     assert_eq!((config.user.as_str(), config.database.as_str(), config.port), ("me", "mine", 1));
-    assert_eq!((config.addresses.as_slice(), config.ssl_mode), ([tcp("db1", 1)].as_slice(), SslMode::Allow));
+    assert_eq!(
+        (config.addresses.as_slice(), config.ssl_mode),
+        ([tcp("db1", 1)].as_slice(), PostgresSslMode::Allow)
+    );
 }
 
 #[test]
@@ -119,19 +125,19 @@ fn what_cannot_be_used_is_named_with_what_can() {
     let error = read("postgres://me@/db?host=db1,db2", nothing).expect_err("two hosts");
     assert!(error.hint.contains("one endpoint"), "{}", error.hint);
 }
-/// Variables by name, for `Environment`, whose function cannot capture.
+/// Defines variables by name for `Environment`, whose function cannot capture.
 macro_rules! environment {
     ($($name:literal = $value:expr),* $(,)?) => {
         |name: &str| match name { $($name => Some(String::from($value)),)* _ => None }
     };
 }
 
-/// A folder in which `$HOME` stands for the fixture's home and `pg_service.conf` for the system's file.
+/// A folder that contains the fixture's home (for `$HOME`) and the system's `pg_service.conf`.
 const HOME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/services/home");
 const SYSTEM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/services/system");
 const OTHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/services/other.conf");
 
-fn place(config: &ConnectConfig) -> String {
+fn place(config: &PostgresConnectConfig) -> String {
     let Address::Tcp(host, port, _) = &config.addresses[0] else { return "a socket".to_owned() };
     format!("{}@{host}:{port}/{}", config.user, config.database)
 }
@@ -155,7 +161,7 @@ fn service_fills_up_behind_the_url_and_before_the_environment() {
 
 #[test]
 fn service_files_are_searched_in_libpqs_order() {
-    // The user's file comes first; what it lacks is in the system's.
+    // The user's file is read first; the system's file supplies missing services.
     let config = read(
         "postgres:///?service=wide",
         environment!("HOME" = HOME, "PGSYSCONFDIR" = SYSTEM, "USER" = "me", "PGUSER" = "me"),
@@ -220,7 +226,7 @@ fn every_variable_of_libpq_is_honored_or_refused() {
         ),
     )
     .unwrap();
-    assert_eq!((config.connect_timeout.as_secs(), config.ssl_mode), (3, SslMode::Require));
+    assert_eq!((config.connect_timeout.as_secs(), config.ssl_mode), (3, PostgresSslMode::Require));
     assert_eq!(config.target_session_attrs, SessionAttrs::Primary);
     assert!(config.require_auth.as_ref().is_some_and(|methods| !methods.accepts("password")));
     assert_eq!(

@@ -1,7 +1,8 @@
-//! From a URL to a connection that is ready: where the server is, TLS, who we are, the password.
+//! Opens connections from a URL: address, TLS, user and password.
 //!
-//! Names and defaults are those of libpq, so that what `psql` reaches, Dyno reaches with the same URL, environment, service
-//! file and password file. What libpq has and this has not is refused by name instead of ignored.
+//! Names and defaults are those of libpq, so Dyno reaches a server with the same URL, environment, service
+//! file and password file as `psql`. Dyno rejects libpq parameters that it does not support; it never ignores
+//! them.
 
 mod attempt;
 mod auth;
@@ -20,7 +21,7 @@ mod settings;
 mod start;
 mod tls;
 
-pub use config::{ChannelBinding, ConnectConfig, SslMode};
+pub use config::{ChannelBinding, PostgresConnectConfig, PostgresSslMode};
 pub use require_auth::RequireAuth;
 pub use session_attrs::SessionAttrs;
-pub(super) use start::{establish, reach};
+pub(super) use start::{establish, open_unauthenticated};

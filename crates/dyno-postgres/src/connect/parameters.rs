@@ -1,4 +1,4 @@
-//! libpq's connection parameters and environment variables, and what each means here.
+//! Lists libpq's connection parameters and environment variables, and how Dyno handles each.
 
 use dyno_engine::TargetError;
 
@@ -18,11 +18,11 @@ pub(super) struct LibpqParameter {
 pub(super) enum ParameterRule {
     /// `from_url` and `secure` read it.
     Read,
-    /// Dyno works in one way, which these values ask for. They are compared without regard to case.
+    /// Dyno supports one behavior, which these values select. They are compared without regard to case.
     Only(&'static [&'static str]),
-    /// Nothing that Dyno does depends on it.
+    /// Dyno's behavior does not depend on it.
     NoEffect,
-    /// No value can be honored; the text names the way out. The value may be a secret and is never shown.
+    /// No value is supported; the text is a hint. The value may be a secret and is never shown.
     Refused(&'static str),
 }
 
@@ -77,7 +77,7 @@ pub(super) const PARAMETERS: &[LibpqParameter] = &[
     read("keepalives_interval", ""),
     read("keepalives_count", ""),
     read("tcp_user_timeout", ""),
-    // Rows that Dyno makes are ASCII, and what it reads is UTF-8.
+    // Rows that Dyno generates are ASCII, and text that it reads is UTF-8.
     only("client_encoding", "PGCLIENTENCODING", &["UTF8", "UTF-8", "auto"]),
     only("gssencmode", "PGGSSENCMODE", &["disable", "prefer"]),
     only("sslnegotiation", "PGSSLNEGOTIATION", &["postgres"]),
@@ -86,9 +86,9 @@ pub(super) const PARAMETERS: &[LibpqParameter] = &[
     only("min_protocol_version", "PGMINPROTOCOLVERSION", &["3.0"]),
     only("max_protocol_version", "PGMAXPROTOCOLVERSION", &["3.0", "3.2", "latest"]),
     only("replication", "", &["false", "off", "no", "0"]),
-    // Dyno names its own application.
+    // Dyno sets its own application name.
     no_effect("fallback_application_name", ""),
-    // How Kerberos is spoken: a server that asks for Kerberos is refused by name.
+    // Kerberos options: Dyno rejects a server that requires Kerberos.
     no_effect("krbsrvname", "PGKRBSRVNAME"),
     no_effect("gsslib", "PGGSSLIB"),
     no_effect("gssdelegation", "PGGSSDELEGATION"),
@@ -105,16 +105,16 @@ pub(super) const PARAMETERS: &[LibpqParameter] = &[
     refused("oauth_scope", "", NO_OAUTH),
 ];
 
-/// LibpqSettings of the session that libpq takes from the environment alone, with their variables.
+/// Session settings that libpq takes only from the environment, with their variables.
 pub(super) const SESSION_SETTINGS: [(&str, &str); 3] =
     [("datestyle", "PGDATESTYLE"), ("timezone", "PGTZ"), ("geqo", "PGGEQO")];
 
-/// The parameter with this name, if libpq has it.
+/// The parameter with this name; `None` if libpq has none.
 pub(super) fn named(name: &str) -> Option<&'static LibpqParameter> {
     PARAMETERS.iter().find(|parameter| parameter.name == name)
 }
 
-/// Where a value is set.
+/// The place where a value is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ParameterOrigin {
     /// The URL of the target.
@@ -125,7 +125,7 @@ pub(super) enum ParameterOrigin {
     Variable(&'static str),
 }
 
-/// The value of a parameter, and where it is set.
+/// The value of a parameter and its origin.
 #[derive(Debug, Clone)]
 pub(super) struct LibpqSetting {
     pub(super) name: &'static str,
@@ -134,14 +134,14 @@ pub(super) struct LibpqSetting {
 }
 
 impl LibpqSetting {
-    /// That the value cannot be used, and which can.
-    pub(super) fn wrong(&self, allowed: &str) -> TargetError {
+    /// The error for an invalid value; `allowed` lists the valid ones.
+    pub(super) fn invalid_value(&self, allowed: &str) -> TargetError {
         let Self { name, value, .. } = self;
         TargetError::unsupported(format!("{name} {value:?} cannot be used{}", self.origin_words()))
             .hint(format!("write {allowed}"))
     }
 
-    /// Fails where the value asks for what Dyno does not do.
+    /// Returns an error if Dyno does not support the value.
     pub(super) fn check(&self, rule: ParameterRule) -> Result<(), TargetError> {
         match rule {
             ParameterRule::Read | ParameterRule::NoEffect => Ok(()),
@@ -150,7 +150,7 @@ impl LibpqSetting {
             {
                 Ok(())
             }
-            ParameterRule::Only(values) => Err(self.wrong(&match self.name {
+            ParameterRule::Only(values) => Err(self.invalid_value(&match self.name {
                 "gssencmode" => "prefer or disable: Dyno encrypts by TLS, as sslmode says".to_owned(),
                 "client_encoding" => "UTF8, or leave it out".to_owned(),
                 _ => format!("{}, or leave it out", dyno_plan::engine::or(values)),

@@ -1,22 +1,23 @@
-//! The password file: `~/.pgpass` or `PGPASSFILE`, with libpq's rules.
+//! Reads the password file, `~/.pgpass` or `PGPASSFILE`, by libpq's rules.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use super::config::ConnectConfig;
+use super::config::PostgresConnectConfig;
 use super::from_url::{is_default_socket_dir, socket_dir};
 use dyno_engine::net::Address;
 use dyno_engine::{Secret, TargetError, TargetErrorKind};
 
-/// The ways to give a password, for hints.
+/// The ways to supply a password, for hints.
 pub(super) const WAYS: &str =
     "give the password by target.password_env, target.password_file, PGPASSWORD, ~/.pgpass or the prompt";
 
 /// The password for the server and user of `config`.
 ///
 /// # Errors
-/// [`TargetErrorKind::PasswordNeeded`]: there is none; if a file may not be used, it says why.
-pub(super) fn look_up(config: &ConnectConfig) -> Result<Secret, TargetError> {
+/// [`TargetErrorKind::PasswordNeeded`]: there is no password. If a file cannot be used, the error states the
+/// reason.
+pub(super) fn look_up(config: &PostgresConnectConfig) -> Result<Secret, TargetError> {
     let needed = |note: &str| {
         let message =
             format!("the server wants a password for user {:?}, and none is given{note}", config.user);
@@ -43,7 +44,7 @@ pub(super) fn look_up(config: &ConnectConfig) -> Result<Secret, TargetError> {
     Err(needed(&note).hint(WAYS))
 }
 
-/// The contents; `Err(None)` if there is no such file.
+/// The contents; `Err(None)` if the file does not exist.
 fn read(path: &Path) -> Result<String, Option<String>> {
     let facts = std::fs::metadata(path).map_err(|_| None)?;
     if !facts.is_file() {
@@ -55,7 +56,7 @@ fn read(path: &Path) -> Result<String, Option<String>> {
     std::fs::read_to_string(path).map_err(|error| Some(error.to_string()))
 }
 
-/// How the file names an address: a socket by its directory, where the default one counts as `localhost`.
+/// The name of an address in the file: the directory of a socket; the default directory is `localhost`.
 fn host_name(address: &Address) -> String {
     match address {
         Address::Unix(socket) => match socket_dir(socket) {
@@ -66,7 +67,8 @@ fn host_name(address: &Address) -> String {
     }
 }
 
-/// The password of `line` (`host:port:database:user:password`) if its first four fields are `*` or what is wanted.
+/// The password of `line` (`host:port:database:user:password`) if each of its first four fields is `*` or the
+/// wanted value.
 fn matching(line: &str, wanted: [&str; 4]) -> Option<String> {
     if line.starts_with('#') {
         return None;
@@ -79,11 +81,11 @@ fn matching(line: &str, wanted: [&str; 4]) -> Option<String> {
         }
         rest = tail;
     }
-    // The password runs to the end of the line: a colon in it needs no escape, though it may have one.
+    // The password extends to the end of the line: a colon in it needs no escape, but may have one.
     Some(unescape(rest)).filter(|password| !password.is_empty())
 }
 
-/// The field before the next bare colon without its escapes, whether it is the wildcard, and what follows.
+/// The field before the next unescaped colon, whether it is the wildcard, and the rest.
 fn field(text: &str) -> Option<(String, bool, &str)> {
     let mut escaped = false;
     for (index, c) in text.char_indices() {
@@ -101,7 +103,7 @@ fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
-        // A backslash at the very end stands for itself.
+        // A backslash at the end is an ordinary character.
         out.push(if c == '\\' { chars.next().unwrap_or('\\') } else { c });
     }
     out
@@ -140,8 +142,8 @@ mod tests {
         fn any_names_can_be_escaped(host in "[a-z:\\\\]{1,8}", user in "[a-z:\\\\]{1,8}", password in "[ -~]{1,12}") {
             let escape = |text: &str| text.replace('\\', r"\\").replace(':', r"\:");
             let line = format!("{}:5432:bench:{}:{}", escape(&host), escape(&user), escape(&password));
-            let found = matching(&line, [&host, "5432", "bench", &user]);
-            prop_assert_eq!(found, Some(password));
+            let matched = matching(&line, [&host, "5432", "bench", &user]);
+            prop_assert_eq!(matched, Some(password));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `require_auth`: the ways to log in that the user accepts.
+//! Implements `require_auth`: the authentication methods that the user accepts.
 
 /// The methods that libpq knows.
 const METHODS: [&str; 7] = ["password", "md5", "gss", "sspi", "scram-sha-256", "oauth", "none"];
@@ -7,12 +7,13 @@ const METHODS: [&str; 7] = ["password", "md5", "gss", "sspi", "scram-sha-256", "
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequireAuth {
     methods: Vec<&'static str>,
-    /// As the user wrote it.
+    /// The text that the user wrote.
     text: String,
 }
 
 impl RequireAuth {
-    /// Reads methods between commas: those accepted, or with `!` before each those refused. `None` where it is neither.
+    /// Parses a comma-separated list of accepted methods, or of excluded methods with `!` before each. `None`
+    /// if the text is neither.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(',').map(str::trim).collect();
         let method = |word: &str| METHODS.iter().find(|method| **method == word).copied();
@@ -25,12 +26,12 @@ impl RequireAuth {
         Some(Self { methods, text: text.to_owned() })
     }
 
-    /// Whether a server may ask for `method`.
+    /// Whether a server may request `method`.
     pub(super) fn accepts(&self, method: &str) -> bool {
         self.methods.contains(&method)
     }
 
-    /// As the user wrote it.
+    /// The text that the user wrote.
     pub(super) fn text(&self) -> &str {
         &self.text
     }

@@ -1,38 +1,38 @@
-//! What is asked of TLS and of the login.
+//! Reads the settings for TLS and authentication.
 
 use std::path::PathBuf;
 
-use super::config::{ChannelBinding, SslMode};
+use super::config::{ChannelBinding, PostgresSslMode};
 use super::require_auth::RequireAuth;
 use super::settings::LibpqSettings;
 use dyno_engine::TargetError;
 use dyno_engine::net::tls::TlsOffer;
 
-/// The TLS mode and the root certificates; libpq's rules for `sslrootcert=system`, and for a root certificate at its
-/// usual place.
-pub(super) fn mode(settings: &LibpqSettings<'_>) -> Result<(SslMode, Option<PathBuf>), TargetError> {
+/// The TLS mode and the root certificates, with libpq's rules for `sslrootcert=system` and for a root
+/// certificate at its default path.
+pub(super) fn mode(settings: &LibpqSettings<'_>) -> Result<(PostgresSslMode, Option<PathBuf>), TargetError> {
     let words = "disable, allow, prefer, require, verify-ca or verify-full";
     let mode = settings
         .get("sslmode")
-        .map(|setting| SslMode::from_name(&setting.value).ok_or_else(|| setting.wrong(words)))
+        .map(|setting| PostgresSslMode::from_name(&setting.value).ok_or_else(|| setting.invalid_value(words)))
         .transpose()?;
-    // As libpq: the old name counts where the new one is not set.
+    // As in libpq, the old name counts if the new one is not set.
     let requires = settings.text("requiressl").is_some_and(|value| value.starts_with('1'));
-    let mode = mode.or(requires.then_some(SslMode::Require));
+    let mode = mode.or(requires.then_some(PostgresSslMode::Require));
     let root = settings.get("sslrootcert");
     if root.as_ref().is_some_and(|setting| setting.value == "system") {
         return match (mode, settings.get("sslmode")) {
-            (None | Some(SslMode::VerifyFull), _) => Ok((SslMode::VerifyFull, Some("system".into()))),
-            (Some(_), weak) => Err(weak.or(root).expect("one of them is set").wrong(
+            (None | Some(PostgresSslMode::VerifyFull), _) => Ok((PostgresSslMode::VerifyFull, Some("system".into()))),
+            (Some(_), weak) => Err(weak.or(root).expect("one of them is set").invalid_value(
                 "sslmode=verify-full with sslrootcert=system: anyone can get a certificate of a public authority, so the host name has to be checked",
             )),
         };
     }
     let usual = settings.environment.home(".postgresql/root.crt").filter(|path| path.exists());
-    Ok((mode.unwrap_or(SslMode::Prefer), root.map(|setting| setting.value.into()).or(usual)))
+    Ok((mode.unwrap_or(PostgresSslMode::Prefer), root.map(|setting| setting.value.into()).or(usual)))
 }
 
-/// The client's certificate and its key, unless the user keeps them back.
+/// The client's certificate and its key, unless the user disabled them.
 pub(super) fn client_certificate(
     settings: &LibpqSettings<'_>,
 ) -> Result<(Option<PathBuf>, Option<PathBuf>), TargetError> {
@@ -41,8 +41,9 @@ pub(super) fn client_certificate(
             "allow" => {}
             "disable" => return Ok((None, None)),
             _ => {
-                return Err(setting
-                    .wrong("allow or disable: Dyno does not know what certificates a server asked for"));
+                return Err(setting.invalid_value(
+                    "allow or disable: Dyno does not know what certificates a server asked for",
+                ));
             }
         }
     }
@@ -53,7 +54,7 @@ pub(super) fn client_certificate(
     Ok((file("sslcert", ".postgresql/postgresql.crt"), file("sslkey", ".postgresql/postgresql.key")))
 }
 
-/// The versions of TLS between the lowest and the highest that are accepted, of those that Dyno has (1.2 and 1.3).
+/// The TLS versions between the lowest and the highest accepted one that Dyno supports (1.2 and 1.3).
 pub(super) fn offer(settings: &LibpqSettings<'_>) -> Result<TlsOffer, TargetError> {
     const VERSIONS: [&str; 4] = ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"];
     let rank = |value: &str| VERSIONS.iter().position(|version| version.eq_ignore_ascii_case(value));
@@ -62,7 +63,7 @@ pub(super) fn offer(settings: &LibpqSettings<'_>) -> Result<TlsOffer, TargetErro
         Some(setting) => {
             let rank = rank(&setting.value).filter(|rank| allowed.contains(rank));
             let names: Vec<&str> = allowed.iter().map(|&rank| VERSIONS[rank]).collect();
-            rank.ok_or_else(|| setting.wrong(&dyno_plan::engine::or(&names)))
+            rank.ok_or_else(|| setting.invalid_value(&dyno_plan::engine::or(&names)))
         }
     };
     let lowest = limit("ssl_min_protocol_version", 2, &[0, 1, 2, 3])?;
@@ -72,7 +73,7 @@ pub(super) fn offer(settings: &LibpqSettings<'_>) -> Result<TlsOffer, TargetErro
         Some(setting) => match setting.value.as_str() {
             "1" => true,
             "0" => false,
-            _ => return Err(setting.wrong("0 or 1")),
+            _ => return Err(setting.invalid_value("0 or 1")),
         },
     };
     Ok(TlsOffer { tls12: lowest <= 2, tls13: highest == 3, server_name })
@@ -84,16 +85,16 @@ pub(super) fn channel_binding(settings: &LibpqSettings<'_>) -> Result<ChannelBin
         "prefer" => Ok(ChannelBinding::Prefer),
         "disable" => Ok(ChannelBinding::Disable),
         "require" => Ok(ChannelBinding::Require),
-        _ => Err(setting.wrong("disable, prefer or require")),
+        _ => Err(setting.invalid_value("disable, prefer or require")),
     }
 }
 
-/// The ways to log in that the user accepts; `None` where all are.
+/// The authentication methods that the user accepts; `None` if all are.
 pub(super) fn require_auth(settings: &LibpqSettings<'_>) -> Result<Option<RequireAuth>, TargetError> {
     let words =
         "password, md5, scram-sha-256, none, gss, sspi or oauth, several between commas, or ! before each";
     settings
         .get("require_auth")
-        .map(|setting| RequireAuth::parse(&setting.value).ok_or_else(|| setting.wrong(words)))
+        .map(|setting| RequireAuth::parse(&setting.value).ok_or_else(|| setting.invalid_value(words)))
         .transpose()
 }

@@ -1,4 +1,4 @@
-//! Services: named groups of parameters in `~/.pg_service.conf` or `pg_service.conf`, with libpq's rules.
+//! Reads services: named groups of parameters in `~/.pg_service.conf` or `pg_service.conf`, by libpq's rules.
 
 use std::path::{Path, PathBuf};
 
@@ -6,17 +6,18 @@ use super::parameters;
 use dyno_engine::net::Environment;
 use dyno_engine::{Secret, TargetError};
 
-/// Where packages have `pg_service.conf` if `PGSYSCONFDIR` is not set: Debian's, Red Hat's, PostgreSQL's own default.
+/// Directories of `pg_service.conf` if `PGSYSCONFDIR` is not set: Debian's, Red Hat's, and PostgreSQL's own
+/// default.
 const SYSTEM_DIRS: [&str; 3] = ["/etc/postgresql-common", "/etc/sysconfig/pgsql", "/usr/local/pgsql/etc"];
 
-/// What a service file says for one service.
+/// The parameters of one service in a service file.
 #[derive(Debug, Clone)]
 pub(super) struct Service {
     /// Its name and file: `service "bench" in /home/me/.pg_service.conf`.
     pub(super) label: String,
-    /// Parameters other than the password, the first of each name.
+    /// Parameters except the password; the first value of each name counts.
     values: Vec<(&'static str, String)>,
-    /// The password, if there is one.
+    /// The password; absent if the service has none.
     pub(super) password: Option<Secret>,
 }
 
@@ -27,10 +28,10 @@ impl Service {
     }
 }
 
-/// Reads service `name`: from `file`, else from the user's file, and where those lack it from the system's file.
+/// Reads service `name` from `file`, or from the user's file. If they lack it, the system's file is read.
 ///
 /// # Errors
-/// A file cannot be read or has a syntax error, or no file has the service.
+/// A file cannot be read or has a syntax error, or no file contains the service.
 pub(super) fn load(
     name: &str,
     file: Option<PathBuf>,
@@ -61,7 +62,8 @@ pub(super) fn load(
         .hint("check PGSERVICE, service in the URL, PGSERVICEFILE and ~/.pg_service.conf"))
 }
 
-/// The service called `name` in a file's text. Errors name lines and never repeat them: a line may hold a password.
+/// Parses the service `name` from a file's text. Errors give line numbers and never quote the line, which may
+/// contain a password.
 fn parse(text: &str, name: &str, path: &Path) -> Result<Option<Service>, TargetError> {
     let wrong = |index: usize, problem: &str| {
         TargetError::unsupported(format!("{}:{}: {problem}", path.display(), index + 1))

@@ -1,27 +1,27 @@
-//! `target_session_attrs`: which kind of server a session accepts.
+//! Implements `target_session_attrs`: the kind of server that a session accepts.
 
 use dyno_engine::TargetError;
 
 /// The kind of server that sessions accept.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SessionAttrs {
-    /// Any server, whatever its kind.
+    /// Any server, whether or not it accepts writes.
     #[default]
     Any,
-    /// One whose sessions write by default.
+    /// A server whose sessions write by default.
     ReadWrite,
-    /// One whose sessions do not write by default.
+    /// A server whose sessions do not write by default.
     ReadOnly,
-    /// One that is not in recovery.
+    /// A server that is not in recovery.
     Primary,
-    /// One that is in recovery.
+    /// A server that is in recovery.
     Standby,
-    /// One in recovery, or else any: with one host this is any.
+    /// Prefers a server in recovery and accepts any: with one host this means any.
     PreferStandby,
 }
 
 dyno_plan::names! {
-    /// libpq's word for it: `read-write`.
+    /// The value's name in libpq: `read-write`.
     SessionAttrs {
         Any = "any", ReadWrite = "read-write", ReadOnly = "read-only", Primary = "primary", Standby = "standby",
         PreferStandby = "prefer-standby"
@@ -29,7 +29,7 @@ dyno_plan::names! {
 }
 
 impl SessionAttrs {
-    /// Fails where the server that reported these parameters is of another kind.
+    /// Returns an error if the server that reported these parameters is not of this kind.
     pub(super) fn check<'a>(self, parameter: impl Fn(&str) -> Option<&'a str>) -> Result<(), TargetError> {
         if matches!(self, Self::Any | Self::PreferStandby) {
             return Ok(());
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn each_kind_accepts_what_libpq_accepts() {
-        // In recovery, read-only by default; then who accepts it.
+        // In recovery, read-only by default, and the values that accept it.
         for (standby, read_only, accepted) in [
             ("off", "off", "any read-write primary prefer-standby"),
             ("off", "on", "any read-only primary prefer-standby"),

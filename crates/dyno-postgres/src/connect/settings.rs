@@ -1,4 +1,4 @@
-//! Where parameters are set: the URL, then the service, then the environment, as in libpq.
+//! Looks up parameters in the URL, then the service, then the environment, as libpq does.
 
 use std::path::PathBuf;
 
@@ -18,10 +18,10 @@ pub(super) struct LibpqSettings<'a> {
 }
 
 impl<'a> LibpqSettings<'a> {
-    /// Reads the service that is asked for, and checks every parameter that is set.
+    /// Reads the requested service and checks every parameter that is set.
     ///
     /// # Errors
-    /// A parameter of the URL is unknown, the service cannot be read, or a value cannot be honored.
+    /// A parameter of the URL is unknown, the service cannot be read, or a value is not supported.
     pub(super) fn read(url: &'a TargetUrl, environment: Environment) -> Result<Self, TargetError> {
         let names: Vec<&str> = parameters::PARAMETERS.iter().map(|parameter| parameter.name).collect();
         check_names(url, &names)?;
@@ -55,7 +55,7 @@ impl<'a> LibpqSettings<'a> {
         Some(setting(&value, ParameterOrigin::Variable(variable)))
     }
 
-    /// The parameter `name`, if it is set and not empty.
+    /// The parameter `name`; absent if it is not set or empty.
     pub(super) fn get(&self, name: &str) -> Option<LibpqSetting> {
         self.of(parameters::named(name).expect("`from_url` reads parameters of the table"))
     }
@@ -68,19 +68,19 @@ impl<'a> LibpqSettings<'a> {
         self.text(name).map(PathBuf::from)
     }
 
-    /// The parameter `name` as a whole number.
+    /// The parameter `name` as an integer.
     pub(super) fn number(&self, name: &str) -> Result<Option<u32>, TargetError> {
         let Some(setting) = self.get(name) else { return Ok(None) };
-        setting.value.trim().parse().map(Some).map_err(|_| setting.wrong("a whole number"))
+        setting.value.trim().parse().map(Some).map_err(|_| setting.invalid_value("a whole number"))
     }
 
-    /// The password of the service, else that of the environment.
+    /// The password from the service, otherwise from the environment.
     pub(super) fn password(&self) -> Option<Secret> {
         let of_service = self.service.as_ref().and_then(|service| service.password.clone());
         of_service.or_else(|| self.environment.var("PGPASSWORD").map(Secret::new))
     }
 
-    /// LibpqSettings of the session that the environment asks for, as the server is to have them from the start.
+    /// Session settings from the environment, in the form that the start-up message needs.
     pub(super) fn of_session(&self) -> Vec<(&'static str, String)> {
         let value = |variable| self.environment.var(variable).filter(|v| !v.eq_ignore_ascii_case("default"));
         let settings = parameters::SESSION_SETTINGS.iter();

@@ -1,71 +1,78 @@
-//! From an address to a connection that is ready: TLS or not, greeting, authentication, first parameters.
+//! Opens a connection at an address: TLS if required, greeting, authentication, first parameters.
 
 use std::time::Instant;
 
-use super::attempt::{Encrypt, Failure};
-use super::config::{ConnectConfig, SslMode};
+use super::attempt::{Encrypt, PostgresConnectFailure};
+use super::config::{PostgresConnectConfig, PostgresSslMode};
 use super::dial::dial;
 use super::explain;
 use super::{auth, tls};
-use crate::wire::{Breaker, Connection, PgError, Stream, WireError, message};
+use crate::wire::{Breaker, PostgresConnection, PostgresError, PostgresWireError, Stream, message};
 use dyno_engine::TargetError;
 use dyno_engine::net::Address;
 
-/// A connection that is ready for statements.
+/// Returns a connection that is ready for statements.
 pub(crate) fn establish(
-    config: &ConnectConfig,
+    config: &PostgresConnectConfig,
     application_name: &str,
     breaker: &Breaker,
-) -> Result<Connection, TargetError> {
+) -> Result<PostgresConnection, TargetError> {
     let deadline = Instant::now() + config.connect_timeout;
     let greet = |encrypt| attempt(config, application_name, deadline, breaker, encrypt);
-    let first = if config.ssl_mode == SslMode::Allow { Encrypt::Never } else { first_choice(config) };
+    let first = if config.ssl_mode == PostgresSslMode::Allow { Encrypt::Never } else { first_choice(config) };
     match (greet(first), config.ssl_mode) {
         (Ok(connection), _) => Ok(connection),
-        // As libpq: what was refused in one way is tried in the other, and its answer is the one that is told.
-        (Err(Failure::Refused(_)), SslMode::Allow) => {
-            greet(Encrypt::Always).map_err(|failure| told(failure, config))
+        // As in libpq: an attempt that the server rejected is repeated the other way, and the second result
+        // is returned.
+        (Err(PostgresConnectFailure::Refused(_)), PostgresSslMode::Allow) => {
+            greet(Encrypt::Always).map_err(|failure| into_target_error(failure, config))
         }
-        (Err(Failure::Refused(error)), SslMode::Prefer) if explain::may_differ_without_tls(&error) => {
-            greet(Encrypt::Never).map_err(|_| explain::refused(&error, config))
+        (Err(PostgresConnectFailure::Refused(error)), PostgresSslMode::Prefer)
+            if explain::may_differ_without_tls(&error) =>
+        {
+            greet(Encrypt::Never).map_err(|_| explain::login_error(&error, config))
         }
-        (Err(Failure::Tls(_)), SslMode::Prefer) => {
-            greet(Encrypt::Never).map_err(|failure| told(failure, config))
+        (Err(PostgresConnectFailure::Tls(_)), PostgresSslMode::Prefer) => {
+            greet(Encrypt::Never).map_err(|failure| into_target_error(failure, config))
         }
-        (Err(failure), _) => Err(told(failure, config)),
+        (Err(failure), _) => Err(into_target_error(failure, config)),
     }
 }
 
-fn told(failure: Failure, config: &ConnectConfig) -> TargetError {
+fn into_target_error(failure: PostgresConnectFailure, config: &PostgresConnectConfig) -> TargetError {
     match failure {
-        Failure::Final(error) | Failure::Tls(error) => error,
-        Failure::Refused(error) => explain::refused(&error, config),
+        PostgresConnectFailure::Final(error) | PostgresConnectFailure::Tls(error) => error,
+        PostgresConnectFailure::Refused(error) => explain::login_error(&error, config),
     }
 }
 
-fn first_choice(config: &ConnectConfig) -> Encrypt {
+fn first_choice(config: &PostgresConnectConfig) -> Encrypt {
     match config.ssl_mode {
-        SslMode::Disable => Encrypt::Never,
-        SslMode::Allow | SslMode::Prefer => Encrypt::IfPossible,
-        SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => Encrypt::Always,
+        PostgresSslMode::Disable => Encrypt::Never,
+        PostgresSslMode::Allow | PostgresSslMode::Prefer => Encrypt::IfPossible,
+        PostgresSslMode::Require | PostgresSslMode::VerifyCa | PostgresSslMode::VerifyFull => Encrypt::Always,
     }
 }
 
-/// A stream to the server that is encrypted as the mode says, for requests that need no authentication.
-pub(crate) fn reach(config: &ConnectConfig, breaker: &Breaker) -> Result<Stream, TargetError> {
+/// A stream to the server, encrypted as the mode requires, for requests without authentication.
+pub(crate) fn open_unauthenticated(
+    config: &PostgresConnectConfig,
+    breaker: &Breaker,
+) -> Result<Stream, TargetError> {
     let deadline = Instant::now() + config.connect_timeout;
-    open_stream(config, deadline, breaker, first_choice(config)).map_err(|failure| told(failure, config))
+    open_stream(config, deadline, breaker, first_choice(config))
+        .map_err(|failure| into_target_error(failure, config))
 }
 
 fn open_stream(
-    config: &ConnectConfig,
+    config: &PostgresConnectConfig,
     deadline: Instant,
     breaker: &Breaker,
     encrypt: Encrypt,
-) -> Result<Stream, Failure> {
+) -> Result<Stream, PostgresConnectFailure> {
     let (socket, address) = dial(config, deadline, breaker)?;
     match address {
-        // As libpq: a Unix socket does not leave the machine, and servers take no TLS on it.
+        // As in libpq: a Unix socket does not leave the machine, and servers do not support TLS on it.
         Address::Unix(_) => Ok(Stream::Plain(socket)),
         Address::Tcp(..) if encrypt == Encrypt::Never => Ok(Stream::Plain(socket)),
         Address::Tcp(host, ..) => tls::agree(socket, host, config, encrypt),
@@ -73,14 +80,14 @@ fn open_stream(
 }
 
 fn attempt(
-    config: &ConnectConfig,
+    config: &PostgresConnectConfig,
     application_name: &str,
     deadline: Instant,
     breaker: &Breaker,
     encrypt: Encrypt,
-) -> Result<Connection, Failure> {
+) -> Result<PostgresConnection, PostgresConnectFailure> {
     let stream = open_stream(config, deadline, breaker, encrypt)?;
-    let mut connection = Connection::on(stream, config);
+    let mut connection = PostgresConnection::from_stream(stream, config);
     let result = greet(&mut connection, config, application_name)
         .and_then(|()| auth::authenticate(&mut connection, config))
         .and_then(|()| settle(&mut connection));
@@ -92,22 +99,26 @@ fn attempt(
                 .stream
                 .socket()
                 .set_deadline(None)
-                .map_err(WireError::Io)
+                .map_err(PostgresWireError::Io)
                 .map_err(TargetError::from)?;
             Ok(connection)
         }
-        Err(auth::AuthError::Wire(WireError::Server(error))) => Err(Failure::Refused(error)),
-        Err(auth::AuthError::Wire(error)) => Err(Failure::Final(explain::broken(error, config))),
-        Err(auth::AuthError::Target(error)) => Err(Failure::Final(error)),
+        Err(auth::AuthError::Wire(PostgresWireError::Server(error))) => {
+            Err(PostgresConnectFailure::Refused(error))
+        }
+        Err(auth::AuthError::Wire(error)) => {
+            Err(PostgresConnectFailure::Final(explain::connection_error(error, config)))
+        }
+        Err(auth::AuthError::Target(error)) => Err(PostgresConnectFailure::Final(error)),
     }
 }
 
 fn greet(
-    connection: &mut Connection,
-    config: &ConnectConfig,
+    connection: &mut PostgresConnection,
+    config: &PostgresConnectConfig,
     application_name: &str,
 ) -> Result<(), auth::AuthError> {
-    // Dyno's own words come first: its observer finds its sessions by them.
+    // Dyno's own text comes first because its observer finds its sessions by it.
     let name = match &config.application_name {
         Some(own) => format!("{application_name} {own}"),
         None => application_name.to_owned(),
@@ -126,20 +137,27 @@ fn greet(
     Ok(connection.line.send()?)
 }
 
-/// Takes in the server's first parameters until it is ready.
-fn settle(connection: &mut Connection) -> Result<(), auth::AuthError> {
+/// Reads the server's first parameters until it is ready.
+fn settle(connection: &mut PostgresConnection) -> Result<(), auth::AuthError> {
     loop {
         let (tag, body) = connection.next()?;
         match tag {
             b'K' => connection.set_key(body)?,
             b'Z' => return Ok(()),
-            b'E' => return Err(WireError::Server(Box::new(PgError::read(connection.line.body(body)))).into()),
-            // Protocol version negotiation: the server offers what we do not use.
+            b'E' => {
+                return Err(PostgresWireError::Server(Box::new(PostgresError::read(
+                    connection.line.body(body),
+                )))
+                .into());
+            }
+            // Protocol version negotiation: the server offers features that Dyno does not use.
             b'v' => {}
             other => {
-                return Err(
-                    WireError::protocol(format!("message {:?} at the start", char::from(other))).into()
-                );
+                return Err(PostgresWireError::protocol(format!(
+                    "message {:?} at the start",
+                    char::from(other)
+                ))
+                .into());
             }
         }
     }

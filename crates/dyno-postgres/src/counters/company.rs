@@ -1,37 +1,40 @@
-//! What of the server's counts is the run's own, and what others did beside it.
+//! Separates this run's share of the server's counters from background activity.
 
 use std::collections::BTreeMap;
 
-use dyno_record::{Counter, Reading, Snapshot};
+use dyno_record::{Counter, CounterReading, Snapshot};
 
-/// Sources whose cells are sums of blocks and rows: see `counters_company.sql`.
+/// Sources whose cells are sums of blocks and rows; see `counters_company.sql`.
 const OWN: &str = "dyno.own";
 const SYSTEM: &str = "dyno.system";
 const HERE: &str = "dyno.here";
 const ELSEWHERE: &str = "dyno.elsewhere";
 
-/// The source of what each of our server processes has written to the WAL: `wal_bytes.PID.STARTED`, `wal_records.…`.
+/// The source for the WAL that each server process of Dyno has written: `wal_bytes.PID.STARTED`,
+/// `wal_records.…`.
 const BACKENDS: &str = "dyno.backends";
 
-/// Bytes of a WAL page and of its header (`XLogPageHeaderData`), which positions count and records do not.
+/// Bytes of a WAL page and of its header (`XLogPageHeaderData`). WAL positions include the headers, record
+/// sizes do not.
 const WAL_PAGE: f64 = 8_192.0;
 const WAL_PAGE_HEADER: f64 = 24.0;
 
-/// Each record begins at a multiple of eight bytes: half of that is lost on average.
+/// Each record begins at a multiple of eight bytes, which costs half of that on average.
 const WAL_PADDING: f64 = 3.5;
 
-/// Who did what, as far as it can be told; remembers what server processes did that are gone.
+/// Attributes activity to the run or to others as far as the server shows it. It remembers the WAL of server
+/// processes that have ended.
 #[derive(Debug, Default)]
-pub(super) struct Company {
-    /// The sums of the snapshot at hand.
+pub(super) struct PostgresForeignActivity {
+    /// The sums of the current snapshot.
     sums: BTreeMap<String, f64>,
-    /// What each server process of ours has written, as last seen.
+    /// The WAL that each server process of Dyno had written when last seen.
     backends: BTreeMap<String, f64>,
 }
 
-impl Company {
-    /// Takes a cell that is of company; false if it is something else.
-    pub(super) fn takes(&mut self, source: &str, key: &str, value: Option<&str>) -> bool {
+impl PostgresForeignActivity {
+    /// Stores a cell if its source belongs to this module; otherwise returns false.
+    pub(super) fn accept_cell(&mut self, source: &str, key: &str, value: Option<&str>) -> bool {
         let Some(number) = value.and_then(|value| value.parse().ok()) else {
             return source == BACKENDS;
         };
@@ -43,18 +46,18 @@ impl Company {
         true
     }
 
-    /// Fills [`Snapshot::own`] and [`Snapshot::elsewhere`], and forgets the sums.
+    /// Fills [`Snapshot::own`] and [`Snapshot::elsewhere`], and clears the sums.
     pub(super) fn fill(&mut self, snapshot: &mut Snapshot) {
         let sums = std::mem::take(&mut self.sums);
         let sum = |source: &str, key: &str| sums.get(&format!("{source}.{key}")).copied();
         self.blocks(snapshot, &sum);
-        beside(snapshot, &sum);
+        fill_elsewhere(snapshot, &sum);
         if let Some(bytes) = self.redo_bytes() {
             snapshot.own.insert(Counter::RedoBytes, bytes.round() as u64);
         }
     }
 
-    /// Blocks of the run's own relations and of the system's.
+    /// Blocks of the run's own relations and of the system's relations.
     fn blocks(&self, snapshot: &mut Snapshot, sum: &impl Fn(&str, &str) -> Option<f64>) {
         let read = |source| Some(sum(source, "blks_fetched")? - sum(source, "blks_hit")?);
         if let (Some(own), Some(system)) = (sum(OWN, "blks_fetched"), sum(SYSTEM, "blks_fetched")) {
@@ -65,8 +68,8 @@ impl Company {
         snapshot.native.insert("dyno.system.blks_read".to_owned(), system);
         let blocks = (own + system).max(0.0) as u64;
         snapshot.own.insert(Counter::PhysicalReads, blocks);
-        // Bytes are a multiple of the database's blocks, and so are requests where each is a block.
-        if let (Some(Reading::Value(bytes)), Some(Reading::Value(all))) = (
+        // Bytes are a multiple of the block size, and so are requests if each reads one block.
+        if let (Some(CounterReading::Value(bytes)), Some(CounterReading::Value(all))) = (
             snapshot.portable.get(&Counter::PhysicalReadBytes),
             snapshot.portable.get(&Counter::PhysicalReads),
         ) && let Some(size) = bytes.checked_div(*all)
@@ -75,19 +78,19 @@ impl Company {
         }
     }
 
-    /// What our processes have written, as a distance between positions in the WAL.
+    /// The WAL that Dyno's processes have written, as a difference of WAL positions.
     fn redo_bytes(&self) -> Option<f64> {
-        let of = |kind: &str| {
+        let sum_of = |kind: &str| {
             let cells = self.backends.iter().filter(|(key, _)| key.starts_with(kind));
             cells.map(|(_, value)| *value).reduce(|sum, value| sum + value)
         };
-        let padded = of("wal_bytes.")? + of("wal_records.").unwrap_or(0.0) * WAL_PADDING;
+        let padded = sum_of("wal_bytes.")? + sum_of("wal_records.").unwrap_or(0.0) * WAL_PADDING;
         Some(padded * WAL_PAGE / (WAL_PAGE - WAL_PAGE_HEADER))
     }
 }
 
-/// What others did: in other databases, and to other tables of this one.
-fn beside(snapshot: &mut Snapshot, sum: &impl Fn(&str, &str) -> Option<f64>) {
+/// Activity of others: in other databases, and on other tables of this one.
+fn fill_elsewhere(snapshot: &mut Snapshot, sum: &impl Fn(&str, &str) -> Option<f64>) {
     // A server may have no other database.
     let elsewhere = |key| sum(ELSEWHERE, key).unwrap_or(0.0);
     let Some(commits) = sum(ELSEWHERE, "xact_commit") else { return };
@@ -107,10 +110,10 @@ fn beside(snapshot: &mut Snapshot, sum: &impl Fn(&str, &str) -> Option<f64>) {
 mod tests {
     use super::*;
 
-    fn taken(cells: &[(&str, &str, f64)]) -> Company {
-        let mut company = Company::default();
+    fn taken(cells: &[(&str, &str, f64)]) -> PostgresForeignActivity {
+        let mut company = PostgresForeignActivity::default();
         for (source, key, value) in cells {
-            assert!(company.takes(source, key, Some(&value.to_string())), "{source}.{key}");
+            assert!(company.accept_cell(source, key, Some(&value.to_string())), "{source}.{key}");
         }
         company
     }
@@ -143,13 +146,16 @@ mod tests {
         let mut snapshot = Snapshot::default();
         company.fill(&mut snapshot);
         assert_eq!(snapshot.own[&Counter::RedoBytes], 81_920);
-        assert!(company.takes(BACKENDS, "wal_bytes.7.2", Some("8168")), "a new one with the same number");
+        assert!(
+            company.accept_cell(BACKENDS, "wal_bytes.7.2", Some("8168")),
+            "a new one with the same number"
+        );
         company.fill(&mut snapshot);
         assert_eq!(snapshot.own[&Counter::RedoBytes], 90_112);
     }
 
     #[test]
     fn other_sources_are_left_to_others() {
-        assert!(!Company::default().takes("dyno.rows", "tables", Some("1")));
+        assert!(!PostgresForeignActivity::default().accept_cell("dyno.rows", "tables", Some("1")));
     }
 }

@@ -6,56 +6,56 @@ use std::sync::Arc;
 use dyno_plan::DataSpec;
 use dyno_record::{RELOADED, Snapshot};
 
-use super::super::connect::ConnectConfig;
+use super::super::connect::PostgresConnectConfig;
 use super::super::identity::shown;
-use super::super::pool::Pool;
-use super::super::wire::{Connection, PgError, Row};
-use super::company::Company;
-use super::observer_reads::{OBSERVER, PgObserverReads};
-use super::portable::{Facts, fill};
-use super::shape::PgWatchedObjects;
-use super::source::Source;
+use super::super::pool::PostgresPool;
+use super::super::wire::{PostgresConnection, PostgresError, TextRow};
+use super::company::PostgresForeignActivity;
+use super::observer_reads::{OBSERVER, PostgresObserverReads};
+use super::portable::{PostgresCounterFacts, fill};
+use super::shape::PostgresWatchedObjects;
+use super::source::PostgresCounterSource;
 use super::sources::{ROLE_SETTINGS, sources, statement};
 use super::{OBSERVER_SETTINGS, flush_sql};
 use dyno_engine::{Counting, Observer, Refusal as _, TargetError};
 
-/// The source that reads settings, and the row that says when the server has loaded them.
+/// The source of settings, and the row with the time when the server loaded them.
 const SETTINGS: &str = "settings";
 const LOADED: &str = "loaded";
 
-/// Reads counters of one database.
-pub(crate) struct PgObserver {
-    connection: Connection,
-    sources: Vec<Source>,
-    /// Parts that cannot be read, with the reason.
+/// Reads the counters of one database.
+pub(crate) struct PostgresObserver {
+    connection: PostgresConnection,
+    sources: Vec<PostgresCounterSource>,
+    /// Sources that cannot be read, each with the reason.
     missing: BTreeMap<&'static str, String>,
-    /// Reads everything but the settings, and everything.
+    /// The statement without the settings, and the statement with them.
     sql: [String; 2],
-    /// The settings as last read, and when the server had loaded them then.
-    settings: Option<(String, Vec<Row>)>,
-    company: Company,
-    reads: PgObserverReads,
+    /// The settings as last read, and the time when the server had loaded them.
+    settings: Option<(String, Vec<TextRow>)>,
+    foreign_activity: PostgresForeignActivity,
+    reads: PostgresObserverReads,
     commits: u64,
-    /// Whether sessions work on Dyno's own test tables.
+    /// Whether sessions use Dyno's own test tables.
     on_test_tables: bool,
-    /// What sessions go through, and its own transactions before this observer.
-    pool: Option<(Arc<Pool>, u64)>,
+    /// The pool of the sessions, and the pool's own transactions before this observer.
+    pool: Option<(Arc<PostgresPool>, u64)>,
 }
 
-impl PgObserver {
-    /// Connects, and finds out which statistics can be read.
+impl PostgresObserver {
+    /// Connects and determines which statistics can be read.
     pub(crate) fn open(
-        config: &ConnectConfig,
-        pool: Option<Arc<Pool>>,
+        config: &PostgresConnectConfig,
+        pool: Option<Arc<PostgresPool>>,
         spec: &DataSpec,
         names: &BTreeSet<String>,
     ) -> Result<Self, TargetError> {
-        let mut connection = Connection::open(config, "dyno observer")?;
+        let mut connection = PostgresConnection::open(config, "dyno observer")?;
         connection.simple(OBSERVER_SETTINGS)?;
         let mut commits = 2;
-        let watched = PgWatchedObjects::find(&mut connection, names, &mut commits)?;
+        let watched = PostgresWatchedObjects::find(&mut connection, names, &mut commits)?;
         let sources = sources(connection.server_version_num(), spec, &watched);
-        // The server runs one transaction to open a connection, and the settings were another.
+        // The server runs one transaction to open a connection; the settings are the second.
         let pool = pool.map(|pool| (Arc::clone(&pool), pool.own_commits()));
         let mut observer = Self {
             connection,
@@ -63,8 +63,8 @@ impl PgObserver {
             missing: BTreeMap::new(),
             sql: Default::default(),
             settings: None,
-            company: Company::default(),
-            reads: PgObserverReads::new(),
+            foreign_activity: PostgresForeignActivity::default(),
+            reads: PostgresObserverReads::new(),
             commits,
             on_test_tables: !spec.is_none(),
             pool,
@@ -73,14 +73,15 @@ impl PgObserver {
         Ok(observer)
     }
 
-    /// Tries each source alone, and joins those that can be read into the statement of the snapshots.
+    /// Tries each source separately and joins the readable ones into the snapshot statement.
     fn probe(&mut self) -> Result<(), TargetError> {
         self.missing.clear();
         for source in &self.sources {
             match self.connection.simple(&source.sql) {
                 Ok(_) => self.commits += 1,
-                Err(error) => match PgError::of(&error) {
-                    // The server refused this one; the connection is well. A refusal is a rollback, no commit.
+                Err(error) => match PostgresError::of(&error) {
+                    // The server returned an error for this source; the connection remains usable. It counts
+                    // as a rollback and not as a commit.
                     Some(server) if !server.is_fatal() => {
                         let grant = if server.code == "42501" {
                             "; GRANT pg_monitor, or SELECT on it, to this user"
@@ -98,12 +99,12 @@ impl PgObserver {
         self.prepare()
     }
 
-    /// Prepares the statements of the snapshots, so that none of them has to be planned inside the window.
+    /// Prepares the snapshot statements so that none is planned inside the window.
     fn prepare(&mut self) -> Result<(), TargetError> {
-        let readable = |source: &&Source| !self.missing.contains_key(source.name);
+        let readable = |source: &&PostgresCounterSource| !self.missing.contains_key(source.name);
         let all = statement(self.sources.iter().filter(readable));
         let most = statement(self.sources.iter().filter(readable).filter(|source| source.name != SETTINGS));
-        // Booked before the first snapshot, or that would miss it and the second would find it.
+        // Flushed before the first snapshot; otherwise the first would lack it and the second contain it.
         self.connection
             .simple(&format!("DEALLOCATE ALL; PREPARE dyno_most AS {most}; PREPARE dyno_all AS {all}"))?;
         self.commits += 1;
@@ -123,8 +124,9 @@ impl PgObserver {
         Ok(())
     }
 
-    /// All rows of a snapshot. Settings cannot change unless the server loads them anew, so they are read again only then.
-    fn rows(&mut self) -> Result<Vec<Row>, TargetError> {
+    /// All rows of a snapshot. Settings change only when the server reloads them, so they are read again only
+    /// then.
+    fn rows(&mut self) -> Result<Vec<TextRow>, TargetError> {
         if let Some((loaded, settings)) = &self.settings {
             let mut rows = self.connection.simple(&self.sql[0])?;
             self.commits += 1;
@@ -143,27 +145,28 @@ impl PgObserver {
     }
 }
 
-impl Observer for PgObserver {
+impl Observer for PostgresObserver {
     fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
         tell(Counting::Asked);
         let rows = match self.rows() {
             Ok(rows) => rows,
-            // A privilege was taken away, or an object dropped, since the sources were tried: try again which can be read.
-            Err(error) if PgError::of(&error).is_some_and(|server| !server.is_fatal()) => {
+            // A privilege was revoked or an object dropped since the sources were tried: determine again
+            // which can be read.
+            Err(error) if PostgresError::of(&error).is_some_and(|server| !server.is_fatal()) => {
                 self.probe()?;
-                self.reads.lose();
+                self.reads.mark_lost();
                 self.rows()?
             }
             Err(error) => return Err(error),
         };
         tell(Counting::Answered);
-        let mut facts = Facts::new(self.connection.server_version_num(), self.missing.clone());
+        let mut facts = PostgresCounterFacts::new(self.connection.server_version_num(), self.missing.clone());
         facts.on_test_tables = self.on_test_tables;
         let mut snapshot = Snapshot::default();
         for row in &rows {
             if let (Some(source), Some(key)) = (row.get(0), row.get(1))
                 && source != OBSERVER
-                && !self.company.takes(source, key, row.get(2))
+                && !self.foreign_activity.accept_cell(source, key, row.get(2))
             {
                 note(&mut snapshot, &mut facts, source, key, row.get(2));
             }
@@ -171,7 +174,7 @@ impl Observer for PgObserver {
         snapshot.unread =
             self.missing.iter().map(|(&source, reason)| (source.to_owned(), reason.clone())).collect();
         fill(&mut snapshot, &facts);
-        self.company.fill(&mut snapshot);
+        self.foreign_activity.fill(&mut snapshot);
         self.reads.fill(&mut snapshot, facts.block_size());
         Ok(snapshot)
     }
@@ -182,14 +185,20 @@ impl Observer for PgObserver {
     }
 }
 
-/// When the server has last loaded its settings.
-fn loaded_at(rows: &[Row]) -> Option<String> {
+/// The time when the server last loaded its settings.
+fn loaded_at(rows: &[TextRow]) -> Option<String> {
     let row = rows.iter().find(|row| (row.get(0), row.get(1)) == (Some("server"), Some(LOADED)))?;
     row.get(2).map(str::to_owned)
 }
 
-/// Files one cell: counters under `source.column`, marks of new beginnings as epochs, settings as such.
-fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, key: &str, value: Option<&str>) {
+/// Stores one cell: a counter as `source.column`, a reset time as an epoch, a setting as a setting.
+fn note(
+    snapshot: &mut Snapshot,
+    facts: &mut PostgresCounterFacts,
+    source: &str,
+    key: &str,
+    value: Option<&str>,
+) {
     let text = || value.unwrap_or("none").to_owned();
     match (source, key) {
         ("setting", _) => {
@@ -217,7 +226,7 @@ fn note(snapshot: &mut Snapshot, facts: &mut Facts, source: &str, key: &str, val
             return;
         }
         (_, "stats_reset") => {
-            // All rows of pg_stat_io are reset together; one mark is enough.
+            // All rows of pg_stat_io are reset together; one epoch is enough.
             let view = source.split('.').next().filter(|&view| view == "pg_stat_io").unwrap_or(source);
             snapshot.epochs.insert(format!("{view}.stats_reset"), value.unwrap_or("never").to_owned());
             return;
@@ -235,7 +244,8 @@ mod tests {
 
     #[test]
     fn cells_are_filed_by_what_they_are() {
-        let (mut snapshot, mut facts) = (Snapshot::default(), Facts::new(180_000, BTreeMap::new()));
+        let (mut snapshot, mut facts) =
+            (Snapshot::default(), PostgresCounterFacts::new(180_000, BTreeMap::new()));
         note(&mut snapshot, &mut facts, "pg_stat_database", "blks_hit", Some("17"));
         note(&mut snapshot, &mut facts, "pg_stat_database", "stats_reset", None);
         note(&mut snapshot, &mut facts, "pg_stat_database", "checksum_last_failure", Some("2026-01-01"));

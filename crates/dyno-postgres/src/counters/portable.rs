@@ -1,33 +1,34 @@
-//! From PostgreSQL's columns to the portable vocabulary.
+//! Maps PostgreSQL's columns to the portable counters.
 //!
-//! `docs/reference/engines/postgres.md` lists each with its source. Reads, commits and times are those of the database that is
-//! tested; writes and redo are the whole server's, because nobody counts them by database.
+//! `docs/reference/engines/postgres-counters.md` lists each with its source. Reads, commits and times cover
+//! the tested database. Writes and redo cover the whole server, because PostgreSQL does not count them per
+//! database.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use dyno_record::{Counter, Snapshot};
 
-/// What decides what a column means.
+/// Properties of the server that determine what a column means.
 #[derive(Debug, Clone)]
-pub(super) struct Facts {
+pub(super) struct PostgresCounterFacts {
     /// The server's version number: 150014.
     pub(super) version_num: u32,
-    /// Sources that cannot be read, with the reason.
+    /// Sources that cannot be read, each with the reason.
     pub(super) missing: BTreeMap<&'static str, String>,
-    /// `in_recovery`, and settings as `setting.fsync`.
+    /// `in_recovery`, and settings under names such as `setting.fsync`.
     pub(super) settings: BTreeMap<String, String>,
-    /// Whether sessions work on Dyno's own test tables.
+    /// Whether sessions use Dyno's own test tables.
     pub(super) on_test_tables: bool,
 }
 
-impl Facts {
-    /// Facts of a server, its settings still unknown.
+impl PostgresCounterFacts {
+    /// The facts of a server before its settings are read.
     pub(super) fn new(version_num: u32, missing: BTreeMap<&'static str, String>) -> Self {
         Self { version_num, missing, settings: BTreeMap::new(), on_test_tables: true }
     }
 
-    /// The setting `block_size`, bytes; `None` where it cannot be read.
+    /// The setting `block_size` in bytes; `None` if it cannot be read.
     pub(super) fn block_size(&self) -> Option<u64> {
         self.setting("block_size").parse().ok()
     }
@@ -37,15 +38,15 @@ impl Facts {
     }
 
     /// The reason why `column` of `source` has no value.
-    fn why(&self, source: &str, column: &str) -> String {
+    fn missing_reason(&self, source: &str, column: &str) -> String {
         match self.missing.get(source) {
             Some(reason) => reason.clone(),
             None => format!("PostgreSQL {} does not report {source}.{column}", self.version_num / 10_000),
         }
     }
 
-    /// Fails with the reason if the setting `name` is off.
-    fn needs(&self, name: &str) -> Result<(), String> {
+    /// Returns an error with the reason if the setting `name` is off.
+    fn require_setting(&self, name: &str) -> Result<(), String> {
         if self.setting(name) == "on" {
             return Ok(());
         }
@@ -55,11 +56,11 @@ impl Facts {
     }
 }
 
-/// A value, or why there is none.
-type Known = Result<f64, String>;
+/// A value, or the reason why it is absent.
+type PostgresCounterResult = Result<f64, String>;
 
-/// How a portable counter is made of native ones.
-type Reading = (Counter, fn(&Native<'_>) -> Known);
+/// A portable counter and the function that computes it from native ones.
+type Reading = (Counter, fn(&Native<'_>) -> PostgresCounterResult);
 
 const READINGS: [Reading; 20] = [
     (Counter::LogicalReads, |native| native.logical_reads()),
@@ -88,10 +89,10 @@ const READINGS: [Reading; 20] = [
     }),
 ];
 
-/// Sets every portable counter of `snapshot` from its native ones.
-pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
+/// Computes every portable counter of `snapshot` from its native ones.
+pub(super) fn fill(snapshot: &mut Snapshot, facts: &PostgresCounterFacts) {
     let native = Native { values: &snapshot.native, facts, used: RefCell::default() };
-    // Each with the native counters that were used for it.
+    // Each with the native counters that it used.
     for (counter, reading, used) in
         READINGS.map(|(counter, read)| (counter, read(&native), native.used.take()))
     {
@@ -102,8 +103,8 @@ pub(super) fn fill(snapshot: &mut Snapshot, facts: &Facts) {
 
 struct Native<'a> {
     values: &'a BTreeMap<String, f64>,
-    facts: &'a Facts,
-    /// Names of the values that were asked for.
+    facts: &'a PostgresCounterFacts,
+    /// Names of the native values that were used.
     used: RefCell<BTreeSet<String>>,
 }
 
@@ -114,22 +115,22 @@ impl Native<'_> {
         value
     }
 
-    fn get(&self, source: &str, column: &str) -> Known {
+    fn get(&self, source: &str, column: &str) -> PostgresCounterResult {
         let value = self.value(format!("{source}.{column}"));
-        value.ok_or_else(|| self.facts.why(source, column))
+        value.ok_or_else(|| self.facts.missing_reason(source, column))
     }
 
-    /// A column of this database; all of them stand still when the server does not count.
-    fn database(&self, column: &str) -> Known {
+    /// A column of this database; all columns stay constant if the server does not count.
+    fn database(&self, column: &str) -> PostgresCounterResult {
         if matches!(column, "blks_hit" | "blks_read" | "xact_commit" | "xact_rollback") {
-            self.facts.needs("track_counts")?;
+            self.facts.require_setting("track_counts")?;
         }
         self.get("pg_stat_database", column)
     }
 
-    /// The sum of one column of pg_stat_io over all kinds of backends and contexts, for the objects of the tables
+    /// The sum of one column of pg_stat_io over all kinds of backends and contexts, for table objects
     /// (`relation`, `temp_relation`) or for `wal`.
-    fn io(&self, objects: &[&str], column: &str) -> Known {
+    fn io(&self, objects: &[&str], column: &str) -> PostgresCounterResult {
         let mut sum = None;
         for (name, value) in self.values.range("pg_stat_io.".to_owned().."pg_stat_io/".to_owned()) {
             let mut words = name.split('.').skip(2);
@@ -139,26 +140,27 @@ impl Native<'_> {
                 self.used.borrow_mut().insert(name.clone());
             }
         }
-        sum.ok_or_else(|| self.facts.why("pg_stat_io", column))
+        sum.ok_or_else(|| self.facts.missing_reason("pg_stat_io", column))
     }
 
-    fn tables_io(&self, column: &str) -> Known {
+    fn tables_io(&self, column: &str) -> PostgresCounterResult {
         self.io(&["relation", "temp_relation"], column)
     }
 
-    fn block_size(&self) -> Known {
+    fn block_size(&self) -> PostgresCounterResult {
         self.facts
             .setting("block_size")
             .parse()
             .map_err(|_| "the server's block size cannot be read".to_owned())
     }
 
-    fn logical_reads(&self) -> Known {
+    fn logical_reads(&self) -> PostgresCounterResult {
         Ok(self.database("blks_hit")? + self.database("blks_read")?)
     }
 
-    /// Up to 16 every block is one read. 17 reads several at once, but counts blocks. 18 counts reads.
-    fn read_requests(&self) -> Known {
+    /// Up to version 16 every block is one read. Version 17 reads several at once but counts blocks. Version
+    /// 18 counts reads.
+    fn read_requests(&self) -> PostgresCounterResult {
         match self.facts.version_num {
             180_000.. => self.tables_io("reads"),
             170_000.. => {
@@ -168,17 +170,18 @@ impl Native<'_> {
         }
     }
 
-    fn read_bytes(&self) -> Known {
+    fn read_bytes(&self) -> PostgresCounterResult {
         Ok(self.database("blks_read")? * self.block_size()?)
     }
 
-    fn read_time_us(&self) -> Known {
-        self.facts.needs("track_io_timing")?;
+    fn read_time_us(&self) -> PostgresCounterResult {
+        self.facts.require_setting("track_io_timing")?;
         Ok(self.database("blk_read_time")? * 1_000.0)
     }
 
-    /// Blocks written by anybody: from 18 on counted in bytes, in 16 and 17 in blocks, before by three kinds of writers.
-    fn writes(&self) -> Known {
+    /// Blocks written by all processes. Version 18 counts bytes, 16 and 17 count blocks, and earlier versions
+    /// count three kinds of writers.
+    fn writes(&self) -> PostgresCounterResult {
         match self.facts.version_num {
             180_000.. => Ok(self.tables_io("write_bytes")? / self.block_size()?),
             160_000.. => self.tables_io("writes"),
@@ -189,36 +192,36 @@ impl Native<'_> {
         }
     }
 
-    /// Buffers are written one by one in every version up to 18.
-    fn write_requests(&self) -> Known {
+    /// Buffers are written one at a time in every version up to 18.
+    fn write_requests(&self) -> PostgresCounterResult {
         if self.facts.version_num >= 180_000 { self.tables_io("writes") } else { self.writes() }
     }
 
-    fn write_bytes(&self) -> Known {
+    fn write_bytes(&self) -> PostgresCounterResult {
         if self.facts.version_num >= 180_000 {
             return self.tables_io("write_bytes");
         }
         Ok(self.writes()? * self.block_size()?)
     }
 
-    fn write_time_us(&self) -> Known {
+    fn write_time_us(&self) -> PostgresCounterResult {
         if self.facts.version_num < 160_000 {
             return Err(
                 "before PostgreSQL 16 only the sessions' own writes are timed, not the checkpointer's".into(),
             );
         }
-        self.facts.needs("track_io_timing")?;
+        self.facts.require_setting("track_io_timing")?;
         Ok(self.tables_io("write_time")? * 1_000.0)
     }
 
-    fn redo_bytes(&self) -> Known {
+    fn redo_bytes(&self) -> PostgresCounterResult {
         if self.facts.settings.get("in_recovery").is_some_and(|state| state == "true") {
             return Err("this server is a standby: it writes no WAL of its own".into());
         }
         self.get("server", "wal_bytes")
     }
 
-    fn redo_writes(&self) -> Known {
+    fn redo_writes(&self) -> PostgresCounterResult {
         if self.facts.version_num >= 180_000 {
             self.io(&["wal"], "writes")
         } else {
@@ -226,7 +229,7 @@ impl Native<'_> {
         }
     }
 
-    /// Syncs are counted only where a sync is a call of its own.
+    /// Syncs are counted only if a sync is a separate call.
     fn syncs_are_calls(&self) -> Result<(), String> {
         if self.facts.setting("fsync") == "off" {
             return Err("fsync is off: the server does not sync its WAL".into());
@@ -240,7 +243,7 @@ impl Native<'_> {
         Ok(())
     }
 
-    fn redo_syncs(&self) -> Known {
+    fn redo_syncs(&self) -> PostgresCounterResult {
         self.syncs_are_calls()?;
         if self.facts.version_num >= 180_000 {
             self.io(&["wal"], "fsyncs")
@@ -249,12 +252,12 @@ impl Native<'_> {
         }
     }
 
-    fn redo_sync_time_us(&self) -> Known {
+    fn redo_sync_time_us(&self) -> PostgresCounterResult {
         self.syncs_are_calls()?;
         if self.facts.version_num < 140_000 {
-            return Err(self.facts.why("pg_stat_wal", "wal_sync_time"));
+            return Err(self.facts.missing_reason("pg_stat_wal", "wal_sync_time"));
         }
-        self.facts.needs("track_wal_io_timing")?;
+        self.facts.require_setting("track_wal_io_timing")?;
         let ms = if self.facts.version_num >= 180_000 {
             self.io(&["wal"], "fsync_time")?
         } else {
@@ -263,31 +266,31 @@ impl Native<'_> {
         Ok(ms * 1_000.0)
     }
 
-    /// Those of Dyno's own tables; where sessions work on other data, those of the whole database.
-    fn rows_written(&self) -> Known {
+    /// Rows of Dyno's own tables; if sessions use other data, rows of the whole database.
+    fn rows_written(&self) -> PostgresCounterResult {
         if self.facts.on_test_tables {
             return self.rows(&["n_tup_ins", "n_tup_upd", "n_tup_del"]);
         }
-        self.facts.needs("track_counts")?;
+        self.facts.require_setting("track_counts")?;
         ["tup_inserted", "tup_updated", "tup_deleted"].iter().map(|column| self.database(column)).sum()
     }
 
-    /// Rows of Dyno's own tables, so that nobody else's work is in the figure.
-    fn rows(&self, columns: &[&str]) -> Known {
+    /// Rows of Dyno's own tables, so that the figure excludes background activity.
+    fn rows(&self, columns: &[&str]) -> PostgresCounterResult {
         if !self.facts.on_test_tables {
             return Err(
                 "PostgreSQL tells it of single tables, and it is asked of Dyno's own test tables alone"
                     .into(),
             );
         }
-        self.facts.needs("track_counts")?;
+        self.facts.require_setting("track_counts")?;
         let mut sum = 0.0;
-        let mut found = false;
+        let mut has_value = false;
         for source in ["dyno.rows", "dyno.scan"] {
             for column in columns {
                 if let Some(value) = self.value(format!("{source}.{column}")) {
                     sum += value;
-                    found = true;
+                    has_value = true;
                 }
             }
         }
@@ -295,18 +298,18 @@ impl Native<'_> {
             Some(reason) => reason.clone(),
             None => "the plan's tables are not in schema dyno; load them first".to_owned(),
         };
-        if found { Ok(sum) } else { Err(reason()) }
+        if has_value { Ok(sum) } else { Err(reason()) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use dyno_record::Reading;
+    use dyno_record::CounterReading;
 
     use super::*;
 
     fn snapshot(version_num: u32, settings: &[(&str, &str)], values: &[(&str, f64)]) -> Snapshot {
-        let mut facts = Facts::new(version_num, BTreeMap::new());
+        let mut facts = PostgresCounterFacts::new(version_num, BTreeMap::new());
         for (name, value) in settings {
             facts.settings.insert(format!("setting.{name}"), (*value).to_owned());
         }
@@ -318,15 +321,15 @@ mod tests {
 
     fn value(snapshot: &Snapshot, counter: Counter) -> u64 {
         match &snapshot.portable[&counter] {
-            Reading::Value(value) => *value,
-            Reading::Absent(reason) => panic!("{} is absent: {reason}", counter.name()),
+            CounterReading::Value(value) => *value,
+            CounterReading::Absent(reason) => panic!("{} is absent: {reason}", counter.name()),
         }
     }
 
     fn reason(snapshot: &Snapshot, counter: Counter) -> String {
         match &snapshot.portable[&counter] {
-            Reading::Value(value) => panic!("{} is {value}", counter.name()),
-            Reading::Absent(reason) => reason.clone(),
+            CounterReading::Value(value) => panic!("{} is {value}", counter.name()),
+            CounterReading::Absent(reason) => reason.clone(),
         }
     }
 

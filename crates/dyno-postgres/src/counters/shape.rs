@@ -1,4 +1,4 @@
-//! What tables are made of, and what hangs on them: one mark for each, read with every snapshot.
+//! Records the definition of each watched table and of its dependent objects with every snapshot.
 
 use std::collections::BTreeSet;
 
@@ -6,21 +6,22 @@ use dyno_engine::TargetError;
 use dyno_plan::DataSpec;
 
 use super::super::layout::named_objects::{self, OF_USERS, list};
-use super::super::layout::{SCHEMA, Table, literal, tables};
-use super::super::wire::Connection;
-use super::source::Source;
+use super::super::layout::{SCHEMA, TestTable, literal, tables};
+use super::super::wire::PostgresConnection;
+use super::source::PostgresCounterSource;
 
 /// The relations and routines that are watched.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct PgWatchedObjects {
-    /// Names of relations and of routines as the catalog has them; empty for the test tables.
+pub(super) struct PostgresWatchedObjects {
+    /// Names of relations and routines as in the catalog; empty for the test tables.
     names: BTreeSet<String>,
 }
 
-impl PgWatchedObjects {
-    /// Those that statements with the identifiers `names` use. `commits` counts the transactions of asking.
+impl PostgresWatchedObjects {
+    /// The objects that statements with the identifiers `names` use. `commits` counts the transactions of the
+    /// lookup.
     pub(super) fn find(
-        connection: &mut Connection,
+        connection: &mut PostgresConnection,
         names: &BTreeSet<String>,
         commits: &mut u64,
     ) -> Result<Self, TargetError> {
@@ -28,14 +29,19 @@ impl PgWatchedObjects {
     }
 }
 
-/// The source of the marks; none where nothing is watched.
-pub(super) fn source(version_num: u32, spec: &DataSpec, watched: &PgWatchedObjects) -> Option<Source> {
-    let test_tables: Vec<String> = tables(spec).iter().map(Table::plain_name).collect();
+/// The source of the definitions; `None` if nothing is watched.
+pub(super) fn source(
+    version_num: u32,
+    spec: &DataSpec,
+    watched: &PostgresWatchedObjects,
+) -> Option<PostgresCounterSource> {
+    let test_tables: Vec<String> = tables(spec).iter().map(TestTable::plain_name).collect();
     let (relations, routines) = match test_tables.is_empty() {
         false => {
             let is_ours = format!("n.nspname = {}", literal(SCHEMA));
             let names = list(test_tables.iter());
-            // By what depends on the schema: a scan of all routines would read a hundred blocks with each snapshot.
+            // Routines are found through their dependency on the schema: a scan of all routines would read a
+            // hundred blocks per snapshot.
             let routines = format!(
                 "p.oid IN (SELECT d.objid FROM pg_depend d JOIN pg_namespace s ON s.oid = d.refobjid
                      WHERE s.nspname = {} AND d.refclassid = 'pg_namespace'::regclass AND d.classid = 'pg_proc'::regclass)",
@@ -43,7 +49,8 @@ pub(super) fn source(version_num: u32, spec: &DataSpec, watched: &PgWatchedObjec
             );
             (format!("{is_ours} AND c.relname = ANY ({names}::name[])"), routines)
         }
-        // Without tables only publications would be watched, and the audit would say that tables did not change.
+        // Without tables only publications would be watched, and the audit would report that tables did not
+        // change.
         true if watched.names.is_empty() => return None,
         true => {
             let names = list(watched.names.iter());
@@ -57,7 +64,7 @@ pub(super) fn source(version_num: u32, spec: &DataSpec, watched: &PgWatchedObjec
         let schemas = include_str!("../sql/counters_shape_schemas.sql");
         sql = format!("{sql}UNION ALL\n{}", schemas.replace("{schema}", &literal(SCHEMA)));
     }
-    Some(Source { name: "shape", sql })
+    Some(PostgresCounterSource { name: "shape", sql })
 }
 
 #[cfg(test)]
@@ -77,7 +84,7 @@ mod tests {
         };
         let sql = |schemas, names: &[&str]| {
             let names = names.iter().map(|&name| name.to_owned()).collect();
-            source(160_000, &spec(schemas), &PgWatchedObjects { names }).map(|source| source.sql)
+            source(160_000, &spec(schemas), &PostgresWatchedObjects { names }).map(|source| source.sql)
         };
         assert!(sql(1, &[]).unwrap().contains("'rows_1'"));
         assert!(sql(0, &["it's"]).unwrap().contains("'it''s'"));

@@ -1,10 +1,11 @@
 //! A query that reads some of the counters.
 
-/// One source of counters. A source that this server lacks or this user may not read leaves the others alone.
+/// One source of counters. If the server lacks it or this user may not read it, the other sources remain
+/// usable.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Source {
-    /// The view, or `server`, or `dyno.rows`.
+pub(super) struct PostgresCounterSource {
+    /// The name of the view, or `server`, or `dyno.rows`.
     pub(super) name: &'static str,
-    /// The query; columns source, key and value, all text.
+    /// The query, with the text columns source, key and value.
     pub(super) sql: String,
 }

@@ -1,39 +1,45 @@
-//! The statistics views of each version, each a query of (source, column, value).
+//! The statistics views of each version, each as a query of (source, column, value).
 
 use dyno_plan::DataSpec;
 
-use super::super::layout::{SCHEMA, Table, literal, tables};
+use super::super::layout::{SCHEMA, TestTable, literal, tables};
 use super::observer_reads;
-use super::shape::{self, PgWatchedObjects};
-use super::source::Source;
+use super::shape::{self, PostgresWatchedObjects};
+use super::source::PostgresCounterSource;
 use dyno_engine::data::TableKind;
 
 /// Every setting of the server.
 const SETTINGS: &str = include_str!("../sql/counters_settings.sql");
 
-/// Settings that new sessions get by their database or role; read with every snapshot, for sessions may be new.
+/// Settings that new sessions get from their database or role; read with every snapshot because sessions may
+/// be new.
 pub(super) const ROLE_SETTINGS: &str = "setting of new sessions";
 
 /// Server start, timeline and position in the WAL.
 const SERVER: &str = include_str!("../sql/counters_server.sql");
 
-/// What each of our own server processes has written to the WAL; a process keeps its number for its life.
+/// The WAL that each server process of Dyno has written; a process keeps its id while it runs.
 const BACKENDS: &str = "SELECT 'dyno.backends', concat_ws('.', e.key, a.pid, extract(epoch FROM a.backend_start)), e.value
      FROM pg_stat_activity a, pg_stat_get_backend_wal(a.pid) w, jsonb_each_text(to_jsonb(w)) e
      WHERE a.application_name ~ '^dyno( |$)' AND a.datname = current_database() AND e.key IN ('wal_bytes', 'wal_records')";
 
-/// Columns that are no counters: names, gauges and constants.
+/// Columns that are not counters: names, gauges and constants.
 const NO_COUNTERS: &str =
     "ARRAY['datid', 'datname', 'numbackends', 'op_bytes', 'backend_type', 'object', 'context']";
 
-/// The sources of a server with version number `version_num`; the last two only where `spec`'s tables are there.
-pub(super) fn sources(version_num: u32, spec: &DataSpec, watched: &PgWatchedObjects) -> Vec<Source> {
+/// The sources of a server with version number `version_num`; the last two only if the tables of `spec`
+/// exist.
+pub(super) fn sources(
+    version_num: u32,
+    spec: &DataSpec,
+    watched: &PostgresWatchedObjects,
+) -> Vec<PostgresCounterSource> {
     let mut sources = vec![
-        Source { name: "server", sql: SERVER.to_owned() },
-        Source { name: "settings", sql: SETTINGS.to_owned() },
+        PostgresCounterSource { name: "server", sql: SERVER.to_owned() },
+        PostgresCounterSource { name: "settings", sql: SETTINGS.to_owned() },
     ];
     sources.extend(shape::source(version_num, spec, watched));
-    sources.push(Source {
+    sources.push(PostgresCounterSource {
         name: ROLE_SETTINGS,
         sql: include_str!("../sql/counters_role_settings.sql").to_owned(),
     });
@@ -49,48 +55,49 @@ pub(super) fn sources(version_num: u32, spec: &DataSpec, watched: &PgWatchedObje
         sources.push(view("pg_stat_checkpointer", ""));
     }
     if version_num >= 180_000 {
-        sources.push(Source { name: "dyno.backends", sql: BACKENDS.to_owned() });
+        sources.push(PostgresCounterSource { name: "dyno.backends", sql: BACKENDS.to_owned() });
     }
     sources.push(company(spec));
     sources
         .extend([of_kind(spec, TableKind::Rows, "dyno.rows"), of_kind(spec, TableKind::Scan, "dyno.scan")]);
-    // The last of them, for it tells what all of them have read.
+    // This must be the last source, because it reports what all of them have read.
     sources.extend(observer_reads::source(version_num));
     sources
 }
 
 /// All sources as one statement.
-pub(super) fn statement<'a>(sources: impl Iterator<Item = &'a Source>) -> String {
+pub(super) fn statement<'a>(sources: impl Iterator<Item = &'a PostgresCounterSource>) -> String {
     sources.map(|source| format!("({})", source.sql)).collect::<Vec<_>>().join("\nUNION ALL\n")
 }
 
-fn view(name: &'static str, filter: &str) -> Source {
+fn view(name: &'static str, filter: &str) -> PostgresCounterSource {
     let sql = format!(
         "SELECT '{name}', e.key, e.value FROM {name} v, jsonb_each_text(to_jsonb(v) - {NO_COUNTERS}) e {filter}"
     );
-    Source { name, sql }
+    PostgresCounterSource { name, sql }
 }
 
-/// One source per kind of backend, object and context. Cells that cannot be are NULL and left out; a NULL reset is kept.
-fn io() -> Source {
+/// One source per kind of backend, object and context. Impossible cells are NULL and omitted; a NULL reset
+/// time is kept.
+fn io() -> PostgresCounterSource {
     let sql = format!(
         "SELECT 'pg_stat_io.' || replace(concat_ws('.', v.backend_type, v.object, v.context), ' ', '_'), e.key, e.value
          FROM pg_stat_io v, jsonb_each_text(to_jsonb(v) - {NO_COUNTERS}) e
          WHERE e.value IS NOT NULL OR e.key = 'stats_reset'"
     );
-    Source { name: "pg_stat_io", sql }
+    PostgresCounterSource { name: "pg_stat_io", sql }
 }
 
-/// The run's own work and that of others.
-fn company(spec: &DataSpec) -> Source {
+/// The source of the run's own work and of background activity.
+fn company(spec: &DataSpec) -> PostgresCounterSource {
     let names: Vec<String> = tables(spec).iter().map(|table| literal(&table.plain_name())).collect();
     let template = include_str!("../sql/counters_company.sql");
     let sql = template.replace("{schema}", &literal(SCHEMA)).replace("{tables}", &names.join(", "));
-    Source { name: "dyno.company", sql }
+    PostgresCounterSource { name: "dyno.company", sql }
 }
 
-/// Those of Dyno's relations that are called `names`. By name from the catalogue, since resolving a name needs a privilege on
-/// the schema and statistics do not.
+/// Object ids of Dyno's relations called `names`. They are looked up in the catalog, because resolving a name
+/// needs a privilege on the schema and statistics do not.
 fn oids(names: impl Iterator<Item = String>) -> String {
     let names: Vec<String> = names.map(|name| literal(&name)).collect();
     format!(
@@ -101,17 +108,18 @@ fn oids(names: impl Iterator<Item = String>) -> String {
     )
 }
 
-/// Dyno's own tables of one kind, summed, under the column names of `pg_stat_user_tables` and `pg_statio_user_tables`.
-fn of_kind(spec: &DataSpec, kind: TableKind, name: &'static str) -> Source {
-    let of_kind: Vec<Table> = tables(spec).into_iter().filter(|table| table.kind == kind).collect();
-    let tables = oids(of_kind.iter().map(Table::plain_name));
-    let indexes = oids(of_kind.iter().filter_map(Table::index_name));
+/// The sum over Dyno's own tables of one kind, with the column names of `pg_stat_user_tables` and
+/// `pg_statio_user_tables`.
+fn of_kind(spec: &DataSpec, kind: TableKind, name: &'static str) -> PostgresCounterSource {
+    let of_kind: Vec<TestTable> = tables(spec).into_iter().filter(|table| table.kind == kind).collect();
+    let tables = oids(of_kind.iter().map(TestTable::plain_name));
+    let indexes = oids(of_kind.iter().filter_map(TestTable::index_name));
     let template = include_str!("../sql/counters_tables.sql");
     let sql = template
         .replace("{source}", &literal(name))
         .replace("{tables}", &tables)
         .replace("{indexes}", &indexes);
-    Source { name, sql }
+    PostgresCounterSource { name, sql }
 }
 
 #[cfg(test)]
@@ -132,7 +140,10 @@ mod tests {
             seed: 1,
             secondary: false,
         };
-        sources(version_num, &spec, &PgWatchedObjects::default()).iter().map(|source| source.name).collect()
+        sources(version_num, &spec, &PostgresWatchedObjects::default())
+            .iter()
+            .map(|source| source.name)
+            .collect()
     }
 
     #[test]

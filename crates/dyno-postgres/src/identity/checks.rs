@@ -1,12 +1,12 @@
-//! Checks of reach, rights, and of what the counters need.
+//! Preflight checks of reachability, privileges, and of what the counters need.
 
 use dyno_plan::{Bytes, Plan};
 use dyno_record::Advice;
 
 use super::super::layout::{SCHEMA, ident};
-use super::super::pool::{Statements, Way};
+use super::super::pool::{PostgresPoolerStatements, PostgresRoute};
 use super::block::chosen_block_size;
-use super::facts::Facts;
+use super::facts::PostgresPreflightFacts;
 use super::settings::alter;
 use super::{NEWEST_MAJOR, OLDEST_VERSION};
 use dyno_engine::WorkloadNeeds;
@@ -14,42 +14,41 @@ use dyno_engine::advice::{
     MORE_POWER_THAN_NEEDED, connections as wanted_connections, fail, failed, note, ok, only_read, warn,
 };
 
-/// Whether and as whom it can be reached.
-pub(super) fn reach(facts: &Facts) -> Advice {
-    let Facts { user, database, .. } = facts;
-    let where_it_is = if facts.same_host {
-        "on this machine"
-    } else {
-        "on another machine, or one that cannot be told from it"
-    };
+/// Whether the server is reachable, and as which user.
+pub(super) fn reach(facts: &PostgresPreflightFacts) -> Advice {
+    let PostgresPreflightFacts { user, database, .. } = facts;
+    let where_it_is =
+        if facts.same_host { "on this machine" } else { "on another machine, as far as Dyno can determine" };
     let how = if facts.encrypted { "with TLS" } else { "without TLS" };
     ok("reach", format!("connected to database {database} as {user}, {how}; the server is {where_it_is}"))
 }
 
-/// Whether the version is one that Dyno was checked against.
-pub(super) fn version(facts: &Facts) -> Advice {
-    let found = format!("PostgreSQL {}", facts.version);
+/// Whether Dyno was tested with this server version.
+pub(super) fn version(facts: &PostgresPreflightFacts) -> Advice {
+    let product_version = format!("PostgreSQL {}", facts.version);
     if facts.version_num < OLDEST_VERSION {
         return fail(
             "version",
-            format!("{found} is older than 13, whose statistics Dyno cannot read"),
+            format!("{product_version} is older than 13, whose statistics Dyno cannot read"),
             "upgrade the server to a version that is still maintained",
         );
     }
     if facts.version_num / 10_000 > NEWEST_MAJOR {
         return warn(
             "version",
-            format!("{found} is newer than {NEWEST_MAJOR}, the newest that Dyno was checked against"),
+            format!(
+                "{product_version} is newer than {NEWEST_MAJOR}, the newest that Dyno was checked against"
+            ),
             "look at the audit: counters may have changed their meaning",
         );
     }
-    ok("version", found)
+    ok("version", product_version)
 }
 
-/// What a pooler between sessions and server takes from a run.
-pub(super) fn pooler(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
+/// What a pooler between sessions and server prevents.
+pub(super) fn pooler(facts: &PostgresPreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     match facts.through {
-        Some(Way::Pooled(statements)) => {
+        Some(PostgresRoute::Pooled(statements)) => {
             let most = facts.pool_config.as_ref().and_then(|config| config.number("max_client_conn"));
             let wanted = u64::from(plan.sessions());
             return match most.filter(|most| *most < wanted) {
@@ -61,7 +60,7 @@ pub(super) fn pooler(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advic
                 ),
             };
         }
-        Some(Way::Straight) => {
+        Some(PostgresRoute::Direct) => {
             return ok("pooler", "target.url and target.observe_url both lead to the server itself");
         }
         None => {}
@@ -69,26 +68,26 @@ pub(super) fn pooler(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advic
     let Some(sign) = &facts.pooler else {
         return ok("pooler", "the connection goes to the server itself");
     };
-    let found = format!("a connection pooler is in between: {sign}");
+    let finding = format!("a connection pooler is in between: {sign}");
     let way_out = match needs.server_loops {
         false => {
             "give target.observe_url the server's own host and port: sessions then go through the pooler, and all else does not"
         }
         true => "give target.url the server's own host and port instead of the pooler's",
     };
-    fail("pooler", found, way_out)
+    fail("pooler", finding, way_out)
 }
 
-fn through_pooler(statements: Statements) -> Advice {
+fn through_pooler(statements: PostgresPoolerStatements) -> Advice {
     let booked = "response times hold the pooler's; statistics of its connections come up to a second late, so counts of the \
                   window are compared with that much play, and those of the whole run exactly";
     match statements {
-        Statements::Prepared => note(
+        PostgresPoolerStatements::Prepared => note(
             "pooler",
             format!("sessions go through a connection pooler, which carries prepared statements; {booked}"),
             "give target.url the server's own address to measure without it",
         ),
-        Statements::Unnamed => note(
+        PostgresPoolerStatements::Unnamed => note(
             "pooler",
             format!(
                 "sessions go through a connection pooler, which does not carry prepared statements: each operation is parsed and \
@@ -100,8 +99,8 @@ fn through_pooler(statements: Statements) -> Advice {
     }
 }
 
-/// Whether this user can load; absent where nothing is loaded here.
-pub(super) fn privileges(facts: &Facts, needs: &WorkloadNeeds) -> Option<Advice> {
+/// Whether this user can load; absent if nothing is loaded here.
+pub(super) fn privileges(facts: &PostgresPreflightFacts, needs: &WorkloadNeeds) -> Option<Advice> {
     match (needs.loads, needs.uses_test_tables()) {
         (false, _) => None,
         (true, true) => Some(test_table_privileges(facts)),
@@ -109,11 +108,11 @@ pub(super) fn privileges(facts: &Facts, needs: &WorkloadNeeds) -> Option<Advice>
     }
 }
 
-/// Whether this user can make the tables of a custom workload, which lie in the first schema of the search path.
-fn table_privileges(facts: &Facts) -> Advice {
+/// Whether this user can create the tables of a custom workload, in the first schema of the search path.
+fn table_privileges(facts: &PostgresPreflightFacts) -> Advice {
     match &facts.creates_tables_in {
         Some(schema) => ok("privileges", format!("tables can be created in schema {schema}")),
-        // Tables that another user made may serve as well.
+        // Tables that another user created may be sufficient.
         None => note(
             "privileges",
             format!("user {} may not create tables in the first schema of its search_path", facts.user),
@@ -125,7 +124,7 @@ fn table_privileges(facts: &Facts) -> Advice {
     }
 }
 
-fn test_table_privileges(facts: &Facts) -> Advice {
+fn test_table_privileges(facts: &PostgresPreflightFacts) -> Advice {
     let (user, database) = (ident(&facts.user), ident(&facts.database));
     match facts.schema {
         None if facts.can_create_schema => ok("privileges", format!("schema {SCHEMA} can be created")),
@@ -143,8 +142,8 @@ fn test_table_privileges(facts: &Facts) -> Advice {
     }
 }
 
-/// Whether this user sees other users' activity and the server's paths.
-pub(super) fn statistics(facts: &Facts) -> Advice {
+/// Whether this user can see other users' activity and the server's paths.
+pub(super) fn statistics(facts: &PostgresPreflightFacts) -> Advice {
     if facts.superuser {
         return note(
             "statistics",
@@ -165,24 +164,24 @@ pub(super) fn statistics(facts: &Facts) -> Advice {
     )
 }
 
-/// Whether all sessions can connect.
-pub(super) fn connections(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
+/// Whether the server allows enough connections for all sessions.
+pub(super) fn connections(facts: &PostgresPreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let settings = &facts.settings;
     let number = |name| settings.number(name).unwrap_or(0);
-    // How many of its own a pooler opens for them is its affair.
-    let sessions = if matches!(facts.through, Some(Way::Pooled(_))) { 0 } else { plan.sessions() };
+    // The pooler decides how many connections it opens for them.
+    let sessions = if matches!(facts.through, Some(PostgresRoute::Pooled(_))) { 0 } else { plan.sessions() };
     let wanted = wanted_connections(sessions, plan, needs);
-    let kept = if facts.superuser { 0 } else { number("superuser_reserved_connections") };
-    let server_free = number("max_connections").saturating_sub(kept + facts.connections);
+    let reserved = if facts.superuser { 0 } else { number("superuser_reserved_connections") };
+    let server_free = number("max_connections").saturating_sub(reserved + facts.connections);
     let limits = [(facts.role_limit, "the role's"), (facts.database_limit, "the database's")];
     let limit = limits
         .iter()
-        .filter_map(|&(limit, whose)| Some((u64::try_from(limit).ok()?, whose)))
+        .filter_map(|&(limit, owner)| Some((u64::try_from(limit).ok()?, owner)))
         .filter(|_| !facts.superuser)
         .min();
-    let too_few = |free: u64, of: String, way_out: String| {
-        let found = format!("{wanted} connections are needed and {free} are free of {of}");
-        fail("connections", found, way_out)
+    let too_few = |free: u64, limit_text: String, way_out: String| {
+        let finding = format!("{wanted} connections are needed and {free} are free of {limit_text}");
+        fail("connections", finding, way_out)
     };
     let max = number("max_connections");
     if server_free < wanted {
@@ -192,23 +191,23 @@ pub(super) fn connections(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> 
         );
         return too_few(server_free, format!("max_connections = {max}"), way_out);
     }
-    if let Some((limit, whose)) = limit.filter(|&(limit, _)| limit < wanted) {
-        let object = if whose == "the role's" {
+    if let Some((limit, limit_owner)) = limit.filter(|&(limit, _)| limit < wanted) {
+        let object = if limit_owner == "the role's" {
             format!("ALTER ROLE {}", ident(&facts.user))
         } else {
             format!("ALTER DATABASE {}", ident(&facts.database))
         };
         return too_few(
             limit,
-            format!("{whose} connection limit {limit}"),
+            format!("{limit_owner} connection limit {limit}"),
             format!("{object} CONNECTION LIMIT -1;"),
         );
     }
     ok("connections", format!("{wanted} are needed and {server_free} of {max} are free"))
 }
 
-/// Whether data can be written at all.
-pub(super) fn writable(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
+/// Whether the server accepts writes.
+pub(super) fn writable(facts: &PostgresPreflightFacts, needs: &WorkloadNeeds) -> Advice {
     let reason = needs.reason_to_write(&facts.data);
     let only_reads = match (facts.in_recovery, facts.read_only) {
         (true, _) => Some("the server is a standby in recovery"),
@@ -240,16 +239,16 @@ pub(super) fn writable(facts: &Facts, needs: &WorkloadNeeds) -> Advice {
     ok("writable", "the server is a primary and takes writes")
 }
 
-/// Whether the plan's block size is the server's.
-pub(super) fn block_size(facts: &Facts, plan: &Plan) -> Advice {
+/// Whether the plan's block size is the server's block size.
+pub(super) fn block_size(facts: &PostgresPreflightFacts, plan: &Plan) -> Advice {
     match chosen_block_size(plan.data.block_size, Bytes(facts.block_size)) {
         Ok(own) => ok("block_size", format!("blocks have {own}")),
         Err(error) => failed("block_size", &error),
     }
 }
 
-/// Whether anybody else works in the database.
-pub(super) fn others(facts: &Facts) -> Advice {
+/// Whether others use the database.
+pub(super) fn other_sessions(facts: &PostgresPreflightFacts) -> Advice {
     let (all, active) = facts.others;
     let list = "SELECT pid, usename, application_name, state, query FROM pg_stat_activity WHERE datname = current_database();";
     if active > 0 {
@@ -282,8 +281,8 @@ pub(super) fn others(facts: &Facts) -> Advice {
     ok("others", "nobody else is connected to this database")
 }
 
-/// Without it the server counts neither reads nor rows.
-pub(super) fn track_counts(facts: &Facts) -> Advice {
+/// Whether `track_counts` is on; without it the server counts neither reads nor rows.
+pub(super) fn track_counts(facts: &PostgresPreflightFacts) -> Advice {
     if facts.settings.is_on("track_counts") {
         return ok("track_counts", "track_counts is on");
     }
@@ -294,15 +293,15 @@ pub(super) fn track_counts(facts: &Facts) -> Advice {
     )
 }
 
-/// Whether a kind of I/O is timed.
-pub(super) fn timing(facts: &Facts, name: &str, lost: &str) -> Advice {
+/// Whether the server measures the time of a kind of I/O.
+pub(super) fn timing(facts: &PostgresPreflightFacts, name: &str, lost: &str) -> Advice {
     if facts.settings.is_on(name) {
         return ok(name, format!("{name} is on"));
     }
     if facts.settings.value(name).is_none() {
-        let found = format!("PostgreSQL {} has no {name}: {lost} will be absent", facts.version);
-        return note(name, found, "upgrade to PostgreSQL 14 or later");
+        let finding = format!("PostgreSQL {} has no {name}: {lost} will be absent", facts.version);
+        return note(name, finding, "upgrade to PostgreSQL 14 or later");
     }
-    let found = format!("{name} is off: {lost} will be absent");
-    warn(name, found, format!("{} (pg_test_timing tells what it costs)", alter(name, "on")))
+    let summary = format!("{name} is off: {lost} will be absent");
+    warn(name, summary, format!("{} (pg_test_timing tells what it costs)", alter(name, "on")))
 }

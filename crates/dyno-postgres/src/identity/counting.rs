@@ -1,28 +1,31 @@
-//! How PostgreSQL counts.
+//! The rules by which PostgreSQL counts.
 
-use dyno_record::{Counter, CountingRules, Requests, RowCounters, RowRules, TableCounters, Transactions};
+use dyno_record::{
+    BlocksPerReadRequest, Counter, CountingRules, RowCounters, RowRules, TableCounters, Transactions,
+};
 
 use super::super::counters::SHARED_STATISTICS;
 use super::instance::server_wide;
-use super::settings::{Settings, bytes};
+use super::settings::{ServerSettings, bytes};
 
-/// Longest time that statistics of a session stay unseen where it cannot be asked to flush them, s: 500 ms until they are
-/// sent (`PGSTAT_STAT_INTERVAL`), as long again until the collector has written them.
+/// The longest time in seconds before statistics of a session are visible if they cannot be flushed. It takes
+/// 500 ms until they are sent (`PGSTAT_STAT_INTERVAL`), and as long again until the collector has written
+/// them.
 const UNSEEN_S: f64 = 1.0;
 
-/// A server process reports once a second (`PGSTAT_MIN_INTERVAL`).
+/// A server process reports once per second (`PGSTAT_MIN_INTERVAL`).
 const HELD_BACK_S: f64 = 0.95;
 
-/// Largest read of neighbouring blocks if its setting cannot be read, bytes: the most that `io_combine_limit` takes.
+/// Largest combined read in bytes if its setting cannot be read: the maximum of `io_combine_limit`.
 const COMBINED_BYTES: u64 = 1 << 20;
 
-/// Transactions in which a pooler sets up the connections that it opens for sessions, at most one for each session: the
-/// start of the server's process, the settings of the client that it gets, and a look whether it lives (PgBouncer's
+/// Transactions with which a pooler sets up a connection for sessions, at most one connection per session.
+/// They are the start of the server process, the settings of the client, and a test query (PgBouncer's
 /// `server_check_query`).
 const OF_POOLER: u64 = 3;
 
-/// Sessions at the server itself, of this version.
-pub(super) fn counting(version_num: u32, settings: &Settings, block_bytes: u64) -> CountingRules {
+/// The rules for sessions that connect directly to a server of this version.
+pub(super) fn counting(version_num: u32, settings: &ServerSettings, block_bytes: u64) -> CountingRules {
     let flushes = version_num >= SHARED_STATISTICS;
     let unseen_s = if flushes { 0.0 } else { UNSEEN_S };
     let combined = bytes(settings, "io_combine_limit").unwrap_or(COMBINED_BYTES);
@@ -36,9 +39,9 @@ pub(super) fn counting(version_num: u32, settings: &Settings, block_bytes: u64) 
         for_server: server_wide(version_num),
         for_test_tables: vec![Counter::RowsRead, Counter::RowsWritten],
         transactions: Transactions::Calls,
-        // Autovacuum's.
+        // Autovacuum workers commit transactions.
         workers_commit: true,
-        // A parallel worker connects in a transaction, and takes over its leader's settings in another.
+        // A parallel worker connects in one transaction and copies its leader's settings in another.
         parallel_commit: true,
         commit_settings: ["fsync", "synchronous_commit", "wal_sync_method"].map(str::to_owned).to_vec(),
         rows: RowRules {
@@ -53,13 +56,16 @@ pub(super) fn counting(version_num: u32, settings: &Settings, block_bytes: u64) 
             blocks: of_rows(["heap_blks_hit", "heap_blks_read"]),
             fetched: of_rows(["idx_tup_fetch", "bitmap_tup_fetch"]),
         }),
-        requests: Requests::bring(blocks_max, "PostgreSQL reads up to io_combine_limit with one request"),
+        requests: BlocksPerReadRequest::bring(
+            blocks_max,
+            "PostgreSQL reads up to io_combine_limit with one request",
+        ),
         ..CountingRules::default()
     }
 }
 
-/// What a pooler changes: nobody can be asked to book at an edge. Its connections are asked when the last session has gone,
-/// where they can be.
+/// Applies what a pooler changes: a session cannot flush at a window boundary. The pooler's connections are
+/// flushed after the last session has closed, if possible.
 pub(crate) fn through_pooler(counting: &mut CountingRules) {
     counting.at_edges = false;
     counting.unseen_s = UNSEEN_S;
@@ -74,7 +80,7 @@ mod tests {
 
     #[test]
     fn sessions_that_cannot_be_asked_are_seen_late() {
-        let settings = Settings::default();
+        let settings = ServerSettings::default();
         let old = counting(140_000, &settings, 8_192);
         assert_eq!((old.at_edges, old.unseen_s, old.unseen_after_end_s), (false, 1.0, 1.0));
         let mut new = counting(160_000, &settings, 8_192);
@@ -85,11 +91,11 @@ mod tests {
 
     #[test]
     fn a_request_brings_as_many_blocks_as_the_server_combines() {
-        let blocks = |settings: &Settings| match counting(180_000, settings, 8_192).requests {
-            Requests::Bring { blocks_max, .. } => blocks_max,
-            Requests::Absent { absent } => panic!("{absent}"),
+        let blocks = |settings: &ServerSettings| match counting(180_000, settings, 8_192).requests {
+            BlocksPerReadRequest::Bring { blocks_max, .. } => blocks_max,
+            BlocksPerReadRequest::Absent { absent } => panic!("{absent}"),
         };
-        assert_eq!(blocks(&Settings::of(&[("io_combine_limit", "128kB")])), 16.0);
-        assert_eq!(blocks(&Settings::default()), 128.0);
+        assert_eq!(blocks(&ServerSettings::of(&[("io_combine_limit", "128kB")])), 16.0);
+        assert_eq!(blocks(&ServerSettings::default()), 128.0);
     }
 }

@@ -1,15 +1,16 @@
-//! Checks of what decides how much a commit costs, and what runs beside the sessions.
+//! Preflight checks of the settings that determine the cost of a commit, and of background work in the
+//! server.
 
 use dyno_plan::{Length, Plan};
 use dyno_record::Advice;
 
-use super::facts::Facts;
-use super::settings::{Settings, alter, seconds};
+use super::facts::PostgresPreflightFacts;
+use super::settings::{ServerSettings, alter, seconds};
 use dyno_engine::WorkloadNeeds;
 use dyno_engine::advice::{note, ok, warn};
 
-/// Settings with which commits or data do not survive a crash.
-pub(super) fn not_durable(settings: &Settings) -> Vec<String> {
+/// Settings under which commits or data do not survive a crash.
+pub(super) fn not_durable(settings: &ServerSettings) -> Vec<String> {
     let off = [
         ("fsync", "a crash of the machine can destroy the data"),
         ("full_page_writes", "a crash of the machine can leave torn pages"),
@@ -22,8 +23,8 @@ pub(super) fn not_durable(settings: &Settings) -> Vec<String> {
         .collect()
 }
 
-/// Without it nothing is durable and every commit is too cheap.
-pub(super) fn fsync(facts: &Facts) -> Advice {
+/// Whether `fsync` is on. Without it nothing is durable and every commit is too cheap.
+pub(super) fn fsync(facts: &PostgresPreflightFacts) -> Advice {
     if facts.settings.is_on("fsync") {
         return ok("fsync", "fsync is on");
     }
@@ -34,8 +35,8 @@ pub(super) fn fsync(facts: &Facts) -> Advice {
     )
 }
 
-/// Without it less WAL is written than a safe platform writes.
-pub(super) fn full_page_writes(facts: &Facts) -> Advice {
+/// Whether `full_page_writes` is on. Without it the server writes less WAL than a safe platform.
+pub(super) fn full_page_writes(facts: &PostgresPreflightFacts) -> Advice {
     if facts.settings.is_on("full_page_writes") {
         return ok("full_page_writes", "full_page_writes is on");
     }
@@ -46,8 +47,8 @@ pub(super) fn full_page_writes(facts: &Facts) -> Advice {
     )
 }
 
-/// Whether a commit waits for the log.
-pub(super) fn synchronous_commit(facts: &Facts) -> Advice {
+/// Whether a commit waits for the WAL.
+pub(super) fn synchronous_commit(facts: &PostgresPreflightFacts) -> Advice {
     let value = facts.settings.value("synchronous_commit").unwrap_or("unknown");
     match value {
         "off" => warn(
@@ -70,8 +71,8 @@ pub(super) fn synchronous_commit(facts: &Facts) -> Advice {
     }
 }
 
-/// Vacuum is left on, since a platform is measured as it is run; what it does is counted and shown.
-pub(super) fn autovacuum(facts: &Facts) -> Advice {
+/// Autovacuum stays on, because the platform is measured as it is used; its work is counted and shown.
+pub(super) fn autovacuum(facts: &PostgresPreflightFacts) -> Advice {
     if !facts.settings.is_on("autovacuum") {
         return note(
             "autovacuum",
@@ -98,8 +99,8 @@ pub(super) fn autovacuum(facts: &Facts) -> Advice {
     )
 }
 
-/// Whether the window is long enough to hold checkpoints in their true share.
-pub(super) fn checkpoints(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
+/// Whether the window is long enough to include a representative share of checkpoints.
+pub(super) fn checkpoints(facts: &PostgresPreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Advice {
     let settings = &facts.settings;
     let timeout_s = seconds(settings, "checkpoint_timeout").unwrap_or(300.0);
     let spacing = format!(

@@ -1,72 +1,71 @@
-//! What the preflight check asks the server, in one place.
+//! Collects everything that the preflight check asks the server.
 
-use super::super::connect::ConnectConfig;
+use super::super::connect::PostgresConnectConfig;
 use super::super::layout::{SCHEMA, named_bytes, survey};
-use super::super::pool::Way;
+use super::super::pool::PostgresRoute;
 use super::super::pool_config::PoolConfig;
-use super::super::wire::Connection;
+use super::super::wire::PostgresConnection;
 use super::block::block_size;
-use super::settings::{self, Settings};
+use super::settings::{self, ServerSettings};
 use super::{host, limits_set};
 use dyno_engine::disk;
 use dyno_engine::{DataState, TargetError, TimeLimit, WorkloadNeeds};
 
-/// Everything that findings are made of.
+/// The facts that the findings are based on.
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct PostgresPreflightFacts {
     pub(super) version: String,
     pub(super) version_num: u32,
-    pub(super) settings: Settings,
+    pub(super) settings: ServerSettings,
     pub(super) block_size: u64,
     pub(super) user: String,
     pub(super) database: String,
     pub(super) superuser: bool,
-    /// Whether all rows of pg_stat_activity and all settings can be read.
+    /// Whether this user can read all rows of pg_stat_activity and all settings.
     pub(super) monitor: bool,
     pub(super) can_create_schema: bool,
-    /// Whether schema `dyno` is there, and whether this user may create in it.
+    /// Whether this user may create in schema `dyno`; absent if the schema does not exist.
     pub(super) schema: Option<bool>,
-    /// The first schema of the search path, if this user may create tables in it.
+    /// The first schema of the search path; absent if this user may not create tables in it.
     pub(super) creates_tables_in: Option<String>,
     pub(super) in_recovery: bool,
     pub(super) read_only: bool,
     pub(super) encrypted: bool,
-    /// Connections that are open now, this one not counted, and those of them kept for superusers.
+    /// Connections that are open now, without this one, and the number reserved for superusers.
     pub(super) connections: u64,
-    /// Sessions of other users of this database: (all, active).
+    /// Other sessions in this database: (all, active).
     pub(super) others: (u64, u64),
-    /// The limit of this role and of this database, -1 is none.
+    /// The limits of this role and of this database; -1 means no limit.
     pub(super) role_limit: i64,
     pub(super) database_limit: i64,
     pub(super) prepared_transactions: u64,
-    /// Autovacuum workers that are at work now.
+    /// Autovacuum workers that are running now.
     pub(super) vacuuming: u64,
-    /// How the connection differs from one to a server, if it does: a pooler.
+    /// How the connection reveals a pooler; absent for a direct connection.
     pub(super) pooler: Option<String>,
-    /// The way of the sessions, where it is one of their own.
-    pub(super) through: Option<Way>,
-    /// The pooler's own settings, where it shows them.
+    /// The route of the sessions if they have their own URL.
+    pub(super) through: Option<PostgresRoute>,
+    /// The pooler's own settings; absent if it does not show them.
     pub(super) pool_config: Option<PoolConfig>,
-    /// Time limits as sessions of this user have them.
+    /// Time limits that apply to sessions of this user.
     pub(super) time_limits: Vec<TimeLimit>,
     pub(super) same_host: bool,
-    /// Free bytes where the data lies, if that can be seen from here.
+    /// Free bytes where the data is stored; absent if the directory is not visible from here.
     pub(super) free_bytes: Option<u64>,
-    /// Bytes of the tables that custom workloads name, indexes included; absent where none is there.
+    /// Bytes of the tables that custom workloads name, including indexes; absent if none exists.
     pub(super) named_bytes: Option<u64>,
-    /// What is loaded, or why that cannot be told.
+    /// What is loaded, or why that cannot be determined.
     pub(super) data: Result<DataState, TargetError>,
 }
 
-/// One row of booleans and numbers.
+/// A query that returns one row of booleans and numbers.
 const QUESTION: &str = include_str!("../sql/preflight.sql");
 
-/// Asks.
 pub(super) fn ask(
-    connection: &mut Connection,
-    config: &ConnectConfig,
+    connection: &mut PostgresConnection,
+    config: &PostgresConnectConfig,
     needs: &WorkloadNeeds,
-) -> Result<Facts, TargetError> {
+) -> Result<PostgresPreflightFacts, TargetError> {
     let settings = settings::read(connection)?;
     let rows = connection.simple(&QUESTION.replace("{schema}", SCHEMA))?;
     let row = rows.first().cloned();
@@ -74,9 +73,9 @@ pub(super) fn ask(
     let number = |i: usize| row.as_ref().and_then(|row| row.parse::<u64>(i)).unwrap_or(0);
     let limit = |i: usize| row.as_ref().and_then(|row| row.parse::<i64>(i)).unwrap_or(-1);
     let schema = flag(3).then(|| flag(4));
-    let same_host = host::is_this_one(connection)?;
+    let same_host = host::is_local_server(connection)?;
     let free_bytes = settings.value("data_directory").filter(|_| same_host).and_then(disk::free_bytes);
-    Ok(Facts {
+    Ok(PostgresPreflightFacts {
         version: connection.parameter("server_version").unwrap_or("of unknown version").to_owned(),
         version_num: connection.server_version_num(),
         block_size: block_size(connection)?.0,
@@ -111,14 +110,17 @@ pub(super) fn ask(
     })
 }
 
-/// What gives a pooler away: the process number of the start-up message is not the server's, or it changes.
-fn pooler(connection: &mut Connection) -> Result<Option<String>, TargetError> {
-    let told = connection.backend_pid();
-    let mut seen = Vec::new();
+/// What reveals a pooler: the process id in the start-up message differs from the server's, or the server's
+/// changes.
+fn pooler(connection: &mut PostgresConnection) -> Result<Option<String>, TargetError> {
+    let initial_pid = connection.backend_pid();
+    let mut serving_pids = Vec::new();
     for _ in 0..2 {
         let rows = connection.simple("SELECT pg_backend_pid()")?;
-        seen.extend(rows.first().and_then(|row| row.parse::<i32>(0)));
+        serving_pids.extend(rows.first().and_then(|row| row.parse::<i32>(0)));
     }
-    let other = seen.iter().find(|&&pid| pid != told);
-    Ok(other.map(|pid| format!("the connection was opened as process {told} and is served by process {pid}")))
+    let other = serving_pids.iter().find(|&&pid| pid != initial_pid);
+    Ok(other.map(|pid| {
+        format!("the connection was opened as process {initial_pid} and is served by process {pid}")
+    }))
 }

@@ -1,18 +1,19 @@
-//! Whether the database runs on this machine.
+//! Determines whether the database runs on this machine.
 //!
-//! Addresses do not tell: loopback may be a tunnel, and a public address may be our own. A server process does: its title
-//! names the user, the database and the client's port, so if the process with the backend's number carries exactly our
-//! title, it is ours. In doubt (another PID namespace, titles turned off, no /proc) the answer is no.
+//! Addresses are not reliable: loopback may be a tunnel, and a public address may be this machine's. A server
+//! process is: its title contains the user, the database and the client's port. If the local process with the
+//! backend's id has exactly our title, it is ours. In doubt (another PID namespace, titles turned off, no
+//! /proc) the answer is no.
 
 use std::path::Path;
 
 use dyno_record::ServerProcesses;
 
-use super::super::wire::Connection;
+use super::super::wire::PostgresConnection;
 use dyno_engine::TargetError;
 
 /// Whether the process behind this connection runs on this machine.
-pub(super) fn is_this_one(connection: &mut Connection) -> Result<bool, TargetError> {
+pub(super) fn is_local_server(connection: &mut PostgresConnection) -> Result<bool, TargetError> {
     let rows = connection.simple(
         "SELECT pg_backend_pid(), session_user, current_database(), host(inet_client_addr()), inet_client_port()",
     )?;
@@ -28,9 +29,10 @@ pub(super) fn is_this_one(connection: &mut Connection) -> Result<bool, TargetErr
     Ok(is_our_backend(&String::from_utf8_lossy(&title), user, database, &from))
 }
 
-/// The server's processes: the postmaster, which is the parent of the process behind this connection, and all its children.
+/// The server's processes: the postmaster, which is the parent of this connection's process, and all its
+/// children.
 pub(super) fn processes(
-    connection: &mut Connection,
+    connection: &mut PostgresConnection,
     same_host: bool,
 ) -> Result<ServerProcesses, TargetError> {
     if !same_host {
@@ -45,17 +47,18 @@ pub(super) fn processes(
     })
 }
 
-/// The fourth field of /proc/PID/stat: who started the process.
+/// The fourth field of /proc/PID/stat: the parent of the process.
 fn parent(stat: &str) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// `postgres: USER DATABASE FROM …`, with the cluster's name before the user where it has one.
+/// Whether a title is `postgres: USER DATABASE FROM …`; the cluster's name precedes the user if it is set.
 fn is_our_backend(title: &str, user: &str, database: &str, from: &str) -> bool {
     title.starts_with("postgres: ") && title.contains(&format!(" {user} {database} {from} "))
 }
 
-/// Where the WAL of the data directory `data` lies: followed to its end if it can be, else as the server names it.
+/// The WAL directory of the data directory `data`: with links resolved if possible, otherwise as the server
+/// names it.
 pub(super) fn redo_path(data: &str, same_host: bool) -> String {
     let named = Path::new(data).join("pg_wal");
     let followed = if same_host { named.canonicalize().ok() } else { None };

@@ -1,18 +1,19 @@
-//! Which server and database this is, and whether it takes writes: what several targets of one run have to be told apart by.
+//! Identifies the server and database and whether it accepts writes, to distinguish several targets of one
+//! run.
 
 use dyno_record::Counter;
 
-use super::super::wire::Connection;
-use dyno_engine::{Instance, TargetError};
+use super::super::wire::PostgresConnection;
+use dyno_engine::{CounterScope, TargetError};
 
-/// A standby has its primary's identifier, and started at another moment.
+/// A standby has its primary's system identifier but another start time.
 const INSTANCE: &str =
     "SELECT concat_ws(' ', s.system_identifier, pg_postmaster_start_time()), current_database()
      FROM pg_control_system() s";
 
 const READS_ONLY: &str = "SELECT pg_is_in_recovery(), current_setting('transaction_read_only') = 'on'";
 
-/// Nobody counts these by database: `docs/reference/engines/postgres.md`.
+/// Counters that PostgreSQL does not keep per database: `docs/reference/engines/postgres-counters.md`.
 const SERVER_WIDE: &[Counter] = &[
     Counter::PhysicalReadRequests,
     Counter::PhysicalWrites,
@@ -25,26 +26,27 @@ const SERVER_WIDE: &[Counter] = &[
     Counter::RedoSyncTime,
 ];
 
-/// Those that this version counts for the whole server: up to 16 each block read is a request, and counted by database.
+/// The counters that this version keeps for the whole server. Up to 16 each block read is a request and is
+/// counted per database.
 pub(super) fn server_wide(version_num: u32) -> Vec<Counter> {
     let by_database = |counter: Counter| counter == Counter::PhysicalReadRequests && version_num < 170_000;
     SERVER_WIDE.iter().copied().filter(|&counter| !by_database(counter)).collect()
 }
 
-/// Server and database.
-pub(crate) fn instance(connection: &mut Connection) -> Result<Instance, TargetError> {
+/// The server and the database of a connection.
+pub(crate) fn instance(connection: &mut PostgresConnection) -> Result<CounterScope, TargetError> {
     let rows = connection.simple(INSTANCE)?;
     let text = |index| rows.first().and_then(|row| row.get(index)).map(str::to_owned);
     match (text(0), text(1)) {
         (Some(server), Some(scope)) => {
-            Ok(Instance { servers: vec![server], scope, server_wide: SERVER_WIDE })
+            Ok(CounterScope { servers: vec![server], scope, server_wide: SERVER_WIDE })
         }
         _ => Err(TargetError::database("the server does not say which one it is")),
     }
 }
 
-/// Why this user can only read, if so.
-pub(crate) fn reads_only(connection: &mut Connection) -> Result<Option<String>, TargetError> {
+/// The reason if this user can only read; absent if it can write.
+pub(crate) fn reads_only(connection: &mut PostgresConnection) -> Result<Option<String>, TargetError> {
     let rows = connection.simple(READS_ONLY)?;
     let flag = |index| rows.first().and_then(|row| row.get(index)) == Some("t");
     Ok(match (flag(0), flag(1)) {

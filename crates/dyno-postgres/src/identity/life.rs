@@ -1,14 +1,14 @@
-//! Which life of the server this is.
+//! Identifies the server's current lifetime.
 
-use super::super::wire::Connection;
+use super::super::wire::PostgresConnection;
 use dyno_engine::{ServerLife, TargetError};
 
-/// Statistics are thrown away by recovery from a crash, and kept by a restart in good order: on every version from 13 on
-/// the moment of the last reset tells the two apart (looked at on 15 and 18).
+/// Recovery from a crash discards statistics, and a normal restart keeps them. The time of the last reset
+/// therefore separates the two on every version from 13 on (checked on 15 and 18).
 const LIFE: &str = "SELECT pg_postmaster_start_time(), stats_reset FROM pg_stat_bgwriter";
 
-/// Which life of the server this is.
-pub(crate) fn life(connection: &mut Connection) -> Result<ServerLife, TargetError> {
+/// The server's current lifetime: its start, and the time of the last reset of its statistics.
+pub(crate) fn life(connection: &mut PostgresConnection) -> Result<ServerLife, TargetError> {
     let rows = connection.simple(LIFE)?;
     let text = |index| rows.first().and_then(|row| row.get(index)).map(str::to_owned);
     match (text(0), text(1)) {

@@ -1,4 +1,4 @@
-//! What the server is, and what of it would falsify a run.
+//! Describes the server and reports what would falsify a run.
 
 pub(super) mod block;
 mod checks;
@@ -16,7 +16,7 @@ mod time_limits;
 
 use dyno_record::Identity;
 
-use super::wire::Connection;
+use super::wire::PostgresConnection;
 use dyno_engine::TargetError;
 
 pub(super) use instance::{instance, reads_only};
@@ -24,18 +24,18 @@ pub(super) use life::life;
 pub(super) use preflight::preflight;
 pub(super) use settings::shown;
 
-/// The oldest version that Dyno knows how to read.
+/// The oldest version that Dyno supports.
 const OLDEST_VERSION: u32 = 130_000;
-/// The newest major version whose statistics were checked against Dyno.
+/// The newest major version that Dyno was tested with.
 const NEWEST_MAJOR: u32 = 18;
 
-/// Product, version, settings, paths.
-pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetError> {
+/// Product, version, settings and paths of the server.
+pub(super) fn identify(connection: &mut PostgresConnection) -> Result<Identity, TargetError> {
     let settings = settings::read(connection)?;
     let printed = connection.simple("SELECT version()")?;
     let printed = printed.first().and_then(|row| row.get(0)).unwrap_or_default();
     let data_path = settings.value("data_directory").map(str::to_owned);
-    let same_host = host::is_this_one(connection)?;
+    let same_host = host::is_local_server(connection)?;
     let redo_path = data_path.as_deref().map(|data| host::redo_path(data, same_host));
     let mut shaping = settings::shaping(&settings);
     let block_bytes = block::block_size(connection)?.0;
@@ -58,7 +58,8 @@ pub(super) fn identify(connection: &mut Connection) -> Result<Identity, TargetEr
     })
 }
 
-/// `PostgreSQL 15.4 (Debian 15.4-1) on x86_64-…, compiled by …` without product and build, which say the rest elsewhere.
+/// Shortens `PostgreSQL 15.4 (Debian 15.4-1) on x86_64-…, compiled by …` to the version; product and build
+/// are stored elsewhere.
 fn short_version(printed: &str) -> &str {
     let version = printed.strip_prefix("PostgreSQL ").unwrap_or(printed);
     version.split_once(" on ").map_or(version, |(version, _)| version)

@@ -1,35 +1,35 @@
-//! The list of everything that is checked before a run.
+//! Lists all checks that run before a run.
 
 use dyno_plan::Plan;
 use dyno_record::Advice;
 
-use super::super::connect::ConnectConfig;
-use super::super::pool::{Pool, Way};
+use super::super::connect::PostgresConnectConfig;
+use super::super::pool::{PostgresPool, PostgresRoute};
 use super::super::pool_config::PoolConfig;
-use super::super::wire::Connection;
-use super::facts::{Facts, ask};
+use super::super::wire::PostgresConnection;
+use super::facts::{PostgresPreflightFacts, ask};
 use super::{checks, durability, room, time_limits};
 use dyno_engine::advice::{DataSize, data, data_bytes, data_of};
 use dyno_engine::{TargetError, WorkloadNeeds};
 
-/// Everything that would falsify or prevent a run of `plan`, and what is well.
+/// Returns everything that would falsify or prevent a run of `plan`, and the checks that passed.
 pub(crate) fn preflight(
-    connection: &mut Connection,
-    config: &ConnectConfig,
-    pool: Option<&Pool>,
+    connection: &mut PostgresConnection,
+    config: &PostgresConnectConfig,
+    pool: Option<&PostgresPool>,
     plan: &Plan,
     needs: &WorkloadNeeds,
 ) -> Result<Vec<Advice>, TargetError> {
     let mut facts = ask(connection, config, needs)?;
-    facts.through = pool.map(Pool::way).transpose()?;
-    if let (Some(Way::Pooled(_)), Some(pool)) = (facts.through, pool) {
+    facts.through = pool.map(PostgresPool::route).transpose()?;
+    if let (Some(PostgresRoute::Pooled(_)), Some(pool)) = (facts.through, pool) {
         facts.pool_config = PoolConfig::read(pool.sessions());
     }
     Ok(advise(&facts, plan, needs))
 }
 
 /// The findings in the order in which they are shown.
-pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
+pub(super) fn advise(facts: &PostgresPreflightFacts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<Advice> {
     let spec = data_of(plan, facts.block_size, &facts.data);
     let test_bytes = data_bytes(&spec, room::INDEX_BYTES_PER_ROW);
     let size = DataSize::of(needs, test_bytes, facts.named_bytes);
@@ -43,7 +43,7 @@ pub(super) fn advise(facts: &Facts, plan: &Plan, needs: &WorkloadNeeds) -> Vec<A
     ]);
     all.extend(needs.uses_test_tables().then(|| checks::block_size(facts, plan)));
     all.extend([
-        checks::others(facts),
+        checks::other_sessions(facts),
         checks::track_counts(facts),
         checks::timing(facts, "track_io_timing", "physical_read_time and physical_write_time"),
         checks::timing(facts, "track_wal_io_timing", "redo_sync_time"),

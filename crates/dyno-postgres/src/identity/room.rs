@@ -1,47 +1,52 @@
-//! Checks of room: whether the data fits into the cache, and onto the disk.
+//! Preflight checks of space: the size of the data against cache and disk.
 
 use dyno_plan::DataSpec;
 use dyno_record::Advice;
 
 use super::super::layout::ident;
-use super::facts::Facts;
+use super::facts::PostgresPreflightFacts;
 use super::settings::bytes;
 use dyno_engine::advice::{DataSize, data_bytes, fail, note, ok, still_needed};
 use dyno_engine::disk::human;
 
-/// Bytes of an index entry with its share of page overhead: 16 of entry, 4 of line pointer, 90 % fill.
+/// Bytes of an index entry with its share of page overhead: 16 for the entry, 4 for the line pointer, 90 %
+/// fill.
 pub(super) const INDEX_BYTES_PER_ROW: u64 = 24;
 
-/// Whether the run reads from the cache or from outside.
-pub(super) fn cache(facts: &Facts, size: DataSize) -> Advice {
+/// Whether the run reads from the cache or from outside it.
+pub(super) fn cache(facts: &PostgresPreflightFacts, size: DataSize) -> Advice {
     let buffers = bytes(&facts.settings, "shared_buffers").unwrap_or(0);
     let sizes = format!("{} {} and shared_buffers {}", size.subject, human(size.bytes), human(buffers));
     if size.bytes <= buffers {
-        let found = format!("{sizes}: once warm, all reads are logical and none reaches the storage");
+        let finding = format!("{sizes}: once warm, all reads are logical and none reaches the storage");
         return note(
             "cache",
-            found,
+            finding,
             "to measure storage, load more than fits, such as four times shared_buffers",
         );
     }
-    let found = format!(
+    let partial_finding = format!(
         "{sizes}: reads go to the operating system, whose page cache may answer them; the audit compares with the devices"
     );
-    note("cache", found, "to measure the cache alone, load less; to measure storage, load more than memory")
+    note(
+        "cache",
+        partial_finding,
+        "to measure the cache alone, load less; to measure storage, load more than memory",
+    )
 }
 
 /// Whether a load would fill the disk.
-pub(super) fn disk(facts: &Facts, spec: &DataSpec) -> Advice {
+pub(super) fn disk(facts: &PostgresPreflightFacts, spec: &DataSpec) -> Advice {
     let data = data_bytes(spec, INDEX_BYTES_PER_ROW);
     let Some(needed) = still_needed(&facts.data, spec, data) else {
         return ok("disk_space", format!("the data is loaded already ({})", human(data)));
     };
     let needed = needed.saturating_add(bytes(&facts.settings, "max_wal_size").unwrap_or(0));
-    let found = format!("a load needs {} of disk, WAL included", human(needed));
+    let requirement = format!("a load needs {} of disk, WAL included", human(needed));
     match facts.free_bytes {
         None => note(
             "disk_space",
-            format!("{found}; how much is free cannot be seen from here"),
+            format!("{requirement}; how much is free cannot be seen from here"),
             match facts.monitor || facts.superuser {
                 true => "look on the server: df -h in its data_directory".to_owned(),
                 false => format!(
@@ -52,9 +57,9 @@ pub(super) fn disk(facts: &Facts, spec: &DataSpec) -> Advice {
         ),
         Some(free) if free < needed => fail(
             "disk_space",
-            format!("{found}, and {} are free", human(free)),
+            format!("{requirement}, and {} are free", human(free)),
             "make data.scale or data.schemas smaller, or give the server more room",
         ),
-        Some(free) => ok("disk_space", format!("{found}, and {} are free", human(free))),
+        Some(free) => ok("disk_space", format!("{requirement}, and {} are free", human(free))),
     }
 }

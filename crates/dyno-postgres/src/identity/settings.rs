@@ -1,13 +1,13 @@
-//! The server's settings: those that shape a run, those that differ from the defaults, and never a secret.
+//! Selects the settings that affect a run or differ from the defaults, and hides secrets.
 
 use std::collections::BTreeMap;
 
-use super::super::wire::Connection;
+use super::super::wire::PostgresConnection;
 use dyno_engine::TargetError;
 use dyno_engine::settings::REDACTED;
-pub(super) use dyno_engine::settings::Settings;
+pub(super) use dyno_engine::settings::ServerSettings;
 
-/// Beginnings of the names of settings that shape a run.
+/// Prefixes of settings that affect a run.
 const SHAPING: [&str; 17] = [
     "autovacuum",
     "backend_flush_after",
@@ -28,7 +28,7 @@ const SHAPING: [&str; 17] = [
     "wal_",
 ];
 
-/// Further settings that shape a run, by their whole names.
+/// Further settings that affect a run, by full name.
 const SHAPING_TOO: [&str; 25] = [
     "archive_mode",
     "dynamic_shared_memory_type",
@@ -57,19 +57,20 @@ const SHAPING_TOO: [&str; 25] = [
     "default_transaction_isolation",
 ];
 
-/// Parts of the names of settings that can hold passwords: connection strings, and commands with arguments.
+/// Parts of the names of settings that can contain passwords: connection strings, and commands with
+/// arguments.
 const SECRET: [&str; 5] = ["conninfo", "passphrase", "password_", "secret", "_command"];
 
-/// A setting differs if somebody set it: values from the environment, from the connection, or computed by the server are
-/// no choices of the site.
+/// Reads settings. A setting differs from its default if it was set explicitly; values from the environment,
+/// from the connection, or computed by the server do not count.
 const READ: &str = "SELECT name, current_setting(name, true),
         setting IS DISTINCT FROM boot_val AND context <> 'internal'
             AND source NOT IN ('default', 'client', 'session', 'environment variable', 'override')
      FROM pg_settings";
 
-/// Reads those that this user may see, as `SHOW` prints them.
-pub(super) fn read(connection: &mut Connection) -> Result<Settings, TargetError> {
-    let mut settings = Settings::default();
+/// Reads the settings that this user may see, in the format of `SHOW`.
+pub(super) fn read(connection: &mut PostgresConnection) -> Result<ServerSettings, TargetError> {
+    let mut settings = ServerSettings::default();
     for row in &connection.simple(READ)? {
         let (Some(name), Some(value)) = (row.get(0), row.get(1)) else { continue };
         if row.get(2) == Some("t") {
@@ -80,50 +81,50 @@ pub(super) fn read(connection: &mut Connection) -> Result<Settings, TargetError>
     Ok(settings)
 }
 
-/// The value of a setting as it may be shown.
+/// The value of a setting for output, without secrets.
 pub(crate) fn shown<'a>(name: &str, value: &'a str) -> &'a str {
     if is_secret(name, value) { REDACTED } else { value }
 }
 
-/// Whether the value of a setting must not be shown; an empty one, or one that only says yes or no, holds no secret.
+/// Whether the value of a setting must not be shown. An empty or boolean value is never a secret.
 fn is_secret(name: &str, value: &str) -> bool {
     let suspicious =
         SECRET.iter().any(|part| name.contains(part)) || value.to_ascii_lowercase().contains("password=");
     suspicious && !matches!(value, "" | "on" | "off" | "(disabled)" | "scram-sha-256" | "md5")
 }
 
-/// The settings that shape a run and all that differ from the defaults.
-pub(super) fn shaping(settings: &Settings) -> BTreeMap<String, String> {
+/// Settings that affect a run and all that differ from the defaults.
+pub(super) fn shaping(settings: &ServerSettings) -> BTreeMap<String, String> {
     settings.shaping(&SHAPING, &SHAPING_TOO)
 }
 
-/// Whether PostgreSQL reads data files past the page cache (`debug_io_direct`, since 16).
-pub(super) fn uses_direct_io(settings: &Settings) -> bool {
+/// Whether PostgreSQL bypasses the page cache when it reads data files (`debug_io_direct`, since 16).
+pub(super) fn uses_direct_io(settings: &ServerSettings) -> bool {
     settings.value("debug_io_direct").is_some_and(|files| files.split(',').any(|name| name.trim() == "data"))
 }
 
-/// A size in bytes: `128MB`.
-pub(super) fn bytes(settings: &Settings, name: &str) -> Option<u64> {
+/// A size setting in bytes, from text such as `128MB`.
+pub(super) fn bytes(settings: &ServerSettings, name: &str) -> Option<u64> {
     let (number, unit) = quantity(settings, name)?;
     let shift = ["B", "kB", "MB", "GB", "TB"].iter().position(|known| *known == unit)?;
     Some(number << (10 * shift))
 }
 
-/// A span in seconds: `5min`.
-pub(super) fn seconds(settings: &Settings, name: &str) -> Option<f64> {
+/// A time setting in seconds, from text such as `5min`.
+pub(super) fn seconds(settings: &ServerSettings, name: &str) -> Option<f64> {
     let (number, unit) = quantity(settings, name)?;
     let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
     let (_, seconds) = units.into_iter().find(|(known, _)| *known == unit)?;
     Some(number as f64 * seconds)
 }
 
-fn quantity<'s>(settings: &'s Settings, name: &str) -> Option<(u64, &'s str)> {
+fn quantity<'s>(settings: &'s ServerSettings, name: &str) -> Option<(u64, &'s str)> {
     let value = settings.value(name)?;
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
     Some((value[..digits].parse().ok()?, &value[digits..]))
 }
 
-/// The command that changes a server setting and makes it count; `postmaster` settings need a restart.
+/// The statements that change a server setting and activate it; `postmaster` settings need a restart.
 pub(super) fn alter(name: &str, value: &str) -> String {
     format!("ALTER SYSTEM SET {name} = {value}; SELECT pg_reload_conf();")
 }
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn units_are_understood() {
-        let settings = Settings::of(&[
+        let settings = ServerSettings::of(&[
             ("shared_buffers", "128MB"),
             ("max_wal_size", "1GB"),
             ("io_combine_limit", "128kB"),

@@ -1,36 +1,35 @@
-//! Rows in the binary COPY format (PostgreSQL manual, COPY, "Binary Format"), made where they are sent from; and, for the
-//! few that go by INSERT, as text.
+//! Generates rows in the binary COPY format (PostgreSQL manual, COPY, "Binary Format"), and as text for the
+//! few that INSERT writes.
 
 use dyno_plan::DataSpec;
 
 use super::quote::literal;
-use super::tables::{COLUMN_BYTES, Table};
+use super::tables::{COLUMN_BYTES, TestTable};
 use dyno_engine::data::TEXT_COLUMNS;
 use dyno_engine::layout::RowText;
 
-/// What every binary copy begins with: signature, flags, length of the extension area.
+/// The start of every binary copy: signature, flags, length of the extension area.
 pub(super) const HEADER: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
-/// What it ends with: a field count of -1.
+/// The end of every binary copy: a field count of -1.
 pub(super) const TRAILER: [u8; 2] = (-1i16).to_be_bytes();
 
-/// Bytes of one row on the wire: the field count, two keys with their lengths, the columns with theirs.
+/// Bytes of one row in the copy: the field count, two keys with their lengths, the columns with theirs.
 pub(super) const ROW_BYTES: usize = 2 + 2 * (4 + 8) + TEXT_COLUMNS * (4 + COLUMN_BYTES);
 
 /// Bytes of content in one row: key, version and text.
 pub(super) const CONTENT_BYTES: u64 = (16 + TEXT_COLUMNS * COLUMN_BYTES) as u64;
 
-/// Makes the rows of one table.
+/// Generates the rows of one table.
 #[derive(Debug)]
-pub(super) struct RowMaker(RowText);
+pub(super) struct PostgresRowGenerator(RowText);
 
-impl RowMaker {
-    /// Rows of `table`.
-    pub(super) fn new(spec: &DataSpec, table: &Table) -> Self {
+impl PostgresRowGenerator {
+    pub(super) fn new(spec: &DataSpec, table: &TestTable) -> Self {
         Self(RowText::new(spec, table, COLUMN_BYTES))
     }
 
-    /// The row at insert position `position` as a parenthesis of VALUES.
+    /// The row at insert position `position` as a tuple of VALUES.
     pub(super) fn values(&mut self, position: u64) -> String {
         let key = self.0.key(position);
         self.0.of(key);
@@ -70,7 +69,7 @@ mod tests {
             secondary: false,
         };
         let table = super::super::tables(&spec)[0];
-        let mut maker = RowMaker::new(&spec, &table);
+        let mut maker = PostgresRowGenerator::new(&spec, &table);
         let mut keys = Vec::new();
         for position in 0..9 {
             let mut out = Vec::new();

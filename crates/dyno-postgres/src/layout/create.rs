@@ -1,15 +1,15 @@
-//! Everything a load fills, created empty in one transaction: after a crash either all of it is there and recorded, or
-//! nothing.
+//! Creates all objects of a load, still empty, in one transaction: after a crash either all exist and are
+//! recorded, or none.
 
 use std::collections::HashSet;
 
 use dyno_plan::DataSpec;
 
 use super::super::ops::slice_sql;
-use super::super::wire::Connection;
+use super::super::wire::PostgresConnection;
 use super::meta::{CREATE_META, META_TABLES, describe_sql, record_relation_sql, record_sql};
 use super::quote::literal;
-use super::session::{Loading, explain};
+use super::session::{PostgresLoadContext, explain};
 use super::tables::{SCHEMA, create_sql};
 use dyno_engine::TargetError;
 
@@ -19,25 +19,31 @@ fn procedures(spec: &DataSpec) -> impl Iterator<Item = (String, String)> {
 }
 
 /// The statements that create a procedure and record it.
-fn making(name: &str, sql: &str) -> [String; 2] {
+fn creation_sql(name: &str, sql: &str) -> [String; 2] {
     let oid = format!("{}::regproc", literal(name));
     let record = record_sql("procedure", name.trim_start_matches("dyno."), &oid);
     [sql.trim_end().trim_end_matches(';').to_owned(), record]
 }
 
-/// Creates and records the procedures that a load of an older version has not made.
-pub(super) fn complete(connection: &mut Connection, loading: &Loading<'_>) -> Result<(), TargetError> {
+/// Creates and records procedures that are missing because an older version loaded the data.
+pub(super) fn complete(
+    connection: &mut PostgresConnection,
+    loading: &PostgresLoadContext<'_>,
+) -> Result<(), TargetError> {
     let rows = connection.simple("SELECT 'dyno.' || name FROM dyno.objects WHERE kind = 'procedure'")?;
-    let there: HashSet<&str> = rows.iter().filter_map(|row| row.get(0)).collect();
-    let missing = procedures(loading.spec).filter(|(name, _)| !there.contains(name.as_str()));
-    let statements: Vec<_> = missing.flat_map(|(name, sql)| making(&name, &sql)).collect();
+    let existing: HashSet<&str> = rows.iter().filter_map(|row| row.get(0)).collect();
+    let missing = procedures(loading.spec).filter(|(name, _)| !existing.contains(name.as_str()));
+    let statements: Vec<_> = missing.flat_map(|(name, sql)| creation_sql(&name, &sql)).collect();
     run(connection, loading, &statements, "procedures of schema dyno cannot be created")
 }
 
 /// Creates and records schema, metadata and empty tables.
-pub(super) fn create(connection: &mut Connection, loading: &Loading<'_>) -> Result<(), TargetError> {
-    let there = connection.simple(&format!("SELECT FROM pg_namespace WHERE nspname = '{SCHEMA}'"))?;
-    let make_schema = there.is_empty();
+pub(super) fn create(
+    connection: &mut PostgresConnection,
+    loading: &PostgresLoadContext<'_>,
+) -> Result<(), TargetError> {
+    let schema_rows = connection.simple(&format!("SELECT FROM pg_namespace WHERE nspname = '{SCHEMA}'"))?;
+    let make_schema = schema_rows.is_empty();
     let mut statements = Vec::new();
     if make_schema {
         statements.push(format!("CREATE SCHEMA {SCHEMA}"));
@@ -51,14 +57,14 @@ pub(super) fn create(connection: &mut Connection, loading: &Loading<'_>) -> Resu
     for table in &loading.tables {
         statements.extend([create_sql(table), record_relation_sql("table", &table.plain_name())]);
     }
-    statements.extend(procedures(loading.spec).flat_map(|(name, sql)| making(&name, &sql)));
+    statements.extend(procedures(loading.spec).flat_map(|(name, sql)| creation_sql(&name, &sql)));
     run(connection, loading, &statements, "schema dyno and its tables cannot be created")
 }
 
-/// Runs all of `statements` or none: one simple query is one transaction.
+/// Executes all of `statements` or none: one simple query is one transaction.
 fn run(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
+    connection: &mut PostgresConnection,
+    loading: &PostgresLoadContext<'_>,
     statements: &[String],
     otherwise: &str,
 ) -> Result<(), TargetError> {

@@ -1,27 +1,27 @@
-//! Removing exactly what Dyno made.
+//! Drops exactly the objects that Dyno created.
 
-use super::super::connect::ConnectConfig;
-use super::super::wire::{Connection, Row};
+use super::super::connect::PostgresConnectConfig;
+use super::super::wire::{PostgresConnection, TextRow};
 use super::session::{explain, loader, lock};
 use super::tables::SCHEMA;
 use dyno_engine::{DropItem, TargetError};
 
-/// Recorded objects that are still there and still the ones that were recorded, last made first. The schema counts only
-/// if nothing would be left in it.
+/// Recorded objects that still exist and are the recorded ones, newest first. The schema is included only if
+/// nothing else remains in it.
 const INVENTORY: &str = include_str!("../sql/inventory.sql");
 
-/// What is in schema `dyno` and not recorded.
+/// Objects in schema `dyno` that are not recorded.
 const FOREIGN: &str = include_str!("../sql/foreign.sql");
 
-/// What a drop would remove; nothing if there is no metadata.
-pub(crate) fn inventory(connection: &mut Connection) -> Result<Vec<DropItem>, TargetError> {
+/// The objects that a drop would remove; empty without metadata.
+pub(crate) fn inventory(connection: &mut PostgresConnection) -> Result<Vec<DropItem>, TargetError> {
     Ok(objects(connection)?.into_iter().map(|(item, _)| item).collect())
 }
 
-/// What lies in schema `dyno` and is not Dyno's: a drop leaves it, and then leaves the schema too.
-pub(crate) fn foreign(connection: &mut Connection) -> Result<Vec<DropItem>, TargetError> {
-    let there = connection.simple(&format!("SELECT FROM pg_namespace WHERE nspname = '{SCHEMA}'"))?;
-    if there.is_empty() {
+/// Objects in schema `dyno` that Dyno did not create: a drop leaves them, and then leaves the schema too.
+pub(crate) fn foreign(connection: &mut PostgresConnection) -> Result<Vec<DropItem>, TargetError> {
+    let schema_rows = connection.simple(&format!("SELECT FROM pg_namespace WHERE nspname = '{SCHEMA}'"))?;
+    if schema_rows.is_empty() {
         return Ok(Vec::new());
     }
     let recorded = recorded(connection)?;
@@ -34,14 +34,14 @@ pub(crate) fn foreign(connection: &mut Connection) -> Result<Vec<DropItem>, Targ
     Ok(left)
 }
 
-/// [`FOREIGN`] where the list of what is Dyno's is gone: then nothing can be told to be.
+/// [`FOREIGN`] for a schema without the list of Dyno's objects, where nothing counts as Dyno's.
 fn unrecorded() -> String {
-    let none = "(SELECT NULL::oid AS oid WHERE false)";
-    FOREIGN.replace("dyno.objects o", &format!("{none} o"))
+    let empty_relation = "(SELECT NULL::oid AS oid WHERE false)";
+    FOREIGN.replace("dyno.objects o", &format!("{empty_relation} o"))
 }
 
-/// Removes what [`inventory`] lists, all or nothing.
-pub(crate) fn drop_all(config: &ConnectConfig) -> Result<Vec<DropItem>, TargetError> {
+/// Removes everything that [`inventory`] lists, in one transaction.
+pub(crate) fn drop_all(config: &PostgresConnectConfig) -> Result<Vec<DropItem>, TargetError> {
     let mut connection = loader(config)?;
     lock(&mut connection)?;
     let removed = remove(&mut connection, config)?;
@@ -49,30 +49,30 @@ pub(crate) fn drop_all(config: &ConnectConfig) -> Result<Vec<DropItem>, TargetEr
     Ok(removed)
 }
 
-/// As [`drop_all`], on a connection that holds the lock.
+/// Like [`drop_all`], on a connection that holds the lock.
 pub(super) fn remove(
-    connection: &mut Connection,
-    config: &ConnectConfig,
+    connection: &mut PostgresConnection,
+    config: &PostgresConnectConfig,
 ) -> Result<Vec<DropItem>, TargetError> {
     let objects = objects(connection)?;
     if objects.is_empty() {
         return Ok(Vec::new());
     }
     let statements: Vec<&str> = objects.iter().map(|(_, statement)| statement.as_str()).collect();
-    // One simple query is one transaction. synchronous_commit is turned on again, since a drop is not resumed.
+    // One simple query is one transaction. synchronous_commit is on for it, because a drop is not resumed.
     connection
         .simple(&format!("SET LOCAL synchronous_commit = on; {}", statements.join("; ")))
         .map_err(|error| explain(error, "what Dyno made cannot be dropped", config))?;
     Ok(objects.into_iter().map(|(item, _)| item).collect())
 }
 
-fn recorded(connection: &mut Connection) -> Result<bool, TargetError> {
+fn recorded(connection: &mut PostgresConnection) -> Result<bool, TargetError> {
     let rows = connection.simple("SELECT to_regclass('dyno.objects')")?;
     Ok(rows.first().is_some_and(|row| row.get(0).is_some()))
 }
 
-/// Items with the statement that removes each.
-fn objects(connection: &mut Connection) -> Result<Vec<(DropItem, String)>, TargetError> {
+/// The objects to remove, each with its DROP statement.
+fn objects(connection: &mut PostgresConnection) -> Result<Vec<(DropItem, String)>, TargetError> {
     if !recorded(connection)? {
         return Ok(Vec::new());
     }
@@ -80,7 +80,7 @@ fn objects(connection: &mut Connection) -> Result<Vec<(DropItem, String)>, Targe
     Ok(rows.iter().filter_map(|row| Some((item(row)?, row.get(3)?.to_owned()))).collect())
 }
 
-fn item(row: &Row) -> Option<DropItem> {
+fn item(row: &TextRow) -> Option<DropItem> {
     let (kind, name) = (row.get(0)?.to_owned(), row.get(1)?);
     let name = if kind == "schema" { name.to_owned() } else { format!("{SCHEMA}.{name}") };
     Some(DropItem { kind, name, bytes: row.parse(2) })

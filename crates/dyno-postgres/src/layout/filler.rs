@@ -1,21 +1,21 @@
-//! Filling tables that users describe: `COPY` as text, one transaction for each part.
+//! Fills tables that users describe: `COPY` as text, with one transaction per part.
 
-use super::super::connect::ConnectConfig;
-use super::super::wire::Connection;
+use super::super::connect::PostgresConnectConfig;
+use super::super::wire::PostgresConnection;
 use super::quote::literal;
 use super::session::worker;
 use dyno_engine::pool::{BreakOff, cancelled};
 use dyno_engine::row::first;
-use dyno_engine::tables::{Part, Rows, all_taken, append_line};
+use dyno_engine::tables::{RowBatch, Rows, all_taken, append_line};
 use dyno_engine::{Cancel, ColumnType, DropItem, Fill, ObjectKind, TableWords, TargetError};
 
-/// Rows are gathered into sends of about this many bytes.
+/// Rows are collected until about this many bytes can be sent.
 const SEND_BYTES: usize = 256 * 1024;
 
-/// How PostgreSQL writes tables.
+/// The SQL dialect of PostgreSQL for creating tables.
 pub(crate) const WORDS: TableWords = TableWords {
-    of,
-    // An index over rows that are there is built many times as fast as one that grows with them.
+    type_sql: of,
+    // Building an index over existing rows is many times faster than growing it with them.
     key_first: false,
     end: "",
     drop_end: "",
@@ -43,19 +43,26 @@ fn of(column: ColumnType) -> String {
 }
 
 /// A connection that fills tables.
-struct Filler(Connection);
+struct Filler(PostgresConnection);
 
-/// Opens one.
-pub(crate) fn open<'a>(config: &ConnectConfig) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
+/// Opens a connection that fills tables, with a handle that interrupts it.
+pub(crate) fn open<'a>(
+    config: &PostgresConnectConfig,
+) -> Result<(Box<dyn Fill + 'a>, BreakOff), TargetError> {
     let mut connection = worker(config)?;
-    // Names mean what they mean to the user's own statements.
+    // Names resolve as they do in the user's own statements.
     connection.simple("SET search_path TO DEFAULT")?;
     let token = connection.cancel_token();
     Ok((Box::new(Filler(connection)), Box::new(move || drop(token.cancel()))))
 }
 
 impl Fill for Filler {
-    fn part(&mut self, part: &Part<'_>, rows: &mut dyn Rows, cancel: &Cancel) -> Result<u64, TargetError> {
+    fn part(
+        &mut self,
+        part: &RowBatch<'_>,
+        rows: &mut dyn Rows,
+        cancel: &Cancel,
+    ) -> Result<u64, TargetError> {
         let connection = &mut self.0;
         let mut written = connection.simple("BEGIN").map(|_| 0);
         written = written.and_then(|_| copy(connection, part, rows, cancel));
@@ -64,7 +71,7 @@ impl Fill for Filler {
             connection.simple("COMMIT").map(|_| bytes)
         });
         if written.is_err() {
-            // Whether or not this arrives, what is not committed is gone.
+            // Even if this does not arrive, the server discards what was not committed.
             let _ = connection.simple("ROLLBACK");
         }
         written.map_err(|error| error.during(&format!("rows cannot be written to {}", part.table)))
@@ -79,18 +86,18 @@ impl Fill for Filler {
     }
 }
 
-/// Writes rows by one COPY, which is a transaction where none has begun; how many bytes they are.
+/// Writes rows with one COPY, which is its own transaction unless one is open; returns their bytes.
 pub(crate) fn copy(
-    connection: &mut Connection,
-    part: &Part<'_>,
+    connection: &mut PostgresConnection,
+    part: &RowBatch<'_>,
     rows: &mut dyn Rows,
     cancel: &Cancel,
 ) -> Result<u64, TargetError> {
-    // Text is read as UTF-8 whatever the database is made of: nothing else is ever sent on these connections.
+    // Text is read as UTF-8 whatever the database's encoding is: nothing else is sent on these connections.
     let mut copy = connection.copy_in(&format!("COPY {} FROM STDIN (ENCODING 'UTF8')", part.table))?;
     let mut buffer = Vec::with_capacity(SEND_BYTES + 4_096);
     let mut bytes = 0;
-    for number in part.first..part.first + part.rows {
+    for number in part.first_row..part.first_row + part.rows {
         rows.make(number);
         append_line(rows, part.columns.len(), br"\\x", &mut buffer);
         if buffer.len() >= SEND_BYTES {
@@ -109,9 +116,9 @@ pub(crate) fn copy(
     Ok(bytes)
 }
 
-/// Those of `names` that there are, as the search path finds them.
+/// Returns those of `names` that exist, as the search path resolves them.
 pub(crate) fn find(
-    connection: &mut Connection,
+    connection: &mut PostgresConnection,
     kind: ObjectKind,
     names: &[&str],
 ) -> Result<Vec<DropItem>, TargetError> {
@@ -119,7 +126,7 @@ pub(crate) fn find(
         ObjectKind::Table => ("table", "'r', 'p'"),
         ObjectKind::Index => ("index", "'i', 'I'"),
     };
-    let mut found = Vec::new();
+    let mut items = Vec::new();
     for name in names {
         let rows = connection.simple(&format!(
             "SELECT pg_catalog.pg_total_relation_size(oid) FROM pg_catalog.pg_class
@@ -127,8 +134,8 @@ pub(crate) fn find(
             literal(name)
         ))?;
         if !rows.is_empty() {
-            found.push(DropItem { kind: word.to_owned(), name: (*name).to_owned(), bytes: first(&rows, 0) });
+            items.push(DropItem { kind: word.to_owned(), name: (*name).to_owned(), bytes: first(&rows, 0) });
         }
     }
-    Ok(found)
+    Ok(items)
 }

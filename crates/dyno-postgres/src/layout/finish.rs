@@ -1,18 +1,21 @@
-//! What comes after the rows: index, vacuum, measuring, and the note that all is done.
+//! Completes a load after the rows are written: builds indexes, vacuums, measures tables and records the end.
 
-use super::super::wire::Connection;
-use super::meta::{Found, finish_sql, record_relation_sql};
-use super::session::{Loading, explain};
-use super::tables::{Table, indexes};
+use super::super::wire::PostgresConnection;
+use super::meta::{PostgresLoadedLayout, finish_sql, record_relation_sql};
+use super::session::{PostgresLoadContext, explain};
+use super::tables::{TestTable, indexes};
 use super::verify::measure;
 use dyno_engine::{SchemaFacts, TargetError};
 
-/// Builds the indexes that are not there yet, each recorded in the transaction that makes it.
-pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetError> {
+/// Builds the indexes that do not exist yet; each is recorded in the transaction that creates it.
+pub(super) fn index(
+    loading: &PostgresLoadContext<'_>,
+    loaded: &PostgresLoadedLayout,
+) -> Result<(), TargetError> {
     let all = loading.tables.iter().flat_map(|table| {
         indexes(table, loading.spec).into_iter().map(|(name, create)| (table.rows, name, create))
     });
-    let missing: Vec<_> = all.filter(|(_, name, _)| !found.indexes.contains(name)).collect();
+    let missing: Vec<_> = all.filter(|(_, name, _)| !loaded.indexes.contains(name)).collect();
     loading.progress.phase("index", missing.iter().map(|(rows, ..)| rows).sum());
     loading.each(missing.len(), |connection, job| {
         let (rows, name, create) = &missing[job];
@@ -24,8 +27,12 @@ pub(super) fn index(loading: &Loading<'_>, found: &Found) -> Result<(), TargetEr
     })
 }
 
-/// Runs `command` (a VACUUM with its options) on every table.
-pub(super) fn vacuum(loading: &Loading<'_>, phase: &str, command: &str) -> Result<(), TargetError> {
+/// Executes `command` (a VACUUM with its options) on every table.
+pub(super) fn vacuum(
+    loading: &PostgresLoadContext<'_>,
+    phase: &str,
+    command: &str,
+) -> Result<(), TargetError> {
     loading.each_table(&loading.tables, phase, |connection, table| {
         vacuum_one(connection, loading, table, command)
     })
@@ -33,9 +40,9 @@ pub(super) fn vacuum(loading: &Loading<'_>, phase: &str, command: &str) -> Resul
 
 /// Runs `command` on one table.
 pub(super) fn vacuum_one(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
-    table: &Table,
+    connection: &mut PostgresConnection,
+    loading: &PostgresLoadContext<'_>,
+    table: &TestTable,
     command: &str,
 ) -> Result<(), TargetError> {
     let name = table.name();
@@ -43,16 +50,17 @@ pub(super) fn vacuum_one(
     connection.simple(&format!("{command} {name}")).map(|_| ()).map_err(explained)
 }
 
-/// Writes what the load left in the buffers, so that the first run does not pay for it. Only superusers and members of
-/// `pg_checkpoint` (15 and later) may; for others the server does it in its own time.
-pub(super) fn checkpoint(connection: &mut Connection) {
+/// Flushes the blocks that the load left in the buffers, so that the first run does not write them. Only
+/// superusers and members of `pg_checkpoint` (15 and later) may do this; for others the server flushes later.
+pub(super) fn checkpoint(connection: &mut PostgresConnection) {
     let _ = connection.simple("CHECKPOINT");
 }
 
-/// Measures every table, fails if one is not what it shall be, and notes the facts and the end of the load.
+/// Measures every table, returns an error if one does not match the spec, and records the results and the end
+/// of the load.
 pub(super) fn verify(
-    control: &mut Connection,
-    loading: &Loading<'_>,
+    control: &mut PostgresConnection,
+    loading: &PostgresLoadContext<'_>,
 ) -> Result<Vec<SchemaFacts>, TargetError> {
     let measured = loading.measure(|connection, table| measure(connection, loading.spec, table))?;
     control

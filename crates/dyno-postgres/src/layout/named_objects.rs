@@ -1,21 +1,21 @@
-//! The relations and routines that statements name: which of them are there, and how large the tables are.
+//! Finds the relations and routines that statements name, and the size of the tables.
 
 use std::collections::BTreeSet;
 
 use dyno_engine::watched_names::with_definitions;
 use dyno_engine::{Refusal as _, TargetError};
 
-use super::super::wire::{Connection, PgError};
+use super::super::wire::{PostgresConnection, PostgresError};
 use super::quote::literal;
 
-/// A condition that leaves out the server's own and temporary schemas.
+/// A condition that excludes the server's own and temporary schemas.
 pub(in super::super) const OF_USERS: &str =
     "n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'";
 
-/// The relations and routines of users that statements with the identifiers `names` use, as the catalog names them. `commits`
-/// counts the transactions of asking.
+/// The users' relations and routines that statements with the identifiers `names` use, under their names in
+/// the catalog. `commits` counts the transactions of the lookup.
 pub(in super::super) fn find(
-    connection: &mut Connection,
+    connection: &mut PostgresConnection,
     names: &BTreeSet<String>,
     commits: &mut u64,
 ) -> Result<BTreeSet<String>, TargetError> {
@@ -26,9 +26,10 @@ pub(in super::super) fn find(
     Ok(existing.into_iter().collect())
 }
 
-/// Bytes of the tables that statements with the identifiers `names` use, indexes included; absent where none is there.
+/// Bytes of the tables that statements with the identifiers `names` use, including indexes; absent if none
+/// exists.
 pub(in super::super) fn named_bytes(
-    connection: &mut Connection,
+    connection: &mut PostgresConnection,
     names: &BTreeSet<String>,
 ) -> Result<Option<u64>, TargetError> {
     let tables = find(connection, names, &mut 0)?;
@@ -40,24 +41,28 @@ pub(in super::super) fn named_bytes(
     Ok(column(connection, &sql, &mut 0)?.first().and_then(|bytes| bytes.parse().ok()))
 }
 
-/// The first column of the rows of `sql`; nothing where this user may not read them.
-fn column(connection: &mut Connection, sql: &str, commits: &mut u64) -> Result<Vec<String>, TargetError> {
+/// The first column of the rows of `sql`; empty if this user may not read them.
+fn column(
+    connection: &mut PostgresConnection,
+    sql: &str,
+    commits: &mut u64,
+) -> Result<Vec<String>, TargetError> {
     match connection.simple(sql) {
         Ok(rows) => {
             *commits += 1;
             Ok(rows.iter().filter_map(|row| row.get(0).map(str::to_owned)).collect())
         }
-        Err(error) if PgError::of(&error).is_some_and(|server| !server.is_fatal()) => Ok(Vec::new()),
+        Err(error) if PostgresError::of(&error).is_some_and(|server| !server.is_fatal()) => Ok(Vec::new()),
         Err(error) => Err(error),
     }
 }
 
-/// An array of `names` in SQL.
+/// The names as an SQL array.
 pub(in super::super) fn list<'a>(names: impl Iterator<Item = &'a String>) -> String {
     format!("ARRAY[{}]::text[]", names.map(|name| literal(name)).collect::<Vec<_>>().join(", "))
 }
 
-/// Definitions of views and routines, functions of triggers, and partitions, of the objects called `names`.
+/// The query for definitions of views and routines, trigger functions, and partitions that belong to `names`.
 fn definitions_sql(names: &BTreeSet<String>) -> String {
     let is_named = |column: &str| format!("lower({column}::text) = ANY ({})", list(names.iter()));
     format!(
@@ -79,7 +84,7 @@ fn definitions_sql(names: &BTreeSet<String>) -> String {
     )
 }
 
-/// Those of `names` that are relations or routines of users.
+/// The query for those of `names` that are users' relations or routines.
 fn existing_sql(names: &BTreeSet<String>) -> String {
     let names = list(names.iter());
     format!(

@@ -1,22 +1,23 @@
-//! Rows that sessions have inserted themselves: those above the loaded keys that hold a value of a run.
+//! Counts and deletes the rows that sessions have inserted: rows above the loaded keys that hold a value of a
+//! run.
 
 use dyno_plan::DataSpec;
 
-use super::super::wire::Connection;
+use super::super::wire::PostgresConnection;
 use super::deletions;
 use super::session::go_by_index;
-use super::tables::{Table, tables_of_rows};
+use super::tables::{TestTable, tables_of_rows};
 use dyno_engine::TargetError;
 use dyno_engine::row::first;
 
-/// Which rows these are.
-fn condition(table: &Table) -> String {
+/// The condition that selects these rows.
+fn condition(table: &TestTable) -> String {
     format!("FROM {} WHERE custid > {} AND c2 LIKE 'u%'", table.name(), table.rows)
 }
 
-/// How many there are in all schemas.
-pub(crate) fn count(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
-    // Found by the index, whatever the planner knows of keys that were not there when it last looked.
+/// The number of such rows in all schemas.
+pub(crate) fn count(connection: &mut PostgresConnection, spec: &DataSpec) -> Result<u64, TargetError> {
+    // The index is used even if the planner's statistics do not include these keys.
     go_by_index(connection)?;
     let mut sum = 0;
     for table in tables_of_rows(spec) {
@@ -26,8 +27,11 @@ pub(crate) fn count(connection: &mut Connection, spec: &DataSpec) -> Result<u64,
     Ok(sum)
 }
 
-/// Table and block of each of them.
-pub(crate) fn places(connection: &mut Connection, spec: &DataSpec) -> Result<Vec<String>, TargetError> {
+/// Table and block of each such row.
+pub(crate) fn places(
+    connection: &mut PostgresConnection,
+    spec: &DataSpec,
+) -> Result<Vec<String>, TargetError> {
     go_by_index(connection)?;
     let mut places = Vec::new();
     for table in tables_of_rows(spec) {
@@ -38,8 +42,8 @@ pub(crate) fn places(connection: &mut Connection, spec: &DataSpec) -> Result<Vec
     Ok(places)
 }
 
-/// Deletes them, and notes that it was Dyno who did; returns how many they were.
-pub(crate) fn delete(connection: &mut Connection, spec: &DataSpec) -> Result<u64, TargetError> {
+/// Deletes these rows and records that Dyno did so; returns their number.
+pub(crate) fn delete(connection: &mut PostgresConnection, spec: &DataSpec) -> Result<u64, TargetError> {
     go_by_index(connection)?;
     let mut sum = 0;
     for table in tables_of_rows(spec) {

@@ -1,15 +1,15 @@
-//! The one quoter of identifiers and literals.
+//! Quotes identifiers and literals for SQL.
 
 /// `name` as a quoted identifier.
 pub(crate) fn ident(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// `text` as a literal that means the same whatever `standard_conforming_strings` is.
+/// `text` as a literal that is valid whatever `standard_conforming_strings` is.
 pub(crate) fn literal(text: &str) -> String {
     let quoted = text.replace('\'', "''");
     if quoted.contains('\\') {
-        // The E form always gives backslashes their meaning, so doubling them is always right.
+        // In the E form a backslash always escapes, so doubling it is always correct.
         format!("E'{}'", quoted.replace('\\', "\\\\"))
     } else {
         format!("'{quoted}'")

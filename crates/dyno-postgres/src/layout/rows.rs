@@ -1,82 +1,94 @@
-//! Filling the tables: binary COPY for their bodies, INSERT for their tails, one transaction per chunk.
+//! Fills the tables: binary COPY for their bodies, INSERT for their tails, one transaction per chunk.
 
-use super::super::wire::Connection;
+use super::super::wire::PostgresConnection;
 use super::chunks::{bodies, tail};
-use super::copy_rows::{CONTENT_BYTES, HEADER, ROW_BYTES, RowMaker, TRAILER};
+use super::copy_rows::{CONTENT_BYTES, HEADER, PostgresRowGenerator, ROW_BYTES, TRAILER};
 use super::finish;
-use super::session::{Loading, explain};
-use super::tables::Table;
+use super::session::{PostgresLoadContext, explain};
+use super::tables::TestTable;
 use dyno_engine::TargetError;
-use dyno_engine::chunks::Chunk;
-use dyno_engine::layout::{Chunks, Written, all_taken};
+use dyno_engine::chunks::LoadChunk;
+use dyno_engine::layout::{ChunkPositions, LoadTotals, all_taken};
 use dyno_engine::pool::cancelled;
 
-/// Rows are gathered into sends of about this many bytes.
+/// Rows are collected until about this many bytes can be sent.
 const SEND_BYTES: usize = 256 * 1024;
 
-/// Rows of one INSERT: some 80 KB of text.
+/// Rows of one INSERT: about 80 KB of text.
 const INSERT_ROWS: u64 = 32;
 
-/// What may keep rows off a table.
+/// The usual reasons why a table does not receive rows.
 const CULPRITS: &str = "triggers or rules";
 
-/// Writes the rows of the tables' bodies that are not there yet.
-pub(super) fn fill_bodies(loading: &Loading<'_>, done: &Chunks) -> Result<Written, TargetError> {
-    let chunks = bodies(&loading.tables, done);
-    if !done.is_empty() && !chunks.is_empty() {
-        // A load that was broken off left blocks with dead rows. Vacuumed, they are filled now instead of staying empty.
+/// Writes the missing rows of the tables' bodies.
+pub(super) fn fill_bodies(
+    loading: &PostgresLoadContext<'_>,
+    completed: &ChunkPositions,
+) -> Result<LoadTotals, TargetError> {
+    let chunks = bodies(&loading.tables, completed);
+    if !completed.is_empty() && !chunks.is_empty() {
+        // An interrupted load left blocks with dead rows. After VACUUM, COPY fills them instead of leaving
+        // them empty.
         finish::vacuum(loading, "vacuum", "VACUUM (FREEZE)")?;
     }
     loading.fill(&chunks, CONTENT_BYTES, |connection, chunk| write_chunk(connection, loading, chunk, copy))
 }
 
-/// Vacuums each table whose tail is not there yet, and writes the tail, on one connection per table.
-pub(super) fn fill_tails(loading: &Loading<'_>, done: &Chunks) -> Result<Written, TargetError> {
-    let tail_of = |table: &Table| {
+/// Vacuums each table whose tail is incomplete and writes the tail, with one connection per table.
+pub(super) fn fill_tails(
+    loading: &PostgresLoadContext<'_>,
+    completed: &ChunkPositions,
+) -> Result<LoadTotals, TargetError> {
+    let tail_of = |table: &TestTable| {
         let place = loading.tables.iter().position(|other| other == table);
-        place.map_or(Vec::new(), |place| tail(place, table, done))
+        place.map_or(Vec::new(), |place| tail(place, table, completed))
     };
-    let tables: Vec<Table> =
+    let tables: Vec<TestTable> =
         loading.tables.iter().filter(|table| !tail_of(table).is_empty()).copied().collect();
     loading.each_table(&tables, "vacuum", |connection, table| {
         finish::vacuum_one(connection, loading, table, "VACUUM (FREEZE)")?;
         tail_of(table).into_iter().try_for_each(|chunk| write_chunk(connection, loading, chunk, insert))
     })?;
-    let chunks: Vec<Chunk> = tables.iter().flat_map(tail_of).collect();
-    Ok(Written::of(&chunks, CONTENT_BYTES))
+    let chunks: Vec<LoadChunk> = tables.iter().flat_map(tail_of).collect();
+    Ok(LoadTotals::of(&chunks, CONTENT_BYTES))
 }
 
-/// A way to write the rows of one chunk with what makes them.
-type Write = fn(&mut Connection, &Loading<'_>, Chunk, &mut RowMaker) -> Result<(), TargetError>;
+/// A method of writing the rows of one chunk, which takes their generator.
+type Write = fn(
+    &mut PostgresConnection,
+    &PostgresLoadContext<'_>,
+    LoadChunk,
+    &mut PostgresRowGenerator,
+) -> Result<(), TargetError>;
 
-/// Writes one chunk and the note of it; both or neither are there afterwards.
+/// Writes one chunk and its note in one transaction.
 fn write_chunk(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
-    chunk: Chunk,
+    connection: &mut PostgresConnection,
+    loading: &PostgresLoadContext<'_>,
+    chunk: LoadChunk,
     write: Write,
 ) -> Result<(), TargetError> {
     let table = loading.tables[chunk.table];
-    let mut maker = RowMaker::new(loading.spec, &table);
-    let (kind, schema, Chunk { first, rows, .. }) = (table.kind.name(), table.schema, chunk);
+    let mut maker = PostgresRowGenerator::new(loading.spec, &table);
+    let (kind, schema, LoadChunk { first, rows, .. }) = (table.kind.name(), table.schema, chunk);
     let note = format!("INSERT INTO dyno.chunks VALUES ('{kind}', {schema}, {first}, {rows}); COMMIT");
     let mut written = connection.simple("BEGIN").map(|_| ());
     written = written.and_then(|()| write(connection, loading, chunk, &mut maker));
     written = written.and_then(|()| connection.simple(&note).map(|_| ()));
     if written.is_err() {
-        // Whether or not this arrives, what is not committed is gone.
+        // Even if this does not arrive, the server discards what was not committed.
         let _ = connection.simple("ROLLBACK");
     }
     let doing = format!("rows cannot be written to {}", table.name());
     written.map_err(|error| explain(error, &doing, loading.loaders.0))
 }
 
-/// Writes the rows of `chunk` by one COPY.
+/// Writes the rows of `chunk` with one COPY.
 fn copy(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
-    chunk: Chunk,
-    maker: &mut RowMaker,
+    connection: &mut PostgresConnection,
+    loading: &PostgresLoadContext<'_>,
+    chunk: LoadChunk,
+    maker: &mut PostgresRowGenerator,
 ) -> Result<(), TargetError> {
     let name = loading.tables[chunk.table].name();
     let mut copy = connection.copy_in(&format!("COPY {name} FROM STDIN (FORMAT binary)"))?;
@@ -95,16 +107,16 @@ fn copy(
     }
     buffer.extend_from_slice(&TRAILER);
     copy.send(&buffer)?;
-    let taken = copy.finish()?;
-    all_taken(&name, chunk.rows, taken, CULPRITS)
+    let row_count = copy.finish()?;
+    all_taken(&name, chunk.rows, row_count, CULPRITS)
 }
 
-/// Writes the rows of `chunk` by INSERTs of a few rows each.
+/// Writes the rows of `chunk` with INSERTs of a few rows each.
 fn insert(
-    connection: &mut Connection,
-    loading: &Loading<'_>,
-    chunk: Chunk,
-    maker: &mut RowMaker,
+    connection: &mut PostgresConnection,
+    loading: &PostgresLoadContext<'_>,
+    chunk: LoadChunk,
+    maker: &mut PostgresRowGenerator,
 ) -> Result<(), TargetError> {
     let name = loading.tables[chunk.table].name();
     let end = chunk.first + chunk.rows;

@@ -1,60 +1,62 @@
-//! Connections for loading and dropping, and what their refusals mean to the user.
+//! Opens connections for loading and dropping, and explains their errors to the user.
 
-use super::super::connect::ConnectConfig;
-use super::super::wire::{Connection, PgError};
+use super::super::connect::PostgresConnectConfig;
+use super::super::wire::{PostgresConnection, PostgresError};
 use super::quote::ident;
 use super::tables::SCHEMA;
 use crate::limits::open_unlimited;
 use dyno_engine::pool;
-use dyno_engine::{Cancel, Progress, Refusal as _, TargetError, TargetErrorKind};
+use dyno_engine::{Cancel, LoadProgressSink, Refusal as _, TargetError, TargetErrorKind};
 
-/// Settings of every connection that loads: names mean what is written. Commits need not wait for the log: a chunk and the note of it are lost or kept together.
+/// Settings of every loading connection: names are resolved exactly as written. Commits do not wait for the
+/// WAL, because a chunk and its note are lost or kept together.
 const LOADER_SETTINGS: &str =
     "SET search_path = pg_catalog; SET client_min_messages = warning; SET synchronous_commit = off";
 
-/// The number of the advisory lock that keeps two loads apart: `dyno` in ASCII.
+/// The key of the advisory lock that prevents concurrent loads: `dyno` in ASCII.
 const LOCK_KEY: u64 = 0x6479_6e6f;
 
 /// A connection for loading and dropping.
-pub(super) fn loader(config: &ConnectConfig) -> Result<Connection, TargetError> {
+pub(super) fn loader(config: &PostgresConnectConfig) -> Result<PostgresConnection, TargetError> {
     open_unlimited(config, "dyno load", LOADER_SETTINGS)
 }
 
-/// A load on such connections.
-pub(super) type Loading<'a> = dyno_engine::layout::Loading<'a, Loaders<'a>>;
+/// A load that uses connections of this engine.
+pub(super) type PostgresLoadContext<'a> = dyno_engine::layout::ParallelLoad<'a, PostgresLoaderFactory<'a>>;
 
-/// Has rows found by the index, as a run finds them, whatever the planner knows of them. The way that this forbids is so dear
-/// in the planner's eyes that the server would compile each statement that has no other, for a second.
-pub(super) fn go_by_index(connection: &mut Connection) -> Result<(), TargetError> {
+/// Makes the planner use the index, as a run does, whatever its statistics say. JIT is off too: the planner
+/// assigns the excluded plan so high a cost that the server would spend a second compiling statements without
+/// another plan.
+pub(super) fn go_by_index(connection: &mut PostgresConnection) -> Result<(), TargetError> {
     connection.simple("SET enable_seqscan = off; SET jit = off").map(drop)
 }
 
-/// Connections for a pool of them.
-pub(super) struct Loaders<'a>(pub(super) &'a ConnectConfig);
+/// Opens connections for a pool of loaders.
+pub(super) struct PostgresLoaderFactory<'a>(pub(super) &'a PostgresConnectConfig);
 
-impl pool::Loaders for Loaders<'_> {
-    type Connection = Connection;
+impl pool::LoadConnector for PostgresLoaderFactory<'_> {
+    type Connection = PostgresConnection;
 
-    fn open(&self) -> Result<(Connection, pool::BreakOff), TargetError> {
+    fn open(&self) -> Result<(PostgresConnection, pool::BreakOff), TargetError> {
         let connection = worker(self.0)?;
         let token = connection.cancel_token();
         Ok((connection, Box::new(move || drop(token.cancel()))))
     }
 
-    fn close(&self, connection: Connection) {
+    fn close(&self, connection: PostgresConnection) {
         connection.close();
     }
 }
 
-/// The advisory lock that the connections of a load share while they work, as two numbers: the one above, and 2 (1 is the
-/// lock that keeps two Dynos apart).
+/// The advisory lock that the connections of a load share while they work, as two numbers: [`LOCK_KEY`] and
+/// 2. (1 is the lock that excludes a second Dyno process.)
 const WORK_KEY: (u64, u32) = (LOCK_KEY, 2);
 
-/// A connection that works for a load. It shares a lock that ends with its server process: that one notices only after
-/// its statement that its client was killed, and builds an index or vacuums to the end.
+/// Opens a connection that works for a load. It shares a lock that ends with its server process. The process
+/// notices only after its statement that its client was killed, and completes an index or VACUUM first.
 ///
-/// Without that lock where a pooler is in between, which would keep it for the next client.
-pub(super) fn worker(config: &ConnectConfig) -> Result<Connection, TargetError> {
+/// Through a pooler it does not take the lock, because the pooler would keep it for the next client.
+pub(super) fn worker(config: &PostgresConnectConfig) -> Result<PostgresConnection, TargetError> {
     let mut connection = loader(config)?;
     let ((class, object), pid) = (WORK_KEY, connection.backend_pid());
     connection.simple(&format!(
@@ -63,40 +65,40 @@ pub(super) fn worker(config: &ConnectConfig) -> Result<Connection, TargetError> 
     Ok(connection)
 }
 
-/// How often to look whether a load that was killed has left something at work, in milliseconds.
+/// The interval in milliseconds for checking whether a killed load is still active.
 const LEFT_BEHIND_EVERY_MS: u32 = 200;
 
-/// Waits until nothing of a load that was killed is at work in the server any more. What it does meanwhile is not lost:
-/// an index that it finishes is there for good.
-pub(super) fn outlast(
-    connection: &mut Connection,
-    progress: &dyn Progress,
+/// Waits until the server processes of a killed load have ended. Their work is not lost: an index that they
+/// complete remains.
+pub(super) fn wait_for_leftover_load(
+    connection: &mut PostgresConnection,
+    progress: &dyn LoadProgressSink,
     cancel: &Cancel,
 ) -> Result<(), TargetError> {
     let (class, object) = WORK_KEY;
     let ask = format!(
         "SET LOCAL lock_timeout = {LEFT_BEHIND_EVERY_MS}; SELECT pg_advisory_xact_lock({class}, {object}) AS dyno_lock"
     );
-    let mut told = false;
+    let mut is_announced = false;
     loop {
         match connection.simple(&ask) {
             Ok(_) => return Ok(()),
-            Err(error) if PgError::of(&error).is_some_and(|server| server.code == "55P03") => {}
+            Err(error) if PostgresError::of(&error).is_some_and(|server| server.code == "55P03") => {}
             Err(error) => return Err(error),
         }
         if cancel.is_cancelled() {
             return Err(pool::cancelled());
         }
-        if !std::mem::replace(&mut told, true) {
-            let at_work = at_work(connection)?;
+        if !std::mem::replace(&mut is_announced, true) {
+            let at_work = leftover_backends(connection)?;
             progress
                 .phase(&format!("waiting for what a killed load left at work in the server ({at_work})"), 0);
         }
     }
 }
 
-/// The server processes that hold the work lock, and what they do: `process 4711: CREATE INDEX`.
-fn at_work(connection: &mut Connection) -> Result<String, TargetError> {
+/// The server processes that hold the work lock, and their statements: `process 4711: CREATE INDEX`.
+fn leftover_backends(connection: &mut PostgresConnection) -> Result<String, TargetError> {
     let (class, object) = WORK_KEY;
     let rows = connection.simple(&format!(
         "SELECT a.pid, coalesce(substring(a.query FROM '^[A-Z]+(?: INDEX)?'), 'unknown')
@@ -108,19 +110,19 @@ fn at_work(connection: &mut Connection) -> Result<String, TargetError> {
     Ok(processes.collect::<Vec<_>>().join(", "))
 }
 
-/// How long to wait for another load or drop: long enough for a server to notice that its client has gone.
+/// The longest wait for another load or drop: enough for a server to notice that its client has gone.
 const LOCK_WITHIN: &str = "3s";
 
-/// Makes sure that nobody else loads into or drops from this database until the connection ends.
-pub(super) fn lock(connection: &mut Connection) -> Result<(), TargetError> {
-    // One simple query is one transaction, so the time-out holds for the lock only. A pooler would keep the lock for the
-    // next client; whoever comes through one was told so.
+/// Ensures that no other process loads into or drops from this database until the connection ends.
+pub(super) fn lock(connection: &mut PostgresConnection) -> Result<(), TargetError> {
+    // One simple query is one transaction, so the time-out applies to the lock only. A pooler would keep the
+    // lock for the next client; Dyno reports that to the user elsewhere.
     let pid = connection.backend_pid();
-    let asked = connection.simple(&format!(
+    let lock_result = connection.simple(&format!(
         "SET LOCAL lock_timeout = '{LOCK_WITHIN}'; SELECT pg_advisory_lock({LOCK_KEY}) AS dyno_lock WHERE pg_backend_pid() = {pid}"
     ));
-    let Err(error) = asked else { return Ok(()) };
-    if PgError::of(&error).is_none_or(|server| server.code != "55P03") {
+    let Err(error) = lock_result else { return Ok(()) };
+    if PostgresError::of(&error).is_none_or(|server| server.code != "55P03") {
         return Err(error);
     }
     let message = "another load or drop of Dyno is at work in this database";
@@ -132,9 +134,9 @@ pub(super) fn lock(connection: &mut Connection) -> Result<(), TargetError> {
         .cause(error))
 }
 
-/// Adds to an error of the server what was being done, and a way out where the server gives none.
-pub(super) fn explain(error: TargetError, doing: &str, config: &ConnectConfig) -> TargetError {
-    let Some(server) = PgError::of(&error) else { return error };
+/// Adds the failed action to an error of the server, and a hint if the server gives none.
+pub(super) fn explain(error: TargetError, doing: &str, config: &PostgresConnectConfig) -> TargetError {
+    let Some(server) = PostgresError::of(&error) else { return error };
     let (code, own_hint) = (server.code.clone(), server.hint.clone());
     let hint = match code.as_str() {
         "42501" => grants(config),
@@ -153,8 +155,8 @@ pub(super) fn explain(error: TargetError, doing: &str, config: &ConnectConfig) -
     error.during(doing).hint(hint)
 }
 
-/// The same for an error met while looking at what is loaded, which needs fewer rights than a load.
-pub(crate) fn explain_look(error: TargetError, config: &ConnectConfig) -> TargetError {
+/// Like [`explain`], for errors while reading what is loaded, which needs fewer privileges than a load.
+pub(crate) fn explain_inspection(error: TargetError, config: &PostgresConnectConfig) -> TargetError {
     let explained = explain(error, "what Dyno has loaded cannot be looked at", config);
     if explained.kind != TargetErrorKind::Privilege {
         return explained;
@@ -166,8 +168,8 @@ pub(crate) fn explain_look(error: TargetError, config: &ConnectConfig) -> Target
     ))
 }
 
-/// What an administrator runs so that this user can load.
-fn grants(config: &ConnectConfig) -> String {
+/// The statements with which an administrator allows this user to load.
+fn grants(config: &PostgresConnectConfig) -> String {
     let (database, user) = (ident(&config.database), ident(&config.user));
     format!(
         "GRANT CREATE ON DATABASE {database} TO {user}; where schema {SCHEMA} is there already: \

@@ -1,51 +1,54 @@
-//! The test tables: their shape.
+//! The row shape of the test tables.
 
 use dyno_plan::DataSpec;
 
 use dyno_engine::data::CLASSIC_COLUMN_BYTES;
-pub(crate) use dyno_engine::layout::Table;
+pub(crate) use dyno_engine::layout::TestTable;
 use dyno_engine::layout::columns;
 
-/// The schema of everything Dyno makes, and what it puts before names.
+/// The schema of all objects that Dyno creates, with which it qualifies names.
 pub(crate) const SCHEMA: &str = "dyno";
 const PREFIX: &str = "dyno.";
 
-/// Bytes of each text column; longer than 126, so each has a four-byte length word and a row is a little over 2.5 KiB.
+/// Bytes of each text column. More than 126, so each has a four-byte length word and a row is a little over
+/// 2.5 KiB.
 pub(crate) const COLUMN_BYTES: usize = CLASSIC_COLUMN_BYTES;
 
-/// Percent of a block that inserts may fill. A row takes more than this of a block of up to 16 KiB, and at 32 KiB what
-/// is left is less than a row, so a second row never fits; the rest is room for HOT updates.
+/// Percentage of a block that inserts may fill. In blocks of up to 16 KiB a row takes more than this, and at
+/// 32 KiB the remaining share is less than a row. A second row therefore never fits, and the rest is space
+/// for HOT updates.
 const FILLFACTOR: u32 = 10;
 
 /// Every table of `spec` that has rows.
-pub(crate) fn tables(spec: &DataSpec) -> Vec<Table> {
-    Table::all(spec, PREFIX)
+pub(crate) fn tables(spec: &DataSpec) -> Vec<TestTable> {
+    TestTable::all(spec, PREFIX)
 }
 
-/// Those of them that are read by key.
-pub(super) fn tables_of_rows(spec: &DataSpec) -> impl Iterator<Item = Table> {
-    Table::of_rows(spec, PREFIX)
+/// The tables of `spec` that are read by key.
+pub(super) fn tables_of_rows(spec: &DataSpec) -> impl Iterator<Item = TestTable> {
+    TestTable::of_rows(spec, PREFIX)
 }
 
-/// Statements that create the table, empty.
+/// The statements that create the table, empty.
 ///
-/// `STORAGE PLAIN` keeps every column in the row and uncompressed; it is set afterwards, because `CREATE TABLE` takes
-/// it only from version 16 on. No statement filters by a text column, so ANALYZE, by hand or by autovacuum in the
-/// middle of a run, need not sort their filler.
-pub(super) fn create_sql(table: &Table) -> String {
+/// `STORAGE PLAIN` keeps every column in the row and uncompressed. It is set afterwards because `CREATE
+/// TABLE` supports it only from version 16 on. No statement filters by a text column. The text columns have
+/// no statistics, so that ANALYZE, manual or by autovacuum during a run, does not sort their filler.
+pub(super) fn create_sql(table: &TestTable) -> String {
     let name = table.name();
-    let each = |f: &dyn Fn(String) -> String| columns().map(f).collect::<Vec<_>>().join(", ");
-    let definitions = each(&|column| format!("{column} text NOT NULL"));
-    let plain = each(&|c| format!("ALTER COLUMN {c} SET STORAGE PLAIN, ALTER COLUMN {c} SET STATISTICS 0"));
+    let join_columns = |f: &dyn Fn(String) -> String| columns().map(f).collect::<Vec<_>>().join(", ");
+    let definitions = join_columns(&|column| format!("{column} text NOT NULL"));
+    let plain =
+        join_columns(&|c| format!("ALTER COLUMN {c} SET STORAGE PLAIN, ALTER COLUMN {c} SET STATISTICS 0"));
     format!(
         "CREATE TABLE {name} (custid int8 NOT NULL, ver int8 NOT NULL DEFAULT 0, {definitions}) \
          WITH (fillfactor = {FILLFACTOR}); ALTER TABLE {name} {plain}"
     )
 }
 
-/// Names of all its indexes and the statements that create them. The secondary key follows from `custid`, so rows are as wide
-/// without it, and an update changes nothing of it.
-pub(super) fn indexes(table: &Table, spec: &DataSpec) -> Vec<(String, String)> {
+/// The table's indexes with the statements that create them. The secondary key is computed from `custid`, so
+/// rows have the same width without it, and updates do not change it.
+pub(super) fn indexes(table: &TestTable, spec: &DataSpec) -> Vec<(String, String)> {
     let secondary = format!("({})", spec.secondary_sql("%"));
     let all = [(table.index_name(), "custid"), (table.secondary_index_name(spec), &secondary)];
     let create = |name: &str, key: &str| format!("CREATE INDEX {name} ON {} ({key})", table.name());

@@ -1,33 +1,33 @@
-//! Whether a table is what it shall be, measured from the database itself.
+//! Measures in the database whether a table matches its spec.
 //!
-//! One scan counts the rows, checks that the keys are `1..=rows`, each once, and counts the rows that are the first of their
-//! block. Freshly loaded all are, so blocks with rows are exactly rows. Where some are not (a resumed load reuses line
-//! pointers), a second scan counts distinct blocks.
+//! One scan counts the rows, checks that the keys are `1..=rows`, and counts the rows that are the first of
+//! their block. In a new table all rows are, so the number of blocks with rows is the number of rows. If some
+//! are not (a resumed load reuses line pointers), a second scan counts distinct blocks.
 
 use dyno_plan::DataSpec;
 
-use super::super::wire::Connection;
-use super::keys::{KEYS, check_keys, check_secondary, wrong};
+use super::super::wire::PostgresConnection;
+use super::keys::{KEYS, check_keys, check_secondary, table_error};
 use super::spot::check_order;
-use super::tables::{COLUMN_BYTES, Table};
+use super::tables::{COLUMN_BYTES, TestTable};
 use dyno_engine::layout::{RowText, checked_key, text_columns};
 use dyno_engine::row::first;
 use dyno_engine::{SchemaFacts, TargetError};
 
-/// Rows of each table whose contents are read back and compared with what was to be written.
+/// Rows of each table whose contents are read and compared with the expected ones.
 const SAMPLED_ROWS: u64 = 8;
 
-/// Measures `table`; its facts, and the blocks of its file whether they hold rows or not.
+/// Measures `table`; returns its facts, and the number of blocks of its file including empty ones.
 ///
 /// # Errors
-/// `Data` if rows, keys, contents or rows per block are not what `spec` asks for.
+/// `Data` if rows, keys, contents or rows per block do not match `spec`.
 pub(super) fn measure(
-    connection: &mut Connection,
+    connection: &mut PostgresConnection,
     spec: &DataSpec,
-    table: &Table,
+    table: &TestTable,
 ) -> Result<(SchemaFacts, u64), TargetError> {
     let name = table.name();
-    let unreadable = || wrong(table, "could not be measured: the database's answer cannot be read");
+    let unreadable = || table_error(table, "could not be measured: the database's answer cannot be read");
     let rows = connection
         .simple(&format!("SELECT {KEYS}, count(*) FILTER (WHERE ctid::text LIKE '%,1)') FROM {name}"))?;
     let row = rows.first().ok_or_else(unreadable)?;
@@ -41,8 +41,8 @@ pub(super) fn measure(
         first(&rows, 0).ok_or_else(unreadable)?
     };
     if blocks != count {
-        let found = format!("holds {count} rows in {blocks} blocks, and one row per block is the method");
-        return Err(wrong(table, &found));
+        let fault = format!("holds {count} rows in {blocks} blocks, and one row per block is the method");
+        return Err(table_error(table, &fault));
     }
     let rows = connection.simple(&format!(
         "SELECT pg_relation_size('{name}') / current_setting('block_size')::int8, pg_total_relation_size('{name}')"
@@ -57,11 +57,11 @@ pub(super) fn measure(
     Ok((table.facts(name, blocks, bytes), relation_blocks))
 }
 
-/// Reads rows in blocks spread over the table and compares every byte.
+/// Reads rows in blocks that are spread over the table and compares every byte.
 fn check_contents(
-    connection: &mut Connection,
+    connection: &mut PostgresConnection,
     spec: &DataSpec,
-    table: &Table,
+    table: &TestTable,
     relation_blocks: u64,
 ) -> Result<(), TargetError> {
     let step = (relation_blocks / SAMPLED_ROWS).max(1);
@@ -78,7 +78,7 @@ fn check_contents(
     ))?;
     let mut text = RowText::new(spec, table, COLUMN_BYTES);
     for row in &rows {
-        checked_key(table, row, &mut text).map_err(|fault| wrong(table, &fault))?;
+        checked_key(table, row, &mut text).map_err(|fault| table_error(table, &fault))?;
     }
     Ok(())
 }

@@ -1,18 +1,18 @@
-//! Reading every row's version, in pieces that fit into memory.
+//! Reads every row's version in pieces that fit into memory.
 
 use dyno_plan::DataSpec;
 
-use super::super::wire::Connection;
+use super::super::wire::PostgresConnection;
 use super::tables::tables_of_rows;
 use dyno_engine::data::UpdateValues;
 use dyno_engine::{RowVersion, TargetError};
 
-/// Rows that one piece holds.
+/// Number of rows that are read per piece.
 const ROWS_PER_PIECE: u32 = 10_000;
 
-/// Tells `visit` of every row of the tables that updates go to, all of them as they are at one moment.
+/// Calls `visit` for every row of the tables that updates modify, all in one consistent snapshot.
 pub(crate) fn versions(
-    connection: &mut Connection,
+    connection: &mut PostgresConnection,
     spec: &DataSpec,
     visit: &mut dyn FnMut(&RowVersion<'_>),
 ) -> Result<(), TargetError> {

@@ -1,33 +1,38 @@
-//! The lock of the whole server, beside that of the database.
+//! The lock of the whole server, in addition to that of the database.
 //!
-//! Advisory locks are each database's own: the same key taken in two databases is two locks. But `pg_locks` shows those of
-//! all databases to every user. So each Dyno first takes its key in its own database and looks for others' after it: of two
-//! that come at one moment at least one sees the other, whatever the order, and gives way. Both may, so each tries again
-//! after a pause of its own. It needs no right, no common database, and leaves nothing.
+//! Advisory locks belong to one database: the same key in two databases gives two locks. But `pg_locks` shows
+//! the locks of all databases to every user. Each Dyno process first acquires its key in its own database and
+//! then looks for others. If two start at the same moment, at least one sees the other and releases its lock.
+//! Both may do so, therefore each tries again after a different pause. This needs no privilege and no common
+//! database, and leaves nothing behind.
 
 use std::time::{Duration, Instant};
 
 use super::key::{DYING_MS, KEY, NAME};
-use crate::wire::Connection;
+use crate::wire::PostgresConnection;
 use dyno_engine::data::mix;
 use dyno_engine::lock::server_busy;
 use dyno_engine::{Claim, Holder, TargetError};
 
-/// The second half of the key: 1 is the lock of the database, 2 that of its loads and drops.
+/// The second part of the key: 1 is the lock of the database, 2 that of its loads and drops.
 const OBJECT: u32 = 3;
 
-/// The shortest pause before another try, and the spread of it, in milliseconds.
+/// The shortest pause before another attempt, and the range added to it, in milliseconds.
 const PAUSE_MS: (u64, u64) = (20, 60);
 
-/// Somebody else's lock of the server.
-struct Other {
+/// A lock of the server that another process holds.
+struct PostgresConflictingLock {
     backend: String,
     holder: Option<Holder>,
     database: String,
 }
 
-/// Takes the server's lock on `connection`, which holds that of its database.
-pub(super) fn take(connection: &mut Connection, claim: Claim, target: &str) -> Result<(), TargetError> {
+/// Acquires the server's lock on `connection`, which already holds the lock of its database.
+pub(super) fn take(
+    connection: &mut PostgresConnection,
+    claim: Claim,
+    target: &str,
+) -> Result<(), TargetError> {
     let (class, _) = KEY;
     let way = match claim {
         Claim::Alone => "",
@@ -35,9 +40,9 @@ pub(super) fn take(connection: &mut Connection, claim: Claim, target: &str) -> R
     };
     let until = Instant::now() + Duration::from_millis(DYING_MS.into());
     for attempt in 0.. {
-        // Nobody waits for it: within one database its own lock keeps others off.
+        // This does not wait: within one database the database lock excludes others.
         connection.simple(&format!("SELECT pg_advisory_lock{way}({class}, {OBJECT}) AS dyno_lock"))?;
-        let Some(other) = other(connection, claim)? else { return Ok(()) };
+        let Some(other) = find_conflict(connection, claim)? else { return Ok(()) };
         connection.simple(&format!("SELECT pg_advisory_unlock{way}({class}, {OBJECT}) AS dyno_lock"))?;
         if Instant::now() >= until {
             let end =
@@ -46,14 +51,17 @@ pub(super) fn take(connection: &mut Connection, claim: Claim, target: &str) -> R
             return Err(server_busy(target, other.holder.as_ref(), Some(&place), &end));
         }
         let (least, spread) = PAUSE_MS;
-        let own = mix(u64::from(connection.backend_pid().unsigned_abs()) ^ attempt) % spread;
-        std::thread::sleep(Duration::from_millis(least + own));
+        let jitter_ms = mix(u64::from(connection.backend_pid().unsigned_abs()) ^ attempt) % spread;
+        std::thread::sleep(Duration::from_millis(least + jitter_ms));
     }
     Ok(())
 }
 
-/// One whose claim does not go with `claim`; other targets of this very run have the same words as this connection.
-fn other(connection: &mut Connection, claim: Claim) -> Result<Option<Other>, TargetError> {
+/// A lock that conflicts with `claim`; other targets of the same run have this connection's application name.
+fn find_conflict(
+    connection: &mut PostgresConnection,
+    claim: Claim,
+) -> Result<Option<PostgresConflictingLock>, TargetError> {
     let (class, _) = KEY;
     let disturbing = match claim {
         Claim::Alone => "",
@@ -70,7 +78,7 @@ fn other(connection: &mut Connection, claim: Claim) -> Result<Option<Other>, Tar
     ))?;
     Ok(rows.first().and_then(|row| {
         let name = row.get(1).unwrap_or_default();
-        Some(Other {
+        Some(PostgresConflictingLock {
             backend: row.get(0)?.to_owned(),
             holder: name.strip_prefix(NAME).and_then(Holder::decode),
             database: row.get(2).unwrap_or("unknown").to_owned(),

@@ -1,72 +1,73 @@
-//! Reading the answer to one operation, as its pieces arrive.
+//! Parses the result of one operation as its messages arrive.
 
-use crate::wire::{Connection, PgError, WireError, message_rows};
+use crate::wire::{PostgresConnection, PostgresError, PostgresWireError, message_rows};
 use dyno_engine::Clock;
 
-/// What the server answered.
+/// The result of an operation, as far as Dyno uses it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Answer {
-    /// The integer that the last row begins with, one below zero as its two's complement; 0 where that is NULL.
+pub(super) struct PostgresStatementResult {
+    /// The first column of the last row as an integer: negative numbers in two's complement, 0 if NULL.
     pub(super) value: u64,
-    /// Whether the last row begins with something else.
+    /// Whether the first column of the last row is not an integer.
     pub(super) is_odd: bool,
-    /// Rows, as the command tag counts them.
+    /// Number of rows in the command tag.
     pub(super) rows: u64,
     /// The first letter of the command tag.
     pub(super) tag: u8,
-    /// When the statement had ended and its commit began.
+    /// When the statement ended and its commit began; absent if that was not visible.
     pub(super) ended_ns: Option<u64>,
 }
 
-/// An answer of which a part may be here.
+/// Parser state for a result that may still be incomplete.
 #[derive(Debug, Default)]
-pub(super) struct Reply {
-    answer: Answer,
-    /// Whether rows come as text.
+pub(super) struct PostgresReplyReader {
+    answer: PostgresStatementResult,
+    /// Whether rows contain their values as text.
     is_text: bool,
-    /// How many requests were sent before it whose answers have not come, and the rows of those that have.
-    to_come: u32,
-    before: Vec<u64>,
-    refusal: Option<Box<PgError>>,
+    /// Number of earlier requests whose results have not arrived, and the row counts of those that have.
+    earlier_pending: u32,
+    earlier_rows: Vec<u64>,
+    refusal: Option<Box<PostgresError>>,
 }
 
-impl Reply {
-    /// Nothing has arrived; rows will come as text, or in binary.
+impl PostgresReplyReader {
+    /// A parser that has read nothing; rows will arrive as text or in binary.
     pub(super) fn new(is_text: bool) -> Self {
         Self { is_text, ..Self::default() }
     }
 
-    /// The same behind so many requests.
-    pub(super) fn behind(requests: u32) -> Self {
-        Self { to_come: requests, ..Self::default() }
+    /// A parser for a request that was sent after this many others.
+    pub(super) fn after_requests(requests: u32) -> Self {
+        Self { earlier_pending: requests, ..Self::default() }
     }
 
-    /// Rows of the requests that were sent before it.
-    pub(super) fn before(&self) -> &[u64] {
-        &self.before
+    /// Row counts of the requests that were sent before.
+    pub(super) fn earlier_rows(&self) -> &[u64] {
+        &self.earlier_rows
     }
 
-    /// Takes in what has arrived, up to ReadyForQuery; `None` if that is not here yet. With a `clock`, the arrival of
-    /// CommandComplete is timed, if it was seen before the rest. Descriptions of rows, and rows, are shown to `each`.
+    /// Parses the messages that have arrived, up to ReadyForQuery; returns `None` while the result is
+    /// incomplete. With a `clock`, it records when CommandComplete arrived, if that came before the rest. Row
+    /// descriptions and rows are passed to `each`.
     ///
     /// # Errors
-    /// The server refused, and the connection is in step again; or it is lost.
+    /// The server returned an error and the connection is ready again, or the connection was lost.
     #[inline]
     pub(super) fn take(
         &mut self,
-        connection: &mut Connection,
+        connection: &mut PostgresConnection,
         clock: Option<&dyn Clock>,
         mut each: impl FnMut(u8, &[u8]),
-    ) -> Result<Option<Answer>, WireError> {
+    ) -> Result<Option<PostgresStatementResult>, PostgresWireError> {
         while let Some((tag, body)) = connection.next_here()? {
             match tag {
-                b'D' if self.to_come > 0 => {}
-                b'C' if self.to_come > 0 => {
-                    self.to_come -= 1;
-                    self.before.push(message_rows(connection.line.body(body)));
+                b'D' if self.earlier_pending > 0 => {}
+                b'C' if self.earlier_pending > 0 => {
+                    self.earlier_pending -= 1;
+                    self.earlier_rows.push(message_rows(connection.line.body(body)));
                 }
                 b'D' => {
-                    // The last row counts: through a pooler those of a session's settings come before.
+                    // The last row counts: through a pooler, the row of the session's settings precedes it.
                     let row = connection.line.body(body);
                     each(tag, row);
                     let number = if self.is_text { written(row) } else { integer(row) };
@@ -75,7 +76,7 @@ impl Reply {
                 b'T' => each(tag, connection.line.body(body)),
                 b'C' => {
                     if let Some(clock) = clock {
-                        // Whatever has arrived behind it shows that the commit has ended as well.
+                        // Any data after this message shows that the commit has already ended.
                         self.answer.ended_ns = connection.line.inbound.is_empty().then(|| clock.now_ns());
                     }
                     let tag = connection.line.body(body);
@@ -83,7 +84,7 @@ impl Reply {
                     self.answer.rows = message_rows(tag);
                 }
                 b'Z' => return self.end().map(Some),
-                b'E' => self.refused(PgError::read(connection.line.body(body)))?,
+                b'E' => self.record_refusal(PostgresError::read(connection.line.body(body)))?,
                 _ => {}
             }
         }
@@ -91,29 +92,29 @@ impl Reply {
     }
 
     #[inline]
-    fn end(&mut self) -> Result<Answer, WireError> {
+    fn end(&mut self) -> Result<PostgresStatementResult, PostgresWireError> {
         match self.refusal.take() {
             None => Ok(std::mem::take(&mut self.answer)),
-            Some(error) => Err(WireError::Server(error)),
+            Some(error) => Err(PostgresWireError::Server(error)),
         }
     }
 
-    /// The server goes on to ReadyForQuery after an error, unless it has ended the connection with it.
+    /// After an error the server continues to ReadyForQuery, unless the error ended the connection.
     #[cold]
-    fn refused(&mut self, error: PgError) -> Result<(), WireError> {
+    fn record_refusal(&mut self, error: PostgresError) -> Result<(), PostgresWireError> {
         let error = Box::new(error);
         if error.is_fatal() {
-            return Err(WireError::Server(error));
+            return Err(PostgresWireError::Server(error));
         }
         self.refusal.get_or_insert(error);
         Ok(())
     }
 }
 
-/// The integer in the first column of a row: an `int8`, or one of the shorter ones; 0 is NULL, too.
+/// The integer in the first column of a row: an `int8` or a shorter type; NULL gives 0.
 #[inline]
 fn integer(row: &[u8]) -> Option<u64> {
-    // Column count, length word, value.
+    // The column count, the length word, and the value.
     let (length, value) = row.get(2..)?.split_first_chunk::<4>()?;
     let number = match u32::from_be_bytes(*length) {
         8 => i64::from_be_bytes(*value.first_chunk()?),
@@ -125,7 +126,7 @@ fn integer(row: &[u8]) -> Option<u64> {
     Some(number as u64)
 }
 
-/// The same of a row that comes as text.
+/// Like [`integer`], for a row that arrives as text.
 #[cold]
 fn written(row: &[u8]) -> Option<u64> {
     let (length, value) = row.get(2..)?.split_first_chunk::<4>()?;
@@ -137,11 +138,11 @@ fn written(row: &[u8]) -> Option<u64> {
     digits.parse::<i64>().ok().map(|number| number as u64)
 }
 
-/// Reads on until the connection is in step again.
+/// Reads messages until the connection is ready again.
 #[cold]
-pub(super) fn refused(connection: &mut Connection, error: PgError) -> WireError {
+pub(super) fn refused(connection: &mut PostgresConnection, error: PostgresError) -> PostgresWireError {
     let fatal = error.is_fatal();
-    let error = WireError::Server(Box::new(error));
+    let error = PostgresWireError::Server(Box::new(error));
     if fatal {
         return error;
     }
@@ -149,7 +150,7 @@ pub(super) fn refused(connection: &mut Connection, error: PgError) -> WireError 
         match connection.next() {
             Ok((b'Z', _)) => return error,
             Ok(_) => {}
-            // The connection broke while the server was explaining itself: that is what the session has to know.
+            // The connection broke after the error: the session must know that it is lost.
             Err(lost) => return lost,
         }
     }

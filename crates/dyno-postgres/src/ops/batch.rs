@@ -1,45 +1,48 @@
-//! Requests that are sent together, with one Sync behind them: after an error the server passes over all that follows.
+//! Sends several requests with one Sync: after an error the server skips all that follow.
 
-use super::statements::{Ready, begin_words};
+use super::statements::{PostgresSessionMessages, begin_words};
 use crate::wire::message;
 use dyno_engine::statement::no_pipeline;
-use dyno_engine::{OpError, Request};
+use dyno_engine::{OpError, SessionRequest};
 
-/// Requests that are kept, as messages without a Sync.
+/// Collected requests, as messages without a Sync.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct PostgresRequestBatch {
     bytes: Vec<u8>,
     requests: u32,
 }
 
-impl Batch {
-    /// Requests that are kept.
+impl PostgresRequestBatch {
+    /// Number of requests that are collected.
     #[inline]
     pub(super) fn requests(&self) -> u32 {
         self.requests
     }
 
-    /// The messages as they go over the wire.
+    /// The messages in their encoding for the server.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Lets go of them.
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.requests = 0;
     }
 
-    /// Keeps `request`.
+    /// Adds `request`.
     ///
     /// # Errors
-    /// What is wrong with its values; or it is none that can be kept.
-    pub(super) fn keep(&mut self, request: &Request<'_>, ready: &mut Ready) -> Result<(), Box<OpError>> {
+    /// A value does not fit its parameter, or the request cannot be batched.
+    pub(super) fn queue(
+        &mut self,
+        request: &SessionRequest<'_>,
+        ready: &mut PostgresSessionMessages,
+    ) -> Result<(), Box<OpError>> {
         match *request {
-            Request::Begin(isolation) => self.put(&begin_words(isolation)),
-            Request::Execute(id, values) => {
+            SessionRequest::Begin(isolation) => self.put(&begin_words(isolation)),
+            SessionRequest::Execute(id, values) => {
                 let messages = ready.execute(id, values)?;
-                // All but what ends the transaction that a statement alone is.
+                // Everything except the Sync that would end the statement's own transaction.
                 self.bytes.extend_from_slice(&messages[..messages.len() - message::SYNC.len()]);
             }
             _ => return Err(no_pipeline()),
@@ -48,21 +51,21 @@ impl Batch {
         Ok(())
     }
 
-    /// Puts the messages of a statement behind them.
+    /// Appends the messages of a statement.
     pub(super) fn add(&mut self, messages: &[u8]) {
         self.bytes.extend_from_slice(messages);
     }
 
-    /// Puts a statement without parameters behind them, whose answer means `asked`.
-    pub(super) fn text<T>(&mut self, sql: &str, asked: T) -> T {
+    /// Appends a statement without parameters and a Sync; returns `asked`, which interprets its result.
+    pub(super) fn finish_with<T>(&mut self, sql: &str, pending: T) -> T {
         self.put(sql);
-        self.wait(asked)
+        self.finish(pending)
     }
 
-    /// Puts nothing behind them but what asks for their answers.
-    pub(super) fn wait<T>(&mut self, asked: T) -> T {
+    /// Appends only a Sync, which requests the results.
+    pub(super) fn finish<T>(&mut self, pending: T) -> T {
         message::sync(&mut self.bytes);
-        asked
+        pending
     }
 
     fn put(&mut self, sql: &str) {

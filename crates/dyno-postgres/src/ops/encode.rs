@@ -1,9 +1,9 @@
-//! Binary values as the protocol carries them.
+//! Encodes values in the protocol's binary format.
 
 use crate::wire::message;
 use dyno_engine::{OpError, Type, Value};
 
-/// Type numbers of `pg_type`, fixed since the beginning.
+/// Type numbers of `pg_type`, which never change.
 pub(super) mod oid {
     pub(in super::super) const INT8: u32 = 20;
     pub(in super::super) const INT2: u32 = 21;
@@ -16,7 +16,7 @@ pub(super) mod oid {
     pub(in super::super) const NUMERIC: u32 = 1700;
     pub(in super::super) const FLOAT8: u32 = 701;
     pub(in super::super) const BYTEA: u32 = 17;
-    /// The server decides.
+    /// The server infers the type.
     pub(in super::super) const UNKNOWN: u32 = 0;
     pub(in super::super) const INT2_ARRAY: u32 = 1005;
     pub(in super::super) const INT8_ARRAY: u32 = 1016;
@@ -24,8 +24,8 @@ pub(super) mod oid {
 }
 
 /// The server's type of a parameter.
-pub(super) fn type_oid(of: Type) -> u32 {
-    match of {
+pub(super) fn type_oid(param_type: Type) -> u32 {
+    match param_type {
         Type::Int => oid::INT8,
         Type::Real => oid::FLOAT8,
         Type::Text => oid::TEXT,
@@ -34,24 +34,24 @@ pub(super) fn type_oid(of: Type) -> u32 {
     }
 }
 
-/// How the values of a parameter are written.
+/// The encoding of a parameter's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoding {
     Int2,
     Int4,
     Int8,
-    /// `oid`: 32 bits without a sign.
+    /// `oid`: an unsigned 32-bit number.
     Oid,
     Float4,
     Float8,
     /// The bytes of the value.
     Bytes,
-    /// As text, which the server reads as its type.
+    /// As text that the server parses as its type.
     Text,
 }
 
 impl Encoding {
-    /// How values of this kind are written for a parameter that has the type `type_number` for the server.
+    /// The encoding of values of this kind for a parameter that has the type `type_number` on the server.
     pub(super) fn new(kind: Type, type_number: u32) -> Self {
         match (kind, type_number) {
             (Type::Int, oid::INT2) => Self::Int2,
@@ -65,7 +65,7 @@ impl Encoding {
         }
     }
 
-    /// The name of the server's type and the whole numbers that it holds.
+    /// The name of the server's type and its range of integers.
     fn range(self) -> Option<(&'static str, i64, i64)> {
         match self {
             Self::Int2 => Some(("smallint", i64::from(i16::MIN), i64::from(i16::MAX))),
@@ -76,7 +76,7 @@ impl Encoding {
     }
 }
 
-/// Refuses a value that the type of parameter `number` cannot hold.
+/// Returns an error if the type of parameter `number` cannot hold the value.
 #[inline]
 pub(super) fn check_range(value: Value<'_>, encoding: Encoding, number: usize) -> Result<(), Box<OpError>> {
     match (value, encoding.range()) {
@@ -91,25 +91,25 @@ pub(super) fn check_range(value: Value<'_>, encoding: Encoding, number: usize) -
     }
 }
 
-/// Appends the format codes of parameters with these encodings: binary, or text where the server reads the value.
+/// Appends the format codes of parameters with these encodings: binary, or text that the server parses.
 pub(super) fn formats(out: &mut Vec<u8>, encodings: &[Encoding]) {
     if encodings.contains(&Encoding::Text) {
         message::count(out, encodings.len());
         encodings.iter().for_each(|&encoding| message::count(out, usize::from(encoding != Encoding::Text)));
     } else {
-        // One for all.
+        // One code for all parameters.
         message::count(out, 1);
         message::count(out, 1);
     }
 }
 
-/// Appends the bytes of a value that [`check_range`] took; false if it is NULL, which has none.
+/// Appends the bytes of a value that [`check_range`] accepted; returns false for NULL, which has none.
 pub(super) fn value(out: &mut Vec<u8>, value: Value<'_>, encoding: Encoding) -> bool {
     match (value, encoding) {
         (Value::Null, _) => return false,
         (Value::Int(number), Encoding::Text) => out.extend_from_slice(number.to_string().as_bytes()),
         (Value::Real(number), Encoding::Text) => out.extend_from_slice(number.to_string().as_bytes()),
-        // The low bytes of a number are the number in a shorter type.
+        // In big-endian order, the last bytes of a number are the number in a shorter type.
         (Value::Int(number), Encoding::Int2) => out.extend_from_slice(&int8(number)[6..]),
         (Value::Int(number), Encoding::Int4 | Encoding::Oid) => out.extend_from_slice(&int8(number)[4..]),
         (Value::Int(number), _) => out.extend_from_slice(&int8(number)),
@@ -126,7 +126,7 @@ pub(super) fn int8(value: i64) -> [u8; 8] {
     value.to_be_bytes()
 }
 
-/// Appends a one-dimensional array without NULLs whose elements are appended by `element`.
+/// Appends a one-dimensional array without NULLs; `element` appends each element.
 pub(super) fn array<T>(
     out: &mut Vec<u8>,
     element_type: u32,
@@ -149,7 +149,7 @@ pub(super) fn array<T>(
 
 /// Appends an `int8` with its length word.
 ///
-/// Keys and numbers are below 2^62: `DataSpec` has no more rows, and no run does more operations.
+/// Keys and numbers are below 2^62: `DataSpec` has no more rows, and no run executes more operations.
 pub(super) fn put_int8(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&8u32.to_be_bytes());
     out.extend_from_slice(&int8(value as i64));

@@ -1,32 +1,32 @@
-//! Types of parameters that the server infers, for statements that it refuses with the types that Dyno declares.
+//! Asks the server to infer parameter types for statements that it rejects with Dyno's declared types.
 //!
-//! Whole numbers are declared as `bigint` and texts as `text`, so `repeat('x', :n)` finds no function. Such a statement is
-//! parsed again: first with all types left to the server, then with those that literals have (`integer`, `numeric` and
-//! unknown), which is what the simple protocol sends.
+//! Dyno declares integers as `bigint` and texts as `text`, so `repeat('x', :n)` matches no function. Such a
+//! statement is parsed again: first with all types left to the server, then with the types of literals
+//! (`integer`, `numeric` and unknown), which the simple protocol would use.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::encode::{oid, type_oid};
-use crate::connect::ConnectConfig;
-use crate::wire::{Connection, Fields, PgError, WireError, message};
+use crate::connect::PostgresConnectConfig;
+use crate::wire::{PostgresConnection, PostgresError, PostgresFieldReader, PostgresWireError, message};
 use dyno_engine::{Refusal as _, SessionSetup, Statement, TargetError, Type};
 
-/// The longest wait for the server to end the connection on which types are asked for.
+/// The longest wait for the server to end the connection that infers types.
 const CLOSE_WAIT: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// Errors that other types of parameters may avoid: no such function or operator, wrong type, ambiguous function,
-/// ambiguous or unknown type of a parameter, no such cast.
+/// Errors that other parameter types may avoid: no such function or operator, wrong type, ambiguous function,
+/// ambiguous or unknown parameter type, no such cast.
 const TYPE_ERRORS: [&str; 6] = ["42883", "42804", "42725", "42P08", "42P18", "42846"];
 
-/// The types that the server knows for the parameters of a statement, by their numbers in `pg_type`.
+/// The server's types for the parameters of a statement, as numbers of `pg_type`.
 pub(super) type Oids = Vec<u32>;
 
-/// The types of parameters that the server was asked for. All sessions of a target share them, so that it is asked once.
+/// Inferred parameter types. All sessions of a target share them, so the server is asked once.
 #[derive(Debug, Default)]
 pub(crate) struct InferredTypes(Mutex<Vec<(Statement, Oids)>>);
 
 impl InferredTypes {
-    /// The types for each statement of `setup`: the inferred ones where they are known, else the declared ones.
+    /// The types for each statement of `setup`: inferred ones if known, otherwise the declared ones.
     pub(super) fn of(&self, setup: &SessionSetup) -> Vec<Oids> {
         let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let types = |statement: &Statement| {
@@ -36,16 +36,16 @@ impl InferredTypes {
         setup.statements.iter().map(types).collect()
     }
 
-    /// Asks the server for the types of all statements that it refuses with the declared ones, on a connection of its own.
-    /// `explain` puts its refusals into words.
+    /// Asks the server for the types of all statements that it rejects with the declared ones, on a
+    /// connection of its own. `explain` words its errors.
     ///
     /// # Errors
-    /// It refuses a statement with all types that parameters can have.
+    /// The server rejects a statement with every possible combination of types.
     pub(super) fn infer(
         &self,
-        config: &ConnectConfig,
+        config: &PostgresConnectConfig,
         setup: &SessionSetup,
-        explain: impl Fn(WireError) -> TargetError,
+        explain: impl Fn(PostgresWireError) -> TargetError,
     ) -> Result<(), TargetError> {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = |statement: &&Statement| {
@@ -55,7 +55,7 @@ impl InferredTypes {
         if open.is_empty() {
             return Ok(());
         }
-        let mut connection = Connection::open(config, "dyno check")?;
+        let mut connection = PostgresConnection::open(config, "dyno check")?;
         for statement in open {
             let types = infer(&mut connection, statement).map_err(&explain)?;
             entries.push((statement.clone(), types));
@@ -65,25 +65,26 @@ impl InferredTypes {
     }
 }
 
-/// Whether other types of parameters may avoid `error`.
+/// Whether other parameter types may avoid `error`.
 pub(super) fn is_type_error(error: &TargetError) -> bool {
-    PgError::of(error).is_some_and(|server| TYPE_ERRORS.contains(&server.code.as_str()))
+    PostgresError::of(error).is_some_and(|server| TYPE_ERRORS.contains(&server.code.as_str()))
 }
 
 fn is_same(a: &Statement, b: &Statement) -> bool {
     a.sql == b.sql && a.params == b.params
 }
 
-/// The types that Dyno declares.
+/// The types that Dyno declares for the parameters.
 fn declared(statement: &Statement) -> Oids {
     statement.params.iter().map(|&kind| type_oid(kind)).collect()
 }
 
-/// The types with which the server takes `statement`.
-fn infer(connection: &mut Connection, statement: &Statement) -> Result<Oids, WireError> {
+/// The types with which the server accepts `statement`.
+fn infer(connection: &mut PostgresConnection, statement: &Statement) -> Result<Oids, PostgresWireError> {
     let kinds = &statement.params;
     let first = describe(connection, &statement.sql, &declared(statement));
-    if !matches!(&first, Err(WireError::Server(error)) if TYPE_ERRORS.contains(&error.code.as_str())) {
+    if !matches!(&first, Err(PostgresWireError::Server(error)) if TYPE_ERRORS.contains(&error.code.as_str()))
+    {
         return first.map(|_| declared(statement));
     }
     let unspecified: Oids =
@@ -105,7 +106,7 @@ fn infer(connection: &mut Connection, statement: &Statement) -> Result<Oids, Wir
     }
 }
 
-/// The type of a literal of this kind in a statement.
+/// The type that a literal of this kind has in a statement.
 fn literal_oid(kind: Type) -> u32 {
     match kind {
         Type::Int => oid::INT4,
@@ -115,7 +116,7 @@ fn literal_oid(kind: Type) -> u32 {
     }
 }
 
-/// Whether the type with this number holds values of this kind as they are.
+/// Whether the type with this number holds values of this kind without conversion.
 fn is_exact(kind: Type, number: u32) -> bool {
     match kind {
         Type::Int => matches!(number, oid::INT2 | oid::INT4 | oid::INT8 | oid::OID),
@@ -124,15 +125,19 @@ fn is_exact(kind: Type, number: u32) -> bool {
     }
 }
 
-/// Whether the server reads a value of this kind, written as text, as the type with this number.
+/// Whether the server can parse a text value of this kind as the type with this number.
 fn is_writable(kind: Type, number: u32) -> bool {
     const TEXTS: [u32; 3] = [oid::TEXT, oid::BPCHAR, oid::VARCHAR];
     const NUMBERS: [u32; 3] = [oid::NUMERIC, oid::FLOAT4, oid::FLOAT8];
     is_exact(kind, number) || TEXTS.contains(&number) || NUMBERS.contains(&number)
 }
 
-/// The types of the parameters of `sql`, of which `types` are given; the server decides on those that are 0.
-fn describe(connection: &mut Connection, sql: &str, types: &[u32]) -> Result<Oids, WireError> {
+/// The parameter types of `sql`, given `types`; the server infers those that are 0.
+fn describe(
+    connection: &mut PostgresConnection,
+    sql: &str,
+    types: &[u32],
+) -> Result<Oids, PostgresWireError> {
     let out = &mut connection.line.out;
     message::parse(out, "", sql, types);
     message::describe_statement(out, "");
@@ -147,19 +152,22 @@ fn describe(connection: &mut Connection, sql: &str, types: &[u32]) -> Result<Oid
         let body = connection.line.body(body);
         match tag {
             b't' => {
-                found = described(body)
-                    .ok_or_else(|| WireError::protocol("a description of parameters that ends too early"))?;
+                found = described(body).ok_or_else(|| {
+                    PostgresWireError::protocol("a description of parameters that ends too early")
+                })?;
             }
-            b'E' if refusal.is_none() => refusal = Some(WireError::Server(Box::new(PgError::read(body)))),
+            b'E' if refusal.is_none() => {
+                refusal = Some(PostgresWireError::Server(Box::new(PostgresError::read(body))));
+            }
             b'Z' => return refusal.map_or(Ok(found), Err),
             _ => {}
         }
     }
 }
 
-/// The types in a description of parameters.
+/// Parses the types in a description of parameters.
 fn described(body: &[u8]) -> Option<Oids> {
-    let mut fields = Fields::new(body);
+    let mut fields = PostgresFieldReader::new(body);
     let count = fields.u16()?;
     (0..count).map(|_| fields.i32().map(i32::cast_unsigned)).collect()
 }

@@ -1,13 +1,15 @@
-//! The operations of the classic method in SQL.
+//! The SQL of the block workload's operations.
 
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS};
 use dyno_engine::layout::{text_columns, updated_columns};
-use dyno_engine::{Answer, Blocks, BlocksSql, BlocksStatement, Kind, Slot, Statement, Type};
+use dyno_engine::{
+    BlockSessionConfig, BlockStatementKind, BlocksSql, BlocksStatement, ResultKind, Slot, Statement, Type,
+};
 
 const PAIR: [Type; 2] = [Type::Int, Type::Int];
 
-/// The method for the schema and the data of `blocks`.
-pub fn blocks(blocks: &Blocks) -> BlocksSql {
+/// The block workload's statements for the schema and the data of `blocks`.
+pub fn blocks(blocks: &BlockSessionConfig) -> BlocksSql {
     let range = vec![Slot::KEY, Slot::last(blocks.work_unit)];
     let mut statements = vec![
         select(blocks, &range),
@@ -28,33 +30,33 @@ pub fn blocks(blocks: &Blocks) -> BlocksSql {
     BlocksSql { column_bytes: CLASSIC_COLUMN_BYTES, pad_bytes: 0, statements }
 }
 
-/// Counts the rows of a range; `c2` is in no index, so each row's block is visited.
-fn select(Blocks { schema, .. }: &Blocks, range: &[Slot]) -> BlocksStatement {
+/// Counts the rows of a range. `c2` is in no index, so the server reads each row's block.
+fn select(BlockSessionConfig { schema, .. }: &BlockSessionConfig, range: &[Slot]) -> BlocksStatement {
     let sql = format!("SELECT COUNT(c2) FROM dyno.rows_{schema} WHERE custid BETWEEN $1 AND $2");
-    BlocksStatement::read(Kind::Select, sql, &PAIR, range, Answer::Number)
+    BlocksStatement::read(BlockStatementKind::Select, sql, &PAIR, range, ResultKind::Number)
 }
 
 /// Reads the row of a key.
-fn lookup(Blocks { schema, .. }: &Blocks) -> BlocksStatement {
+fn lookup(BlockSessionConfig { schema, .. }: &BlockSessionConfig) -> BlocksStatement {
     let sql = format!("SELECT c2 FROM dyno.rows_{schema} WHERE custid = $1");
-    BlocksStatement::read(Kind::Lookup, sql, &[Type::Int], &[Slot::KEY], Answer::Row)
+    BlocksStatement::read(BlockStatementKind::Lookup, sql, &[Type::Int], &[Slot::KEY], ResultKind::Row)
 }
 
 /// Counts the rows of one value of the secondary key.
-fn secondary(Blocks { schema, spec, .. }: &Blocks) -> BlocksStatement {
+fn secondary(BlockSessionConfig { schema, spec, .. }: &BlockSessionConfig) -> BlocksStatement {
     let key = spec.secondary_sql("%");
     let sql = format!("SELECT COUNT(c2) FROM dyno.rows_{schema} WHERE ({key}) = $1");
-    BlocksStatement::read(Kind::Secondary, sql, &[Type::Int], &[Slot::KEY], Answer::Number)
+    BlocksStatement::read(BlockStatementKind::Secondary, sql, &[Type::Int], &[Slot::KEY], ResultKind::Number)
 }
 
 /// Counts the rows of the table without an index.
-fn scan(Blocks { schema, .. }: &Blocks) -> BlocksStatement {
+fn scan(BlockSessionConfig { schema, .. }: &BlockSessionConfig) -> BlocksStatement {
     let sql = format!("SELECT COUNT(c2) FROM dyno.scan_{schema}");
-    BlocksStatement::read(Kind::Scan, sql, &[], &[], Answer::Number)
+    BlocksStatement::read(BlockStatementKind::Scan, sql, &[], &[], ResultKind::Number)
 }
 
-/// Gives the rows of a range new values.
-fn update(Blocks { schema, redo, .. }: &Blocks, range: &[Slot]) -> BlocksStatement {
+/// Updates the rows of a range with new values.
+fn update(BlockSessionConfig { schema, redo, .. }: &BlockSessionConfig, range: &[Slot]) -> BlocksStatement {
     let columns = updated_columns(*redo).enumerate();
     let set: String = columns.map(|(i, column)| format!(", c{column} = ${}", i + 3)).collect();
     let sql = format!("UPDATE dyno.rows_{schema} SET ver = ver + 1{set} WHERE custid BETWEEN $1 AND $2");
@@ -62,45 +64,46 @@ fn update(Blocks { schema, redo, .. }: &Blocks, range: &[Slot]) -> BlocksStateme
     let (mut types, mut slots) = (PAIR.to_vec(), range.to_vec());
     types.extend(vec![Type::Text; columns]);
     slots.extend((0..columns).map(Slot::Column));
-    BlocksStatement::write(Kind::Update, sql, &types, &slots)
+    BlocksStatement::write(BlockStatementKind::Update, sql, &types, &slots)
 }
 
 /// Inserts a row with new values.
-fn insert(Blocks { schema, .. }: &Blocks) -> BlocksStatement {
+fn insert(BlockSessionConfig { schema, .. }: &BlockSessionConfig) -> BlocksStatement {
     let columns = text_columns(", ");
     let values: String = (0..TEXT_COLUMNS).map(|i| format!(", ${}", i + 2)).collect();
     let sql = format!("INSERT INTO dyno.rows_{schema} (custid, {columns}) VALUES ($1{values})");
     let (mut types, mut slots) = (vec![Type::Int], vec![Slot::KEY]);
     types.extend([Type::Text; TEXT_COLUMNS]);
     slots.extend((0..TEXT_COLUMNS).map(Slot::Column));
-    BlocksStatement::write(Kind::Insert, sql, &types, &slots)
+    BlocksStatement::write(BlockStatementKind::Insert, sql, &types, &slots)
 }
 
 /// Deletes the row of a key.
-fn delete(Blocks { schema, .. }: &Blocks) -> BlocksStatement {
+fn delete(BlockSessionConfig { schema, .. }: &BlockSessionConfig) -> BlocksStatement {
     let sql = format!("DELETE FROM dyno.rows_{schema} WHERE custid = $1");
-    BlocksStatement::write(Kind::Delete, sql, &[Type::Int], &[Slot::KEY])
+    BlocksStatement::write(BlockStatementKind::Delete, sql, &[Type::Int], &[Slot::KEY])
 }
 
-/// Counts the rows of a range for a look at what an update has left.
-fn found(Blocks { schema, .. }: &Blocks, range: &[Slot]) -> BlocksStatement {
+/// Counts the rows of a range, to check the result of an update.
+fn found(BlockSessionConfig { schema, .. }: &BlockSessionConfig, range: &[Slot]) -> BlocksStatement {
     let sql = format!("SELECT COUNT(*) FROM dyno.rows_{schema} WHERE custid BETWEEN $1 AND $2");
-    BlocksStatement::look(Kind::Found, sql, &PAIR, range)
+    BlocksStatement::look(BlockStatementKind::Found, sql, &PAIR, range)
 }
 
-/// Counts those in which `c2` begins with the stamp `$3`, or with one that another session of this run (`$4` the run's prefix,
-/// `$5` this session's) wrote.
-fn fresh(Blocks { schema, .. }: &Blocks, range: &[Slot]) -> BlocksStatement {
+/// Counts the rows in which `c2` begins with the stamp `$3` or with one that another session of this run
+/// wrote. `$4` is the run's prefix, `$5` this session's prefix.
+fn fresh(BlockSessionConfig { schema, .. }: &BlockSessionConfig, range: &[Slot]) -> BlocksStatement {
     let sql = format!(
         "SELECT COUNT(*) FROM dyno.rows_{schema} WHERE custid BETWEEN $1 AND $2 \
          AND (starts_with(c2, $3) OR (starts_with(c2, $4) AND NOT starts_with(c2, $5)))"
     );
     let types = [Type::Int, Type::Int, Type::Text, Type::Text, Type::Text];
     let slots = [range, &[Slot::Stamp, Slot::RunPrefix, Slot::SessionPrefix]].concat();
-    BlocksStatement::look(Kind::Fresh, sql, &types, &slots)
+    BlocksStatement::look(BlockStatementKind::Fresh, sql, &types, &slots)
 }
 
-/// The session's own statement at an edge: makes all statistics of this session visible at its end; from version 15 on.
+/// The statement at a window boundary: makes all statistics of this session visible when it ends; from
+/// version 15 on.
 pub(super) fn edge() -> Statement {
     Statement::look("edge", super::super::counters::FLUSH.to_owned(), &[])
 }
@@ -124,8 +127,16 @@ mod tests {
                 secondary: false,
             };
             let extra = Extra::default();
-            let blocks =
-                Blocks { schema, spec, work_unit: 1, redo, extra, seed: 1, run_stamp: 1, session: 0 };
+            let blocks = BlockSessionConfig {
+                schema,
+                spec,
+                work_unit: 1,
+                redo,
+                extra,
+                seed: 1,
+                run_stamp: 1,
+                session: 0,
+            };
             super::update(&blocks, &[Slot::KEY, Slot::KEY]).statement
         };
         assert_eq!(

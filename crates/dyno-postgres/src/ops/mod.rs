@@ -1,15 +1,17 @@
 //! The hot path: one session's operations on a blocking socket.
 //!
-//! Every operation is one `write` of a prepared message with its keys patched in, and one `read` of the whole answer; an
-//! update takes a second `read`, for the commit. Nothing is allocated after the session was opened.
+//! Every operation is one `write` of a prepared message with its keys filled in, and one `read` of the
+//! complete result. An update needs a second `read` for the commit. Nothing is allocated after the session
+//! has been opened.
 //!
-//! **Where a commit begins.** An update is sent as Bind, Execute, Flush, Sync in one write. The statement runs in the
-//! implicit transaction that Sync ends. Flush makes the server send the statement's CommandComplete before it commits, so
-//! the client sees the end of the update and the end of the commit as two arrivals without a second round trip. If both
-//! have arrived in one `read`, the boundary was not seen and is not made up.
+//! **Where a commit begins.** An update is sent as Bind, Execute, Flush, Sync in one write. The statement
+//! runs in the implicit transaction that Sync ends. Flush makes the server send the statement's
+//! CommandComplete before it commits. The client therefore sees the end of the update and the end of the
+//! commit as two arrivals without a second round trip. If one `read` returns both, the boundary was not
+//! visible, and Dyno does not estimate it.
 //!
-//! **Plans.** [`SESSION_SETTINGS`] keep the plans of all operations constant from the first execution on, so a run measures
-//! the platform and not the planner's second thoughts.
+//! **Plans.** [`SESSION_SETTINGS`] keep the plans of all operations constant from the first execution on, so
+//! a run measures the platform and not changes of plan.
 
 mod answer;
 mod batch;
@@ -32,14 +34,15 @@ use dyno_plan::Commit;
 pub(crate) use inferred::InferredTypes;
 
 use crate::limits::stay_while_idle;
-use crate::wire::Connection;
+use crate::wire::PostgresConnection;
 
 pub use method::blocks;
 pub use procedures::slice_sql;
-pub use session::PgSession;
+pub use session::PostgresSession;
 pub(crate) use simple::literal;
 
-/// What every session of the method sets for itself; everything else is as the platform has it, durability and isolation above all.
+/// The settings that every session of the block workload makes. Everything else keeps the platform's values,
+/// durability and isolation above all.
 pub const SESSION_SETTINGS: [SessionSetting; 6] = [
     SessionSetting::new(
         "plan_cache_mode",
@@ -61,24 +64,26 @@ pub const SESSION_SETTINGS: [SessionSetting; 6] = [
     SessionSetting::new("search_path", "pg_catalog", "functions and operators mean PostgreSQL's own"),
 ];
 
-/// Those of [`SESSION_SETTINGS`] that an operation behind a pooler makes for itself: what decides its plan. A search path
-/// would have every plan made anew, and the statements name what they mean in full.
+/// The subset of [`SESSION_SETTINGS`] that an operation through a pooler makes for itself: the ones that
+/// determine its plan. Setting the search path would force a new plan each time, and the statements use fully
+/// qualified names.
 const LOCAL_SETTINGS: [&str; 4] =
     ["plan_cache_mode", "enable_seqscan", "max_parallel_workers_per_gather", "jit"];
 
-/// The setting that commits of `commit` need, if the server's own is not what is asked for.
+/// The setting that commits of `commit` need, if it differs from the server's own.
 fn commit_setting(commit: Commit) -> Option<(&'static str, &'static str)> {
     (commit == Commit::Nowait).then_some(("synchronous_commit", "off"))
 }
 
-/// The setting of a session that must not write.
+/// The setting of a read-only session.
 const READ_ONLY: (&str, &str) = ("default_transaction_read_only", "on");
 
-/// What the server returns for a write in a read-only transaction.
+/// The SQLSTATE for a write in a read-only transaction.
 const READ_ONLY_TRANSACTION: &str = "25006";
 
-/// The statement that makes the settings, those of the method only for its own statements, and tells the process that serves this connection.
-fn settings_sql(connection: &Connection, setup: &SessionSetup) -> String {
+/// The statement that makes the settings, including those of the block workload for its own statements, and
+/// returns the process that serves this connection.
+fn settings_sql(connection: &PostgresConnection, setup: &SessionSetup) -> String {
     let idle = stay_while_idle(connection);
     let method = if setup.blocks.is_some() { &SESSION_SETTINGS[..] } else { &[] };
     let settings = method.iter().map(|s| (s.name, s.value)).chain(commit_setting(setup.commit));

@@ -1,11 +1,11 @@
-//! The stored procedures of the server drive: one for each set of operation classes, so that none of them branches on
-//! what it never does.
+//! The stored procedures of the server drive: one for each set of operation classes, so that none tests for
+//! classes it never executes.
 
 use dyno_plan::{DataSpec, Redo};
 
 use dyno_engine::layout::{text_columns, updated_columns};
 
-/// Name and text of each procedure that only reads, with `{n}` for the schema's number.
+/// Name and text of each read-only procedure, with `{n}` for the schema's number.
 const READS: [(&str, &str); 3] = [
     ("slice_select", include_str!("../sql/slice_select.sql")),
     ("slice_lookup", include_str!("../sql/slice_lookup.sql")),
@@ -15,7 +15,8 @@ const READS: [(&str, &str); 3] = [
 /// The procedure for lookups by the secondary key, with `{secondary}` for the key.
 const SECONDARY: &str = include_str!("../sql/slice_secondary.sql");
 
-/// Those that write, with what an update sets and an insert writes: updates alone, with the common reads, and all classes.
+/// Procedures that write, with placeholders for the assignments of an update and the values of an insert.
+/// They cover updates alone, updates with the common reads, and all classes.
 const WRITES: [(&str, &str); 3] = [
     ("slice_update", include_str!("../sql/slice_update.sql")),
     ("slice_mixed", include_str!("../sql/slice_mixed.sql")),
@@ -38,10 +39,10 @@ pub fn slice_sql(spec: &DataSpec, schema: u32) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The text of a procedure that writes; its updates are of `redo`.
+/// The text of a procedure that writes; its updates generate `redo`.
 fn written(sql: &str, redo: Redo) -> String {
-    let list = |columns: Redo, each: &dyn Fn(usize) -> String| {
-        updated_columns(columns).map(each).collect::<Vec<_>>()
+    let list = |columns: Redo, format_column: &dyn Fn(usize) -> String| {
+        updated_columns(columns).map(format_column).collect::<Vec<_>>()
     };
     let assigned = list(redo, &|column| format!("value_{column} := {};", value(column)));
     let sql = in_lines(sql, "{declare}", &list(redo, &|column| format!("value_{column} text;")));
@@ -52,13 +53,14 @@ fn written(sql: &str, redo: Redo) -> String {
         .replace("{redo}", redo.name())
 }
 
-/// `sql` with these lines where one line is `place`, as far from the margin.
+/// `sql` with the line `place` replaced by `lines`, at the same indentation.
 fn in_lines(sql: &str, place: &str, lines: &[String]) -> String {
     let margin = sql.lines().find_map(|line| line.strip_suffix(place)).unwrap_or_default();
     sql.replace(place, &lines.join(&format!("\n{margin}")))
 }
 
-/// The new value of a column: the stamp in `c2`, a hash of it elsewhere, and one of the tails, which take turns.
+/// The new value of a column: the stamp in `c2`, a hash of it in other columns, followed by one of the
+/// rotating tails.
 fn value(column: usize) -> String {
     if column == 2 {
         return "stamp || tails[1]".to_owned();

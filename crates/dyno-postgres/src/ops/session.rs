@@ -5,115 +5,120 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::answer::{self, Reply};
-use super::batch::Batch;
-use super::columns::Columns;
+use super::answer::{self, PostgresReplyReader};
+use super::batch::PostgresRequestBatch;
+use super::columns::PostgresRowReader;
 use super::inferred::{InferredTypes, Oids};
 use super::opening::{blocks_in_loops, name_of, opening_commits, prepare, prepare_inferred};
 use super::slice::{self, Tails};
-use super::statements::{self, Form, Ready};
+use super::statements::{self, PostgresSessionMessages, PostgresStatementMode};
 use super::{READ_ONLY, READ_ONLY_TRANSACTION, commit_setting};
-use crate::connect::ConnectConfig;
+use crate::connect::PostgresConnectConfig;
 use crate::layout::filler::copy;
-use crate::pool::{Member, Pool, Statements, Way};
-use crate::wire::{Breaker, Connection, PgError, WireError};
+use crate::pool::{PostgresPool, PostgresPoolMembership, PostgresPoolerStatements, PostgresRoute};
+use crate::wire::{Breaker, PostgresConnection, PostgresError, PostgresWireError};
 use dyno_engine::data::UpdateValues;
 use dyno_engine::net::local;
 use dyno_engine::statement::no_pipeline;
 use dyno_engine::tables::no_bulk;
 use dyno_engine::{
-    Answer, Cancel, Clock, Commits, Done, Duplex, ErrorClass, Interrupter, Op, OpError, Place, Request,
-    Session, SessionSetup, SliceDone, Slices, TargetError, Value,
+    BlockOp, BlockOpSchema, Cancel, Clock, Commits, Duplex, ErrorClass, Interrupter, OpError,
+    RequestCompletion, ResultKind, Session, SessionRequest, SessionSetup, SliceDone, Slices, TargetError,
+    Value,
 };
-use dyno_plan::{Connect, Protocol};
+use dyno_plan::{Connect, StatementProtocol};
 
-/// The longest wait for the server to book what a session did when it ends.
+/// The longest time to wait at the end for the server to add a session's counts.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
-/// One session on PostgreSQL; in this order, so that what an operation touches is in few lines of the processor's cache.
+/// One session on PostgreSQL. The order of the fields keeps what an operation uses in few cache lines.
 #[repr(C)]
-pub struct PgSession {
-    /// What was sent last, and what has arrived of its answer.
-    asked: Asked,
-    /// Transactions that the server counts for an edge.
+pub struct PostgresSession {
+    /// The last request, and what has arrived of its result.
+    pending: PostgresPendingRequest,
+    /// Transactions that the server counts for a window boundary.
     edge_commits: u64,
     overhead_commits: u64,
-    reply: Reply,
-    batch: Batch,
-    ready: Ready,
-    connection: Connection,
+    reply: PostgresReplyReader,
+    batch: PostgresRequestBatch,
+    ready: PostgresSessionMessages,
+    connection: PostgresConnection,
     setup: SessionSetup,
-    columns: Columns,
-    config: ConnectConfig,
+    columns: PostgresRowReader,
+    config: PostgresConnectConfig,
     breaker: Arc<Breaker>,
     /// The server's types for the parameters of each statement.
     types: Vec<Oids>,
-    /// What loops inside the database need; absent where there are none.
+    /// Data for loops inside the database; absent if there are none.
     tails: Option<Tails>,
-    /// Whether it answers as a server on this machine does.
+    /// Whether it responds as fast as a server on this machine.
     is_near: bool,
-    /// The pooler that it goes through.
-    through: Option<Through>,
+    /// The pooler of the session; absent for a direct connection.
+    pooler: Option<PostgresPoolerLink>,
 }
 
-/// What an answer means.
+/// How to interpret a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asked {
-    /// What was done, as this kind of answer tells; whether it commits behind its end, and whether it is work.
-    Statement(Answer, bool, bool),
-    /// That a transaction has begun or is taken back.
+enum PostgresPendingRequest {
+    /// A statement: its kind of result, whether it commits after its end, and whether it belongs to the
+    /// workload.
+    Statement(ResultKind, bool, bool),
+    /// A transaction has begun or was rolled back.
     Transaction,
-    /// That it is committed.
+    /// The transaction was committed.
     Commit,
-    /// That everything is visible.
+    /// All statistics of the session are visible.
     Edge,
 }
 
-/// A place among the sessions behind a pooler.
-struct Through {
-    member: Member,
-    statements: Statements,
+/// The connection of a session to its pooler.
+struct PostgresPoolerLink {
+    member: PostgresPoolMembership,
+    statements: PostgresPoolerStatements,
 }
 
-impl PgSession {
+impl PostgresSession {
     /// Connects and prepares.
     ///
     /// # Errors
-    /// As [`Connection::open`]; `Data` if the tables are not there.
+    /// As [`PostgresConnection::open`]; `Data` if the tables do not exist.
     pub(crate) fn open(
-        config: &ConnectConfig,
+        config: &PostgresConnectConfig,
         setup: &SessionSetup,
         inferred: &InferredTypes,
     ) -> Result<Self, TargetError> {
         Self::open_as(config, setup, inferred, None)
     }
 
-    /// As [`PgSession::open`], through a pooler.
+    /// Like [`PostgresSession::open`], through a pooler.
     pub(crate) fn open_through(
-        pool: &Arc<Pool>,
+        pool: &Arc<PostgresPool>,
         setup: &SessionSetup,
         inferred: &InferredTypes,
     ) -> Result<Self, TargetError> {
-        let through = match pool.way()? {
-            Way::Straight => None,
-            Way::Pooled(statements) => Some(Through { member: Member::join(pool), statements }),
+        let through = match pool.route()? {
+            PostgresRoute::Direct => None,
+            PostgresRoute::Pooled(statements) => {
+                Some(PostgresPoolerLink { member: PostgresPoolMembership::join(pool), statements })
+            }
         };
         Self::open_as(pool.sessions(), setup, inferred, through)
     }
 
     fn open_as(
-        config: &ConnectConfig,
+        config: &PostgresConnectConfig,
         setup: &SessionSetup,
         inferred: &InferredTypes,
-        through: Option<Through>,
+        through: Option<PostgresPoolerLink>,
     ) -> Result<Self, TargetError> {
         let breaker = Arc::new(Breaker::default());
         let statements = through.as_ref().map(|through| through.statements);
         let form = match statements {
-            None => Form::direct(setup.protocol),
+            None => PostgresStatementMode::direct(setup.protocol),
             Some(statements) => {
-                let prepared = statements == Statements::Prepared && setup.protocol == Protocol::Prepared;
-                Form::pooled(prepared, setup)
+                let prepared = statements == PostgresPoolerStatements::Prepared
+                    && setup.protocol == StatementProtocol::Prepared;
+                PostgresStatementMode::pooled(prepared, setup)
             }
         };
         let (connection, types) = prepare_inferred(config, setup, inferred, statements, &breaker)?;
@@ -122,46 +127,52 @@ impl PgSession {
             config: config.clone(),
             connection,
             breaker,
-            ready: Ready::new(setup, &form, &types, flushes),
+            ready: PostgresSessionMessages::new(setup, &form, &types, flushes),
             edge_commits: u64::from(flushes),
             tails: blocks_in_loops(setup).map(|blocks| Tails::new(blocks.stamp())),
-            asked: Asked::Edge,
-            reply: Reply::default(),
-            batch: Batch::default(),
-            columns: Columns::default(),
+            pending: PostgresPendingRequest::Edge,
+            reply: PostgresReplyReader::default(),
+            batch: PostgresRequestBatch::default(),
+            columns: PostgresRowReader::default(),
             overhead_commits: opening_commits(statements),
             is_near: false,
-            through,
+            pooler: through,
             types,
             setup: setup.clone(),
         };
-        session.rehearse()?;
+        session.warm_up()?;
         Ok(session)
     }
 
-    /// Does a lookup of a key that is not there and an edge before anything counts: what the server loads and plans at first
-    /// took 64 sessions on 2 processors 6 ms from the first one's first operation to the last one's, and a thousand
-    /// sessions a fifth of a second for their first edge and nothing for the second, so that what they did in between was
-    /// divided by too short a time.
+    /// Executes a lookup of a missing key and a window boundary before anything counts, so that the server
+    /// loads and plans what it needs.
     ///
-    /// Nothing else is rehearsed. The server decides after five executions whether it goes on planning each (`plancache.c`,
-    /// `choose_custom_plan`), by the cost of these plans; a range without rows is so cheap that it would plan for ever, while
-    /// a unique key costs the same whether it is there or not.
-    fn rehearse(&mut self) -> Result<(), TargetError> {
+    /// Without it, 64 sessions on 2 processors began their first operations over 6 ms. With a thousand
+    /// sessions the first window boundary took a fifth of a second and the second took no time, so the work
+    /// between them was divided by too short a time.
+    ///
+    /// Nothing else is rehearsed. After five executions the server decides from the cost of their plans
+    /// whether it keeps planning each execution (`plancache.c`, `choose_custom_plan`). A range without rows
+    /// is so cheap that it would keep planning for ever. A unique key costs the same whether or not it
+    /// exists.
+    fn warm_up(&mut self) -> Result<(), TargetError> {
         if let Some((statement, number)) = self.setup.rehearsal {
-            self.ask_and_wait(Request::Execute(statement, &[Value::Int(number)]))?;
+            self.ask_and_wait(SessionRequest::Execute(statement, &[Value::Int(number)]))?;
             self.overhead_commits += 1;
         }
         let clock = Arc::clone(&self.setup.clock);
-        self.is_near = local::is_near(clock.as_ref(), || self.ask_and_wait(Request::Edge).map(|_| ()))?;
+        self.is_near =
+            local::is_near(clock.as_ref(), || self.ask_and_wait(SessionRequest::Edge).map(|_| ()))?;
         Ok(())
     }
 
-    /// Opens a connection for one transaction: nothing is prepared, and no more is asked than the transaction needs.
+    /// Opens a connection for one transaction. Nothing is prepared, and only what the transaction needs is
+    /// sent.
     fn connect(&mut self) -> Result<(), TargetError> {
-        self.connection = Connection::open_guarded(&self.config, &name_of(&self.setup), &self.breaker)?;
-        self.ready.forget();
-        // The start of the server's process is one.
+        self.connection =
+            PostgresConnection::open_guarded(&self.config, &name_of(&self.setup), &self.breaker)?;
+        self.ready.mark_unprepared();
+        // The start of the server's process is one transaction.
         self.overhead_commits += 1;
         let read_only = self.setup.read_only.then_some(READ_ONLY);
         let settings = commit_setting(self.setup.commit).into_iter().chain(read_only);
@@ -173,10 +184,10 @@ impl PgSession {
         Ok(())
     }
 
-    /// The error of a request. What it was to prepare may not be.
+    /// Converts the error of a request; its statement may not be prepared.
     #[cold]
-    fn failed(&mut self, error: WireError) -> Box<OpError> {
-        self.ready.forget();
+    fn request_error(&mut self, error: PostgresWireError) -> Box<OpError> {
+        self.ready.mark_unprepared();
         self.batch.clear();
         let error = error.into_op();
         match self.setup.read_only && error.code == READ_ONLY_TRANSACTION {
@@ -185,113 +196,121 @@ impl PgSession {
         }
     }
 
-    /// Sends `request` and notes what its answer will mean.
+    /// Sends `request` and remembers how to interpret its result.
     #[inline]
-    fn send_request(&mut self, request: Request<'_>) -> Result<(), WireError> {
-        if self.batch.requests() > 0 || matches!(request, Request::Queue(_) | Request::Flush) {
+    fn send_request(&mut self, request: SessionRequest<'_>) -> Result<(), PostgresWireError> {
+        if self.batch.requests() > 0 || matches!(request, SessionRequest::Queue(_) | SessionRequest::Flush) {
             return self.send_batch(request);
         }
-        let is_text = self.ready.is_text && matches!(request, Request::Execute(..));
-        self.reply = Reply::new(is_text);
-        let (asked, bytes) = match request {
-            Request::Execute(id, values) => {
-                let bytes = self.ready.execute(id, values).map_err(WireError::Undone)?;
+        let is_text = self.ready.is_text && matches!(request, SessionRequest::Execute(..));
+        self.reply = PostgresReplyReader::new(is_text);
+        let (pending, bytes) = match request {
+            SessionRequest::Execute(id, values) => {
+                let bytes = self.ready.execute(id, values).map_err(PostgresWireError::Undone)?;
                 let statement = &self.setup.statements[id.index()];
                 let commits = statement.commits == Commits::Behind;
-                if statement.answer == Answer::Columns {
+                if statement.answer == ResultKind::Columns {
                     self.columns.clear();
                 }
-                (Asked::Statement(statement.answer, commits, statement.works), bytes)
+                (PostgresPendingRequest::Statement(statement.answer, commits, statement.works), bytes)
             }
-            Request::Begin(isolation) => (Asked::Transaction, self.ready.begin(isolation)),
-            Request::Commit => (Asked::Commit, self.ready.commit()),
-            Request::Rollback => (Asked::Transaction, self.ready.rollback()),
-            Request::Edge => (Asked::Edge, self.ready.edge()),
-            Request::Queue(_) | Request::Flush => return Err(WireError::Undone(no_pipeline())),
-            Request::Fill { .. } => return Err(WireError::Undone(no_bulk())),
+            SessionRequest::Begin(isolation) => {
+                (PostgresPendingRequest::Transaction, self.ready.begin(isolation))
+            }
+            SessionRequest::Commit => (PostgresPendingRequest::Commit, self.ready.commit()),
+            SessionRequest::Rollback => (PostgresPendingRequest::Transaction, self.ready.rollback()),
+            SessionRequest::Edge => (PostgresPendingRequest::Edge, self.ready.edge()),
+            SessionRequest::Queue(_) | SessionRequest::Flush => {
+                return Err(PostgresWireError::Undone(no_pipeline()));
+            }
+            SessionRequest::Fill { .. } => return Err(PostgresWireError::Undone(no_bulk())),
         };
-        self.asked = asked;
+        self.pending = pending;
         self.connection.line.send_bytes(bytes)
     }
 
-    /// Keeps a request, or sends one behind those that are kept.
+    /// Collects a request, or sends one after those that are collected.
     #[inline(never)]
-    fn send_batch(&mut self, request: Request<'_>) -> Result<(), WireError> {
+    fn send_batch(&mut self, request: SessionRequest<'_>) -> Result<(), PostgresWireError> {
         let Self { batch, ready, setup, columns, .. } = self;
-        if let Request::Queue(request) = request {
-            return batch.keep(request, ready).map_err(WireError::Undone);
+        if let SessionRequest::Queue(request) = request {
+            return batch.queue(request, ready).map_err(PostgresWireError::Undone);
         }
-        self.asked = match request {
-            Request::Execute(id, values) => {
-                batch.add(ready.execute(id, values).map_err(WireError::Undone)?);
+        self.pending = match request {
+            SessionRequest::Execute(id, values) => {
+                batch.add(ready.execute(id, values).map_err(PostgresWireError::Undone)?);
                 let statement = &setup.statements[id.index()];
-                if statement.answer == Answer::Columns {
+                if statement.answer == ResultKind::Columns {
                     columns.clear();
                 }
-                Asked::Statement(statement.answer, false, statement.works)
+                PostgresPendingRequest::Statement(statement.answer, false, statement.works)
             }
-            Request::Commit => batch.text("COMMIT", Asked::Commit),
-            Request::Rollback => batch.text("ROLLBACK", Asked::Transaction),
-            _ => batch.wait(Asked::Transaction),
+            SessionRequest::Commit => batch.finish_with("COMMIT", PostgresPendingRequest::Commit),
+            SessionRequest::Rollback => batch.finish_with("ROLLBACK", PostgresPendingRequest::Transaction),
+            _ => batch.finish(PostgresPendingRequest::Transaction),
         };
-        self.reply = Reply::behind(self.batch.requests());
+        self.reply = PostgresReplyReader::after_requests(self.batch.requests());
         let sent = self.connection.line.send_bytes(self.batch.bytes());
         self.batch.clear();
         sent
     }
 
-    /// What has arrived of the answer; `None` if that is not all of it.
+    /// Parses what has arrived of the result; returns `None` while it is incomplete.
     #[inline]
-    fn heard(&mut self) -> Result<Option<Done>, WireError> {
-        let commits = matches!(self.asked, Asked::Statement(_, true, _));
+    fn receive_reply(&mut self) -> Result<Option<RequestCompletion>, PostgresWireError> {
+        let commits = matches!(self.pending, PostgresPendingRequest::Statement(_, true, _));
         let clock = commits.then_some(&*self.setup.clock);
-        let answer = match self.asked {
-            Asked::Statement(Answer::Columns, ..) => {
+        let answer = match self.pending {
+            PostgresPendingRequest::Statement(ResultKind::Columns, ..) => {
                 columns(&mut self.reply, &mut self.connection, clock, &mut self.columns)?
             }
             _ => self.reply.take(&mut self.connection, clock, |_, _| ())?,
         };
         let Some(answer) = answer else { return Ok(None) };
-        let rows = match self.asked {
-            Asked::Statement(of, _, works) => {
+        let rows = match self.pending {
+            PostgresPendingRequest::Statement(answer_kind, _, works) => {
                 self.overhead_commits += u64::from(!works);
-                match of {
-                    Answer::Number if answer.is_odd => return Err(WireError::Undone(no_integer())),
-                    Answer::Number => answer.value,
-                    Answer::Row | Answer::Rows => answer.rows,
-                    Answer::Columns => answer.rows.max(self.columns.rows),
-                    Answer::Changed { per_row } => answer.rows / u64::from(per_row),
+                match answer_kind {
+                    ResultKind::Number if answer.is_odd => {
+                        return Err(PostgresWireError::Undone(no_integer()));
+                    }
+                    ResultKind::Number => answer.value,
+                    ResultKind::Row | ResultKind::Rows => answer.rows,
+                    ResultKind::Columns => answer.rows.max(self.columns.rows),
+                    ResultKind::Changed { per_row } => answer.rows / u64::from(per_row),
                 }
             }
-            Asked::Commit if answer.tag == b'R' => return Err(WireError::Undone(undone())),
-            Asked::Commit | Asked::Transaction => 0,
-            Asked::Edge => {
+            PostgresPendingRequest::Commit if answer.tag == b'R' => {
+                return Err(PostgresWireError::Undone(rolled_back_error()));
+            }
+            PostgresPendingRequest::Commit | PostgresPendingRequest::Transaction => 0,
+            PostgresPendingRequest::Edge => {
                 self.overhead_commits += self.edge_commits;
                 0
             }
         };
-        Ok(Some(Done { rows, commit_began_ns: answer.ended_ns }))
+        Ok(Some(RequestCompletion { rows, commit_began_ns: answer.ended_ns }))
     }
 
-    /// Writes rows by a COPY of their own.
+    /// Writes rows with a separate COPY.
     #[cold]
-    fn fill(&mut self, first: u64, rows: u64) -> Result<Done, Box<OpError>> {
+    fn fill(&mut self, first: u64, rows: u64) -> Result<RequestCompletion, Box<OpError>> {
         let Some(bulk) = self.setup.bulk.clone() else { return Err(no_bulk()) };
         let part = bulk.part(first, rows);
         let copied = copy(&mut self.connection, &part, bulk.maker().as_mut(), &Cancel::default());
-        bulk.sent(copied.map_err(TargetError::into_op::<PgError>)?);
-        Ok(Done { rows, commit_began_ns: None })
+        bulk.sent(copied.map_err(TargetError::into_op::<PostgresError>)?);
+        Ok(RequestCompletion { rows, commit_began_ns: None })
     }
 
-    /// Sends `request` and waits for all of its answer.
+    /// Sends `request` and waits for the complete result.
     #[inline]
-    fn ask_and_wait(&mut self, request: Request<'_>) -> Result<Done, WireError> {
+    fn ask_and_wait(&mut self, request: SessionRequest<'_>) -> Result<RequestCompletion, PostgresWireError> {
         self.send_request(request)?;
-        if matches!(request, Request::Queue(_)) {
-            return Ok(Done::default());
+        if matches!(request, SessionRequest::Queue(_)) {
+            return Ok(RequestCompletion::default());
         }
         loop {
-            if let Some(done) = self.heard()? {
+            if let Some(done) = self.receive_reply()? {
                 return Ok(done);
             }
             self.connection.line.fill()?;
@@ -299,20 +318,20 @@ impl PgSession {
     }
 }
 
-/// Takes in an answer whose columns are read.
+/// Parses a result whose columns are used.
 #[inline(never)]
 fn columns(
-    reply: &mut Reply,
-    connection: &mut Connection,
+    reply: &mut PostgresReplyReader,
+    connection: &mut PostgresConnection,
     clock: Option<&dyn Clock>,
-    columns: &mut Columns,
-) -> Result<Option<answer::Answer>, WireError> {
-    reply.take(connection, clock, |tag, body| columns.heard(tag, body))
+    columns: &mut PostgresRowReader,
+) -> Result<Option<answer::PostgresStatementResult>, PostgresWireError> {
+    reply.take(connection, clock, |tag, body| columns.read_message(tag, body))
 }
 
-/// A transaction in which a statement has failed ends with its rollback, also where it is asked to commit.
+/// The error if a transaction with a failed statement was to be committed: the server rolls it back.
 #[cold]
-fn undone() -> Box<OpError> {
+fn rolled_back_error() -> Box<OpError> {
     let message = "the transaction was taken back, for a statement in it had failed".to_owned();
     Box::new(OpError { class: ErrorClass::Retryable, code: "25P02".to_owned(), message })
 }
@@ -323,27 +342,29 @@ fn no_integer() -> Box<OpError> {
     OpError::fatal("answer", message.to_owned())
 }
 
-impl Session for PgSession {
-    /// An edge is `pg_stat_force_next_flush()`, from version 15 on.
+impl Session for PostgresSession {
+    /// A window boundary is `pg_stat_force_next_flush()`, from version 15 on.
     ///
-    /// Found by experiment on 15.20 and 18.4: when its ReadyForQuery arrives, `pg_stat_database`, `pg_stat_user_tables`,
-    /// `pg_statio_user_tables`, `pg_stat_wal` and (18) `pg_stat_io` count everything this session has done to the unit,
-    /// the transaction of the edge itself among them. The next flush on the server's own account is a second away or
-    /// more, so a snapshot within the second after an edge counts nothing that came after it.
+    /// When its ReadyForQuery arrives, the views include everything that this session has done, exactly, and
+    /// the transaction of the boundary itself. The views are `pg_stat_database`, `pg_stat_user_tables`,
+    /// `pg_statio_user_tables`, `pg_stat_wal` and (18) `pg_stat_io`; measured on 15.20 and 18.4. The server's
+    /// next own flush is at least a second later. A snapshot within that second therefore includes nothing
+    /// that came after the boundary.
     ///
-    /// Before version 15 a session's statistics reach the views only when it is idle between transactions and half a
-    /// second or more has passed since the last time, or when it ends. Nothing can be forced there, so counters of a
-    /// window may miss, or have too much, up to that half second of each session at either end; `edge` is an empty Sync.
+    /// Before version 15 a session's statistics reach the views only when it ends, or when it is idle between
+    /// transactions and half a second has passed since the last time. A flush cannot be forced there.
+    /// Counters of a window may therefore lack or include up to half a second of each session at either end,
+    /// and a window boundary is an empty Sync.
     #[inline]
-    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
-        if let Request::Fill { first, rows } = request {
+    fn ask(&mut self, request: SessionRequest<'_>) -> Result<RequestCompletion, Box<OpError>> {
+        if let SessionRequest::Fill { first, rows } = request {
             return self.fill(first, rows);
         }
-        self.ask_and_wait(request).map_err(|error| self.failed(error))
+        self.ask_and_wait(request).map_err(|error| self.request_error(error))
     }
 
     fn queued(&self) -> &[u64] {
-        self.reply.before()
+        self.reply.earlier_rows()
     }
 
     fn answered(&self, column: usize) -> Option<Value<'_>> {
@@ -367,14 +388,14 @@ impl Session for PgSession {
     }
 
     fn server_processor(&self) -> Option<usize> {
-        if !self.is_near || self.through.is_some() {
+        if !self.is_near || self.pooler.is_some() {
             return None;
         }
         let pid = u32::try_from(self.connection.backend_pid()).ok()?;
         local::last_processor(pid, |title| title.starts_with(b"postgres: "))
     }
 
-    /// The server ends the connection when its process has booked its statistics and exits.
+    /// The server closes the connection after its process has reported its statistics and exits.
     fn disconnect(&mut self) {
         self.connection.end_within(CLOSE_WAIT);
         self.breaker.release();
@@ -385,10 +406,10 @@ impl Session for PgSession {
         if self.setup.connect == Connect::Transaction {
             return self.connect();
         }
-        let statements = self.through.as_ref().map(|through| through.statements);
+        let statements = self.pooler.as_ref().map(|through| through.statements);
         self.connection = prepare(&self.config, &self.setup, &self.types, statements, &self.breaker)?;
         self.overhead_commits += opening_commits(statements);
-        self.rehearse()
+        self.warm_up()
     }
 
     fn interrupter(&self) -> Arc<dyn Interrupter> {
@@ -396,7 +417,7 @@ impl Session for PgSession {
     }
 
     fn close(self: Box<Self>) {
-        let Self { connection, breaker, through, .. } = *self;
+        let Self { connection, breaker, pooler: through, .. } = *self;
         connection.close_within(CLOSE_WAIT);
         breaker.release();
         if let Some(through) = through {
@@ -405,40 +426,40 @@ impl Session for PgSession {
     }
 }
 
-impl Slices for PgSession {
+impl Slices for PostgresSession {
     fn slice(
         &mut self,
-        place: Place,
-        ops: &[Op],
+        place: BlockOpSchema,
+        ops: &[BlockOp],
         values: &mut UpdateValues,
     ) -> Result<SliceDone, Box<OpError>> {
         let (Some(blocks), Some(tails)) = (&self.setup.blocks, &mut self.tails) else {
             return Err(OpError::fatal("drive", "this session was opened without loops inside the database"));
         };
-        let place = if blocks.also_first() { place } else { Place::Own };
+        let place = if blocks.also_first() { place } else { BlockOpSchema::Own };
         let kind = (blocks.work_unit, blocks.extra);
-        slice::run(&mut self.connection, ops, kind, place, values, tails).map_err(WireError::into_op)
+        slice::run(&mut self.connection, ops, kind, place, values, tails).map_err(PostgresWireError::into_op)
     }
 }
 
-impl Duplex for PgSession {
+impl Duplex for PostgresSession {
     fn socket(&mut self) -> BorrowedFd<'_> {
         self.connection.line.stream.socket_ref().as_fd()
     }
 
     #[inline]
-    fn send(&mut self, request: Request<'_>) -> Result<(), Box<OpError>> {
-        self.send_request(request).map_err(|error| self.failed(error))
+    fn send(&mut self, request: SessionRequest<'_>) -> Result<(), Box<OpError>> {
+        self.send_request(request).map_err(|error| self.request_error(error))
     }
 
     #[inline]
-    fn receive(&mut self) -> Result<Option<Done>, Box<OpError>> {
+    fn receive(&mut self) -> Result<Option<RequestCompletion>, Box<OpError>> {
         let arrived = self.connection.line.fill_arrived();
-        arrived.and_then(|()| self.heard()).map_err(|error| self.failed(error))
+        arrived.and_then(|()| self.receive_reply()).map_err(|error| self.request_error(error))
     }
 }
 
-impl fmt::Debug for PgSession {
+impl fmt::Debug for PostgresSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PgSession({})", self.setup.number)
     }

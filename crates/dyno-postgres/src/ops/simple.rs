@@ -1,28 +1,29 @@
-//! Statements as text, with their values written out: the simple query protocol.
+//! Sends statements as text with their values inserted, in the simple query protocol.
 
 use crate::wire::message;
 use dyno_engine::statement::misfit;
 use dyno_engine::{OpError, Type, Value, explain};
 
-/// A statement's text around its values.
+/// A statement's text, split at its values.
 #[derive(Debug)]
-pub(super) struct Text {
-    /// What stands before each value, and behind the last.
+pub(super) struct PostgresTextStatement {
+    /// The text before each value, and after the last one.
     pieces: Vec<String>,
     types: Vec<Type>,
     bytes: Vec<u8>,
 }
 
-impl Text {
-    /// That of `sql`, in which `$1`, `$2` and so on stand for parameters of these types, each once and in this order.
+impl PostgresTextStatement {
+    /// Splits `sql`, in which `$1`, `$2` and so on mark parameters of these types, each once and in this
+    /// order.
     pub(super) fn new(sql: &str, types: &[Type]) -> Self {
         Self { pieces: pieces(sql), types: types.to_vec(), bytes: Vec::new() }
     }
 
-    /// Puts `values` in.
+    /// Inserts `values`.
     ///
     /// # Errors
-    /// They are not of the parameters' types.
+    /// A value does not have its parameter's type.
     pub(super) fn fill(&mut self, values: &[Value<'_>]) -> Result<(), Box<OpError>> {
         let is_fit = values.len() == self.types.len()
             && values.len() + 1 == self.pieces.len()
@@ -40,13 +41,13 @@ impl Text {
         Ok(())
     }
 
-    /// The message as it goes over the wire.
+    /// The message in its encoding for the server.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// `value` as it stands in a statement, whatever `standard_conforming_strings` says.
+/// `value` as an SQL literal that is valid whatever `standard_conforming_strings` is.
 pub(crate) fn literal(value: Value<'_>) -> String {
     match value {
         Value::Bytes(bytes) => format!("'\\x{}'::bytea", explain::hex(bytes)),
@@ -57,7 +58,7 @@ pub(crate) fn literal(value: Value<'_>) -> String {
     }
 }
 
-/// What stands before each `$n`, and behind the last; what looks like one in quotes and comments is none.
+/// The text before each `$n` and after the last one; a `$n` in quotes or comments is not a parameter.
 fn pieces(sql: &str) -> Vec<String> {
     let bytes = sql.as_bytes();
     let (mut pieces, mut from, mut at) = (Vec::new(), 0, 0);
@@ -84,7 +85,7 @@ fn pieces(sql: &str) -> Vec<String> {
                     }
                 }
             }
-            // A name may have a dollar sign in it.
+            // A name may contain a dollar sign.
             byte if byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii() => {
                 let letters = |byte: &&u8| {
                     byte.is_ascii_alphanumeric() || matches!(**byte, b'_' | b'$') || !byte.is_ascii()
@@ -102,7 +103,7 @@ fn pieces(sql: &str) -> Vec<String> {
     pieces
 }
 
-/// Where a string ends in which a backslash takes the letter behind it, from byte `at` within it on.
+/// The end of a string in which backslashes escape, from byte `at` within it on.
 fn end_of_escapes(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() {
         match (bytes[at], bytes.get(at + 1)) {
@@ -114,7 +115,7 @@ fn end_of_escapes(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Where a comment ends that begins at `at`; comments stand in comments.
+/// The end of a comment that begins at `at`; comments can be nested.
 fn end_of_comment(bytes: &[u8], mut at: usize) -> usize {
     let mut depth = 0;
     while at < bytes.len() {
@@ -138,7 +139,7 @@ mod tests {
     #[test]
     fn values_stand_where_the_marks_stood_and_nowhere_else() {
         let sql = "SELECT '$1', \"a$2\", t$1.x, $$ $1 $$, $q$ '$1' $q$, $1 -- $1\n /* $1 /* $2 */ $3 */ + $2";
-        let mut text = Text::new(sql, &[Type::Int, Type::Text]);
+        let mut text = PostgresTextStatement::new(sql, &[Type::Int, Type::Text]);
         text.fill(&[Value::Int(-7), Value::Text(b"it's \\ $1")]).unwrap();
         let sent = String::from_utf8_lossy(&text.bytes()[5..]).into_owned();
         let expected = "SELECT '$1', \"a$2\", t$1.x, $$ $1 $$, $q$ '$1' $q$, (-7) -- $1\n /* $1 /* $2 */ $3 */ + E'it''s \\\\ $1'\0";

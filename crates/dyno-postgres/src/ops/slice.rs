@@ -1,50 +1,52 @@
-//! The server drive: a batch of operations as one call of a stored procedure.
+//! The server drive: sends a batch of operations as one call of a stored procedure.
 
 use dyno_plan::Redo;
 
 use super::answer;
 use super::encode::{array, int8, oid, put_int2, put_int8};
-use crate::wire::{Connection, Fields, PgError, WireError, message};
+use crate::wire::{PostgresConnection, PostgresError, PostgresFieldReader, PostgresWireError, message};
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, TEXT_COLUMNS, UpdateValues};
-use dyno_engine::slices::{Call, done, parts};
-use dyno_engine::{Extra, Op, Place, SliceDone};
+use dyno_engine::slices::{SliceProcedure, done, parts};
+use dyno_engine::{BlockOp, BlockOpSchema, Extra, SliceDone};
 
-/// Numbers that a procedure returns at most, each an `int8`.
+/// The most numbers that a procedure returns, each an `int8`.
 const RESULTS_MAX: usize = 8;
 
 /// The procedure of a call, and the prepared statement that calls it.
-fn name(call: Call, place: Place) -> &'static str {
+fn name(call: SliceProcedure, place: BlockOpSchema) -> &'static str {
     match (place, call) {
-        (Place::Own, Call::Select) => "slice_select",
-        (Place::Own, Call::Lookup) => "slice_lookup",
-        (Place::Own, Call::Scan) => "slice_scan",
-        (Place::Own, Call::Update) => "slice_update",
-        (Place::Own, Call::Mixed) => "slice_mixed",
-        (Place::Own, Call::Secondary) => "slice_secondary",
-        (Place::Own, Call::Any) => "slice_any",
-        (Place::First, Call::Select) => "slice_select_first",
-        (Place::First, Call::Lookup) => "slice_lookup_first",
-        (Place::First, Call::Scan) => "slice_scan_first",
-        (Place::First, Call::Update) => "slice_update_first",
-        (Place::First, Call::Mixed) => "slice_mixed_first",
-        (Place::First, Call::Secondary) => "slice_secondary_first",
-        (Place::First, Call::Any) => "slice_any_first",
+        (BlockOpSchema::Own, SliceProcedure::Select) => "slice_select",
+        (BlockOpSchema::Own, SliceProcedure::Lookup) => "slice_lookup",
+        (BlockOpSchema::Own, SliceProcedure::Scan) => "slice_scan",
+        (BlockOpSchema::Own, SliceProcedure::Update) => "slice_update",
+        (BlockOpSchema::Own, SliceProcedure::Mixed) => "slice_mixed",
+        (BlockOpSchema::Own, SliceProcedure::Secondary) => "slice_secondary",
+        (BlockOpSchema::Own, SliceProcedure::Any) => "slice_any",
+        (BlockOpSchema::First, SliceProcedure::Select) => "slice_select_first",
+        (BlockOpSchema::First, SliceProcedure::Lookup) => "slice_lookup_first",
+        (BlockOpSchema::First, SliceProcedure::Scan) => "slice_scan_first",
+        (BlockOpSchema::First, SliceProcedure::Update) => "slice_update_first",
+        (BlockOpSchema::First, SliceProcedure::Mixed) => "slice_mixed_first",
+        (BlockOpSchema::First, SliceProcedure::Secondary) => "slice_secondary_first",
+        (BlockOpSchema::First, SliceProcedure::Any) => "slice_any_first",
     }
 }
 
-fn types(call: Call) -> &'static [u32] {
+fn types(call: SliceProcedure) -> &'static [u32] {
     use oid::{INT2_ARRAY, INT8, INT8_ARRAY, TEXT, TEXT_ARRAY};
     match call {
-        Call::Select => &[INT8_ARRAY, INT8],
-        Call::Lookup | Call::Secondary => &[INT8_ARRAY],
-        Call::Scan => &[INT8],
-        Call::Update => &[INT8_ARRAY, INT8_ARRAY, INT8, TEXT, TEXT_ARRAY],
-        Call::Mixed | Call::Any => &[INT2_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8, TEXT, TEXT_ARRAY],
+        SliceProcedure::Select => &[INT8_ARRAY, INT8],
+        SliceProcedure::Lookup | SliceProcedure::Secondary => &[INT8_ARRAY],
+        SliceProcedure::Scan => &[INT8],
+        SliceProcedure::Update => &[INT8_ARRAY, INT8_ARRAY, INT8, TEXT, TEXT_ARRAY],
+        SliceProcedure::Mixed | SliceProcedure::Any => {
+            &[INT2_ARRAY, INT8_ARRAY, INT8_ARRAY, INT8, TEXT, TEXT_ARRAY]
+        }
     }
 }
 
 /// Appends the message that prepares a call.
-pub(super) fn parse(call: Call, out: &mut Vec<u8>, schema: u32, redo: Redo, place: Place) {
+pub(super) fn parse(call: SliceProcedure, out: &mut Vec<u8>, schema: u32, redo: Redo, place: BlockOpSchema) {
     let redo = match redo {
         _ if !call.writes() => "",
         Redo::Lite => "_lite",
@@ -52,20 +54,20 @@ pub(super) fn parse(call: Call, out: &mut Vec<u8>, schema: u32, redo: Redo, plac
     };
     let params: String = (1..=types(call).len()).map(|i| format!("${i}, ")).collect();
     let results = vec!["0"; call.results()].join(", ");
-    let sql = format!("CALL dyno.{}{redo}_{schema}({params}{results})", name(call, Place::Own));
+    let sql = format!("CALL dyno.{}{redo}_{schema}({params}{results})", name(call, BlockOpSchema::Own));
     message::parse(out, name(call, place), &sql, types(call));
 }
 
-/// Bytes that a procedure makes itself in front of a column other than `c2`: a hash that no other update has.
+/// Bytes that a procedure prepends to a column other than `c2`: a hash that no other update has.
 const HASH_BYTES: usize = 16;
 
-/// What updates need beside the operations themselves.
+/// The data that updates need in addition to the operations.
 #[derive(Debug)]
 pub(super) struct Tails {
-    /// The run's and session's part of every stamp.
+    /// The part of every stamp that identifies the run and the session.
     prefix: String,
-    /// Nineteen columns, one after the other; the procedures replace their beginnings. Empty until the first slice with
-    /// updates, which most sessions never have.
+    /// Nineteen columns, concatenated; the procedures replace their beginnings. Empty until the first slice
+    /// with updates, which most sessions never have.
     columns: Vec<u8>,
 }
 
@@ -89,16 +91,16 @@ impl Tails {
     }
 }
 
-/// Does `ops` in one call.
+/// Executes `ops` in one call.
 pub(super) fn run(
-    connection: &mut Connection,
-    ops: &[Op],
+    connection: &mut PostgresConnection,
+    ops: &[BlockOp],
     (work_unit, extra): (u32, Extra),
-    place: Place,
+    place: BlockOpSchema,
     values: &mut UpdateValues,
     tails: &mut Tails,
-) -> Result<SliceDone, WireError> {
-    let call = Call::for_ops(ops, extra);
+) -> Result<SliceDone, PostgresWireError> {
+    let call = SliceProcedure::for_ops(ops, extra);
     if call.writes() {
         tails.refresh(values);
     }
@@ -119,12 +121,12 @@ pub(super) fn run(
     read(connection, call.results())
 }
 
-fn put_values(out: &mut Vec<u8>, call: Call, ops: &[Op], work_unit: u32, tails: &Tails) {
+fn put_values(out: &mut Vec<u8>, call: SliceProcedure, ops: &[BlockOp], work_unit: u32, tails: &Tails) {
     let all = || ops.iter().map(|&op| parts(op));
     if call.has_kinds() {
         array(out, oid::INT2, all(), |out, (kind, ..)| put_int2(out, kind));
     }
-    if call == Call::Scan {
+    if call == SliceProcedure::Scan {
         message::bytes(out, &int8(ops.len() as i64));
         return;
     }
@@ -132,7 +134,7 @@ fn put_values(out: &mut Vec<u8>, call: Call, ops: &[Op], work_unit: u32, tails: 
     if call.writes() {
         array(out, oid::INT8, all(), |out, (_, _, number)| put_int8(out, number));
     }
-    if !matches!(call, Call::Lookup | Call::Secondary) {
+    if !matches!(call, SliceProcedure::Lookup | SliceProcedure::Secondary) {
         message::bytes(out, &int8(i64::from(work_unit)));
     }
     if call.writes() {
@@ -140,24 +142,24 @@ fn put_values(out: &mut Vec<u8>, call: Call, ops: &[Op], work_unit: u32, tails: 
     }
 }
 
-fn read(connection: &mut Connection, results: usize) -> Result<SliceDone, WireError> {
-    let mut said = None;
+fn read(connection: &mut PostgresConnection, results: usize) -> Result<SliceDone, PostgresWireError> {
+    let mut slice_counts = None;
     loop {
         let (tag, body) = connection.next()?;
         match tag {
-            b'D' => said = Some(numbers(connection.line.body(body), results)?),
+            b'D' => slice_counts = Some(numbers(connection.line.body(body), results)?),
             b'E' => {
-                let error = PgError::read(connection.line.body(body));
+                let error = PostgresError::read(connection.line.body(body));
                 return Err(answer::refused(connection, error));
             }
-            b'Z' => return said.ok_or_else(|| WireError::protocol("no result of a slice")),
+            b'Z' => return slice_counts.ok_or_else(|| PostgresWireError::protocol("no result of a slice")),
             _ => {}
         }
     }
 }
 
-fn numbers(body: &[u8], results: usize) -> Result<SliceDone, WireError> {
-    let mut fields = Fields::new(body);
+fn numbers(body: &[u8], results: usize) -> Result<SliceDone, PostgresWireError> {
+    let mut fields = PostgresFieldReader::new(body);
     let mut numbers = [0u64; RESULTS_MAX];
     let mut read = || {
         let columns = usize::from(fields.u16()?);
@@ -167,5 +169,5 @@ fn numbers(body: &[u8], results: usize) -> Result<SliceDone, WireError> {
         (columns == results).then_some(())
     };
     let all = read().and_then(|()| done(&numbers[..results]));
-    all.ok_or_else(|| WireError::protocol("a slice's result of another shape"))
+    all.ok_or_else(|| PostgresWireError::protocol("a slice's result of another shape"))
 }

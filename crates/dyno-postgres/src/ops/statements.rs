@@ -1,39 +1,39 @@
-//! How statements come to the server.
+//! Builds the messages that send a session's statements, by protocol and route.
 
 use std::borrow::Cow;
 
 use super::super::counters::{FLUSH, SHARED_STATISTICS};
 use super::inferred::Oids;
-use super::simple::Text;
-use super::template::{Ending, Template};
-use crate::wire::{Connection, message};
+use super::simple::PostgresTextStatement;
+use super::template::{Ending, PostgresRequestTemplate};
+use crate::wire::{PostgresConnection, message};
 use dyno_engine::statement::unknown;
-use dyno_engine::{Answer, Commits, Isolation, OpError, SessionSetup, Statement, StatementId, Value};
-use dyno_plan::{Connect, Protocol};
+use dyno_engine::{Commits, Isolation, OpError, ResultKind, SessionSetup, Statement, StatementId, Value};
+use dyno_plan::{Connect, StatementProtocol};
 
-/// How statements come to the server.
+/// How statements are sent to the server.
 #[derive(Debug, Clone)]
-pub(super) struct Form {
-    /// Whether they are prepared under their names when a session opens, or sent anew each time.
+pub(super) struct PostgresStatementMode {
+    /// Whether statements are prepared by name when a session opens, or sent in full each time.
     pub(super) prepared: bool,
-    /// Whether they are sent as texts, with their values written out.
+    /// Whether statements are sent as text with their values inserted.
     simple: bool,
-    /// Messages before each operation, in its own transaction.
+    /// Messages before each operation, in the same transaction.
     before: Vec<u8>,
 }
 
-impl Form {
-    /// On the session's own connection, whose settings are made.
-    pub(super) fn direct(protocol: Protocol) -> Self {
+impl PostgresStatementMode {
+    /// On the session's own connection, whose settings are already made.
+    pub(super) fn direct(protocol: StatementProtocol) -> Self {
         Self {
-            prepared: protocol == Protocol::Prepared,
-            simple: protocol == Protocol::Simple,
+            prepared: protocol == StatementProtocol::Prepared,
+            simple: protocol == StatementProtocol::Simple,
             before: Vec::new(),
         }
     }
 
-    /// On whichever of a pooler's connections is free: each operation makes its settings itself, until its transaction
-    /// ends.
+    /// On whichever of a pooler's connections is free: each operation makes its own settings for its
+    /// transaction.
     pub(super) fn pooled(prepared: bool, setup: &SessionSetup) -> Self {
         let mut before = Vec::new();
         if let Some(settings) = settings(setup) {
@@ -46,57 +46,65 @@ impl Form {
         Self { prepared, simple: false, before }
     }
 
-    /// What brings `statement`.
-    fn message(&self, statement: &Statement, types: &[u32]) -> Message {
+    /// The message that sends `statement`.
+    fn message(&self, statement: &Statement, types: &[u32]) -> PostgresStatementMessage {
         match self.simple {
-            true => Message::Text(Text::new(&statement.sql, &statement.params)),
-            false => Message::Bound(self.template(statement, types)),
+            true => {
+                PostgresStatementMessage::Text(PostgresTextStatement::new(&statement.sql, &statement.params))
+            }
+            false => PostgresStatementMessage::Bound(self.template(statement, types)),
         }
     }
 
-    /// The messages of `statement`, for whose parameters the server has these types.
-    fn template(&self, statement: &Statement, types: &[u32]) -> Template {
+    /// The messages of `statement`; `types` are the server's types of its parameters.
+    fn template(&self, statement: &Statement, types: &[u32]) -> PostgresRequestTemplate {
         let mut bytes = self.before.clone();
         if !self.prepared {
             message::parse(&mut bytes, "", &statement.sql, types);
         }
-        self.executed(bytes, statement, types)
+        self.execute_template(bytes, statement, types)
     }
 
-    /// The same, where the statement is prepared under its name with its first execution.
-    fn first(&self, statement: &Statement, types: &[u32]) -> Template {
+    /// Like [`Self::template`], but also prepares the statement by name, for its first execution.
+    fn first_use_template(&self, statement: &Statement, types: &[u32]) -> PostgresRequestTemplate {
         let mut bytes = self.before.clone();
-        // After an error nobody knows whether it is there; there need be none.
+        // After an error the statement may or may not exist; closing a missing one is allowed.
         message::forget(&mut bytes, &statement.name);
         message::parse(&mut bytes, &statement.name, &statement.sql, types);
-        self.executed(bytes, statement, types)
+        self.execute_template(bytes, statement, types)
     }
 
-    /// `bytes`, and behind them what executes `statement`.
-    fn executed(&self, bytes: Vec<u8>, statement: &Statement, types: &[u32]) -> Template {
+    /// Appends the messages that execute `statement` to `bytes`.
+    fn execute_template(
+        &self,
+        bytes: Vec<u8>,
+        statement: &Statement,
+        types: &[u32],
+    ) -> PostgresRequestTemplate {
         let ending = match statement.commits {
             Commits::Behind => Ending::FlushSync,
             Commits::Nothing | Commits::Inside => Ending::Sync,
         };
         let name = if self.prepared { &statement.name } else { "" };
-        let template = Template::new(bytes, name, &statement.params, types, ending);
-        if statement.answer == Answer::Columns { template.with_columns() } else { template }
+        let template = PostgresRequestTemplate::new(bytes, name, &statement.params, types, ending);
+        if statement.answer == ResultKind::Columns { template.with_columns() } else { template }
     }
 }
 
-/// The name of the statement that makes the settings of a session behind a pooler.
+/// The name of the prepared statement for the settings of a session through a pooler.
 const SETTINGS: &str = "settings";
-/// That of the one at an edge.
+/// The name of the prepared statement for a window boundary.
 const EDGE: &str = "edge";
 
-/// Makes the settings of a session behind a pooler for one transaction, if there are any.
+/// The statement that makes the settings of a session through a pooler for one transaction; `None` if there
+/// are none.
 fn settings(setup: &SessionSetup) -> Option<String> {
     let method = if setup.blocks.is_some() { &super::LOCAL_SETTINGS[..] } else { &[] };
     let chosen = method.iter().map(|&name| {
         let setting = super::SESSION_SETTINGS.iter().find(|setting| setting.name == name);
         (name, setting.map_or("off", |setting| setting.value))
     });
-    // The default would only hold for the transaction after this one.
+    // A session default would apply only to the next transaction.
     let read_only = setup.read_only.then_some(("transaction_read_only", "on"));
     let all = chosen.chain(super::commit_setting(setup.commit)).chain(read_only);
     let calls: Vec<String> =
@@ -104,13 +112,19 @@ fn settings(setup: &SessionSetup) -> Option<String> {
     (!calls.is_empty()).then(|| format!("SELECT {}", calls.join(", ")))
 }
 
-/// Appends the messages that prepare the statements of `setup` and what a session needs beside them, each under its name.
-/// With the simple protocol nothing of `setup` is prepared: statements go as texts.
-pub(super) fn prepare(connection: &mut Connection, setup: &SessionSetup, types: &[Oids], pooled: bool) {
+/// Appends the messages that prepare the statements of `setup` and the session's own ones, each by name. With
+/// the simple protocol the statements of `setup` are not prepared but sent as text.
+pub(super) fn prepare(
+    connection: &mut PostgresConnection,
+    setup: &SessionSetup,
+    types: &[Oids],
+    pooled: bool,
+) {
     let flushes = flushes(connection);
     let out = &mut connection.line.out;
-    if setup.protocol == Protocol::Simple && !pooled {
-        // It takes the place of the statements, so that a session has as many transactions with each protocol.
+    if setup.protocol == StatementProtocol::Simple && !pooled {
+        // This replaces the statements, so that a session has the same number of transactions with each
+        // protocol.
         message::parse(out, "", "SELECT WHERE false", &[]);
     } else {
         for (statement, types) in setup.statements.iter().zip(types) {
@@ -125,8 +139,8 @@ pub(super) fn prepare(connection: &mut Connection, setup: &SessionSetup, types: 
     }
 }
 
-/// Whether a session can make its statistics visible.
-pub(super) fn flushes(connection: &Connection) -> bool {
+/// Whether a session can flush its statistics.
+pub(super) fn flushes(connection: &PostgresConnection) -> bool {
     connection.server_version_num() >= SHARED_STATISTICS
 }
 
@@ -138,21 +152,22 @@ pub(super) fn begin_words(isolation: Isolation) -> Cow<'static, str> {
     }
 }
 
-/// What brings one statement.
+/// How one statement is sent.
 #[derive(Debug)]
-enum Message {
-    Bound(Template),
-    Text(Text),
+enum PostgresStatementMessage {
+    Bound(PostgresRequestTemplate),
+    Text(PostgresTextStatement),
 }
 
-/// What a session sends, ready.
+/// The messages that a session sends, built in advance.
 #[derive(Debug)]
-pub(super) struct Ready {
-    messages: Vec<Message>,
-    /// The same with the preparation of each, where statements are prepared at their first use on a connection; and which are.
-    firsts: Vec<Template>,
-    known: Vec<bool>,
-    /// Whether rows come as text.
+pub(super) struct PostgresSessionMessages {
+    messages: Vec<PostgresStatementMessage>,
+    /// The messages that also prepare their statement, used for its first execution on a connection, and
+    /// whether each statement is prepared.
+    first_use_templates: Vec<PostgresRequestTemplate>,
+    is_prepared: Vec<bool>,
+    /// Whether rows contain their values as text.
     pub(super) is_text: bool,
     edge: Vec<u8>,
     begin: Vec<u8>,
@@ -160,32 +175,37 @@ pub(super) struct Ready {
     rollback: Vec<u8>,
 }
 
-impl Ready {
-    /// The messages of the statements of `setup`, as `form` brings them to the server, which has `types` for the parameters
-    /// of each.
-    pub(super) fn new(setup: &SessionSetup, form: &Form, types: &[Oids], flushes: bool) -> Self {
+impl PostgresSessionMessages {
+    /// Builds the messages of the statements of `setup` in the mode `form`; `types` are the server's types of
+    /// the parameters of each.
+    pub(super) fn new(
+        setup: &SessionSetup,
+        form: &PostgresStatementMode,
+        types: &[Oids],
+        flushes: bool,
+    ) -> Self {
         let statements = setup.statements.iter().zip(types);
         let query = |sql: &str| {
             let mut bytes = Vec::new();
             message::query(&mut bytes, sql);
             bytes
         };
-        // An edge needs no settings.
-        let bare = Form { prepared: form.prepared, simple: false, before: Vec::new() };
+        // A window boundary needs no settings.
+        let bare = PostgresStatementMode { prepared: form.prepared, simple: false, before: Vec::new() };
         let mut edge = Vec::new();
         match flushes {
             true => edge.extend_from_slice(bare.template(&super::method::edge(), &[]).bytes()),
-            // The server answers it and does nothing for it.
+            // The server answers this message without any work.
             false => message::sync(&mut edge),
         }
         let at_first_use = form.prepared && setup.connect == Connect::Transaction;
         Self {
-            firsts: statements
+            first_use_templates: statements
                 .clone()
                 .filter(|_| at_first_use)
-                .map(|(statement, types)| form.first(statement, types))
+                .map(|(statement, types)| form.first_use_template(statement, types))
                 .collect(),
-            known: vec![true; setup.statements.len()],
+            is_prepared: vec![true; setup.statements.len()],
             messages: statements.map(|(statement, types)| form.message(statement, types)).collect(),
             is_text: form.simple,
             edge,
@@ -198,30 +218,30 @@ impl Ready {
     /// The messages that execute a statement with `values`.
     ///
     /// # Errors
-    /// There is no such statement, or the values are not of its parameters' types.
+    /// The statement does not exist, or a value does not have its parameter's type.
     #[inline]
     pub(super) fn execute(&mut self, id: StatementId, values: &[Value<'_>]) -> Result<&[u8], Box<OpError>> {
-        let Self { messages, firsts, known, .. } = self;
+        let Self { messages, first_use_templates: firsts, is_prepared, .. } = self;
         match messages.get_mut(id.index()).ok_or_else(|| unknown(id))? {
-            Message::Bound(template) => {
+            PostgresStatementMessage::Bound(template) => {
                 let template = match firsts.get_mut(id.index()) {
-                    Some(first) if !known[id.index()] => first,
+                    Some(first) if !is_prepared[id.index()] => first,
                     _ => template,
                 };
                 template.fill(values)?;
-                known[id.index()] = true;
+                is_prepared[id.index()] = true;
                 Ok(template.bytes())
             }
-            Message::Text(text) => {
+            PostgresStatementMessage::Text(text) => {
                 text.fill(values)?;
                 Ok(text.bytes())
             }
         }
     }
 
-    /// Nothing is prepared any more that is prepared at its first use.
-    pub(super) fn forget(&mut self) {
-        self.known.fill(false);
+    /// Marks all statements as not prepared, for those that are prepared at their first use.
+    pub(super) fn mark_unprepared(&mut self) {
+        self.is_prepared.fill(false);
     }
 
     pub(super) fn edge(&self) -> &[u8] {

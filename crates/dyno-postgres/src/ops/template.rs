@@ -1,42 +1,41 @@
-//! Messages that are built once and patched for each execution.
+//! Builds messages once and overwrites their values for each execution.
 
 use super::encode::{self, Encoding, check_range, int8};
 use crate::wire::message;
 use dyno_engine::statement::misfit;
 use dyno_engine::{OpError, Type, Value};
 
-/// What stands behind Execute.
+/// The messages that follow Execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// Sync: the answer comes in one piece.
+    /// Sync: the result arrives in one piece.
     Sync,
-    /// Flush, then Sync: the statement's end comes before its commit.
+    /// Flush, then Sync: the statement's end arrives before its commit.
     FlushSync,
 }
 
 /// The length word of NULL.
 const NULL: u32 = u32::MAX;
 
-/// Bind, Execute and Sync of one statement. As long as each value is as long as it was the last time, only the values are
-/// written.
+/// Bind, Execute and Sync of one statement. Values of unchanged length are overwritten in place.
 #[derive(Debug)]
-pub(super) struct Template {
+pub(super) struct PostgresRequestTemplate {
     bytes: Vec<u8>,
-    /// How many of them stand before Bind.
+    /// Number of bytes before Bind.
     before: usize,
     name: String,
     types: Vec<Type>,
     encodings: Vec<Encoding>,
     ending: Ending,
-    /// Whether the columns of its rows are told, as text.
+    /// Whether the server describes the columns of its rows, which then arrive as text.
     columns: bool,
-    /// Where each value begins, and its length word.
+    /// The start of each value, and its length word.
     slots: Vec<(usize, u32)>,
 }
 
-impl Template {
-    /// A template for the statement `name` with parameters of these types, behind the messages in `bytes`. The server has
-    /// the types `oids` for them.
+impl PostgresRequestTemplate {
+    /// A template for the statement `name` with parameters of these types, after the messages in `bytes`.
+    /// `oids` are the server's types of the parameters.
     pub(super) fn new(bytes: Vec<u8>, name: &str, types: &[Type], oids: &[u32], ending: Ending) -> Self {
         let (before, name, types) = (bytes.len(), name.to_owned(), types.to_vec());
         let encodings = types.iter().zip(oids).map(|(&kind, &of)| Encoding::new(kind, of)).collect();
@@ -46,7 +45,7 @@ impl Template {
         template
     }
 
-    /// The same for a statement whose columns are read.
+    /// Sets that the columns of the statement's rows are used.
     pub(super) fn with_columns(mut self) -> Self {
         self.columns = true;
         self.empty();
@@ -57,10 +56,10 @@ impl Template {
         self.build(&vec![Value::Null; self.types.len()]);
     }
 
-    /// Puts `values` in.
+    /// Inserts `values`.
     ///
     /// # Errors
-    /// They are not of the parameters' types, or out of the range that the server's type has.
+    /// A value does not have its parameter's type, or is outside the range of the server's type.
     #[inline]
     pub(super) fn fill(&mut self, values: &[Value<'_>]) -> Result<(), Box<OpError>> {
         if values.len() != self.types.len() {
@@ -78,16 +77,16 @@ impl Template {
                 {
                     self.bytes[at..at + text.len()].copy_from_slice(text);
                 }
-                // Rare enough to be written in one way, all of them.
-                _ => return self.fill_anew(values),
+                // Rare values are not patched: all values are written again.
+                _ => return self.rebuild(values),
             }
         }
         Ok(())
     }
 
-    /// The same for values of other lengths.
+    /// Writes all values again, for values of other lengths.
     #[inline(never)]
-    fn fill_anew(&mut self, values: &[Value<'_>]) -> Result<(), Box<OpError>> {
+    fn rebuild(&mut self, values: &[Value<'_>]) -> Result<(), Box<OpError>> {
         if !values.iter().zip(&self.types).all(|(value, &of)| value.fits(of)) {
             return Err(misfit(&self.types, values));
         }
@@ -111,7 +110,7 @@ impl Template {
                 let head = out.len();
                 out.extend_from_slice(&NULL.to_be_bytes());
                 if encode::value(out, *value, encoding) {
-                    // Far below 4 GiB, as messages are.
+                    // A message is far shorter than 4 GiB.
                     let length = (out.len() - head - 4) as u32;
                     out[head..head + 4].copy_from_slice(&length.to_be_bytes());
                     slots.push((head + 4, length));
@@ -119,7 +118,7 @@ impl Template {
                     slots.push((head + 4, NULL));
                 }
             }
-            // Results in binary, or in text, which is what none says.
+            // One format code for binary results; without a code they arrive as text.
             message::count(out, usize::from(!*columns));
             if !*columns {
                 message::count(out, 1);
@@ -135,7 +134,7 @@ impl Template {
         message::sync(bytes);
     }
 
-    /// The messages as they go over the wire.
+    /// The messages in their encoding for the server.
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -148,9 +147,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn declared(bytes: Vec<u8>, name: &str, types: &[Type], ending: Ending) -> Template {
+    fn declared(bytes: Vec<u8>, name: &str, types: &[Type], ending: Ending) -> PostgresRequestTemplate {
         let oids: Vec<u32> = types.iter().map(|&kind| type_oid(kind)).collect();
-        Template::new(bytes, name, types, &oids, ending)
+        PostgresRequestTemplate::new(bytes, name, types, &oids, ending)
     }
 
     #[test]
@@ -159,7 +158,7 @@ mod tests {
         let types = [int, int, int, int, int, real, real, real];
         let oids =
             [oid::INT2, oid::INT4, oid::INT8, oid::OID, oid::TEXT, oid::FLOAT4, oid::FLOAT8, oid::NUMERIC];
-        let mut template = Template::new(Vec::new(), "", &types, &oids, Ending::Sync);
+        let mut template = PostgresRequestTemplate::new(Vec::new(), "", &types, &oids, Ending::Sync);
         let values = |number: i64| {
             let (int, real) = (Value::Int(number), Value::Real(number as f64 / 2.0));
             [int, int, int, int, int, real, real, real]
@@ -178,7 +177,7 @@ mod tests {
             (oid::OID, -1, false),
             (oid::INT8, i64::MIN, true),
         ] {
-            let mut template = Template::new(Vec::new(), "", &[int], &[of], Ending::Sync);
+            let mut template = PostgresRequestTemplate::new(Vec::new(), "", &[int], &[of], Ending::Sync);
             let filled = template.fill(&[Value::Int(number)]);
             assert_eq!(filled.is_ok(), fits, "{number} for {of}");
             if let Err(error) = filled {

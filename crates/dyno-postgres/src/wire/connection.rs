@@ -1,51 +1,52 @@
-//! A connection for everything that is not hot: questions, settings, loading.
+//! A connection for everything outside the hot path: queries, settings, loading.
 
 use std::ops::Range;
 use std::time::Duration;
 
 use super::cancel::CancelToken;
-use super::error::WireError;
-use super::fields::{Fields, row};
-use super::protocol::Pg;
-use super::{Breaker, PgError, message};
-use crate::connect::{self, ConnectConfig};
-use dyno_engine::net::{Line, Message, Stream};
-use dyno_engine::{Row, TargetError};
+use super::error::PostgresWireError;
+use super::fields::{PostgresFieldReader, row};
+use super::protocol::PostgresProtocol;
+use super::{Breaker, PostgresError, message};
+use crate::connect::{self, PostgresConnectConfig};
+use dyno_engine::net::{Stream, WireMessage, WireStream};
+use dyno_engine::{TargetError, TextRow};
 
-/// One connection to a server. The module comment of [`wire`](super) shows how it is used.
+/// One connection to a server. The documentation of the module [`wire`](super) has an example.
 #[derive(Debug)]
-pub struct Connection {
-    pub(crate) line: Line<Pg>,
+pub struct PostgresConnection {
+    pub(crate) line: WireStream<PostgresProtocol>,
     parameters: Vec<(String, String)>,
     pid: i32,
     key: Vec<u8>,
     rows_affected: u64,
-    config: ConnectConfig,
+    config: PostgresConnectConfig,
 }
 
-impl Connection {
-    /// Connects, authenticates, and waits until the server is ready. `application_name` is what the server's views show.
+impl PostgresConnection {
+    /// Connects, authenticates, and waits until the server is ready. `application_name` is shown in the
+    /// server's views.
     ///
     /// # Errors
-    /// `Unreachable`, `Denied`, or `PasswordNeeded` when the
-    /// server wants a password and there is none; each with its way out.
-    pub fn open(config: &ConnectConfig, application_name: &str) -> Result<Self, TargetError> {
+    /// `Unreachable`, `Denied`, or `PasswordNeeded` if the server requires a password and none is set; each
+    /// with a hint.
+    pub fn open(config: &PostgresConnectConfig, application_name: &str) -> Result<Self, TargetError> {
         Self::open_guarded(config, application_name, &Breaker::default())
     }
 
-    /// As [`Connection::open`], guarded by `breaker` from the first moment on.
+    /// Like [`PostgresConnection::open`]; `breaker` can interrupt the connection from the start.
     pub(crate) fn open_guarded(
-        config: &ConnectConfig,
+        config: &PostgresConnectConfig,
         application_name: &str,
         breaker: &Breaker,
     ) -> Result<Self, TargetError> {
         connect::establish(config, application_name, breaker)
     }
 
-    /// A connection on a stream whose server has not yet been greeted.
-    pub(crate) fn on(stream: Stream, config: &ConnectConfig) -> Self {
+    /// A connection on a stream on which nothing has been sent yet.
+    pub(crate) fn from_stream(stream: Stream, config: &PostgresConnectConfig) -> Self {
         Self {
-            line: Line::new(stream),
+            line: WireStream::new(stream),
             parameters: Vec::new(),
             pid: 0,
             key: Vec::new(),
@@ -54,9 +55,10 @@ impl Connection {
         }
     }
 
-    /// The next message that is an answer; what the server tells on its own account is taken in on the way.
+    /// The next message that belongs to a result; messages that the server sends on its own are processed on
+    /// the way.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Message, WireError> {
+    pub(crate) fn next(&mut self) -> Result<WireMessage, PostgresWireError> {
         loop {
             match self.next_here()? {
                 Some(message) => return Ok(message),
@@ -65,9 +67,9 @@ impl Connection {
         }
     }
 
-    /// As [`Connection::next`], but `None` where the next message is not here yet.
+    /// Like [`PostgresConnection::next`], but `None` if the next message has not arrived.
     #[inline]
-    pub(crate) fn next_here(&mut self) -> Result<Option<Message>, WireError> {
+    pub(crate) fn next_here(&mut self) -> Result<Option<WireMessage>, PostgresWireError> {
         loop {
             match self.line.inbound.cut()? {
                 Some((tag @ (b'S' | b'N' | b'A'), body)) => self.take_notice(tag, body),
@@ -81,7 +83,7 @@ impl Connection {
         if tag != b'S' {
             return;
         }
-        let mut fields = Fields::new(self.line.body(body));
+        let mut fields = PostgresFieldReader::new(self.line.body(body));
         let (Some(name), Some(value)) = (fields.text(), fields.text()) else { return };
         let name = String::from_utf8_lossy(name).into_owned();
         let value = String::from_utf8_lossy(value).into_owned();
@@ -91,21 +93,23 @@ impl Connection {
         }
     }
 
-    /// Keeps what identifies this connection in a cancel request.
-    pub(crate) fn set_key(&mut self, body: Range<usize>) -> Result<(), WireError> {
-        let mut fields = Fields::new(self.line.body(body));
-        self.pid = fields.i32().ok_or_else(|| WireError::protocol("a key without a process number"))?;
+    /// Stores what identifies this connection in a cancel request.
+    pub(crate) fn set_key(&mut self, body: Range<usize>) -> Result<(), PostgresWireError> {
+        let mut fields = PostgresFieldReader::new(self.line.body(body));
+        self.pid =
+            fields.i32().ok_or_else(|| PostgresWireError::protocol("a key without a process number"))?;
         self.key = fields.rest().to_vec();
         Ok(())
     }
 
-    /// Sends `sql`, which may hold several statements, and returns all their rows, one statement after the other.
+    /// Sends `sql`, which may contain several statements, and returns all their rows in order.
     ///
     /// Several statements without `BEGIN` are one transaction.
     ///
     /// # Errors
-    /// The server refused a statement, or the connection is lost. After a refusal the connection can be used.
-    pub fn simple(&mut self, sql: &str) -> Result<Vec<Row>, TargetError> {
+    /// The server returned an error for a statement, or the connection was lost. After an error of the server
+    /// the connection remains usable.
+    pub fn simple(&mut self, sql: &str) -> Result<Vec<TextRow>, TargetError> {
         message::query(&mut self.line.out, sql);
         self.line.send()?;
         Ok(self.read_results()?)
@@ -114,13 +118,13 @@ impl Connection {
     /// Sends one statement with text values for `$1`, `$2`, … and returns its rows.
     ///
     /// # Errors
-    /// As [`Connection::simple`].
-    pub fn query(&mut self, sql: &str, params: &[&str]) -> Result<Vec<Row>, TargetError> {
+    /// As [`PostgresConnection::simple`].
+    pub fn query(&mut self, sql: &str, params: &[&str]) -> Result<Vec<TextRow>, TargetError> {
         Ok(self.ask(sql, params)?)
     }
 
-    /// [`Connection::query`] with the wire's own error.
-    pub(crate) fn ask(&mut self, sql: &str, params: &[&str]) -> Result<Vec<Row>, WireError> {
+    /// [`PostgresConnection::query`] with the protocol's own error type.
+    pub(crate) fn ask(&mut self, sql: &str, params: &[&str]) -> Result<Vec<TextRow>, PostgresWireError> {
         message::parse(&mut self.line.out, "", sql, &[]);
         message::bind_text(&mut self.line.out, "", params);
         message::execute(&mut self.line.out);
@@ -129,26 +133,27 @@ impl Connection {
         self.read_results()
     }
 
-    /// Reads all answers up to ReadyForQuery, so that the connection is in step again whatever happened.
-    pub(crate) fn read_results(&mut self) -> Result<Vec<Row>, WireError> {
+    /// Reads all results up to ReadyForQuery, so that the connection is ready again in any case.
+    pub(crate) fn read_results(&mut self) -> Result<Vec<TextRow>, PostgresWireError> {
         let mut rows = Vec::new();
         let mut failed = None;
         loop {
             let (tag, body) = match self.next() {
                 Ok(message) => message,
-                // The server's last words say more than the end of the stream.
+                // The server's last error says more than the end of the stream.
                 Err(error) => return Err(failed.unwrap_or(error)),
             };
             match tag {
                 b'D' => rows.push(
                     row(self.line.body(body))
-                        .ok_or_else(|| WireError::protocol("a row that ends too early"))?,
+                        .ok_or_else(|| PostgresWireError::protocol("a row that ends too early"))?,
                 ),
                 b'C' => self.rows_affected = message_rows(self.line.body(body)),
                 b'E' if failed.is_none() => {
-                    failed = Some(WireError::Server(Box::new(PgError::read(self.line.body(body)))));
+                    failed =
+                        Some(PostgresWireError::Server(Box::new(PostgresError::read(self.line.body(body)))));
                 }
-                // It waits for data that nobody will send.
+                // The server waits for data that Dyno will not send.
                 b'G' => {
                     message::message(&mut self.line.out, b'f', |out| message::text(out, "use copy_in"));
                     self.line.send()?;
@@ -164,17 +169,17 @@ impl Connection {
         self.rows_affected
     }
 
-    /// The server's version as a number: 150004 is 15.4; 0 if it does not tell.
+    /// The server's version as a number: 150004 is 15.4; 0 if it is unknown.
     pub fn server_version_num(&self) -> u32 {
         self.parameter("server_version").map_or(0, version_num)
     }
 
-    /// A parameter that the server reports on its own account: `server_version`, `TimeZone`, `in_hot_standby`.
+    /// A parameter that the server reports on its own: `server_version`, `TimeZone`, `in_hot_standby`.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The process number of this connection's server process.
+    /// The process id of this connection's server process.
     pub fn backend_pid(&self) -> i32 {
         self.pid
     }
@@ -184,28 +189,29 @@ impl Connection {
         self.line.stream.is_tls()
     }
 
-    /// What another thread needs to break off this connection's statement.
+    /// A token with which another thread can cancel this connection's statement.
     pub fn cancel_token(&self) -> CancelToken {
         CancelToken::new(&self.config, self.pid, &self.key)
     }
 
-    /// Ends the connection in the protocol's own way.
+    /// Ends the connection with the protocol's Terminate message.
     pub fn close(self) {
         self.line.close(message::terminate, None);
     }
 
-    /// As [`Connection::close`], and waits until the server's process has booked its statistics and is gone.
+    /// Like [`PostgresConnection::close`], but waits until the server's process has reported its statistics and
+    /// exited.
     pub(crate) fn close_within(mut self, wait: Duration) {
         self.end_within(wait);
     }
 
-    /// The same, where another connection takes its place: nothing more is asked of it.
+    /// Like [`Self::close_within`], for a connection that will be replaced; nothing more is sent on it.
     pub(crate) fn end_within(&mut self, wait: Duration) {
         self.line.end(message::terminate, Some(wait));
     }
 }
 
-/// The rows in a command tag, `UPDATE 12` or `INSERT 0 12`; 0 where the command counts none.
+/// The row count in a command tag, `UPDATE 12` or `INSERT 0 12`; 0 if the command has none.
 #[inline]
 pub(crate) fn message_rows(tag: &[u8]) -> u64 {
     let digits = tag.strip_suffix(&[0]).unwrap_or(tag);

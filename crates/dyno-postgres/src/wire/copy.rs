@@ -1,18 +1,19 @@
-//! Sending rows in bulk: `COPY … FROM STDIN`.
+//! Sends rows in bulk with `COPY … FROM STDIN`.
 
-use super::connection::Connection;
-use super::error::PgError;
+use super::connection::PostgresConnection;
+use super::error::PostgresError;
 use super::message;
 use dyno_engine::{Refusal as _, TargetError};
 
-/// Bytes that are gathered before they are sent: fewer system calls, and no more latency than a full socket buffer has.
+/// Bytes that are collected before they are sent: this saves system calls and adds no more latency than a
+/// full socket buffer.
 const GATHER_BYTES: usize = 128 * 1024;
 
-impl Connection {
+impl PostgresConnection {
     /// Starts a `COPY … FROM STDIN`.
     ///
     /// # Errors
-    /// The server refused it, or `sql` is another statement.
+    /// The server returned an error, or `sql` is another statement.
     pub fn copy_in(&mut self, sql: &str) -> Result<CopyIn<'_>, TargetError> {
         message::query(&mut self.line.out, sql);
         self.line.send()?;
@@ -20,7 +21,7 @@ impl Connection {
         match tag {
             b'G' => return Ok(CopyIn::new(self)),
             b'E' => {
-                let error = PgError::read(self.line.body(body));
+                let error = PostgresError::read(self.line.body(body));
                 if error.is_fatal() {
                     return Err(error.into_target());
                 }
@@ -34,24 +35,25 @@ impl Connection {
     }
 }
 
-/// A `COPY … FROM STDIN` under way. Ended by [`CopyIn::finish`] or [`CopyIn::fail`]; dropping it is failing it.
+/// An open `COPY … FROM STDIN`. [`CopyIn::finish`] or [`CopyIn::fail`] ends it; dropping it is the same as
+/// failing it.
 #[derive(Debug)]
 pub struct CopyIn<'a> {
-    connection: &'a mut Connection,
+    connection: &'a mut PostgresConnection,
     open: bool,
 }
 
 impl<'a> CopyIn<'a> {
-    /// The server has said that it waits for data.
-    pub(super) fn new(connection: &'a mut Connection) -> Self {
+    /// Starts the copy after the server has requested data.
+    pub(super) fn new(connection: &'a mut PostgresConnection) -> Self {
         connection.line.out.clear();
         Self { connection, open: true }
     }
 
-    /// Sends some data, in any pieces; rows need not be whole.
+    /// Sends some data in pieces of any size; a piece need not contain whole rows.
     ///
     /// # Errors
-    /// The connection is lost. What the server thinks of the data, it says at [`CopyIn::finish`].
+    /// The connection was lost. Errors in the data are returned by [`CopyIn::finish`].
     pub fn send(&mut self, data: &[u8]) -> Result<(), TargetError> {
         let out = &mut self.connection.line.out;
         message::message(out, b'd', |out| out.extend_from_slice(data));
@@ -64,10 +66,10 @@ impl<'a> CopyIn<'a> {
         Ok(result?)
     }
 
-    /// Ends the data; returns how many rows the server took.
+    /// Ends the data; returns the number of rows that the server accepted.
     ///
     /// # Errors
-    /// The server refused the data, or the connection is lost.
+    /// The server rejected the data, or the connection was lost.
     pub fn finish(mut self) -> Result<u64, TargetError> {
         message::message(&mut self.connection.line.out, b'c', |_| ());
         self.push()?;
@@ -76,10 +78,10 @@ impl<'a> CopyIn<'a> {
         Ok(self.connection.rows_affected())
     }
 
-    /// Ends the copy so that nothing of it stays.
+    /// Ends the copy and discards all of it.
     ///
     /// # Errors
-    /// The connection is lost.
+    /// The connection was lost.
     pub fn fail(mut self) -> Result<(), TargetError> {
         self.break_off()
     }
@@ -91,8 +93,8 @@ impl<'a> CopyIn<'a> {
         self.push()?;
         self.open = false;
         match self.connection.read_results() {
-            // The server answers a failed copy with an error: that is what was asked for.
-            Err(super::WireError::Server(_)) | Ok(_) => Ok(()),
+            // The server answers a failed copy with an error, as expected.
+            Err(super::PostgresWireError::Server(_)) | Ok(_) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -101,7 +103,7 @@ impl<'a> CopyIn<'a> {
 impl Drop for CopyIn<'_> {
     fn drop(&mut self) {
         if self.open {
-            // Nobody is left to tell; a lost connection shows itself at its next use.
+            // Nothing can report the error here; a lost connection fails at its next use.
             let _ = self.break_off();
         }
     }

@@ -1,30 +1,30 @@
-//! What the server says when it refuses, and what that means.
+//! The server's errors and their meaning.
 
 use std::fmt;
 
-use super::fields::Fields;
+use super::fields::PostgresFieldReader;
 use dyno_engine::{ErrorClass, Refusal, TargetErrorKind};
 
-/// An error of the server, whole.
+/// An error of the server with all its fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PgError {
+pub struct PostgresError {
     /// `ERROR`, `FATAL` or `PANIC`, never translated.
     pub severity: String,
-    /// The SQLSTATE: `42501`.
+    /// The SQLSTATE, for example `42501`.
     pub code: String,
-    /// The server's sentence, in its language.
+    /// The message text from the server, in its language.
     pub message: String,
-    /// More of it, or empty.
+    /// More detail from the server, or empty.
     pub detail: String,
     /// The server's advice, or empty.
     pub hint: String,
-    /// What it was doing (PL/pgSQL's lines), or empty.
+    /// The server's context (lines of PL/pgSQL), or empty.
     pub context: String,
-    /// Position in the statement in characters from 1, if it has one.
+    /// Position in the statement in characters, from 1; absent if the server gives none.
     pub position: Option<u32>,
 }
 
-impl fmt::Display for PgError {
+impl fmt::Display for PostgresError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", self.message, self.code)?;
         if !self.detail.is_empty() {
@@ -34,14 +34,14 @@ impl fmt::Display for PgError {
     }
 }
 
-impl std::error::Error for PgError {}
+impl std::error::Error for PostgresError {}
 
-impl PgError {
-    /// Reads the body of an ErrorResponse or NoticeResponse.
+impl PostgresError {
+    /// Parses the body of an ErrorResponse or NoticeResponse.
     pub(crate) fn read(body: &[u8]) -> Self {
         let mut error = Self::default();
         let mut localized = String::new();
-        let mut fields = Fields::new(body);
+        let mut fields = PostgresFieldReader::new(body);
         while let Some(kind) = fields.u8().filter(|&kind| kind != 0) {
             let Some(text) = fields.text() else { break };
             let text = String::from_utf8_lossy(text).replace('\n', " ");
@@ -69,15 +69,15 @@ impl PgError {
     }
 }
 
-impl Refusal for PgError {
+impl Refusal for PostgresError {
     const SERVER: &'static str = "a PostgreSQL server";
 
-    /// By its SQLSTATE (PostgreSQL manual, appendix A).
+    /// The kind by SQLSTATE (PostgreSQL manual, appendix A).
     fn kind(&self) -> TargetErrorKind {
         match self.code.as_str() {
             "42501" => TargetErrorKind::Privilege,
             "53100" => TargetErrorKind::Full,
-            // No such database, too many connections, shutting down, starting up.
+            // Database does not exist, too many connections, shutting down, starting up.
             "3D000" | "53300" | "57P01" | "57P02" | "57P03" => TargetErrorKind::Unreachable,
             code if code.starts_with("28") => TargetErrorKind::Denied,
             code if code.starts_with("08") => TargetErrorKind::Unreachable,
@@ -111,8 +111,8 @@ impl Refusal for PgError {
     }
 }
 
-/// What can go wrong on the wire.
-pub(crate) type WireError = dyno_engine::net::WireError<PgError>;
+/// An error of a connection or of the server.
+pub(crate) type PostgresWireError = dyno_engine::net::WireError<PostgresError>;
 
 #[cfg(test)]
 mod tests {
@@ -120,20 +120,20 @@ mod tests {
 
     use super::*;
 
-    fn server(code: &str, severity: &str) -> PgError {
-        PgError { code: code.into(), severity: severity.into(), ..PgError::default() }
+    fn server(code: &str, severity: &str) -> PostgresError {
+        PostgresError { code: code.into(), severity: severity.into(), ..PostgresError::default() }
     }
 
     #[test]
     fn the_fields_of_an_error_are_kept() {
         let body = b"SERREUR\0VERROR\0C42501\0Mpermission denied\0Ddetail\0Hhint\0P17\0\0";
-        let error = PgError::read(body);
+        let error = PostgresError::read(body);
         assert_eq!((error.severity.as_str(), error.code.as_str()), ("ERROR", "42501"));
         assert_eq!(error.to_string(), "permission denied (42501): detail");
         assert_eq!(error.position, Some(17));
         let target = error.clone().into_target();
         assert_eq!((target.kind, target.hint.as_str()), (TargetErrorKind::Privilege, "hint"));
-        assert_eq!(PgError::of(&target), Some(&error));
+        assert_eq!(PostgresError::of(&target), Some(&error));
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_read_as_some_error(body: Vec<u8>) {
-            PgError::read(&body);
+            PostgresError::read(&body);
         }
     }
 }

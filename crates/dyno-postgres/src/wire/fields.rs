@@ -1,13 +1,13 @@
-//! The fields of one message, read one after the other.
+//! Reads the fields of one message in order.
 
-use dyno_engine::Row;
+use dyno_engine::TextRow;
 
-/// Reads the fields of one message's body; `None` where the body ends too early.
+/// Reads the fields of one message's body; every method returns `None` if the body ends too early.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fields<'a>(&'a [u8]);
+pub(crate) struct PostgresFieldReader<'a>(&'a [u8]);
 
-impl<'a> Fields<'a> {
-    /// Begins at the start of `body`.
+impl<'a> PostgresFieldReader<'a> {
+    /// Starts at the beginning of `body`.
     #[inline]
     pub(crate) fn new(body: &'a [u8]) -> Self {
         Self(body)
@@ -19,7 +19,6 @@ impl<'a> Fields<'a> {
         Some(head)
     }
 
-    /// One byte.
     pub(crate) fn u8(&mut self) -> Option<u8> {
         self.take(1).map(|bytes| bytes[0])
     }
@@ -50,18 +49,19 @@ impl<'a> Fields<'a> {
         Some(text)
     }
 
-    /// What is left.
+    /// All bytes that have not been read.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }
 }
 
-/// The row in the body of a DataRow message.
-pub(super) fn row(body: &[u8]) -> Option<Row> {
-    let mut fields = Fields::new(body);
+/// Parses the row in the body of a DataRow message.
+pub(super) fn row(body: &[u8]) -> Option<TextRow> {
+    let mut fields = PostgresFieldReader::new(body);
     let columns = fields.u16()?;
-    // What is not UTF-8 (a SQL_ASCII database) is shown with marks instead of refused: this row is not hot.
+    // Invalid UTF-8 (a SQL_ASCII database) is shown with replacement characters and not rejected: this code
+    // is not on the hot path.
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let values = (0..columns).map(|_| Some(fields.value()?.map(text)));
-    values.collect::<Option<_>>().map(Row)
+    values.collect::<Option<_>>().map(TextRow)
 }

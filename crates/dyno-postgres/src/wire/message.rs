@@ -1,12 +1,12 @@
-//! What we send: messages appended to a buffer.
+//! Encodes the messages that Dyno sends.
 
-/// Appends one message: its tag, then a length word that is filled in when `body` has been written.
+/// Appends one message: its tag, then a length word that is filled in after `body` has been written.
 pub(crate) fn message(out: &mut Vec<u8>, tag: u8, body: impl FnOnce(&mut Vec<u8>)) {
     out.push(tag);
     counted(out, body);
 }
 
-/// Appends what has no tag: start-up, TLS request, cancel request.
+/// Appends a message without a tag: start-up, TLS request, cancel request.
 pub(crate) fn counted(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -16,19 +16,17 @@ pub(crate) fn counted(out: &mut Vec<u8>, body: impl FnOnce(&mut Vec<u8>)) {
     out[start..start + 4].copy_from_slice(&length.to_be_bytes());
 }
 
-/// Appends a zero-terminated string.
 pub(crate) fn text(out: &mut Vec<u8>, text: &str) {
-    // A zero inside would end the string early and turn its rest into another field.
+    // A zero byte inside would end the string early and turn its rest into another field.
     out.extend(text.bytes().filter(|&byte| byte != 0));
     out.push(0);
 }
 
-/// Asks for TLS.
 pub(crate) fn tls_request(out: &mut Vec<u8>) {
     counted(out, |out| out.extend_from_slice(&80_877_103u32.to_be_bytes()));
 }
 
-/// Asks to break off what another connection is doing.
+/// Requests the cancellation of another connection's statement.
 pub(crate) fn cancel_request(out: &mut Vec<u8>, pid: i32, key: &[u8]) {
     counted(out, |out| {
         out.extend_from_slice(&80_877_102u32.to_be_bytes());
@@ -49,12 +47,12 @@ pub(crate) fn startup(out: &mut Vec<u8>, parameters: &[(&str, &str)]) {
     });
 }
 
-/// A simple query.
+/// A simple query message.
 pub(crate) fn query(out: &mut Vec<u8>, sql: &str) {
     message(out, b'Q', |out| text(out, sql));
 }
 
-/// Prepares `sql` under `name`, with the parameters' types; fewer types leave the rest to the server.
+/// Prepares `sql` under `name` with the parameters' types; the server infers types that are missing.
 pub(crate) fn parse(out: &mut Vec<u8>, name: &str, sql: &str, types: &[u32]) {
     message(out, b'P', |out| {
         text(out, name);
@@ -66,7 +64,7 @@ pub(crate) fn parse(out: &mut Vec<u8>, name: &str, sql: &str, types: &[u32]) {
     });
 }
 
-/// Binds text values to the unnamed portal of statement `name`; results come as text.
+/// Binds text values to the unnamed portal of statement `name`; results arrive as text.
 pub(crate) fn bind_text(out: &mut Vec<u8>, name: &str, values: &[&str]) {
     message(out, b'B', |out| {
         out.push(0);
@@ -80,12 +78,12 @@ pub(crate) fn bind_text(out: &mut Vec<u8>, name: &str, values: &[&str]) {
     });
 }
 
-/// Asks what the rows of the unnamed portal are.
+/// Requests a description of the rows of the unnamed portal.
 pub(crate) fn describe(out: &mut Vec<u8>) {
     out.extend_from_slice(b"D\0\0\0\x06P\0");
 }
 
-/// Asks what the parameters and rows of the prepared statement `name` are.
+/// Requests a description of the parameters and rows of the prepared statement `name`.
 pub(crate) fn describe_statement(out: &mut Vec<u8>, name: &str) {
     message(out, b'D', |out| {
         out.push(b'S');
@@ -98,7 +96,7 @@ pub(crate) fn execute(out: &mut Vec<u8>) {
     out.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0");
 }
 
-/// Forgets the prepared statement `name`; there need be none.
+/// Closes the prepared statement `name`, which need not exist.
 pub(crate) fn forget(out: &mut Vec<u8>, name: &str) {
     message(out, b'C', |out| {
         out.push(b'S');
@@ -106,25 +104,25 @@ pub(crate) fn forget(out: &mut Vec<u8>, name: &str) {
     });
 }
 
-/// Makes the server send what it has.
+/// Makes the server send its pending output.
 pub(crate) fn flush(out: &mut Vec<u8>) {
     out.extend_from_slice(b"H\0\0\0\x04");
 }
 
-/// Ends the implicit transaction and asks for ReadyForQuery.
+/// Ends the implicit transaction and requests ReadyForQuery.
 pub(crate) fn sync(out: &mut Vec<u8>) {
     out.extend_from_slice(SYNC);
 }
 
-/// Sync.
+/// The bytes of a Sync message.
 pub(crate) const SYNC: &[u8] = b"S\0\0\0\x04";
 
-/// Says good-bye.
+/// The Terminate message, which ends the connection.
 pub(crate) fn terminate(out: &mut Vec<u8>) {
     out.extend_from_slice(b"X\0\0\0\x04");
 }
 
-/// A number of things, in two bytes.
+/// A two-byte count of items.
 pub(crate) fn count(out: &mut Vec<u8>, count: usize) {
     let count = u16::try_from(count).expect("statements here have a handful of parameters");
     out.extend_from_slice(&count.to_be_bytes());

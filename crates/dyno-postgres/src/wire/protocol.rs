@@ -1,30 +1,30 @@
-//! How the server frames its messages: a tag, four bytes of length that count themselves, and the body.
+//! Frames the server's messages: a tag, four bytes of length that include themselves, and the body.
 
-use super::error::PgError;
-use dyno_engine::net::{Head, Protocol};
+use super::error::PostgresError;
+use dyno_engine::net::{MessageHeader, WireProtocol};
 
-/// The longest message we accept; nothing that Dyno asks for comes near it.
+/// The longest message that Dyno accepts; no result that it requests is nearly that long.
 const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// PostgreSQL's frontend/backend protocol.
 #[derive(Debug)]
-pub(crate) struct Pg;
+pub(crate) struct PostgresProtocol;
 
-impl Protocol for Pg {
-    type Refusal = PgError;
+impl WireProtocol for PostgresProtocol {
+    type Refusal = PostgresError;
 
     #[inline]
-    fn head(arrived: &[u8]) -> Result<Option<Head>, String> {
+    fn head(arrived: &[u8]) -> Result<Option<MessageHeader>, String> {
         let Some([tag, length @ ..]) = arrived.first_chunk::<5>() else { return Ok(None) };
         let length = u32::from_be_bytes(*length) as usize;
         if !(4..=MESSAGE_BYTES_MAX).contains(&length) {
             return Err(format!("a message with tag {tag} and impossible length {length}"));
         }
-        Ok(Some(Head { tag: *tag, bytes: 5, body_bytes: length - 4 }))
+        Ok(Some(MessageHeader { tag: *tag, bytes: 5, body_bytes: length - 4 }))
     }
 
-    fn refusal(tag: u8, body: &[u8]) -> Option<PgError> {
-        (tag == b'E').then(|| PgError::read(body))
+    fn refusal(tag: u8, body: &[u8]) -> Option<PostgresError> {
+        (tag == b'E').then(|| PostgresError::read(body))
     }
 }
 
@@ -36,16 +36,19 @@ mod tests {
 
     #[test]
     fn a_length_counts_itself_and_an_impossible_one_is_an_error() {
-        let head = Head { tag: b'Z', bytes: 5, body_bytes: 1 };
-        assert_eq!((Pg::head(b"Z\0\0\0\x05I"), Pg::head(b"Z\0\0\0")), (Ok(Some(head)), Ok(None)));
-        assert!(Pg::head(b"HTTP/1.1 400 Bad Request").is_err());
-        assert!(Pg::head(b"Z\0\0\0\x03").is_err());
+        let head = MessageHeader { tag: b'Z', bytes: 5, body_bytes: 1 };
+        assert_eq!(
+            (PostgresProtocol::head(b"Z\0\0\0\x05I"), PostgresProtocol::head(b"Z\0\0\0")),
+            (Ok(Some(head)), Ok(None))
+        );
+        assert!(PostgresProtocol::head(b"HTTP/1.1 400 Bad Request").is_err());
+        assert!(PostgresProtocol::head(b"Z\0\0\0\x03").is_err());
     }
 
     proptest! {
         #[test]
         fn no_bytes_can_make_it_panic(arrived: Vec<u8>) {
-            let _ = Pg::head(&arrived);
+            let _ = PostgresProtocol::head(&arrived);
         }
     }
 }

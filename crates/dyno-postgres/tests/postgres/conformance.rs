@@ -1,13 +1,13 @@
-//! What every engine must do, and what of statements is PostgreSQL's own.
+//! Runs the conformance tests that every engine must pass, and tests of PostgreSQL's own statements.
 
 use std::sync::Arc;
 
 use crate::wire::{each_version, target_at};
 use dyno_engine::{
-    Answer, ErrorClass, Isolation, MonotonicClock, Request, Session, SessionSetup, Statement, StatementId,
-    Target, Type, Value,
+    ErrorClass, Isolation, MonotonicClock, ResultKind, Session, SessionRequest, SessionSetup, Statement,
+    StatementId, Target, Type, Value,
 };
-use dyno_plan::{Commit, Protocol};
+use dyno_plan::{Commit, StatementProtocol};
 use dyno_record::Severity;
 use dyno_testbed::Postgres;
 use dyno_workload::conformance::{self, EVERYWHERE, ON_SERVERS};
@@ -18,12 +18,12 @@ fn it_does_what_every_engine_must() {
         let server = Postgres::start(version, &[]);
         let target = target_at(&server.url());
         let commits = [Commit::Wait, Commit::Nowait];
-        let protocols = [Protocol::Extended, Protocol::Simple];
+        let protocols = [StatementProtocol::Extended, StatementProtocol::Simple];
         let findings = conformance::check(target.as_ref(), None, &commits, &protocols).unwrap();
         let more = ["server nowait", "values extended", "values simple", "read-only sessions"];
         let wanted = [&EVERYWHERE[..], &ON_SERVERS, &more].concat();
-        assert_eq!(conformance::amiss(&findings, &wanted), [""; 0]);
-        // Deleted rows keep their places until vacuum, so each row of each round has a block of its own.
+        assert_eq!(conformance::failed_checks(&findings, &wanted), [""; 0]);
+        // Deleted rows keep their places until VACUUM, so each row of each round has its own block.
         assert!(
             findings.iter().any(|f| f.check == "growth" && f.severity == Severity::Note),
             "{findings:#?}"
@@ -37,7 +37,7 @@ fn session(target: &dyn Target, number: u32, statements: &[Statement]) -> Box<dy
         statements: statements.into(),
         rehearsal: None,
         commit: Commit::Wait,
-        protocol: dyno_plan::Protocol::Prepared,
+        protocol: dyno_plan::StatementProtocol::Prepared,
         connect: dyno_plan::Connect::Session,
         blocks: None,
         bulk: None,
@@ -48,10 +48,10 @@ fn session(target: &dyn Target, number: u32, statements: &[Statement]) -> Box<dy
     target.session(&setup).unwrap()
 }
 
-fn level(isolation: Isolation, session: &mut dyn Session, of: StatementId) -> u64 {
-    session.ask(Request::Begin(isolation)).unwrap();
-    let level = session.execute(of, &[]).unwrap().rows;
-    session.ask(Request::Commit).unwrap();
+fn level(isolation: Isolation, session: &mut dyn Session, statement: StatementId) -> u64 {
+    session.ask(SessionRequest::Begin(isolation)).unwrap();
+    let level = session.execute(statement, &[]).unwrap().rows;
+    session.ask(SessionRequest::Commit).unwrap();
     level
 }
 
@@ -82,7 +82,7 @@ fn any_statement_of_a_user_runs_alone_and_in_transactions() {
                 "call",
                 "CALL pay($1::int, $2, 0)".to_owned(),
                 &[Type::Int, Type::Int],
-                Answer::Number,
+                ResultKind::Number,
             ),
             Statement::read(
                 "level",
@@ -90,70 +90,70 @@ fn any_statement_of_a_user_runs_alone_and_in_transactions() {
                  current_setting('transaction_isolation'))"
                     .to_owned(),
                 &[],
-                Answer::Number,
+                ResultKind::Number,
             ),
-            Statement::read("fail", "SELECT 1 / $1".to_owned(), &[Type::Int], Answer::Number),
+            Statement::read("fail", "SELECT 1 / $1".to_owned(), &[Type::Int], ResultKind::Number),
         ];
         let target = target_at(&server.url());
-        let mut one = session(target.as_ref(), 0, &texts);
+        let mut user_session = session(target.as_ref(), 0, &texts);
         let balance = |id: u32| server.psql(&format!("SELECT balance FROM account WHERE id = {id}"));
-        let done = one.execute(move_, &[Value::Text(b"-12.50"), Value::Int(1)]).unwrap();
-        assert_eq!((done.rows, balance(1).as_str()), (1, "87.50"));
+        let outcome = user_session.execute(move_, &[Value::Text(b"-12.50"), Value::Int(1)]).unwrap();
+        assert_eq!((outcome.rows, balance(1).as_str()), (1, "87.50"));
         let uuid = b"0190163d-8694-739b-aea5-966c26f8ad91";
         for (at, note_, row) in [
             (Value::Text(b"2026-02-28"), Value::Null, "2026-02-28|"),
             (Value::Null, Value::Text(uuid), "|0190163d-8694-739b-aea5-966c26f8ad91"),
         ] {
-            one.execute(note, &[at, note_, Value::Int(2)]).unwrap();
+            user_session.execute(note, &[at, note_, Value::Int(2)]).unwrap();
             assert_eq!(server.psql("SELECT at, note FROM account WHERE id = 2"), row);
         }
-        assert_eq!(one.execute(call, &[Value::Int(3), Value::Int(30)]).unwrap().rows, 70);
-        for (asked, is) in
+        assert_eq!(user_session.execute(call, &[Value::Int(3), Value::Int(30)]).unwrap().rows, 70);
+        for (isolation_level, is) in
             [(Isolation::ReadCommitted, 1), (Isolation::RepeatableRead, 2), (Isolation::Serializable, 3)]
         {
-            assert_eq!(level(asked, one.as_mut(), isolation), is, "{asked:?}");
+            assert_eq!(level(isolation_level, user_session.as_mut(), isolation), is, "{isolation_level:?}");
         }
-        assert_eq!(level(Isolation::Platform, one.as_mut(), isolation), 1, "as the server has it");
+        assert_eq!(level(Isolation::Platform, user_session.as_mut(), isolation), 1, "as the server has it");
 
-        // A transaction in which a statement has failed is not committed, and that is said.
-        one.ask(Request::Begin(Isolation::Platform)).unwrap();
-        one.execute(move_, &[Value::Text(b"1"), Value::Int(4)]).unwrap();
-        assert_eq!(one.execute(fail, &[Value::Int(0)]).unwrap_err().code, "22012");
-        let refused = one.ask(Request::Commit).unwrap_err();
+        // A transaction with a failed statement is not committed, and the commit returns an error.
+        user_session.ask(SessionRequest::Begin(Isolation::Platform)).unwrap();
+        user_session.execute(move_, &[Value::Text(b"1"), Value::Int(4)]).unwrap();
+        assert_eq!(user_session.execute(fail, &[Value::Int(0)]).unwrap_err().code, "22012");
+        let refused = user_session.ask(SessionRequest::Commit).unwrap_err();
         assert!(refused.message.contains("taken back"), "{refused}");
         assert_eq!(balance(4), "100.00");
-        one.ask(Request::Rollback).unwrap();
+        user_session.ask(SessionRequest::Rollback).unwrap();
 
         deadlock(target.as_ref(), &texts, move_);
         assert_eq!(balance(1), "88.50", "one of both was committed");
-        one.close();
+        user_session.close();
     });
 }
 
-/// Two transactions lock two rows the other way round: one is told to try again, and the other one goes on.
+/// Two transactions lock two rows in opposite order: one gets a retryable error, and the other one continues.
 fn deadlock(target: &dyn Target, texts: &[Statement], update: StatementId) {
     let barrier = std::sync::Barrier::new(2);
-    let transfer = |number: u32, first: i64, second: i64| {
+    let transfer = |number: u32, first_id: i64, second_id: i64| {
         let mut session = session(target, number, texts);
-        session.ask(Request::Begin(Isolation::Platform)).unwrap();
-        session.execute(update, &[Value::Text(b"1"), Value::Int(first)]).unwrap();
+        session.ask(SessionRequest::Begin(Isolation::Platform)).unwrap();
+        session.execute(update, &[Value::Text(b"1"), Value::Int(first_id)]).unwrap();
         barrier.wait();
-        let ended = match session.execute(update, &[Value::Text(b"1"), Value::Int(second)]) {
-            Ok(_) => session.ask(Request::Commit).map(|_| ()),
+        let result = match session.execute(update, &[Value::Text(b"1"), Value::Int(second_id)]) {
+            Ok(_) => session.ask(SessionRequest::Commit).map(|_| ()),
             Err(error) => {
                 assert_eq!((error.class, error.code.as_str()), (ErrorClass::Retryable, "40P01"));
-                session.ask(Request::Rollback).unwrap();
+                session.ask(SessionRequest::Rollback).unwrap();
                 Err(error)
             }
         };
         session.close();
-        ended.is_ok()
+        result.is_ok()
     };
-    let ended = std::thread::scope(|scope| {
+    let committed = std::thread::scope(|scope| {
         let other = scope.spawn(|| transfer(1, 2, 1));
         [transfer(2, 1, 2), other.join().unwrap()]
     });
-    assert!(ended[0] != ended[1], "{ended:?}");
+    assert!(committed[0] != committed[1], "{committed:?}");
 }
 
 #[test]
@@ -179,10 +179,10 @@ fn time_limits_of_the_server_end_no_connection_of_dyno() {
     };
     target.script(&[&ask], &mut keep).unwrap();
     assert!(set.is_empty(), "setup SQL has limits: {set:?}");
-    // A session may be idle for long, and keeps the limits that the platform sets for work.
+    // A session may be idle for long, but keeps the platform's limits on statements.
     let limit = |name: &str| {
         let sql = format!("SELECT setting::bigint FROM pg_settings WHERE name = '{name}'");
-        Statement::read(name, sql, &[], Answer::Number)
+        Statement::read(name, sql, &[], ResultKind::Number)
     };
     let mut session =
         session(target.as_ref(), 0, &[limit("idle_session_timeout"), limit("statement_timeout")]);

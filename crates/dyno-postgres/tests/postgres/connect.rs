@@ -1,4 +1,5 @@
-//! Connecting to real PostgreSQL servers: addresses, TLS, authentication, and what is said when it fails.
+//! Tests connecting to real PostgreSQL servers: addresses, TLS, authentication, and the errors of failed
+//! attempts.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -7,39 +8,39 @@ use std::time::Duration;
 
 use crate::wire::{each_version, write_private};
 use dyno_engine::{OpenOptions, Refusal as _, Secret, TargetError, TargetErrorKind};
-use dyno_postgres::connect::ConnectConfig;
-use dyno_postgres::wire::{Connection, PgError};
+use dyno_postgres::connect::PostgresConnectConfig;
+use dyno_postgres::wire::{PostgresConnection, PostgresError};
 use dyno_testbed::{Postgres, certificates};
 
 const PASSWORD: &str = "pass: wörd\\";
 
-fn connect_as(url: &str, password: Option<&str>) -> Result<Connection, TargetError> {
+fn connect_as(url: &str, password: Option<&str>) -> Result<PostgresConnection, TargetError> {
     let password = password.map(|text| Secret::new(text.to_owned()));
     let options = OpenOptions { password, connect_timeout: Duration::from_secs(20) };
-    Connection::open(&ConnectConfig::from_url(&url.parse().unwrap(), &options)?, "dyno test")
+    PostgresConnection::open(&PostgresConnectConfig::from_url(&url.parse().unwrap(), &options)?, "dyno test")
 }
 
-fn connect(url: &str) -> Result<Connection, TargetError> {
+fn connect(url: &str) -> Result<PostgresConnection, TargetError> {
     connect_as(url, None)
 }
 
-fn kind(result: Result<Connection, TargetError>) -> TargetErrorKind {
+fn kind(result: Result<PostgresConnection, TargetError>) -> TargetErrorKind {
     let error = result.expect_err("the connection should fail");
     assert!(!error.to_string().contains('\n') && !error.to_string().contains(PASSWORD), "{error}");
     error.kind
 }
 
 fn code(error: &TargetError) -> &str {
-    PgError::of(error).map_or("", |server| &server.code)
+    PostgresError::of(error).map_or("", |server| &server.code)
 }
 
-/// As [`server_with_methods`], where the server's build has TLS: one that is downloaded has none.
+/// Like [`server_with_methods`], if the server's build supports TLS; downloaded builds do not.
 fn server_with_tls(version: &dyno_testbed::Version) -> Option<(Postgres, certificates::Certificates)> {
     let (server, made) = server_with_methods(version);
     (server.psql("SHOW ssl") == "on").then_some((server, made))
 }
 
-/// A server with one user per authentication method, and TLS if its build has it.
+/// A server with one user per authentication method, and with TLS if its build supports it.
 fn server_with_methods(version: &dyno_testbed::Version) -> (Postgres, certificates::Certificates) {
     let mut server = Postgres::start(version, &[("fsync", "off")]);
     let made = certificates::make();
@@ -76,7 +77,7 @@ fn server_with_methods(version: &dyno_testbed::Version) -> (Postgres, certificat
     (server, made)
 }
 
-/// Without TLS, and with it where the server's build has it.
+/// The TLS modes to test: without TLS, and with it if the server's build supports it.
 fn modes(server: &Postgres) -> &'static [&'static str] {
     if server.psql("SHOW ssl") == "on" { &["disable", "require"] } else { &["disable"] }
 }
@@ -91,7 +92,7 @@ fn a_server_without_tls_is_taken_as_the_mode_says() {
         let error = connect(&format!("{}?sslmode=require", server.url())).expect_err("it has no TLS");
         assert_eq!(error.kind, TargetErrorKind::Denied, "{error}");
         assert!(error.hint.contains("sslmode=prefer"), "{}", error.hint);
-        // As with psql, a Unix socket is as safe as the machine.
+        // As in psql, a Unix socket is as safe as the machine.
         connect(&format!("{}?sslmode=require", server.socket_url())).unwrap();
     });
 }
@@ -128,7 +129,7 @@ fn channel_binding_ties_the_password_to_tls() {
         connect_as(&url("scram", "sslmode=require&channel_binding=disable"), Some(PASSWORD)).unwrap();
         let unbound = "sslmode=disable&channel_binding=require";
         assert_eq!(kind(connect_as(&url("scram", unbound), Some(PASSWORD))), TargetErrorKind::Denied);
-        // Whoever asks for the password in another way than SCRAM is not given it.
+        // A server that requests the password in another way than SCRAM does not receive it.
         assert_eq!(kind(connect_as(&url("clear", bound), Some(PASSWORD))), TargetErrorKind::Denied);
         assert_eq!(kind(connect_as(&url("hashed", bound), Some(PASSWORD))), TargetErrorKind::Denied);
     });
@@ -146,9 +147,9 @@ fn each_sslmode_trusts_whom_it_should() {
             let url = format!("postgres://postgres@{host}:{port}/postgres?hostaddr=127.0.0.1&{params}");
             let mut connection = connect(&url)?;
             let ssl = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-            let told = connection.simple(ssl)?[0].get(0) == Some("t");
-            assert_eq!(connection.is_encrypted(), told);
-            Ok::<bool, TargetError>(told)
+            let uses_tls = connection.simple(ssl)?[0].get(0) == Some("t");
+            assert_eq!(connection.is_encrypted(), uses_tls);
+            Ok::<bool, TargetError>(uses_tls)
         };
         let (ca, other) = (ca.display(), other.display());
         for (host, params, expected) in [
@@ -166,7 +167,7 @@ fn each_sslmode_trusts_whom_it_should() {
             ("localhost", "sslrootcert=system".to_owned(), None),
         ] {
             match (encrypted(host, &params), expected) {
-                (Ok(told), Some(expected)) => assert_eq!(told, expected, "{host} {params}"),
+                (Ok(is_tls), Some(expected)) => assert_eq!(is_tls, expected, "{host} {params}"),
                 (Err(error), None) => {
                     assert_eq!(error.kind, TargetErrorKind::Denied, "{host} {params}: {error}");
                     assert!(error.to_string().contains("certificate"), "{host} {params}: {error}");
@@ -284,7 +285,7 @@ fn a_server_that_shuts_down_says_so() {
         let pid = std::fs::read_to_string(server.data_dir().join("postmaster.pid")).unwrap();
         let pid = pid.lines().next().unwrap().to_owned();
         assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-        // A smart shutdown waits for the session that is held, and refuses new ones from some moment on.
+        // A smart shutdown waits for the open session and soon rejects new ones.
         let error = loop {
             if let Err(error) = connect(&server.url()) {
                 break error;
@@ -309,7 +310,7 @@ fn where_nobody_listens_is_named() {
     assert!(error.to_string().contains("host.invalid"), "{error}");
 }
 
-/// A listener that does `talk` with its first client.
+/// A listener that executes `talk` with its first client.
 fn impostor(talk: impl FnOnce(std::net::TcpStream) + Send + 'static) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

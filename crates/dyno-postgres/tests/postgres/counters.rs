@@ -1,29 +1,29 @@
-//! Counters against real servers: what the database counts is what was done, to the unit, and what it cannot tell is absent
-//! with the reason.
+//! Tests counters on real servers: the database's counts match the work exactly, and unavailable counters are
+//! absent with the reason.
 
 use crate::server::{on_each_version, on_each_version_with, options, spec, target, target_at};
 use dyno_engine::watched_names::identifiers;
 use dyno_engine::{Cancel, Observer, OpenOptions, Silent, WaitSample};
-use dyno_postgres::connect::ConnectConfig;
-use dyno_postgres::wire::Connection;
-use dyno_record::{Counter, Counters, MarkKind, RELOADED, Reading, Snapshot};
+use dyno_postgres::connect::PostgresConnectConfig;
+use dyno_postgres::wire::PostgresConnection;
+use dyno_record::{Counter, CounterReading, Counters, MarkKind, RELOADED, Snapshot};
 use dyno_testbed::Postgres;
 
-/// A connection that does work and books it at once where the version allows.
-fn worker(server: &Postgres) -> Connection {
+/// A connection that works and flushes its statistics at once if the version supports it.
+fn worker(server: &Postgres) -> PostgresConnection {
     let options = OpenOptions { password: None, connect_timeout: std::time::Duration::from_secs(10) };
-    let config = ConnectConfig::from_url(&server.url().parse().unwrap(), &options).unwrap();
-    Connection::open(&config, "dyno").unwrap()
+    let config = PostgresConnectConfig::from_url(&server.url().parse().unwrap(), &options).unwrap();
+    PostgresConnection::open(&config, "dyno").unwrap()
 }
 
-/// Does `work` between two snapshots, each after the server has booked all that was done before.
+/// Executes `work` between two snapshots, each taken after the server has reported all earlier work.
 fn between(
     observer: &mut dyn Observer,
-    worker: &mut Connection,
-    work: impl FnOnce(&mut Connection),
-) -> Delta {
-    // A flush books commits only where a table was touched too.
-    let flush = |worker: &mut Connection| {
+    worker: &mut PostgresConnection,
+    work: impl FnOnce(&mut PostgresConnection),
+) -> ObservedDelta {
+    // A flush includes commits only if a table was read too.
+    let flush = |worker: &mut PostgresConnection| {
         worker.simple("SELECT pg_stat_force_next_flush() FROM pg_tablespace LIMIT 1").unwrap();
     };
     flush(worker);
@@ -32,19 +32,19 @@ fn between(
     work(worker);
     flush(worker);
     let end = observer.snapshot().unwrap();
-    // The last of the worker's two flushes lies between the snapshots too.
+    // The last of the worker's two flushes is also between the snapshots.
     let overhead = observer.own_commits() - own_begin + 1;
-    Delta { counters: Counters::between(&begin, &end), overhead, end }
+    ObservedDelta { counters: Counters::between(&begin, &end), overhead, end }
 }
 
-struct Delta {
+struct ObservedDelta {
     counters: Counters,
-    /// Commits that are not the work's.
+    /// Commits in addition to those of the work.
     overhead: u64,
     end: Snapshot,
 }
 
-impl Delta {
+impl ObservedDelta {
     fn get(&self, counter: Counter) -> i64 {
         self.counters.get(counter).unwrap_or_else(|reason| panic!("{}: {reason}", counter.name()))
     }
@@ -54,7 +54,7 @@ impl Delta {
     }
 }
 
-/// Settings under which nothing but the test works in the database.
+/// Settings under which only the test is active in the database.
 const QUIET: [(&str, &str); 3] =
     [("autovacuum", "off"), ("track_io_timing", "on"), ("track_wal_io_timing", "on")];
 
@@ -68,8 +68,8 @@ fn every_counter_has_a_value_or_a_reason_and_names_its_beginning() {
         let mut absent = Vec::new();
         for counter in Counter::ALL {
             match &snapshot.portable[&counter] {
-                Reading::Value(_) => {}
-                Reading::Absent(reason) => absent.push((counter.name(), reason.as_str())),
+                CounterReading::Value(_) => {}
+                CounterReading::Absent(reason) => absent.push((counter.name(), reason.as_str())),
             }
         }
         let names: Vec<&str> = absent.iter().map(|(name, _)| *name).collect();
@@ -91,7 +91,8 @@ fn every_counter_has_a_value_or_a_reason_and_names_its_beginning() {
     });
 }
 
-/// A scan of a catalog costs each snapshot its blocks, which on a busy device takes longer than the rest of it.
+/// A catalog scan would cost each snapshot the catalog's blocks, which on a busy device takes longer than the
+/// rest of the snapshot.
 #[test]
 fn snapshots_scan_no_large_catalog() {
     on_each_version_with(&QUIET, |server| {
@@ -150,7 +151,7 @@ fn commits_rows_and_blocks_are_counted_to_the_unit() {
         worker.simple(warm).unwrap();
 
         let reads = between(&mut *observer, &mut worker, |worker| {
-            // Away from the smallest and largest key, which the planner looks up itself.
+            // These keys avoid the smallest and largest key, which the planner looks up itself.
             for first in 0..25 {
                 let range = format!("BETWEEN {} AND {}", first * 64 + 101, first * 64 + 164);
                 let rows = worker.simple(&format!("SELECT count(c2) FROM dyno.rows_1 WHERE custid {range}"));
@@ -193,7 +194,7 @@ fn commits_rows_and_blocks_are_counted_to_the_unit() {
         assert!(updates.get(Counter::RedoSyncTime) > 0);
         assert!(updates.get(Counter::DbTime) > 0);
         assert!(updates.counters.changes.is_empty(), "{:?}", updates.counters.changes);
-        assert!(matches!(updates.end.portable[&Counter::PhysicalReadTime], Reading::Value(_)));
+        assert!(matches!(updates.end.portable[&Counter::PhysicalReadTime], CounterReading::Value(_)));
     });
 }
 
@@ -202,7 +203,7 @@ fn physical_reads_and_writes_move_with_the_blocks() {
     let settings = [&QUIET[..], &[("shared_buffers", "16MB")]].concat();
     on_each_version_with(&settings, |server| {
         let target = target(server);
-        // 39 MiB in a cache of 16.
+        // 39 MiB of data with a cache of 16 MiB.
         let spec = spec(1, 100, 5000);
         target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap();
         let mut observer = target.observer(&spec).unwrap();
@@ -226,7 +227,7 @@ fn physical_reads_and_writes_move_with_the_blocks() {
         let begin = observer.snapshot().unwrap();
         worker.simple("UPDATE dyno.scan_1 SET ver = 1; SELECT pg_stat_force_next_flush()").unwrap();
         worker.simple("CHECKPOINT").unwrap();
-        // The checkpointer books its writes a little after it has answered.
+        // The checkpointer reports its writes shortly after it has answered.
         let writes = (0..2000)
             .map(|_| Counters::between(&begin, &observer.snapshot().unwrap()))
             .find(|counters| counters.get(Counter::PhysicalWrites).unwrap() >= 5000)
@@ -249,7 +250,7 @@ fn a_sampler_sees_what_sessions_wait_for_and_counts_itself() {
         sampler.sample(&mut samples, &mut Vec::new()).unwrap();
         assert!(samples.is_empty(), "observer and sampler are no sessions: {samples:?}");
         let begin = observer.snapshot().unwrap();
-        let own = observer.own_commits() + sampler.own_commits();
+        let commits_before = observer.own_commits() + sampler.own_commits();
         let mut holder = worker(server);
         holder.simple("SELECT pg_advisory_lock(1)").unwrap();
         let mut waiter = worker(server);
@@ -262,16 +263,18 @@ fn a_sampler_sees_what_sessions_wait_for_and_counts_itself() {
         token.cancel().unwrap();
         assert!(waiting.join().unwrap());
         holder.close();
-        // Both workers opened a connection, one locked; the other's wait was broken off and rolled back.
-        let expected = |observer: &dyn Observer, sampled: u64| observer.own_commits() + sampled - own + 3;
+        // Both workers opened a connection, and one locked; the wait of the other one was interrupted and
+        // rolled back.
+        let expected =
+            |observer: &dyn Observer, sampled: u64| observer.own_commits() + sampled - commits_before + 3;
         loop {
             let end = observer.snapshot().unwrap();
             let counters = Counters::between(&begin, &end);
             let counted = counters.get(Counter::Commits).unwrap() as u64;
-            // Each snapshot is counted in the next one: the first of the two is in, the second is not.
-            let done = expected(&*observer, sampler.own_commits());
-            assert!(counted <= done, "counted {counted}, done {done}");
-            if counters.get(Counter::Rollbacks) == Ok(1) && counted == done {
+            // Each snapshot is counted in the next one: the first of the two is included, the second is not.
+            let expected_commits = expected(&*observer, sampler.own_commits());
+            assert!(counted <= expected_commits, "counted {counted}, done {expected_commits}");
+            if counters.get(Counter::Rollbacks) == Ok(1) && counted == expected_commits {
                 break;
             }
         }
@@ -288,20 +291,20 @@ fn a_plain_role_gets_counters_and_a_lost_privilege_costs_only_its_own() {
         let plain = target_at(&server.url_of("plain", "postgres"));
         let mut observer = plain.observer(&spec).unwrap();
         let snapshot = observer.snapshot().unwrap();
-        assert!(matches!(snapshot.portable[&Counter::LogicalReads], Reading::Value(_)));
-        assert!(matches!(snapshot.portable[&Counter::RowsRead], Reading::Value(_)));
+        assert!(matches!(snapshot.portable[&Counter::LogicalReads], CounterReading::Value(_)));
+        assert!(matches!(snapshot.portable[&Counter::RowsRead], CounterReading::Value(_)));
         if server.version().major < 18 {
-            let Reading::Absent(reason) = &snapshot.portable[&Counter::RedoSyncs] else { panic!() };
+            let CounterReading::Absent(reason) = &snapshot.portable[&Counter::RedoSyncs] else { panic!() };
             assert!(reason.contains("permission denied for view pg_stat_wal"), "{reason}");
         }
-        // Taken away while the observer is open.
+        // The privilege is revoked while the observer is open.
         server.psql("REVOKE SELECT ON pg_stat_bgwriter FROM PUBLIC");
         let before = observer.own_commits();
         let snapshot = observer.snapshot().unwrap();
         assert!(observer.own_commits() > before);
         assert!(!snapshot.native.contains_key("pg_stat_bgwriter.buffers_clean"));
-        assert!(matches!(snapshot.portable[&Counter::Commits], Reading::Value(_)));
-        // Its own user's sessions can be sampled.
+        assert!(matches!(snapshot.portable[&Counter::Commits], CounterReading::Value(_)));
+        // Sessions of the same user can be sampled.
         let mut samples = Vec::new();
         plain.sampler().unwrap().sample(&mut samples, &mut Vec::new()).unwrap();
     });
@@ -313,16 +316,16 @@ fn a_restart_and_a_reset_of_statistics_change_the_marks() {
         let mut server = Postgres::start(&version, &[]);
         let target = target(&server);
         let spec = spec(1, 1, 0);
-        let first = target.observer(&spec).unwrap().snapshot().unwrap();
+        let first_snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
         server.psql("SELECT pg_stat_reset()");
-        let second = target.observer(&spec).unwrap().snapshot().unwrap();
-        let changed = Counters::between(&first, &second).changes;
+        let second_snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
+        let changed = Counters::between(&first_snapshot, &second_snapshot).changes;
         let names: Vec<_> = changed.iter().map(|change| change.name.as_str()).collect();
         assert_eq!(names, ["pg_stat_database.stats_reset"]);
         server.kill9();
         server.restart();
         let third = target.observer(&spec).unwrap().snapshot().unwrap();
-        let changed = Counters::between(&second, &third).changes;
+        let changed = Counters::between(&second_snapshot, &third).changes;
         assert!(changed.iter().any(|change| change.name == "server.started"), "{changed:?}");
         server.psql("ALTER SYSTEM SET track_io_timing = on");
         server.restart();
@@ -331,13 +334,13 @@ fn a_restart_and_a_reset_of_statistics_change_the_marks() {
         let timing = changed.changed(MarkKind::Setting).find(|change| change.name == "track_io_timing");
         let timing = timing.map(|change| (change.from.as_deref(), change.to.as_deref()));
         assert_eq!(timing, Some((Some("off"), Some("on"))));
-        // Rows of tables that are not there are absent, not zero.
-        let Reading::Absent(reason) = &fourth.portable[&Counter::RowsRead] else { panic!() };
+        // Rows of missing tables are absent, not zero.
+        let CounterReading::Absent(reason) = &fourth.portable[&Counter::RowsRead] else { panic!() };
         assert!(reason.contains("load them first"), "{reason}");
     }
 }
 
-/// What a custom workload uses is watched through views and functions; what it does not use is not.
+/// Objects that a custom workload uses are watched through views and functions; other objects are not.
 #[test]
 fn objects_of_a_custom_workload_are_watched_for_changes() {
     on_each_version(|server| {
@@ -376,14 +379,15 @@ fn objects_of_a_custom_workload_are_watched_for_changes() {
             ["rule _RETURN on rich"]
         );
         assert!(changes("DROP TABLE unused").is_empty());
-        // Sessions that connect from now on do not wait for their commits; the observer's own session is as it was.
+        // New sessions do not wait for their commits; the observer's own session is unchanged.
         let begin = observer.snapshot().unwrap();
         worker.simple("ALTER ROLE CURRENT_USER SET synchronous_commit = off").unwrap();
         let counters = Counters::between(&begin, &observer.snapshot().unwrap());
         let names: Vec<&str> =
             counters.changed(MarkKind::Setting).map(|change| change.name.as_str()).collect();
         assert_eq!(names, ["synchronous_commit (ALTER ROLE)"]);
-        // There and back between two snapshots leaves the time of the change alone.
+        // A setting that is changed and restored between two snapshots only changes the time of the last
+        // reload.
         let begin = observer.snapshot().unwrap();
         for sql in [
             "ALTER SYSTEM SET commit_delay = 9",
@@ -393,7 +397,7 @@ fn objects_of_a_custom_workload_are_watched_for_changes() {
             worker.simple(sql).unwrap();
         }
         worker.simple("SELECT pg_reload_conf()").unwrap();
-        // The server takes over its files when it has got the signal.
+        // The server reads its files after it has received the signal.
         let counters = loop {
             let counters = Counters::between(&begin, &observer.snapshot().unwrap());
             if counters.changed(MarkKind::Setting).any(|change| change.name == RELOADED) {

@@ -1,19 +1,20 @@
-//! Loading into real servers: complete, recognised, resumed after stops and crashes, and dropped to the last object.
+//! Tests loading into real servers: complete loads, recognition, resuming after stops and crashes, and
+//! complete drops.
 
 use crate::server::{on_each_version, options, spec, target};
-use dyno_engine::{Cancel, DataState, LoadOptions, Progress, Silent, TargetErrorKind};
+use dyno_engine::{Cancel, DataState, LoadOptions, LoadProgressSink, Silent, TargetErrorKind};
 use dyno_testbed::Postgres;
 
-/// Calls a function after the first chunk of rows is in, once.
-struct After<F: Fn() + Sync>(std::sync::atomic::AtomicBool, F);
+/// Calls a function once, after the first chunk of rows is written.
+struct AfterFirstCopy<F: Fn() + Sync>(std::sync::atomic::AtomicBool, F);
 
-impl<F: Fn() + Sync> After<F> {
+impl<F: Fn() + Sync> AfterFirstCopy<F> {
     fn first_chunk(action: F) -> Self {
         Self(std::sync::atomic::AtomicBool::new(false), action)
     }
 }
 
-impl<F: Fn() + Sync> Progress for After<F> {
+impl<F: Fn() + Sync> LoadProgressSink for AfterFirstCopy<F> {
     fn phase(&self, _: &str, _: u64) {}
     fn advance(&self, _: u64, bytes: u64) {
         if bytes > 0 && !self.0.swap(true, std::sync::atomic::Ordering::Relaxed) {
@@ -41,10 +42,10 @@ fn a_load_is_complete_recognised_refused_and_replaced() {
             [("dyno.rows_1", 2000), ("dyno.rows_2", 2000), ("dyno.scan_1", 300), ("dyno.scan_2", 300)];
         assert_eq!(tables, expected);
         assert!(report.tables.iter().all(|facts| facts.rows_per_block() == 1.0));
-        // Not one block more than rows, or scans would read blocks that hold nothing.
+        // The table has exactly as many blocks as rows; otherwise scans would read empty blocks.
         let blocks = "SELECT pg_relation_size('dyno.rows_1') / 8192, pg_relation_size('dyno.scan_2') / 8192";
         assert_eq!(server.psql(blocks), "2000|300");
-        // The server's own view of the same: blocks with rows, row width, index, storage.
+        // The server's own figures: blocks with rows, row width, index, storage.
         let distinct = "SELECT count(DISTINCT (ctid::text::point)[0]) FROM dyno.rows_2";
         assert_eq!(server.psql(distinct), "2000");
         let widths = "SELECT DISTINCT octet_length(c2), octet_length(c20), ver FROM dyno.rows_1";
@@ -52,7 +53,7 @@ fn a_load_is_complete_recognised_refused_and_replaced() {
         assert_eq!(server.psql("SELECT count(DISTINCT c2) FROM dyno.scan_1"), "300");
         let index = "SELECT indisunique FROM pg_index WHERE indexrelid = 'dyno.rows_1_custid'::regclass";
         assert_eq!(server.psql(index), "f");
-        // Random order: neighbours in key lie far apart.
+        // Keys are in random order: neighbors by key are far apart.
         let near = "SELECT count(*) FROM (SELECT (ctid::text::point)[0] - lag((ctid::text::point)[0]) \
                     OVER (ORDER BY custid) AS step FROM dyno.rows_1) s WHERE abs(step) <= 10";
         assert!(server.psql(near).parse::<u64>().unwrap() < 60);
@@ -83,15 +84,15 @@ fn a_stopped_load_resumes_where_it_was() {
         let target = target(server);
         let spec = spec(1, 40_000, 0);
         let cancel = Cancel::default();
-        let stop = After::first_chunk(|| cancel.cancel());
+        let stop = AfterFirstCopy::first_chunk(|| cancel.cancel());
         let error = target.load(&spec, &options(2), &stop, &cancel).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Cancelled, "{error}");
-        let there = count(server, "dyno.rows_1");
+        let loaded_rows = count(server, "dyno.rows_1");
         let DataState::Partial { spec: begun, rows, .. } = target.survey().unwrap() else { panic!() };
-        assert_eq!((begun, rows), (spec.clone(), there));
-        assert!((1..40_000).contains(&there), "{there}");
+        assert_eq!((begun, rows), (spec.clone(), loaded_rows));
+        assert!((1..40_000).contains(&loaded_rows), "{loaded_rows}");
         let report = target.load(&spec, &options(2), &Silent, &Cancel::default()).unwrap();
-        assert_eq!(report.rows_written, 40_000 - there);
+        assert_eq!(report.rows_written, 40_000 - loaded_rows);
         assert_eq!(report.tables[0].rows_per_block(), 1.0);
     });
 }
@@ -102,12 +103,13 @@ fn a_load_whose_server_was_killed_resumes_exactly() {
         let server = std::sync::Mutex::new(Postgres::start(&version, &[]));
         let target = target(&server.lock().unwrap());
         let spec = spec(2, 18_000, 1000);
-        let kill = After::first_chunk(|| server.lock().unwrap().kill9());
+        let kill = AfterFirstCopy::first_chunk(|| server.lock().unwrap().kill9());
         let error = target.load(&spec, &options(2), &kill, &Cancel::default()).unwrap_err();
         assert_eq!(error.kind, TargetErrorKind::Unreachable, "{error}");
         assert_eq!(target.survey().unwrap_err().kind, TargetErrorKind::Unreachable);
         server.lock().unwrap().restart();
-        // The last chunks may be lost, as commits do not wait for the log; what is noted is there, and nothing else.
+        // The last chunks may be lost because commits do not wait for the WAL. Recorded chunks exist, and
+        // nothing else.
         let noted = match target.survey().unwrap() {
             DataState::Partial { rows, .. } => rows,
             DataState::Empty => 0,
@@ -125,13 +127,13 @@ fn one_load_at_a_time() {
     on_each_version(|server| {
         let target = target(server);
         let spec = spec(1, 17_000, 0);
-        let second = std::sync::Mutex::new(None);
-        let meanwhile = After::first_chunk(|| {
+        let second_load = std::sync::Mutex::new(None);
+        let meanwhile = AfterFirstCopy::first_chunk(|| {
             let error = target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap_err();
-            *second.lock().unwrap() = Some((error.kind, error.message));
+            *second_load.lock().unwrap() = Some((error.kind, error.message));
         });
         target.load(&spec, &options(1), &meanwhile, &Cancel::default()).unwrap();
-        let (kind, message) = second.into_inner().unwrap().unwrap();
+        let (kind, message) = second_load.into_inner().unwrap().unwrap();
         assert_eq!(kind, TargetErrorKind::Data);
         assert!(message.contains("another load"), "{message}");
     });
@@ -145,7 +147,7 @@ fn a_drop_removes_what_is_recorded_and_nothing_else() {
         let listed = target.inventory().unwrap();
         assert!(listed.iter().any(|item| item.kind == "schema" && item.name == "dyno"));
         assert!(listed.iter().any(|item| item.name == "dyno.rows_1" && item.bytes == Some(500 * 8192)));
-        // Foreign: a table, a view, and a table that took the name of one of ours.
+        // Foreign objects: a table, a view, and a table that took the name of one of Dyno's.
         server.psql("CREATE TABLE dyno.mine (n int); INSERT INTO dyno.mine VALUES (7)");
         server.psql("CREATE VIEW dyno.my_view AS SELECT 1 AS one");
         server.psql("DROP TABLE dyno.scan_1; CREATE TABLE dyno.scan_1 (precious text)");
@@ -169,7 +171,7 @@ fn a_drop_removes_what_is_recorded_and_nothing_else() {
         assert_eq!(target.survey().unwrap(), DataState::Empty);
         server.psql("DROP VIEW dyno.my_view; DROP TABLE dyno.mine, dyno.scan_1");
 
-        // The schema is somebody else's now (it was there before the load), so it stays.
+        // The schema existed before this load and belongs to another user, so it remains.
         target.load(&spec(1, 500, 0), &options(1), &Silent, &Cancel::default()).unwrap();
         target.drop_all().unwrap();
         assert_eq!(server.psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dyno'"), "1");
@@ -198,10 +200,10 @@ fn what_prevents_a_load_is_named_with_its_way_out() {
         server.psql("CREATE SCHEMA dyno CREATE TABLE rows_1 (precious text)");
         let error = target.load(&spec(1, 100, 0), &options(1), &Silent, &Cancel::default()).unwrap_err();
         assert!(error.message.contains("rows_1") && error.hint.contains("rename"), "{error} {}", error.hint);
-        // All or nothing: the failed creation left nothing behind.
+        // The failed creation was rolled back completely.
         assert_eq!(target.survey().unwrap(), DataState::Empty);
         assert_eq!(server.psql("SELECT to_regclass('dyno.meta')"), "");
-        // What the user made stays theirs, whatever was tried.
+        // The user's objects remain, whatever was tried.
         assert!(target.drop_all().unwrap().is_empty());
         assert_eq!(server.psql("SELECT count(*) FROM dyno.rows_1"), "0");
     });
@@ -227,10 +229,10 @@ fn a_user_without_rights_on_the_data_is_told_which_and_can_run_with_them() {
 fn rows_that_somebody_else_changed_are_found_by_the_verification() {
     on_each_version(|server| {
         let target = target(server);
-        // The load is stopped after its first chunk, and somebody inserts a row before it is resumed.
+        // The load is stopped after its first chunk, and another user inserts a row before it is resumed.
         let spec = spec(1, 17_000, 0);
         let cancel = Cancel::default();
-        let stop = After::first_chunk(|| cancel.cancel());
+        let stop = AfterFirstCopy::first_chunk(|| cancel.cancel());
         target.load(&spec, &options(1), &stop, &cancel).unwrap_err();
         server.psql("INSERT INTO dyno.rows_1 SELECT * FROM dyno.rows_1 LIMIT 1");
         let error = target.load(&spec, &options(1), &Silent, &Cancel::default()).unwrap_err();
@@ -242,7 +244,8 @@ fn rows_that_somebody_else_changed_are_found_by_the_verification() {
 
 #[test]
 fn no_statement_of_dynos_own_is_compiled() {
-    // A server that thinks of compiling looks for what can, whether that is installed or not, and says so in its log.
+    // A server that considers JIT compilation searches for the compiler, even if it is not installed, and
+    // writes that to its log.
     let version = &Postgres::available()[0];
     let server = Postgres::start(version, &[("jit", "on"), ("log_min_messages", "debug1")]);
     let target = target(&server);
@@ -251,7 +254,7 @@ fn no_statement_of_dynos_own_is_compiled() {
     for seed in 0..3 {
         target.spot_check(&spec, seed).unwrap();
     }
-    assert_eq!(target.own_rows(&spec).unwrap(), 0);
+    assert_eq!(target.leftover_rows(&spec).unwrap(), 0);
     assert!(!server.log().contains("JIT provider"), "{}", server.log());
     server.psql("SET jit_above_cost = 0; SELECT count(*) FROM pg_class");
     assert!(server.log().contains("JIT provider"), "this server says when it compiles");

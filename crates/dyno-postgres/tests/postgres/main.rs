@@ -1,4 +1,5 @@
-//! The PostgreSQL engine on real servers of several versions: reached, loaded, driven, counted and checked.
+//! Tests the PostgreSQL engine on real servers of several versions: connecting, loading, running, counting
+//! and checking.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, and its helpers do too")]
 
 mod conformance;

@@ -1,15 +1,16 @@
-//! Operations on real PostgreSQL servers: exact results, durable values, honest error classes, exact counters.
+//! Tests operations on real PostgreSQL servers: exact results, durable values, the classes of errors, exact
+//! counters.
 
 use std::sync::Arc;
 
 use crate::wire::{connection, each_version, target_at};
 use dyno_engine::{
-    Blocks, Cancel, Clock, Done, ErrorClass, LoadOptions, MonotonicClock, Op, OpError, Silent, SliceDone,
-    Target, TargetError, TargetErrorKind,
+    BlockOp, BlockSessionConfig, Cancel, Clock, ErrorClass, LoadOptions, MonotonicClock, OpError,
+    RequestCompletion, Silent, SliceDone, Target, TargetError, TargetErrorKind,
 };
-use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_plan::{Commit, DataSpec, DriveMode, Redo};
 use dyno_postgres::ops::SESSION_SETTINGS;
-use dyno_postgres::wire::Connection;
+use dyno_postgres::wire::PostgresConnection;
 use dyno_testbed::Postgres;
 use dyno_workload::blocks::Operated;
 
@@ -29,11 +30,11 @@ fn spec() -> DataSpec {
     }
 }
 
-/// How a session works, and where its loops run.
-type Setup = (Blocks, Drive);
+/// The configuration of a session, and where its loops run.
+type BlockSessionSetup = (BlockSessionConfig, DriveMode);
 
-fn setup(number: u32, drive: Drive, redo: Redo) -> Setup {
-    let blocks = Blocks {
+fn setup(number: u32, drive: DriveMode, redo: Redo) -> BlockSessionSetup {
+    let blocks = BlockSessionConfig {
         schema: 1,
         spec: spec(),
         work_unit: WORK_UNIT,
@@ -46,20 +47,20 @@ fn setup(number: u32, drive: Drive, redo: Redo) -> Setup {
     (blocks, drive)
 }
 
-fn open(target: &dyn Target, setup: &Setup) -> Result<Operated, TargetError> {
+fn open(target: &dyn Target, setup: &BlockSessionSetup) -> Result<Operated, TargetError> {
     open_timed(target, setup, Arc::new(MonotonicClock::default()))
 }
 
 fn open_timed(
     target: &dyn Target,
-    (blocks, drive): &Setup,
+    (blocks, drive): &BlockSessionSetup,
     clock: Arc<dyn Clock>,
 ) -> Result<Operated, TargetError> {
     Operated::open(target, blocks, *drive, Commit::Wait, clock)
 }
 
-/// A server with data, `fsync` on so that commits take their time.
-fn loaded(version: &dyno_testbed::Version) -> (Postgres, Box<dyn Target>) {
+/// A loaded server with `fsync` on, so that commits take measurable time.
+fn load_target(version: &dyno_testbed::Version) -> (Postgres, Box<dyn Target>) {
     let server = Postgres::start(version, &[("autovacuum", "off"), ("deadlock_timeout", "5s")]);
     let target = target_at(&server.url());
     let options = LoadOptions { parallel: 1, replace: false, dyno_version: "test".to_owned() };
@@ -68,17 +69,17 @@ fn loaded(version: &dyno_testbed::Version) -> (Postgres, Box<dyn Target>) {
 }
 
 fn client(target: &dyn Target, number: u32) -> Operated {
-    open(target, &setup(number, Drive::Client, Redo::Lite)).unwrap()
+    open(target, &setup(number, DriveMode::Client, Redo::Lite)).unwrap()
 }
 
-fn number(server: &Postgres, sql: &str) -> u64 {
+fn query_number(server: &Postgres, sql: &str) -> u64 {
     server.psql(sql).parse().unwrap_or_else(|_| panic!("no number: {sql}"))
 }
 
 #[test]
 fn the_processor_of_a_local_server_process_is_known() {
     each_version(|version| {
-        let (_server, target) = loaded(version);
+        let (_server, target) = load_target(version);
         let session = client(target.as_ref(), 0);
         let processors = std::fs::read_to_string("/proc/cpuinfo").unwrap().matches("processor\t").count();
         let processor = session.server_processor().expect("the server is a child of this test");
@@ -90,19 +91,19 @@ fn the_processor_of_a_local_server_process_is_known() {
 #[test]
 fn reads_count_the_rows_that_are_there() {
     each_version(|version| {
-        let (server, target) = loaded(version);
+        let (server, target) = load_target(version);
         for url in [server.url(), server.socket_url()] {
             let target = target_at(&url);
             let mut session = client(target.as_ref(), 0);
-            let rows = |done: Done| (done.rows, done.commit_began_ns);
+            let rows = |done: RequestCompletion| (done.rows, done.commit_began_ns);
             for first in [1, 100, ROWS - 9] {
-                assert_eq!(rows(session.execute(Op::Select { first }).unwrap()), (10, None));
+                assert_eq!(rows(session.execute(BlockOp::Select { first }).unwrap()), (10, None));
             }
-            assert_eq!(session.execute(Op::Select { first: ROWS - 4 }).unwrap().rows, 5);
-            assert_eq!(session.execute(Op::Select { first: ROWS + 1 }).unwrap().rows, 0);
-            assert_eq!(session.execute(Op::Lookup { key: ROWS }).unwrap().rows, 1);
-            assert_eq!(session.execute(Op::Lookup { key: ROWS + 1 }).unwrap().rows, 0);
-            assert_eq!(session.execute(Op::Scan).unwrap().rows, SCAN_ROWS);
+            assert_eq!(session.execute(BlockOp::Select { first: ROWS - 4 }).unwrap().rows, 5);
+            assert_eq!(session.execute(BlockOp::Select { first: ROWS + 1 }).unwrap().rows, 0);
+            assert_eq!(session.execute(BlockOp::Lookup { key: ROWS }).unwrap().rows, 1);
+            assert_eq!(session.execute(BlockOp::Lookup { key: ROWS + 1 }).unwrap().rows, 0);
+            assert_eq!(session.execute(BlockOp::Scan).unwrap().rows, SCAN_ROWS);
             session.close();
         }
         drop(target);
@@ -119,31 +120,32 @@ fn hashes(server: &Postgres, key: u64) -> Vec<String> {
 #[test]
 fn an_update_is_there_for_all_when_it_is_acknowledged() {
     each_version(|version| {
-        let (server, target) = loaded(version);
+        let (server, target) = load_target(version);
         for (redo, columns) in [(Redo::Lite, vec![2, 20]), (Redo::Heavy, (2..=20).collect())] {
-            let mut session = open(target.as_ref(), &setup(3, Drive::Client, redo)).unwrap();
-            let before = number(&server, "SELECT sum(ver) FROM dyno.rows_1");
+            let mut session = open(target.as_ref(), &setup(3, DriveMode::Client, redo)).unwrap();
+            let before = query_number(&server, "SELECT sum(ver) FROM dyno.rows_1");
             assert_eq!(session.verify_last_update().unwrap(), None);
-            let mut seen = hashes(&server, 15);
+            let mut previous_hashes = hashes(&server, 15);
             for op in 0..20 {
-                let done = session.execute(Op::Update { first: 11, number: op }).unwrap();
-                assert_eq!(done.rows, 10);
+                let outcome = session.execute(BlockOp::Update { first: 11, number: op }).unwrap();
+                assert_eq!(outcome.rows, 10);
                 let stamp = format!("u000000000000beef00000003{op:016x}");
                 let new = format!("SELECT count(*) FROM dyno.rows_1 WHERE starts_with(c2, '{stamp}')");
-                assert_eq!(number(&server, &new), 10, "{redo:?} {op}");
+                assert_eq!(query_number(&server, &new), 10, "{redo:?} {op}");
                 let after = hashes(&server, 15);
-                let changed: Vec<usize> = (2..=20).filter(|c| after[c - 2] != seen[c - 2]).collect();
+                let changed: Vec<usize> =
+                    (2..=20).filter(|c| after[c - 2] != previous_hashes[c - 2]).collect();
                 assert_eq!(changed, columns, "{redo:?} {op}");
-                seen = after;
+                previous_hashes = after;
             }
             let widths: Vec<String> = (2..=20).map(|c| format!("length(c{c}) = 128")).collect();
             let whole = format!("SELECT count(*) FROM dyno.rows_1 WHERE {}", widths.join(" AND "));
-            assert_eq!(number(&server, &whole), ROWS);
-            assert_eq!(number(&server, "SELECT sum(ver) FROM dyno.rows_1") - before, 200);
+            assert_eq!(query_number(&server, &whole), ROWS);
+            assert_eq!(query_number(&server, "SELECT sum(ver) FROM dyno.rows_1") - before, 200);
             assert_eq!(session.verify_last_update().unwrap(), Some((10, 10)));
             server.psql("UPDATE dyno.rows_1 SET c2 = repeat('x', 128) WHERE custid = 12");
             assert_eq!(session.verify_last_update().unwrap(), Some((10, 9)));
-            client(target.as_ref(), 4).execute(Op::Update { first: 11, number: 1 }).unwrap();
+            client(target.as_ref(), 4).execute(BlockOp::Update { first: 11, number: 1 }).unwrap();
             assert_eq!(session.verify_last_update().unwrap(), Some((10, 10)));
             session.close();
         }
@@ -153,31 +155,31 @@ fn an_update_is_there_for_all_when_it_is_acknowledged() {
 #[test]
 fn the_commit_of_an_update_is_seen_to_begin() {
     each_version(|version| {
-        let (_server, target) = loaded(version);
+        let (_server, target) = load_target(version);
         let clock = Arc::new(MonotonicClock::default());
-        let setup = setup(0, Drive::Client, Redo::Lite);
+        let setup = setup(0, DriveMode::Client, Redo::Lite);
         let mut session = open_timed(target.as_ref(), &setup, clock.clone()).unwrap();
-        let mut seen = 0;
+        let mut commit_count = 0;
         for op in 0..50 {
             let began_ns = clock.now_ns();
-            let done = session.execute(Op::Update { first: 1, number: op }).unwrap();
+            let outcome = session.execute(BlockOp::Update { first: 1, number: op }).unwrap();
             let ended_ns = clock.now_ns();
-            if let Some(commit_ns) = done.commit_began_ns {
+            if let Some(commit_ns) = outcome.commit_began_ns {
                 assert!((began_ns..=ended_ns).contains(&commit_ns));
-                seen += 1;
+                commit_count += 1;
             }
         }
-        // Each boundary can be missed when this thread wakes late, but not all of fifty with a disk sync between.
-        assert!(seen > 0, "no commit was seen to begin");
+        // A boundary is missed if this thread wakes late, but not all of fifty with a disk sync in between.
+        assert!(commit_count > 0, "no commit was seen to begin");
         session.close();
     });
 }
 
-/// The statement succeeds, only its commit is refused: that must not pass as a success.
+/// The statement succeeds and only its commit fails: this must be reported as an error.
 #[test]
 fn a_commit_that_fails_is_an_error() {
     each_version(|version| {
-        let (server, target) = loaded(version);
+        let (server, target) = load_target(version);
         server.psql(
             "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
              $$BEGIN RAISE EXCEPTION 'not today' USING ERRCODE = '23505'; END$$; \
@@ -185,11 +187,12 @@ fn a_commit_that_fails_is_an_error() {
              FOR EACH ROW EXECUTE FUNCTION refuse()",
         );
         let mut session = client(target.as_ref(), 0);
-        let error = session.execute(Op::Update { first: 1, number: 1 }).expect_err("the commit is refused");
+        let error =
+            session.execute(BlockOp::Update { first: 1, number: 1 }).expect_err("the commit is refused");
         assert_eq!((error.class, error.code.as_str()), (ErrorClass::Fatal, "23505"), "{error}");
         assert_eq!(session.verify_last_update().unwrap(), None);
-        assert_eq!(number(&server, "SELECT sum(ver) FROM dyno.rows_1"), 0);
-        assert_eq!(session.execute(Op::Select { first: 1 }).unwrap().rows, 10, "in step again");
+        assert_eq!(query_number(&server, "SELECT sum(ver) FROM dyno.rows_1"), 0);
+        assert_eq!(session.execute(BlockOp::Select { first: 1 }).unwrap().rows, 10, "in step again");
         session.close();
     });
 }
@@ -197,7 +200,7 @@ fn a_commit_that_fails_is_an_error() {
 #[test]
 fn plans_are_constant_and_visit_exactly_the_work_unit() {
     each_version(|version| {
-        let (server, target) = loaded(version);
+        let (server, target) = load_target(version);
         let sets: Vec<String> =
             SESSION_SETTINGS.iter().map(|s| format!("SET {} = {}; ", s.name, s.value)).collect();
         let plan = server.psql(&format!(
@@ -207,17 +210,17 @@ fn plans_are_constant_and_visit_exactly_the_work_unit() {
         ));
         assert!(plan.contains("custid >= $1"), "a generic plan: {plan}");
         assert!(plan.contains("rows_1_custid") && !plan.contains("Seq Scan"), "by the index: {plan}");
-        let mut observer = open(target.as_ref(), &setup(9, Drive::Client, Redo::Lite)).unwrap();
+        let mut observer = open(target.as_ref(), &setup(9, DriveMode::Client, Redo::Lite)).unwrap();
         let heap =
             "SELECT heap_blks_read + heap_blks_hit FROM pg_statio_user_tables WHERE relname = 'rows_1'";
         observer.edge().unwrap();
         if version.major >= 15 {
-            let before = number(&server, heap);
+            let before = query_number(&server, heap);
             (0..20).for_each(|i| {
-                assert_eq!(observer.execute(Op::Select { first: 1 + i * 10 }).unwrap().rows, 10);
+                assert_eq!(observer.execute(BlockOp::Select { first: 1 + i * 10 }).unwrap().rows, 10);
             });
             observer.edge().unwrap();
-            assert_eq!(number(&server, heap) - before, 200);
+            assert_eq!(query_number(&server, heap) - before, 200);
         }
         observer.close();
         drop(target);
@@ -230,25 +233,25 @@ fn at_an_edge_the_database_counts_exactly_what_was_done() {
         if version.major < 15 {
             return;
         }
-        let (server, target) = loaded(version);
-        // A database of its own: whoever asks is connected to another one and does not count.
+        let (server, target) = load_target(version);
+        // The database is separate: the test's own queries use another database and are not counted.
         server.psql("CREATE DATABASE bench TEMPLATE postgres");
         let bench = target_at(&server.url_of("postgres", "bench"));
         drop(target);
         let counted = || {
             let sql = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'bench'";
-            number(&server, sql)
+            query_number(&server, sql)
         };
         let before = counted();
         let mut session = client(bench.as_ref(), 0);
         session.edge().unwrap();
         assert_eq!(counted() - before, session.overhead_commits().cast_unsigned());
-        (0..30).for_each(|i| assert_eq!(session.execute(Op::Select { first: 1 + i }).unwrap().rows, 10));
+        (0..30).for_each(|i| assert_eq!(session.execute(BlockOp::Select { first: 1 + i }).unwrap().rows, 10));
         (0..20).for_each(|i| {
-            assert_eq!(session.execute(Op::Update { first: 1 + i, number: i }).unwrap().rows, 10);
+            assert_eq!(session.execute(BlockOp::Update { first: 1 + i, number: i }).unwrap().rows, 10);
         });
-        (0..7).for_each(|i| assert_eq!(session.execute(Op::Lookup { key: 1 + i }).unwrap().rows, 1));
-        session.execute(Op::Scan).unwrap();
+        (0..7).for_each(|i| assert_eq!(session.execute(BlockOp::Lookup { key: 1 + i }).unwrap().rows, 1));
+        session.execute(BlockOp::Scan).unwrap();
         session.edge().unwrap();
         assert_eq!(counted() - before, 58 + session.overhead_commits().cast_unsigned());
         session.verify_last_update().unwrap();
@@ -258,20 +261,20 @@ fn at_an_edge_the_database_counts_exactly_what_was_done() {
     });
 }
 
-/// Waits until a session of Dyno's waits for a row lock.
-fn until_blocked(server: &Postgres) {
+/// Waits until one of Dyno's sessions waits for a row lock.
+fn wait_until_blocked(server: &Postgres) {
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name LIKE 'dyno session%'";
-    while number(server, sql) == 0 {}
+    while query_number(server, sql) == 0 {}
 }
 
-/// Lets a session update rows 1 to 10 while `other` holds the last of them that the update comes to; `meanwhile` is told
-/// the first one.
-fn collide(
+/// Lets a session update rows 1 to 10 while `other` holds a lock on the last of them in update order.
+/// `meanwhile` receives the key of the first row.
+fn run_colliding(
     server: &Postgres,
-    setup: &Setup,
-    mut other: Connection,
-    meanwhile: impl FnOnce(&mut Connection, &str),
-) -> Result<Done, Box<OpError>> {
+    setup: &BlockSessionSetup,
+    mut other: PostgresConnection,
+    meanwhile: impl FnOnce(&mut PostgresConnection, &str),
+) -> Result<RequestCompletion, Box<OpError>> {
     let order = "SELECT string_agg(custid::text, ',' ORDER BY ctid) FROM dyno.rows_1 WHERE custid <= 10";
     let order = server.psql(order);
     let (first, last) = (order.split(',').next().unwrap(), order.split(',').next_back().unwrap());
@@ -280,9 +283,9 @@ fn collide(
     other.simple(&format!("UPDATE dyno.rows_1 SET ver = 0 WHERE custid = {last}")).unwrap();
     std::thread::scope(|scope| {
         let update = scope.spawn(|| {
-            let result = session.execute(Op::Update { first: 1, number: 1 });
-            // Whatever happened, the session is in step again.
-            assert_eq!(session.execute(Op::Lookup { key: 1 }).unwrap().rows, 1);
+            let result = session.execute(BlockOp::Update { first: 1, number: 1 });
+            // In any case the connection remains usable.
+            assert_eq!(session.execute(BlockOp::Lookup { key: 1 }).unwrap().rows, 1);
             result
         });
         meanwhile(&mut other, first);
@@ -290,7 +293,7 @@ fn collide(
     })
 }
 
-fn assert_retryable(result: Result<Done, Box<OpError>>, code: &str) {
+fn assert_retryable(result: Result<RequestCompletion, Box<OpError>>, code: &str) {
     let error = result.expect_err(code);
     assert_eq!((error.class, error.code.as_str()), (ErrorClass::Retryable, code), "{error}");
 }
@@ -298,29 +301,29 @@ fn assert_retryable(result: Result<Done, Box<OpError>>, code: &str) {
 #[test]
 fn conflicts_with_others_are_retryable() {
     each_version(|version| {
-        let (server, _target) = loaded(version);
-        let setup = setup(0, Drive::Client, Redo::Lite);
+        let (server, _target) = load_target(version);
+        let setup = setup(0, DriveMode::Client, Redo::Lite);
         let other = || connection(&server.url());
         server.psql("ALTER ROLE postgres SET lock_timeout = '1ms'");
-        assert_retryable(collide(&server, &setup, other(), |_, _| ()), "55P03");
+        assert_retryable(run_colliding(&server, &setup, other(), |_, _| ()), "55P03");
         server.psql("ALTER ROLE postgres RESET lock_timeout");
         server.psql("ALTER ROLE postgres SET default_transaction_isolation = 'repeatable read'");
-        let commit = |other: &mut Connection, _: &str| {
-            until_blocked(&server);
+        let commit = |other: &mut PostgresConnection, _: &str| {
+            wait_until_blocked(&server);
             other.simple("COMMIT").unwrap();
         };
-        assert_retryable(collide(&server, &setup, other(), commit), "40001");
+        assert_retryable(run_colliding(&server, &setup, other(), commit), "40001");
         server.psql("ALTER ROLE postgres RESET default_transaction_isolation");
-        // The session checks for a deadlock once, after five seconds; should this machine not have made one by then, the
-        // other side finds it, and the session did nothing wrong.
-        let deadlock = |other: &mut Connection, first: &str| {
-            until_blocked(&server);
+        // The session checks for a deadlock once, after five seconds. If no deadlock exists by then, the
+        // other side detects it, and the session has behaved correctly.
+        let deadlock = |other: &mut PostgresConnection, first: &str| {
+            wait_until_blocked(&server);
             let sql = format!(
                 "SET deadlock_timeout = '60s'; UPDATE dyno.rows_1 SET ver = 0 WHERE custid = {first}"
             );
             let _ = other.simple(&sql);
         };
-        let mut results = (0..3).map(|_| collide(&server, &setup, other(), deadlock));
+        let mut results = (0..3).map(|_| run_colliding(&server, &setup, other(), deadlock));
         assert_retryable(results.find(Result::is_err).expect("the session was never the victim"), "40P01");
     });
 }
@@ -328,20 +331,21 @@ fn conflicts_with_others_are_retryable() {
 #[test]
 fn a_killed_connection_is_told_apart_and_opened_anew() {
     each_version(|version| {
-        let (mut server, target) = loaded(version);
+        let (mut server, target) = load_target(version);
         let mut session = client(target.as_ref(), 0);
         let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'dyno session%'";
         for round in 0..2 {
             server.psql(kill);
             for _ in 0..2 {
-                let error = session.execute(Op::Select { first: 1 }).expect_err("the connection is gone");
+                let error =
+                    session.execute(BlockOp::Select { first: 1 }).expect_err("the connection is gone");
                 assert_eq!(error.class, ErrorClass::Connection, "{error}");
             }
             session.reconnect().unwrap();
-            assert_eq!(session.execute(Op::Update { first: 1, number: round }).unwrap().rows, 10);
+            assert_eq!(session.execute(BlockOp::Update { first: 1, number: round }).unwrap().rows, 10);
         }
         server.kill9();
-        let error = session.execute(Op::Lookup { key: 1 }).expect_err("the server is dead");
+        let error = session.execute(BlockOp::Lookup { key: 1 }).expect_err("the server is dead");
         assert_eq!(error.class, ErrorClass::Connection, "{error}");
         assert_eq!(session.reconnect().expect_err("still dead").kind, TargetErrorKind::Unreachable);
         server.restart();
@@ -354,15 +358,15 @@ fn a_killed_connection_is_told_apart_and_opened_anew() {
 #[test]
 fn an_interrupt_ends_what_the_session_does() {
     each_version(|version| {
-        let (server, _target) = loaded(version);
+        let (server, _target) = load_target(version);
         for url in [server.url(), server.socket_url()] {
             let mut other = connection(&server.url());
             other.simple("BEGIN; LOCK TABLE dyno.rows_1").unwrap();
             let target = target_at(&url);
             let opened = std::thread::scope(|scope| {
-                // Even preparing waits for the lock.
+                // Even preparing statements waits for the lock.
                 let opening = scope.spawn(|| client(target.as_ref(), 0));
-                until_blocked(&server);
+                wait_until_blocked(&server);
                 other.simple("ROLLBACK").unwrap();
                 opening.join().unwrap()
             });
@@ -370,8 +374,8 @@ fn an_interrupt_ends_what_the_session_does() {
             let interrupter = session.interrupter();
             other.simple("BEGIN; LOCK TABLE dyno.rows_1").unwrap();
             std::thread::scope(|scope| {
-                let working = scope.spawn(|| session.execute(Op::Select { first: 1 }));
-                until_blocked(&server);
+                let working = scope.spawn(|| session.execute(BlockOp::Select { first: 1 }));
+                wait_until_blocked(&server);
                 interrupter.interrupt();
                 interrupter.interrupt();
                 let error = working.join().unwrap().expect_err("it was interrupted");
@@ -379,74 +383,80 @@ fn an_interrupt_ends_what_the_session_does() {
             });
             other.simple("ROLLBACK").unwrap();
             session.reconnect().unwrap();
-            assert_eq!(session.execute(Op::Select { first: 1 }).unwrap().rows, 10);
+            assert_eq!(session.execute(BlockOp::Select { first: 1 }).unwrap().rows, 10);
             interrupter.interrupt();
-            assert!(session.execute(Op::Scan).is_err(), "the interrupter follows to the new connection");
+            assert!(session.execute(BlockOp::Scan).is_err(), "the interrupter follows to the new connection");
         }
     });
 }
 
-/// The same range again and again in one slice: every column that shall change has changed each time, and no two columns
-/// of a row hold the same.
+/// Updates the same range repeatedly in one slice: every column that must change changes each time, and all
+/// columns of a row differ.
 fn changes_in_a_slice(server: &Postgres, session: &mut Operated, redo: Redo) {
     let updated = |c: &usize| redo == Redo::Heavy || *c == 2 || *c == 20;
-    let mut seen = std::collections::HashSet::new();
+    let mut distinct_values = std::collections::HashSet::new();
     for number in 100..140 {
         session
-            .slice(&[Op::Update { first: 11, number }, Op::Update { first: 11, number: number + 18 }])
+            .slice(&[
+                BlockOp::Update { first: 11, number },
+                BlockOp::Update { first: 11, number: number + 18 },
+            ])
             .unwrap();
         let row = hashes(server, 15);
-        assert!((2..=20).filter(updated).all(|c| seen.insert(row[c - 2].clone())), "{redo:?} {number}");
+        assert!(
+            (2..=20).filter(updated).all(|c| distinct_values.insert(row[c - 2].clone())),
+            "{redo:?} {number}"
+        );
     }
     let widths: Vec<String> = (2..=20).map(|c| format!("length(c{c}) = 128")).collect();
     let whole = format!("SELECT count(*) FROM dyno.rows_1 WHERE {}", widths.join(" AND "));
-    assert_eq!(self::number(server, &whole), ROWS);
+    assert_eq!(self::query_number(server, &whole), ROWS);
 }
 
 #[test]
 fn slices_do_what_the_client_does() {
     each_version(|version| {
-        let (server, target) = loaded(version);
-        let ops = |kinds: &[u64]| -> Vec<Op> {
+        let (server, target) = load_target(version);
+        let ops = |kinds: &[u64]| -> Vec<BlockOp> {
             let draw = |i: u64| match kinds[i as usize % kinds.len()] {
-                0 => Op::Select { first: 1 + i * 7 % (ROWS - 5) },
-                1 => Op::Lookup { key: 1 + i * 11 % (ROWS + 5) },
-                2 => Op::Scan,
-                _ => Op::Update { first: 1 + i * 13 % (ROWS - 10), number: i },
+                0 => BlockOp::Select { first: 1 + i * 7 % (ROWS - 5) },
+                1 => BlockOp::Lookup { key: 1 + i * 11 % (ROWS + 5) },
+                2 => BlockOp::Scan,
+                _ => BlockOp::Update { first: 1 + i * 13 % (ROWS - 10), number: i },
             };
             (0..60).map(draw).collect()
         };
         for redo in [Redo::Lite, Redo::Heavy] {
             for kinds in [&[0u64][..], &[1], &[2], &[3], &[0, 3, 1, 2, 3]] {
                 let ops = ops(kinds);
-                let mut one = open(target.as_ref(), &setup(1, Drive::Client, redo)).unwrap();
+                let mut client_session = open(target.as_ref(), &setup(1, DriveMode::Client, redo)).unwrap();
                 let mut expected = SliceDone::default();
                 for &op in &ops {
-                    let rows = one.execute(op).unwrap().rows;
+                    let rows = client_session.execute(op).unwrap().rows;
                     match op {
-                        Op::Select { .. } => expected.rows_read[0] += rows,
-                        Op::Lookup { .. } => expected.rows_read[1] += rows,
-                        Op::Scan => expected.rows_read[2] += rows,
-                        Op::Update { .. } => {
+                        BlockOp::Select { .. } => expected.rows_read[0] += rows,
+                        BlockOp::Lookup { .. } => expected.rows_read[1] += rows,
+                        BlockOp::Scan => expected.rows_read[2] += rows,
+                        BlockOp::Update { .. } => {
                             expected.rows_updated += rows;
                             expected.commits += 1;
                         }
-                        Op::Secondary { .. } | Op::Insert { .. } | Op::Delete { .. } => {
+                        BlockOp::Secondary { .. } | BlockOp::Insert { .. } | BlockOp::Delete { .. } => {
                             unreachable!("no slice has these")
                         }
                     }
                 }
-                one.close();
+                client_session.close();
                 let versions = "SELECT sum(ver) FROM dyno.rows_1";
-                let before = number(&server, versions);
-                let mut slices = open(target.as_ref(), &setup(2, Drive::Server, redo)).unwrap();
+                let before = query_number(&server, versions);
+                let mut slices = open(target.as_ref(), &setup(2, DriveMode::Server, redo)).unwrap();
                 assert_eq!(slices.slice(&ops).unwrap(), expected, "{redo:?} {kinds:?}");
-                assert_eq!(number(&server, versions) - before, expected.rows_updated);
+                assert_eq!(query_number(&server, versions) - before, expected.rows_updated);
                 if expected.commits > 0 {
                     assert_eq!(slices.verify_last_update().unwrap(), Some((10, 10)));
                     let distinct = "SELECT count(DISTINCT c) FROM (SELECT unnest(ARRAY[c2, c20]) c FROM dyno.rows_1 \
                                     WHERE starts_with(c2, 'u000000000000beef00000002')) t WHERE length(c) = 128";
-                    assert!(number(&server, distinct) >= 2 * 24, "each update has its own values");
+                    assert!(query_number(&server, distinct) >= 2 * 24, "each update has its own values");
                 }
                 assert_eq!(slices.slice(&[]).unwrap(), SliceDone::default());
                 if kinds == [3] {
@@ -464,19 +474,21 @@ fn commits_inside_a_slice_are_counted_one_by_one() {
         if version.major < 15 {
             return;
         }
-        let (server, target) = loaded(version);
+        let (server, target) = load_target(version);
         drop(target);
         server.psql("CREATE DATABASE bench TEMPLATE postgres");
         let bench = target_at(&server.url_of("postgres", "bench"));
-        let counted = || number(&server, "SELECT xact_commit FROM pg_stat_database WHERE datname = 'bench'");
+        let counted =
+            || query_number(&server, "SELECT xact_commit FROM pg_stat_database WHERE datname = 'bench'");
         let before = counted();
-        let mut session = open(bench.as_ref(), &setup(0, Drive::Server, Redo::Lite)).unwrap();
-        let updates: Vec<Op> = (0..40).map(|number| Op::Update { first: 1 + number, number }).collect();
-        let selects: Vec<Op> = (0..40).map(|i| Op::Select { first: 1 + i }).collect();
+        let mut session = open(bench.as_ref(), &setup(0, DriveMode::Server, Redo::Lite)).unwrap();
+        let updates: Vec<BlockOp> =
+            (0..40).map(|number| BlockOp::Update { first: 1 + number, number }).collect();
+        let selects: Vec<BlockOp> = (0..40).map(|i| BlockOp::Select { first: 1 + i }).collect();
         assert_eq!(session.slice(&updates).unwrap().commits, 40);
         session.slice(&selects).unwrap();
         session.edge().unwrap();
-        // A slice is itself one transaction more: the one that its last commit left open, or the only one.
+        // A slice adds one transaction: the one that its last commit left open, or the only one.
         assert_eq!(counted() - before, 40 + 2 + session.overhead_commits().cast_unsigned());
         session.close();
     });
@@ -486,7 +498,7 @@ fn commits_inside_a_slice_are_counted_one_by_one() {
 fn sessions_say_when_there_is_no_data() {
     each_version(|version| {
         let server = Postgres::start(version, &[("fsync", "off")]);
-        for drive in [Drive::Client, Drive::Server] {
+        for drive in [DriveMode::Client, DriveMode::Server] {
             let error = open(target_at(&server.url()).as_ref(), &setup(0, drive, Redo::Lite))
                 .err()
                 .expect("nothing is loaded");

@@ -1,17 +1,18 @@
-//! Parameters whose types the server infers, because it refuses the ones that Dyno declares.
+//! Tests parameters whose types the server infers because it rejects the types that Dyno declares.
 
 use std::sync::Arc;
 
 use crate::wire::{each_version, target_at};
 use dyno_engine::{
-    Answer, MonotonicClock, Session, SessionSetup, Statement, StatementId, Target, TargetError, Type, Value,
+    MonotonicClock, ResultKind, Session, SessionSetup, Statement, StatementId, Target, TargetError, Type,
+    Value,
 };
-use dyno_plan::{Commit, Connect, Protocol};
+use dyno_plan::{Commit, Connect, StatementProtocol};
 use dyno_testbed::Postgres;
 
 fn session(
     target: &dyn Target,
-    protocol: Protocol,
+    protocol: StatementProtocol,
     connect: Connect,
     statements: &[Statement],
 ) -> Result<Box<dyn Session>, TargetError> {
@@ -34,7 +35,8 @@ const INT: Value<'_> = Value::Int(3);
 const REAL: Value<'_> = Value::Real(2.5);
 const TEXT: Value<'_> = Value::Text(b"abc");
 
-/// Statements that PostgreSQL refuses with `bigint`, `double precision` and `text`; their values, and the number that they give.
+/// Statements that PostgreSQL rejects with `bigint`, `double precision` and `text`, with their values and
+/// results.
 const STATEMENTS: [(&str, &[Value<'_>], u64); 17] = [
     ("SELECT length(repeat('x', $1))", &[INT], 3),
     ("SELECT length(substr('abcdef', $1, $2))", &[INT, INT], 3),
@@ -78,15 +80,15 @@ fn parameter_types_are_inferred_where_declared_ones_are_refused() {
             .zip(STATEMENTS)
             .map(|(number, (sql, values, _))| {
                 let kinds: Vec<Type> = values.iter().map(kind).collect();
-                Statement::read(&format!("s{number}"), sql.to_owned(), &kinds, Answer::Number)
+                Statement::read(&format!("s{number}"), sql.to_owned(), &kinds, ResultKind::Number)
             })
             .collect();
         statements.push(Statement::write("keep", "CALL keep($1, $2)".to_owned(), &[Type::Int, Type::Text]));
         let call = StatementId(STATEMENTS.len() as u16);
         for (protocol, connect) in [
-            (Protocol::Prepared, Connect::Session),
-            (Protocol::Prepared, Connect::Transaction),
-            (Protocol::Extended, Connect::Session),
+            (StatementProtocol::Prepared, Connect::Session),
+            (StatementProtocol::Prepared, Connect::Transaction),
+            (StatementProtocol::Extended, Connect::Session),
         ] {
             let target = target_at(&server.url());
             let mut session = session(target.as_ref(), protocol, connect, &statements).unwrap();
@@ -105,29 +107,33 @@ fn parameter_types_are_inferred_where_declared_ones_are_refused() {
                 error.message.contains("integer for the server") && error.message.contains("3000000000"),
                 "{error}"
             );
-            // The session goes on after it.
+            // The session remains usable after the error.
             assert_eq!(session.execute(StatementId(0), &[Value::Int(9)]).unwrap().rows, 9);
             session.close();
         }
-        // The simple protocol prepares nothing: what is not there is no error before it is executed.
+        // The simple protocol prepares nothing: a missing object is an error only on execution.
         let later = Statement::read(
             "later",
             "SELECT count(*) FROM later WHERE n = $1".to_owned(),
             &[Type::Int],
-            Answer::Number,
+            ResultKind::Number,
         );
         let escapes = r"SELECT length(E'it\'s $1') + length(repeat('x', $1))".to_owned();
-        let escapes = Statement::read("escapes", escapes, &[Type::Int], Answer::Number);
+        let escapes = Statement::read("escapes", escapes, &[Type::Int], ResultKind::Number);
         let target = target_at(&server.url());
         let simple = [later, escapes];
-        let mut plain = session(target.as_ref(), Protocol::Simple, Connect::Session, &simple).unwrap();
+        let mut plain =
+            session(target.as_ref(), StatementProtocol::Simple, Connect::Session, &simple).unwrap();
         server.psql("CREATE TABLE later (n smallint)");
         assert_eq!(plain.execute(StatementId(0), &[INT]).unwrap().rows, 0);
         assert_eq!(plain.execute(StatementId(1), &[INT]).unwrap().rows, 10);
         plain.close();
-        // No type helps: the error names the function with the types of literals, and the way out.
-        let missing = Statement::read("none", "SELECT nothing($1)".to_owned(), &[Type::Int], Answer::Number);
-        let error = session(target.as_ref(), Protocol::Prepared, Connect::Session, &[missing]).err().unwrap();
+        // No type helps: the error names the function with the types of literals, and gives a hint.
+        let missing =
+            Statement::read("none", "SELECT nothing($1)".to_owned(), &[Type::Int], ResultKind::Number);
+        let error = session(target.as_ref(), StatementProtocol::Prepared, Connect::Session, &[missing])
+            .err()
+            .unwrap();
         assert!(error.to_string().contains("nothing(integer)"), "{error}");
         assert!(error.hint.contains(":n::integer"), "{}", error.hint);
     });

@@ -1,4 +1,4 @@
-//! Preflight findings, each provoked on a real server; and what a target says it is.
+//! Tests preflight findings, each provoked on a real server, and how a target identifies itself.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use crate::server::{on_each_version, on_each_version_with, options, spec, target
 use dyno_engine::watched_names::identifiers;
 use dyno_engine::{Cancel, CustomNeeds, OpenOptions, Silent, Target, TargetErrorKind, WorkloadNeeds};
 use dyno_plan::{
-    Arrivals, Blocks, Bytes, Commit, Data, Drive, Observe, PLAN_VERSION, Plan, Redo, Run, Size, Span,
-    Workload,
+    Arrivals, BlockCount, BlocksOrBytes, Bytes, Commit, DataSettings, DriveMode, ObserveSettings,
+    PLAN_VERSION, Plan, Redo, RunSettings, TimeSpan, WorkloadSettings,
 };
-use dyno_postgres::connect::ConnectConfig;
-use dyno_postgres::wire::Connection;
+use dyno_postgres::connect::PostgresConnectConfig;
+use dyno_postgres::wire::PostgresConnection;
 use dyno_record::{Advice, Severity};
 use dyno_testbed::Postgres;
 
 fn plan(url: &str) -> Plan {
     Plan {
         version: PLAN_VERSION,
-        target: dyno_plan::Target {
+        target: dyno_plan::TargetSettings {
             url: url.parse().unwrap(),
             urls: Vec::new(),
             count: None,
@@ -27,65 +27,69 @@ fn plan(url: &str) -> Plan {
             observe_url: None,
             password_env: None,
             password_file: None,
-            connect_timeout: Span(Duration::from_secs(10)),
+            connect_timeout: TimeSpan(Duration::from_secs(10)),
         },
-        data: Data {
+        data: DataSettings {
             schemas: 1,
-            scale: Size::Blocks(Blocks(200)),
-            scan_scale: Size::Blocks(Blocks(0)),
+            scale: BlocksOrBytes::Blocks(BlockCount(200)),
+            scan_scale: BlocksOrBytes::Blocks(BlockCount(0)),
             block_size: None,
             compressible: 0,
             seed: 42,
             load_parallel: 1,
         },
-        workload: Workload {
+        workload: WorkloadSettings {
             update_pct: 20,
             scan_pct: 0,
             lookup_pct: 0,
             work_unit: 16,
             redo: Redo::Lite,
-            drive: Drive::Client,
+            drive: DriveMode::Client,
             commit: Commit::Wait,
             rate: None,
             arrivals: Arrivals::Constant,
             seed: Some(1),
-            ..Workload::default()
+            ..WorkloadSettings::default()
         },
-        run: Run {
+        run: RunSettings {
             sessions_per_schema: 4,
             threads: None,
             placement: Default::default(),
-            warmup: Span(Duration::from_secs(1)),
-            time: Some(Span(Duration::from_secs(10))),
+            warmup: TimeSpan(Duration::from_secs(1)),
+            time: Some(TimeSpan(Duration::from_secs(10))),
             ops_per_session: None,
-            drain: Span(Duration::from_secs(5)),
+            drain: TimeSpan(Duration::from_secs(5)),
             drop_page_cache: false,
             on_lost: Default::default(),
         },
-        observe: Observe { interval: Span(Duration::from_secs(1)), waits: None, ..Observe::default() },
+        observe: ObserveSettings {
+            interval: TimeSpan(Duration::from_secs(1)),
+            waits: None,
+            ..ObserveSettings::default()
+        },
         hooks: Default::default(),
         sweep: Default::default(),
     }
 }
 
-fn find(advice: &[Advice], check: &str) -> Advice {
+fn find_advice(advice: &[Advice], check: &str) -> Advice {
     advice.iter().find(|a| a.check == check).unwrap_or_else(|| panic!("no {check} in {advice:#?}")).clone()
 }
 
-/// Asserts severity, a part of what was found, and a part of the way out.
+/// Asserts the severity, a part of the finding, and a part of the hint.
 #[track_caller]
-fn assert_found(advice: &[Advice], check: &str, severity: Severity, found: &str, way_out: &str) {
-    let one = find(advice, check);
-    assert_eq!(one.severity, severity, "{one:?}");
-    assert!(one.found.contains(found), "{one:?}");
-    assert!(one.way_out.contains(way_out), "{one:?}");
+fn assert_found(advice: &[Advice], check: &str, severity: Severity, expected_text: &str, way_out: &str) {
+    let entry = find_advice(advice, check);
+    assert_eq!(entry.severity, severity, "{entry:?}");
+    assert!(entry.found.contains(expected_text), "{entry:?}");
+    assert!(entry.way_out.contains(way_out), "{entry:?}");
 }
 
 fn preflight(target: &dyn Target, server: &Postgres) -> Vec<Advice> {
     preflight_of(target, &plan(&server.url()))
 }
 
-/// What is found for the block workload of `plan`.
+/// The findings for the block workload of `plan`.
 fn preflight_of(target: &dyn Target, plan: &Plan) -> Vec<Advice> {
     target.preflight(plan, &WorkloadNeeds::of_block_workload(plan)).unwrap()
 }
@@ -96,8 +100,8 @@ fn a_default_server_is_fit_and_every_finding_has_its_way_out() {
         let target = target(server);
         let advice = preflight(&*target, server);
         assert!(advice.iter().all(|a| a.severity != Severity::Fail), "{advice:#?}");
-        for one in &advice {
-            assert_eq!(one.severity == Severity::Ok, one.way_out.is_empty(), "{one:?}");
+        for entry in &advice {
+            assert_eq!(entry.severity == Severity::Ok, entry.way_out.is_empty(), "{entry:?}");
         }
         assert_found(&advice, "reach", Severity::Ok, "database postgres as postgres", "");
         assert_found(&advice, "version", Severity::Ok, &server.version().full, "");
@@ -114,7 +118,7 @@ fn a_default_server_is_fit_and_every_finding_has_its_way_out() {
         target.load(&spec(1, 200, 0), &options(1), &Silent, &Cancel::default()).unwrap();
         assert_found(&preflight(&*target, server), "data", Severity::Ok, "loaded", "");
         let mut other = plan(&server.url());
-        other.data.scale = Size::Blocks(Blocks(300));
+        other.data.scale = BlocksOrBytes::Blocks(BlockCount(300));
         other.data.block_size = Some(Bytes(16_384));
         let advice = preflight_of(&*target, &other);
         assert_found(&advice, "data", Severity::Fail, "other data", "--replace");
@@ -143,7 +147,7 @@ fn settings_that_falsify_a_run_are_named() {
         assert_found(&advice, "connections", Severity::Fail, "8 connections", "SET max_connections = ");
         assert_found(&advice, "cache", Severity::Note, "page cache", "storage");
         let mut huge = plan(&server.url());
-        huge.data.scale = Size::Bytes(Bytes(1 << 50));
+        huge.data.scale = BlocksOrBytes::Bytes(Bytes(1 << 50));
         let advice = preflight_of(&*target(server), &huge);
         assert_found(&advice, "disk_space", Severity::Fail, "are free", "data.scale");
     });
@@ -169,11 +173,11 @@ fn missing_rights_come_with_the_grant() {
         server.psql("CREATE SCHEMA dyno");
         let grant = "GRANT USAGE, CREATE ON SCHEMA dyno TO \"plain\"";
         assert_found(&preflight(&*plain, server), "privileges", Severity::Fail, "schema dyno", grant);
-        // The ways out lead out.
+        // Following the hints resolves the findings.
         server.psql("GRANT USAGE, CREATE ON SCHEMA dyno TO plain; GRANT pg_monitor TO plain; ALTER ROLE plain CONNECTION LIMIT -1");
         let advice = preflight(&*plain, server);
         for check in ["privileges", "statistics", "connections"] {
-            assert_eq!(find(&advice, check).severity, Severity::Ok, "{check}");
+            assert_eq!(find_advice(&advice, check).severity, Severity::Ok, "{check}");
         }
         plain.load(&spec(1, 100, 0), &options(2), &Silent, &Cancel::default()).unwrap();
         assert_eq!(server.psql("SELECT tableowner FROM pg_tables WHERE tablename = 'rows_1'"), "plain");
@@ -185,8 +189,8 @@ fn others_at_work_and_read_only_servers_are_seen() {
     on_each_version(|server| {
         let target = target(server);
         let options = OpenOptions { password: None, connect_timeout: Duration::from_secs(10) };
-        let config = ConnectConfig::from_url(&server.url().parse().unwrap(), &options).unwrap();
-        let mut idle = Connection::open(&config, "someone else").unwrap();
+        let config = PostgresConnectConfig::from_url(&server.url().parse().unwrap(), &options).unwrap();
+        let mut idle = PostgresConnection::open(&config, "someone else").unwrap();
         idle.simple("SELECT 1").unwrap();
         assert_found(
             &preflight(&*target, server),
@@ -198,7 +202,7 @@ fn others_at_work_and_read_only_servers_are_seen() {
         let token = idle.cancel_token();
         let busy = std::thread::spawn(move || idle.simple("SELECT pg_sleep(600)").is_err());
         loop {
-            if find(&preflight(&*target, server), "others").severity == Severity::Warn {
+            if find_advice(&preflight(&*target, server), "others").severity == Severity::Warn {
                 break;
             }
         }
@@ -207,9 +211,9 @@ fn others_at_work_and_read_only_servers_are_seen() {
         server.psql("ALTER SYSTEM SET default_transaction_read_only = on; ");
         server.psql("SELECT pg_reload_conf()");
         loop {
-            let one = find(&preflight(&*target, server), "writable");
-            if one.severity == Severity::Fail {
-                assert!(one.way_out.contains("default_transaction_read_only"), "{one:?}");
+            let entry = find_advice(&preflight(&*target, server), "writable");
+            if entry.severity == Severity::Fail {
+                assert!(entry.way_out.contains("default_transaction_read_only"), "{entry:?}");
                 break;
             }
         }
@@ -230,11 +234,11 @@ fn a_standby_is_no_place_to_load() {
         let target = target(&server);
         let advice = preflight(&*target, &server);
         assert_found(&advice, "writable", Severity::Fail, "standby", "pg_promote");
-        // What can be known there is known, and what cannot is absent.
+        // Counters that are available have values, and the others are absent.
         let snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
         let redo = &snapshot.portable[&dyno_record::Counter::RedoBytes];
         assert!(
-            matches!(redo, dyno_record::Reading::Absent(reason) if reason.contains("standby")),
+            matches!(redo, dyno_record::CounterReading::Absent(reason) if reason.contains("standby")),
             "{redo:?}"
         );
         assert_eq!(snapshot.epochs["server.in_recovery"], "true");
@@ -284,7 +288,7 @@ fn a_pooler_in_between_is_recognised() {
     assert_found(&advice, "pooler", Severity::Fail, "pooler", "target.observe_url");
 }
 
-/// What a custom workload with these statements needs.
+/// The needs of a custom workload with these statements.
 fn custom(writer: Option<&str>, statements: &str) -> WorkloadNeeds {
     let custom = CustomNeeds {
         writer: writer.map(str::to_owned),
@@ -294,7 +298,7 @@ fn custom(writer: Option<&str>, statements: &str) -> WorkloadNeeds {
     WorkloadNeeds::of_custom_workloads(custom, false)
 }
 
-/// Bytes that a finding of the cache names before the words ` and shared_buffers`: `12.0 MiB`.
+/// The size in a finding about the cache, before the words ` and shared_buffers`: `12.0 MiB`.
 fn size_in(text: &str) -> &str {
     text.split(" have ").nth(1).and_then(|rest| rest.split(" and shared_buffers").next()).unwrap_or_default()
 }
@@ -318,7 +322,7 @@ fn findings_follow_what_the_workload_does_and_uses() {
             (WorkloadNeeds::of_block_workload(&plan), plan)
         };
         let of_orders = "SELECT pad FROM open_orders WHERE id = $1";
-        // A custom workload's plan has the block workload's keys as they are by default, or of another kind.
+        // In the plan of a custom workload, the block workload's keys have their defaults or other values.
         let cases = [
             ("block, reading", block(0, None), false, true),
             ("block, updating", block(20, None), true, true),
@@ -328,12 +332,12 @@ fn findings_follow_what_the_workload_does_and_uses() {
         ];
         for (name, (needs, plan), writes, on_test_tables) in cases {
             let advice = target.preflight(&plan, &needs).unwrap();
-            let checkpoints = find(&advice, "checkpoints");
+            let checkpoints = find_advice(&advice, "checkpoints");
             assert_eq!(checkpoints.found.contains("only reads"), !writes, "{name}: {checkpoints:?}");
             for check in ["data", "disk_space", "block_size", "privileges"] {
                 assert_eq!(advice.iter().any(|one| one.check == check), on_test_tables, "{name}: {check}");
             }
-            let cache = find(&advice, "cache").found;
+            let cache = find_advice(&advice, "cache").found;
             assert_eq!(cache.starts_with("the data has "), on_test_tables, "{name}: {cache}");
             if !on_test_tables {
                 let bytes: u64 = server.psql("SELECT pg_total_relation_size('orders')").parse().unwrap();
@@ -363,7 +367,7 @@ fn a_workload_that_only_reads_can_run_on_a_standby() {
             ("custom, reading", &reading, custom(None, "SELECT 1"), Severity::Note),
             ("custom, writing", &reading, custom(Some("shop"), "SELECT 1"), Severity::Fail),
         ] {
-            let writable = find(&target.preflight(plan, &needs).unwrap(), "writable");
+            let writable = find_advice(&target.preflight(plan, &needs).unwrap(), "writable");
             assert_eq!(writable.severity, expected, "{name}: {writable:?}");
             assert!(writable.found.contains("standby"), "{name}: {writable:?}");
         }

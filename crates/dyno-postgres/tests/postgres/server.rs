@@ -1,4 +1,4 @@
-//! What the tests of the PostgreSQL engine share.
+//! Helpers that the tests of the PostgreSQL engine share.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use dyno_engine::{LoadOptions, OpenOptions, Target};
 use dyno_plan::DataSpec;
 use dyno_testbed::Postgres;
 
-/// Starts a server of each version of this machine, with default settings, and hands it to `test`.
+/// Starts a server of each installed version with default settings and passes it to `test`.
 pub(crate) fn on_each_version(test: impl Fn(&Postgres)) {
     on_each_version_with(&[], test);
 }
 
-/// As [`on_each_version`], with settings.
+/// Like [`on_each_version`], with additional server settings.
 pub(crate) fn on_each_version_with(settings: &[(&str, &str)], test: impl Fn(&Postgres)) {
     for version in Postgres::available() {
         test(&Postgres::start(&version, settings));
@@ -29,7 +29,7 @@ pub(crate) fn target_at(url: &str) -> Box<dyn Target> {
     dyno_postgres::open(&url.parse().unwrap(), &options).unwrap()
 }
 
-/// Data of a server's usual block size.
+/// A spec with the server's default block size.
 pub(crate) fn spec(schemas: u32, rows: u64, scan_rows: u64) -> DataSpec {
     DataSpec { schemas, rows, scan_rows, block_size: 8192, compressible: 0, seed: 42, secondary: false }
 }

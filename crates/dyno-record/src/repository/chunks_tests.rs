@@ -1,4 +1,4 @@
-//! Full series beside their records: stored while the run lasts, kept or dropped when it ends, gone with the run.
+//! Tests of full series: stored during the run, kept or deleted at its end, and deleted with the run.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::fault_tests::{begun, directory, record};
 use super::*;
 use crate::record::RunRecord;
 use crate::sample;
-use crate::series::{Chunk, FullSeries, OVERVIEW_POINTS_MAX, Overview, Part, SeriesPoint};
+use crate::series::{FullSeries, OVERVIEW_POINTS_MAX, SeriesChunk, SeriesOverview, SeriesPart, SeriesPoint};
 
 const RUN: &str = "20260101-000000-aaaa";
 
@@ -34,11 +34,11 @@ fn point(number: u64) -> SeriesPoint {
     }
 }
 
-fn stretch(part: Part, numbers: std::ops::Range<u64>) -> Chunk {
-    Chunk { part, first: numbers.start, points: numbers.map(point).collect() }
+fn stretch(part: SeriesPart, numbers: std::ops::Range<u64>) -> SeriesChunk {
+    SeriesChunk { part, first: numbers.start, points: numbers.map(point).collect() }
 }
 
-fn stored(repository: &Repository, part: Part) -> Vec<SeriesPoint> {
+fn stored(repository: &Repository, part: SeriesPart) -> Vec<SeriesPoint> {
     repository.chunks(RUN, part).flat_map(|chunk| chunk.unwrap().points).collect()
 }
 
@@ -49,7 +49,7 @@ fn limit(repository: &Repository, pages: i64) {
 
 /// A record of two targets whose series are overviews of `intervals` seconds.
 fn thinned(intervals: u64, point: fn(u64) -> SeriesPoint) -> RunRecord {
-    let mut overview = Overview::new(OVERVIEW_POINTS_MAX);
+    let mut overview = SeriesOverview::new(OVERVIEW_POINTS_MAX);
     (0..intervals).for_each(|number| overview.push(point(number)));
     let series = overview.into_series(1.0);
     let mut record = RunRecord { id: RUN.into(), series: series.clone(), ..sample::several() };
@@ -59,7 +59,7 @@ fn thinned(intervals: u64, point: fn(u64) -> SeriesPoint) -> RunRecord {
     record
 }
 
-/// Without figures of counters: there are millions of them.
+/// A point without counters, because the tests need millions of points.
 fn bare(number: u64) -> SeriesPoint {
     SeriesPoint { metrics: BTreeMap::new(), ..point(number) }
 }
@@ -67,7 +67,7 @@ fn bare(number: u64) -> SeriesPoint {
 #[test]
 fn days_of_two_targets_are_stored_and_read_back() {
     const HOUR: u64 = 3_600;
-    // One and a quarter, each chunk of which is stored and read alone; of thirty there is only more of the same.
+    // One and a quarter days: every chunk is stored and read alone, so thirty days would test nothing new.
     let days = 30 * HOUR;
     let (directory, repository) = repository();
     repository.connection.pragma_update(None, "synchronous", "OFF").unwrap();
@@ -77,7 +77,7 @@ fn days_of_two_targets_are_stored_and_read_back() {
     for from in (0..days).step_by(HOUR as usize) {
         for part in 0..3 {
             let points = (from..from + HOUR).map(bare).collect();
-            writer.add(Chunk { part, first: from, points });
+            writer.add(SeriesChunk { part, first: from, points });
         }
         unwritten_max = unwritten_max.max(writer.unwritten());
         writer.write(&repository).unwrap();
@@ -140,7 +140,7 @@ fn what_sessions_report_late_is_added_wherever_the_interval_is() {
     writer.add(stretch(0, 600..900));
     for number in [3, 590, 700, 899] {
         let late = SeriesPoint { ops: 5, errors: 1, max_us: Some(9e6), ..SeriesPoint::default() };
-        writer.add_late(Chunk { part: 0, first: number, points: vec![late] });
+        writer.add_late(SeriesChunk { part: 0, first: number, points: vec![late] });
     }
     writer.write(&repository).unwrap();
     let all = stored(&repository, 0);
@@ -182,9 +182,9 @@ fn chunks_stay_where_the_record_is_an_overview_and_go_with_the_run() {
 #[test]
 fn a_killed_run_is_rescued_with_an_overview_of_its_chunks() {
     let (_directory, repository) = repository();
-    let mut gone = begun(RUN);
-    gone.process = ProcessMark { pid: u32::MAX >> 2, start_ticks: Some(1), ..gone.process };
-    repository.begin(&gone).unwrap();
+    let mut killed_run = begun(RUN);
+    killed_run.process = ProcessMark { pid: u32::MAX >> 2, start_ticks: Some(1), ..killed_run.process };
+    repository.begin(&killed_run).unwrap();
     repository.keep_draft(&RunRecord { series: Default::default(), ..thinned(10, point) }).unwrap();
     let draft = RunRecord { id: RUN.into(), ..thinned(10, point) };
     let interval_s = draft.series.interval_s;
@@ -203,7 +203,7 @@ fn a_killed_run_is_rescued_with_an_overview_of_its_chunks() {
         assert!(series.points.len() <= OVERVIEW_POINTS_MAX && series.intervals() == 10_000);
         assert_eq!(series.points.iter().map(|point| point.ops).sum::<u64>(), ops);
     }
-    // A record that is stored after all takes the place of the draft; its series stays.
+    // A final record replaces the draft; the series stays.
     repository.finish(&thinned(10_000, point)).unwrap();
     assert_eq!(repository.chunked_points(RUN, 0).unwrap(), 10_000);
 }
@@ -242,7 +242,7 @@ fn hostile_chunks_are_errors_and_end() {
         let read: Vec<_> = repository.chunks(RUN, 0).collect();
         assert!(read.len() == 1 && read[0].is_err(), "{read:?}");
     }
-    let empty = Chunk { part: 0, first: 0, points: vec![] };
+    let empty = SeriesChunk { part: 0, first: 0, points: vec![] };
     repository.keep_chunks(RUN, [&empty]).unwrap();
     assert_eq!(repository.chunks(RUN, 0).count(), 1, "an empty chunk is not read for ever");
     let error = repository.keep_chunks("nobody", [&empty]).unwrap_err();

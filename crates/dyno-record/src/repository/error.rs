@@ -1,4 +1,4 @@
-//! What can go wrong with the repository, in kinds that a program can match on.
+//! Errors of the repository, as kinds that a program can match on.
 
 use std::path::{Path, PathBuf};
 
@@ -8,149 +8,149 @@ use rusqlite::ffi;
 use super::RunState;
 use crate::json::RecordError;
 
-/// An error of the repository.
+/// An error of the repository or its file.
 #[derive(Debug, thiserror::Error)]
 pub enum RepositoryError {
     /// The file cannot be opened or created.
     #[error("the repository {} cannot be opened: {detail}; name another file with --repository", path.display())]
     CannotOpen {
-        /// The file.
+        /// Path of the repository's file.
         path: PathBuf,
-        /// What the system says.
+        /// The error text of the operating system or SQLite.
         detail: String,
     },
-    /// The file is something else; it was not touched.
+    /// The file is not a repository; it was not changed.
     #[error("{} is not a repository of Dyno ({detail}); it was left as it is: name another file with --repository", path.display())]
     Foreign {
-        /// The file.
+        /// Path of the repository's file.
         path: PathBuf,
-        /// What it is.
+        /// What the file contains instead.
         detail: String,
     },
-    /// A newer Dyno made the file; it was not touched.
+    /// A newer Dyno created the file; it was not changed.
     #[error("the repository {} has version {found}, and this program knows up to {known}; it was left as it is: use a newer Dyno", path.display())]
     Newer {
-        /// The file.
+        /// Path of the repository's file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the file's tables.
         found: i64,
-        /// The newest version known here.
+        /// The newest version that this program supports.
         known: i64,
     },
-    /// An older Dyno made the file, whose records have another form; it was not touched.
+    /// An older Dyno created the file, in a format that this program does not support; it was not changed.
     #[error("the repository {} has version {found}, and this program reads {known} only; it was left as it is: read it with the Dyno that wrote it, and name another file with --repository", path.display())]
     Older {
-        /// The file.
+        /// Path of the repository's file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the file's tables.
         found: i64,
-        /// The version known here.
+        /// The version that this program supports.
         known: i64,
     },
-    /// Another process kept the file locked all the time we waited.
+    /// Another process kept the file locked during the whole wait.
     #[error("the repository {} has been locked by another process for {waited_s} s; nothing was written: end that process or try again", path.display())]
     Locked {
-        /// The file.
+        /// Path of the repository's file.
         path: PathBuf,
-        /// How long we waited, s.
+        /// How long Dyno waited, in seconds.
         waited_s: f64,
     },
-    /// No space is left.
+    /// The file system has no space left.
     #[error("no space is left for the repository {}; nothing was written: free some space and try again", path.display())]
     Full {
-        /// The file.
+        /// Path of the repository's file.
         path: PathBuf,
     },
     /// The file or its directory cannot be written.
     #[error("the repository {} cannot be written ({detail}): name another file with --repository", path.display())]
     ReadOnly {
-        /// The file.
+        /// Path of the repository's file.
         path: PathBuf,
-        /// Why.
+        /// Why it cannot be written.
         detail: String,
     },
-    /// A run or campaign cannot have this name.
+    /// The name is not valid for a run or campaign.
     #[error(
         "{name:?} cannot name a run or a campaign: letters, digits, `-`, `_` and `.`, at most {} characters",
         crate::id::NAME_CHARS_MAX
     )]
     BadName {
-        /// The name.
+        /// The name that was refused.
         name: String,
     },
-    /// The file is damaged.
+    /// The file is damaged or its tables are wrong.
     #[error("the repository {} is damaged ({detail}): move it away, and salvage what is in it with `sqlite3 FILE .recover`", path.display())]
     Damaged {
-        /// The file.
+        /// Path of the repository's file.
         path: PathBuf,
-        /// What was found.
+        /// The damage that Dyno found.
         detail: String,
     },
-    /// There is a run of this name already.
+    /// A run with this name already exists.
     #[error("there is a run {id} in the repository already")]
     Exists {
-        /// The name.
+        /// The name of the run.
         id: String,
     },
-    /// No sweep is named so.
+    /// No sweep matches the selector.
     #[error("no sweep is named {selector:?}{}", newest_text(newest, "sweeps"))]
     NoSuchSweep {
-        /// What was asked for.
+        /// The selector that the user gave.
         selector: String,
-        /// The newest sweeps.
+        /// Names of the newest sweeps, for the message.
         newest: Vec<String>,
     },
     /// Another process still runs the sweep.
     #[error("{id} is still running; wait until it has ended, or end its process")]
     SweepRuns {
-        /// Its name.
+        /// The name of the sweep.
         id: String,
     },
-    /// No run is named so.
+    /// No run matches the selector.
     #[error("no run is named {selector:?}{}", newest_text(newest, "runs"))]
     NoSuchRun {
-        /// What was asked for.
+        /// The selector that the user gave.
         selector: String,
-        /// The newest runs.
+        /// Names of the newest runs, for the message.
         newest: Vec<String>,
     },
-    /// Several runs are named so.
+    /// Several runs match the selector.
     #[error("{selector:?} is the beginning of several runs: {}", candidates.join(", "))]
     Ambiguous {
-        /// What was asked for.
+        /// The selector that the user gave.
         selector: String,
-        /// The runs it may mean, newest first, at most ten.
+        /// The matching runs, newest first, at most ten.
         candidates: Vec<String>,
     },
-    /// The run was started, but there is no record of it.
+    /// The run was started but has no record.
     #[error("run {id} has no record: {}", no_record_text(*state))]
     NoRecord {
-        /// The run.
+        /// The name of the run.
         id: String,
-        /// How it stands.
+        /// The state of the run.
         state: RunState,
     },
     /// The record itself cannot be read or written.
     #[error("run {id}: {source}")]
     Record {
-        /// The run.
+        /// The name of the run.
         id: String,
-        /// What is wrong.
+        /// Why the record is invalid.
         source: RecordError,
     },
-    /// Anything else that SQLite reports.
+    /// Any other error of SQLite.
     #[error("the repository {} failed: {source}", path.display())]
     Sqlite {
-        /// The file.
+        /// Path of the repository's file.
         path: PathBuf,
-        /// SQLite's error.
+        /// The original error of SQLite.
         source: rusqlite::Error,
     },
 }
 
-fn newest_text(newest: &[String], what: &str) -> String {
+fn newest_text(newest: &[String], noun: &str) -> String {
     match newest {
-        [] => format!(": the repository holds no {what}"),
+        [] => format!(": the repository holds no {noun}"),
         newest => format!("; the newest are {}", newest.join(", ")),
     }
 }
@@ -163,12 +163,16 @@ fn no_record_text(state: RunState) -> &'static str {
     }
 }
 
-/// Sorts SQLite's errors into ours; `wait` is how long locks are waited for.
-pub(super) fn sort(path: &Path, wait: std::time::Duration, source: rusqlite::Error) -> RepositoryError {
+/// Converts an error of SQLite; `wait` is how long Dyno waits for locks.
+pub(super) fn classify_sqlite_error(
+    path: &Path,
+    wait: std::time::Duration,
+    source: rusqlite::Error,
+) -> RepositoryError {
     let path = path.to_path_buf();
     let rusqlite::Error::SqliteFailure(failure, _) = &source else {
         return match &source {
-            // A column that is missing or of another type: the tables are not as we made them.
+            // A column is missing or has another type: the tables are not those that Dyno created.
             rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::FromSqlConversionFailure(..)
@@ -193,7 +197,7 @@ pub(super) fn sort(path: &Path, wait: std::time::Duration, source: rusqlite::Err
             RepositoryError::Foreign { path, detail: "it is not an SQLite file".into() }
         }
         (ErrorCode::CannotOpen, _) => RepositoryError::CannotOpen { path, detail },
-        // "no such table", "no such column": the tables are not as we made them.
+        // "no such table", "no such column": the tables are not those that Dyno created.
         (ErrorCode::Unknown, ffi::SQLITE_ERROR) => RepositoryError::Damaged { path, detail },
         _ => RepositoryError::Sqlite { path, source },
     }

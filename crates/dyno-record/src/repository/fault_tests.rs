@@ -1,4 +1,4 @@
-//! What the repository does with foreign, newer, damaged and hostile files, with locks, and without room.
+//! Tests of the repository with foreign, newer, damaged and hostile files, with locks, and on a full disk.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::Repository;
 use crate::record::RunRecord;
 use crate::sample;
 
-/// Short enough to be waited for in a test.
+/// Short enough for a test to wait for.
 const SHORT_WAIT: Duration = Duration::from_millis(50);
 
 pub(super) fn record(id: &str) -> RunRecord {
@@ -21,7 +21,7 @@ pub(super) fn begun(id: &str) -> StartedRun {
     StartedRun::by_this_process(record.id, record.started_at, "postgres", "postgres://db1/b", record.plan)
 }
 
-/// A record whose series does not compress, so that storing it takes a while.
+/// A record whose series does not compress well, so that storing it takes some time.
 pub(super) fn bulky(id: &str) -> RunRecord {
     let mut record = record(id);
     let (mut counters, mut state) = (BTreeMap::new(), 1u64);
@@ -103,7 +103,7 @@ fn a_repository_of_another_version_is_refused_and_left_as_it_is() {
         let before = std::fs::read(&path).unwrap();
         for opened in [Repository::open(&path), Repository::open_read_only(&path)] {
             let error = opened.unwrap_err();
-            let told = match &error {
+            let is_expected = match &error {
                 RepositoryError::Newer { found, known: VERSION, .. } => {
                     version > VERSION && *found == version
                 }
@@ -112,7 +112,7 @@ fn a_repository_of_another_version_is_refused_and_left_as_it_is() {
                 }
                 _ => false,
             };
-            assert!(told, "{error:?}");
+            assert!(is_expected, "{error:?}");
         }
         assert_eq!(std::fs::read(&path).unwrap(), before);
     }

@@ -1,4 +1,4 @@
-//! Summaries of runs, newest first: summary columns only, so ten thousand runs are listed at once.
+//! Lists of runs, newest first; they read only summary columns, so ten thousand runs are listed at once.
 
 use jiff::Timestamp;
 use rusqlite::{Row, params};
@@ -7,77 +7,77 @@ use serde::Serialize;
 use super::marks::NOTE;
 use super::member::part_of;
 use super::process::{ProcessMark, start_ticks_of};
-use super::{Mark, Repository, RepositoryError, RunState};
+use super::{Repository, RepositoryError, RunLabelKind, RunState};
 use crate::id::RunId;
 use crate::membership::PartOf;
 
-/// One run in a list. A figure that is not known is absent.
+/// One run in a list. An unknown figure is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunSummary {
-    /// Its name.
+    /// Name of the run, unique in the repository.
     pub id: RunId,
     /// When it started, RFC 3339 in UTC.
     pub started_at: String,
-    /// How it stands.
+    /// The state of the run.
     pub status: RunState,
     /// The engine: `postgres`; several targets' engines are separated by blanks.
     pub engine: String,
-    /// Product and version of the databases: `PostgreSQL 16.2`; absent before a run's record is there, or where nobody tells.
+    /// Product and version of the databases: `PostgreSQL 16.2`; absent until the run has a record, or if unknown.
     pub database: Option<String>,
     /// The target's URL, without secrets; several are separated by blanks.
     pub target: String,
-    /// Sessions over all schemas.
+    /// Number of sessions over all schemas.
     pub sessions: u32,
-    /// Share of operations that are updates, %; absent where the run has no such share, as transactions of users' own.
+    /// Share of operations that are updates, in percent; absent without such a share, as for a custom workload.
     pub update_pct: Option<u32>,
-    /// Operations per second: of class `all`, or of the first workload where others ran beside it.
+    /// Operations per second of class `all`, or of the first workload if background workloads ran.
     pub ops_per_s: Option<f64>,
-    /// 99th percentile of response time over all classes, µs.
+    /// 99th percentile of response time over all classes, in µs.
     pub p99_us: Option<f64>,
-    /// Metric `logical_reads_per_s`, blocks/s.
+    /// The metric `logical_reads_per_s`, in blocks per second.
     pub logical_reads_per_s: Option<f64>,
-    /// Metric `physical_reads_per_s`, blocks/s.
+    /// The metric `physical_reads_per_s`, in blocks per second.
     pub physical_reads_per_s: Option<f64>,
     /// Metric `redo_bytes_per_s` in MB (10⁶ bytes) per second.
     pub redo_mb_per_s: Option<f64>,
-    /// Length of the window, s.
+    /// Length of the window, in seconds.
     pub seconds: Option<f64>,
-    /// The first reason why it is not valid.
+    /// The first reason why it is not valid; absent if it is.
     pub reason: Option<String>,
-    /// Whether the source of imported figures does not tell when they were measured; `started_at` is then the import's.
+    /// Whether the source of imported figures has no time of measurement; `started_at` is then the time of the import.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub undated: bool,
-    /// Metrics in which others had part, or that cannot be excluded.
+    /// Names of metrics that include, or may include, background activity.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<String>,
-    /// The variant of the platform.
+    /// The variant of the platform in comparisons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Tags, in the order of the alphabet.
+    /// Tags in alphabetical order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// What its workloads want to have said wherever its figures are shown.
+    /// Notes of its workloads that must accompany its figures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Its place in a sweep, if it is in one.
+    /// Its position in a campaign; absent for a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part_of: Option<PartOf>,
 }
 
-/// Which runs to list. The default is all of them.
+/// Selects the runs to list. The default selects all.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// At most this many, the newest.
+    /// The largest number of runs, newest first.
     pub limit: Option<usize>,
-    /// Only those that stand so.
+    /// Only runs in this state.
     pub status: Option<RunState>,
-    /// Only those that started at this moment or later.
+    /// Only runs that started at this time or later.
     pub since: Option<Timestamp>,
-    /// Only those whose target's URL contains this.
+    /// Only runs whose target's URL contains this text.
     pub target: Option<String>,
-    /// Only those of this engine.
+    /// Only runs on this engine.
     pub engine: Option<String>,
-    /// Only those of the sweep, search, soak or A/B comparison of this name.
+    /// Only runs of the sweep, search, soak or A/B test with this name.
     pub sweep: Option<String>,
 }
 
@@ -88,7 +88,7 @@ const COLUMNS: &str =
     database, undated, marked,
     (SELECT json_group_array(json_array(mark.kind, mark.name)) FROM mark WHERE mark.id = run.id) AS marks";
 
-/// Runs with their places and what else is known of them.
+/// Runs joined with their campaigns and further details.
 const RUNS: &str = "run LEFT JOIN member ON member.run = run.id LEFT JOIN detail ON detail.id = run.id";
 
 impl Repository {
@@ -104,52 +104,54 @@ impl Repository {
              ORDER BY started_us DESC, run.id DESC"
         );
         let since_us = filter.since.map(Timestamp::as_microsecond);
-        let here = ProcessMark::of_this_process();
+        let this_process = ProcessMark::of_this_process();
         let read = || -> rusqlite::Result<Vec<RunSummary>> {
             let mut statement = self.connection.prepare_cached(&sql)?;
             let mut rows = statement.query(params![since_us, filter.target, filter.engine, filter.sweep])?;
             let mut runs = Vec::new();
             while filter.limit.is_none_or(|limit| runs.len() < limit) {
                 let Some(row) = rows.next()? else { break };
-                // Whether an unfinished run still runs is not in the file, so states are compared here.
-                let run = summary(row, &here)?;
+                // The file does not say whether an unfinished run is still running, so states are filtered here.
+                let run = summary(row, &this_process)?;
                 if filter.status.is_none_or(|wanted| wanted == run.status) {
                     runs.push(run);
                 }
             }
             Ok(runs)
         };
-        read().map_err(|e| self.sorted(e))
+        read().map_err(|e| self.classify_error(e))
     }
 
-    /// One run's summary; `selector` as for [`Repository::load`], here for unfinished runs, too.
+    /// One run's summary; `selector` as for [`Repository::load`], including unfinished runs.
     ///
     /// # Errors
-    /// No run or several are named so, or the file cannot be read.
+    /// No run or several match the selector, or the file cannot be read.
     pub fn summary(&self, selector: &str) -> Result<RunSummary, RepositoryError> {
         let id = self.resolve(selector)?;
-        let here = ProcessMark::of_this_process();
+        let this_process = ProcessMark::of_this_process();
         let sql = format!("SELECT {COLUMNS} FROM {RUNS} WHERE run.id = ?1");
-        self.connection.query_row(&sql, [&id], |row| summary(row, &here)).map_err(|e| self.sorted(e))
+        self.connection
+            .query_row(&sql, [&id], |row| summary(row, &this_process))
+            .map_err(|e| self.classify_error(e))
     }
 }
 
-fn summary(row: &Row<'_>, here: &ProcessMark) -> rusqlite::Result<RunSummary> {
+fn summary(row: &Row<'_>, observer: &ProcessMark) -> rusqlite::Result<RunSummary> {
     let status: Option<String> = row.get("status")?;
     let status = match status {
         Some(status) => RunState::from_name(&status).unwrap_or(RunState::Unknown),
-        None => process_mark(row)?.seen_from(here, start_ticks_of).into(),
+        None => process_mark(row)?.liveness_from(observer, start_ticks_of).into(),
     };
     let mut marks: Vec<(String, String)> =
         serde_json::from_str(&row.get::<_, String>("marks")?).unwrap_or_default();
     marks.sort();
     let of_kind = |kind: &'static str| {
-        let own = marks.iter().filter(move |(name, _)| name == kind);
-        own.map(|(_, name)| name.clone())
+        let matching = marks.iter().filter(move |(name, _)| name == kind);
+        matching.map(|(_, name)| name.clone())
     };
     Ok(RunSummary {
-        variant: of_kind(Mark::Variant.name()).next(),
-        tags: of_kind(Mark::Tag.name()).collect(),
+        variant: of_kind(RunLabelKind::Variant.name()).next(),
+        tags: of_kind(RunLabelKind::Tag.name()).collect(),
         notes: of_kind(NOTE).collect(),
         id: row.get("id")?,
         started_at: row.get("started_at")?,

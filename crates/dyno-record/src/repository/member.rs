@@ -1,10 +1,10 @@
-//! A run's place among others, from the columns of `member`.
+//! Reads a run's position in a campaign from the columns of `member`.
 
 use rusqlite::Row;
 
 use crate::membership::{PartOf, SweepKind};
 
-/// A run's place, from the columns of `member`; absent for a run of its own.
+/// A run's position in a campaign, from the columns of `member`; `None` for a single run.
 pub(super) fn part_of(row: &Row<'_>) -> rusqlite::Result<Option<PartOf>> {
     let Some(id) = row.get::<_, Option<String>>("sweep")? else { return Ok(None) };
     let settings: String = row.get("settings")?;

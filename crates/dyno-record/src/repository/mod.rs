@@ -1,24 +1,24 @@
-//! The repository: every run that was started, and the record of every run that ended.
+//! The repository stores every started run, and the record of every run that ended.
 //!
-//! One SQLite file. Several processes use it at once (write-ahead log, locks held for one short transaction only). A
-//! run is listed from its start; its record comes in one transaction, so a record is there whole or not at all, and a
-//! process that is killed leaves a run that is listed as interrupted.
+//! It is one SQLite file. Several processes can use it at once (write-ahead log; each lock lasts one short transaction). A run
+//! is listed from its start. Its record is written in one transaction, so it is complete or missing. A killed process leaves
+//! a run that is listed as interrupted.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `open` | opening and creating, and refusing what is not ours |
-//! | `write` | beginning, finishing and deleting runs |
-//! | `list` | summaries, filtered |
-//! | `select` | naming a run: identifier, prefix, `last~N` |
-//! | `sweep` | runs that belong together |
-//! | `conclusion` | what a sweep, search, soak or A/B comparison came to |
-//! | `marks` | naming several runs: tags, variants |
-//! | `progress` | what a killed run leaves |
-//! | `chunks` | full series, apart from their records |
-//! | `packed` | records in the form in which they are kept |
+//! | `open` | opens and creates the file, and refuses other files |
+//! | `write` | starts, finishes and deletes runs |
+//! | `list` | lists summaries with filters |
+//! | `select` | finds a run: name, prefix, `last~N` |
+//! | `sweeps` | campaigns and their runs |
+//! | `conclusion` | the conclusion of a sweep, search, soak or A/B test |
+//! | `marks` | finds several runs: tags, variants |
+//! | `progress` | makes a record of a killed run |
+//! | `chunks` | full series, separate from their records |
+//! | `packed` | records in their stored form |
 //! | `pack` | compression of records |
-//! | `process` | whether the process of an unfinished run still lives |
-//! | `error` | what can go wrong |
+//! | `process` | whether the process of an unfinished run is alive |
+//! | `error` | all kinds of errors |
 
 mod chunks;
 mod conclusion;
@@ -55,40 +55,40 @@ use crate::id::RunId;
 use crate::membership::PartOf;
 use crate::record::Status;
 
-pub use chunks::{Chunks, SeriesWriter};
+pub use chunks::{SeriesWriter, StoredChunks};
 pub use error::RepositoryError;
 pub use list::{Filter, RunSummary};
-pub use marks::Mark;
+pub use marks::RunLabelKind;
 pub use packed::{COMPONENT, PackedRecord, Packer};
 pub use process::{Liveness, ProcessMark};
 pub use sweeps::{StartedSweep, SweepState, SweepSummary};
-pub use write::Batch;
+pub use write::RecordBatch;
 
-/// An open repository. Not shared between threads: each opens its own.
+/// An open repository. Threads do not share it; each opens its own.
 #[derive(Debug)]
 pub struct Repository {
     connection: rusqlite::Connection,
     path: PathBuf,
-    /// How long locks of other processes are waited for.
+    /// How long to wait for locks of other processes.
     wait: std::time::Duration,
 }
 
-/// A run that has started, as the repository notes it before there is a record.
+/// A started run, as stored before it has a record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StartedRun {
-    /// Its name.
+    /// Name of the run, unique in the repository.
     pub id: RunId,
     /// When it started, RFC 3339 in UTC.
     pub started_at: String,
-    /// The engine: `postgres`.
+    /// Name of the engine: `postgres`.
     pub engine: String,
     /// The target's URL, without secrets.
     pub target: String,
-    /// The process that runs it.
+    /// The process that executes the run.
     pub process: ProcessMark,
-    /// The plan it follows.
+    /// The plan of the run.
     pub plan: Plan,
-    /// Its place in a sweep, if it is in one.
+    /// Its position in a campaign; absent for a single run.
     pub part_of: Option<PartOf>,
 }
 
@@ -106,23 +106,23 @@ impl StartedRun {
     }
 }
 
-/// How a run stands, as lists show it.
+/// The state of a run, as lists show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
-    /// It is under way.
+    /// The run is still in progress.
     Running,
-    /// It was started, and nobody can tell from here whether it still runs: another machine or another process namespace.
+    /// Unfinished, and not known whether it still runs: its process is on another host or in another process namespace.
     Unknown,
-    /// Done, and the audit found nothing against it.
+    /// The run completed, and the audit found no contradiction.
     Valid,
-    /// Taken over from another source: nobody here measured or audited it.
+    /// The record was imported; Dyno neither measured nor audited it.
     Imported,
-    /// Done, but its numbers cannot be trusted.
+    /// The run completed, but its figures are not reliable.
     Invalid,
-    /// Stopped before its end; also a run whose process is gone without leaving a record.
+    /// The run stopped early, or its process ended without a record.
     Interrupted,
-    /// The target or the host failed.
+    /// The target or the host failed during the run.
     Failed,
 }
 
@@ -156,21 +156,21 @@ impl From<Liveness> for RunState {
     }
 }
 
-/// Where the repository is unless another file is named: `dyno/repository.sqlite3` in the user's data directory
-/// (`$XDG_DATA_HOME`, else `~/.local/share`). Absent where neither `XDG_DATA_HOME` nor `HOME` is set.
+/// The default path of the repository: `dyno/repository.sqlite3` in the user's data directory (`$XDG_DATA_HOME`, else
+/// `~/.local/share`). `None` if neither `XDG_DATA_HOME` nor `HOME` is set.
 pub fn default_path() -> Option<PathBuf> {
     default_path_from(|name| std::env::var_os(name).map(PathBuf::from))
 }
 
 fn default_path_from(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    // The base directory specification has relative paths ignored.
+    // The XDG base directory specification requires relative paths to be ignored.
     let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
     let data = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
     Some(data.join("dyno").join("repository.sqlite3"))
 }
 
 impl Repository {
-    /// The file.
+    /// Path of the repository's file.
     pub fn path(&self) -> &Path {
         &self.path
     }

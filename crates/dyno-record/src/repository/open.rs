@@ -1,4 +1,4 @@
-//! Opening and creating the repository's file, and refusing every file that is not one.
+//! Opens and creates the repository's file, and refuses files that are not a repository.
 
 use std::ffi::OsString;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -8,26 +8,26 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::error::sort;
+use super::error::classify_sqlite_error;
 use super::{Repository, RepositoryError};
 use crate::private_file;
 
-/// Marks the file as Dyno's (`DYNO` in ASCII) in SQLite's header.
+/// Identifies the file as Dyno's in SQLite's header (`DYNO` in ASCII).
 pub(super) const APPLICATION_ID: i64 = 0x4459_4E4F;
 
-/// The version of the tables that this program makes and knows.
+/// The version of the tables that this program creates and reads.
 pub(super) const VERSION: i64 = 7;
 
-/// How long another process may keep the file locked before we give up.
+/// How long another process may keep the file locked before Dyno reports an error.
 pub(super) const LOCK_WAIT: Duration = Duration::from_secs(10);
 
-/// Pages that are held while records are written, in KiB.
+/// Size of SQLite's page cache while records are written, in KiB.
 const CACHE_KIB: i64 = 8 << 10;
 
-/// The pause between two attempts where SQLite does not wait by itself.
+/// The pause between two attempts when SQLite does not wait itself.
 const RETRY_PAUSE: Duration = Duration::from_millis(10);
 
-/// Summary columns stand in `run`, so that lists never touch the (large) records.
+/// Summary columns are in `run`, so that lists never read the (large) records.
 const TABLES: &str = "
 CREATE TABLE run (
     id TEXT NOT NULL PRIMARY KEY,
@@ -113,17 +113,17 @@ CREATE TABLE chunk (
 ) WITHOUT ROWID;
 ";
 
-/// What a file is, as its header says.
-enum Found {
-    /// Nothing, or an empty file.
+/// The kind of a file according to its header.
+enum RepositoryFile {
+    /// The file is missing or empty.
     Empty,
-    /// A repository of the version that we know.
+    /// A repository with a supported version.
     Ours,
 }
 
 impl Repository {
-    /// Opens the repository at `path` for reading and writing, and creates it (with its directory) if there is none.
-    /// That it can be written is tried here, not at the end of a run.
+    /// Opens the repository at `path` for reading and writing; creates a missing one with its directory. Tests here, not at the
+    /// end of a run, that the file can be written.
     ///
     /// # Errors
     /// The file cannot be opened, read or written, is not a repository, is newer or older, is damaged, or is locked for longer than 10 s.
@@ -131,44 +131,44 @@ impl Repository {
         Self::open_waiting(path, LOCK_WAIT)
     }
 
-    /// As [`Repository::open`], waiting `wait` for locks.
+    /// Like [`Repository::open`], but waits `wait` for locks.
     pub(super) fn open_waiting(path: &Path, wait: Duration) -> Result<Self, RepositoryError> {
         private_file::check_not_public(path).map_err(|error| unsafe_file(path, &error))?;
-        let found = probe(path, wait)?;
-        if let Found::Empty = &found {
+        let file_state = probe(path, wait)?;
+        if let RepositoryFile::Empty = &file_state {
             make_private(path)?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let repository = Self::connect(path, path, flags, wait)?;
-        let failed = |e| repository.sorted(e);
+        let failed = |e| repository.classify_error(e);
         if repository.connection.is_readonly("main").map_err(failed)? {
             let detail = "the file is write-protected".to_owned();
             return Err(RepositoryError::ReadOnly { path: path.to_path_buf(), detail });
         }
-        if let Found::Empty = found {
+        if let RepositoryFile::Empty = file_state {
             repository.create()?;
         }
         repository.write_ahead(wait)?;
-        // Another user could have created them between the first check and the opening.
+        // Another user could have created the files between the first check and the opening.
         check_files(path)?;
-        // A record that was acknowledged survives a power failure, too.
+        // An acknowledged record must survive a power failure.
         repository.connection.pragma_update(None, "synchronous", "FULL").map_err(failed)?;
         repository.connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
-        // Thousands of records come in one transaction; pages that do not fit are written more than once.
+        // One transaction can contain thousands of records; pages that do not fit into the cache are written more than once.
         repository.connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(failed)?;
         repository.connection.execute_batch("BEGIN IMMEDIATE; ROLLBACK").map_err(failed)?;
         repository.check_version()?;
         Ok(repository)
     }
 
-    /// Opens the repository at `path` for reading; it is never changed, and never created.
+    /// Opens the repository at `path` for reading; never changes or creates it.
     ///
     /// # Errors
-    /// The file is not there, cannot be read, is not a repository, is newer or older, or is damaged.
+    /// The file does not exist, cannot be read, is not a repository, is newer or older, or is damaged.
     pub fn open_read_only(path: &Path) -> Result<Self, RepositoryError> {
-        if let Found::Empty = probe(path, LOCK_WAIT)? {
+        if let RepositoryFile::Empty = probe(path, LOCK_WAIT)? {
             let path = path.to_path_buf();
             let detail = "there is no such file, or it is empty: `dyno run` makes it".to_owned();
             return Err(RepositoryError::CannotOpen { path, detail });
@@ -177,8 +177,8 @@ impl Repository {
         let opened = Self::connect(path, path, flags, LOCK_WAIT)
             .and_then(|repository| repository.check_version().map(|()| repository));
         match opened {
-            // Reading beside writers takes files next to this one, which a read-only directory refuses. Without a log
-            // everything is in the file itself, so it can be read as one that nobody changes.
+            // Reading beside writers needs files next to this one, which a read-only directory refuses. Without a log, the file itself
+            // is complete and can be opened as immutable.
             Err(RepositoryError::CannotOpen { .. } | RepositoryError::ReadOnly { .. }) if !has_log(path) => {
                 let flags = flags | OpenFlags::SQLITE_OPEN_URI;
                 let repository = Self::connect(path, &immutable_uri(path), flags, LOCK_WAIT)?;
@@ -190,12 +190,13 @@ impl Repository {
     }
 
     fn connect(path: &Path, name: &Path, flags: OpenFlags, wait: Duration) -> Result<Self, RepositoryError> {
-        let connection = Connection::open_with_flags(name, flags).map_err(|e| sort(path, wait, e))?;
+        let connection =
+            Connection::open_with_flags(name, flags).map_err(|e| classify_sqlite_error(path, wait, e))?;
         let repository = Self { connection, path: path.to_path_buf(), wait };
-        let failed = |e| repository.sorted(e);
+        let failed = |e| repository.classify_error(e);
         let connection = &repository.connection;
         connection.busy_timeout(wait).map_err(failed)?;
-        // The file may come from anybody: nothing in its schema may call functions or change it behind our back.
+        // The file may come from anyone: its schema must not call functions or change anything.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(failed)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(failed)?;
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map_err(failed)?;
@@ -203,12 +204,12 @@ impl Repository {
         Ok(repository)
     }
 
-    /// Makes the tables, unless another process did so since we looked.
+    /// Creates the tables, unless another process did so after the check.
     ///
-    /// The mark and the tables come in one transaction without a write-ahead log, so the file's own header never lacks
-    /// the mark once there is anything in the file.
+    /// The application id and the tables are written in one transaction without a write-ahead log, so a file with contents always
+    /// has the id in its header.
     fn create(&self) -> Result<(), RepositoryError> {
-        let failed = |e| self.sorted(e);
+        let failed = |e| self.classify_error(e);
         self.connection.execute_batch("BEGIN IMMEDIATE").map_err(failed)?;
         let made = self.is_blank().and_then(|blank| {
             if blank {
@@ -219,9 +220,9 @@ impl Repository {
             self.connection.execute_batch("COMMIT")
         });
         made.map_err(|e| {
-            // The error itself says what failed; SQLite has often ended the transaction already.
+            // The first error says what failed; often SQLite has already ended the transaction.
             let _ = self.connection.execute_batch("ROLLBACK");
-            self.sorted(e)
+            self.classify_error(e)
         })
     }
 
@@ -231,8 +232,8 @@ impl Repository {
         Ok(tables == 0 && pragma(&self.connection, "application_id")? == 0)
     }
 
-    /// Turns the write-ahead log on, which lasts. SQLite does not wait for locks here, so we do. A file system that
-    /// cannot have one (network) keeps the rollback journal, which is as safe and lets one process in at a time.
+    /// Enables the write-ahead log permanently. SQLite does not wait for locks here, so this function does. File systems without
+    /// support for it (network) keep the rollback journal, which is as safe but admits one process at a time.
     fn write_ahead(&self, wait: Duration) -> Result<(), RepositoryError> {
         let deadline = Instant::now() + wait;
         loop {
@@ -241,31 +242,31 @@ impl Repository {
             match turned {
                 Ok(_) => return Ok(()),
                 Err(e) if is_busy(&e) && Instant::now() < deadline => std::thread::sleep(RETRY_PAUSE),
-                Err(e) => return Err(self.sorted(e)),
+                Err(e) => return Err(self.classify_error(e)),
             }
         }
     }
 
     fn check_version(&self) -> Result<(), RepositoryError> {
-        let read = |name| pragma(&self.connection, name).map_err(|e| self.sorted(e));
+        let read = |name| pragma(&self.connection, name).map_err(|e| self.classify_error(e));
         verdict(&self.path, read("application_id")?, read("user_version")?)?;
-        // Touches the tables, so that a file that only looks like ours fails here.
+        // Reads the tables, so that a file with a wrong structure fails here.
         let touch = "SELECT 1 FROM run LEFT JOIN record USING (id) LIMIT 1";
-        self.connection.prepare(touch).map(|_| ()).map_err(|e| self.sorted(e))
+        self.connection.prepare(touch).map(|_| ()).map_err(|e| self.classify_error(e))
     }
 
-    pub(super) fn sorted(&self, source: rusqlite::Error) -> RepositoryError {
-        sort(&self.path, self.wait, source)
+    pub(super) fn classify_error(&self, source: rusqlite::Error) -> RepositoryError {
+        classify_sqlite_error(&self.path, self.wait, source)
     }
 }
 
-/// That somebody else could have prepared the file at `path`.
+/// The error that another user could have prepared the file at `path`.
 fn unsafe_file(path: &Path, error: &std::io::Error) -> RepositoryError {
     RepositoryError::CannotOpen { path: path.to_path_buf(), detail: error.to_string() }
 }
 
-/// Checks the repository's file, also where a link leads to it, and the files beside it. SQLite plays a journal or a log back
-/// into the database without asking for its owner.
+/// Checks the repository's file, including the target of a link, and the files beside it. SQLite applies a journal or log to
+/// the database without checking its owner.
 fn check_files(path: &Path) -> Result<(), RepositoryError> {
     private_file::check_shared(path).map_err(|error| unsafe_file(path, &error))?;
     let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
@@ -284,14 +285,14 @@ fn check_files(path: &Path) -> Result<(), RepositoryError> {
     Ok(())
 }
 
-/// Looks at the file's header without locking or touching anything, not even files beside it.
+/// Reads the file's header without a lock and without touching it or the files beside it.
 ///
-/// Through SQLite and not by reading the file: closing a file that SQLite has open elsewhere in this process would
-/// take its locks away (sqlite.org/howtocorrupt.html, 2.2).
-fn probe(path: &Path, wait: Duration) -> Result<Found, RepositoryError> {
+/// It uses SQLite instead of opening the file directly: closing a file that SQLite has open elsewhere in this process would
+/// release its locks (sqlite.org/howtocorrupt.html, 2.2).
+fn probe(path: &Path, wait: Duration) -> Result<RepositoryFile, RepositoryError> {
     check_files(path)?;
     match std::fs::metadata(path) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Empty),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(RepositoryFile::Empty),
         Err(e) => {
             return Err(RepositoryError::CannotOpen { path: path.to_path_buf(), detail: e.to_string() });
         }
@@ -299,7 +300,7 @@ fn probe(path: &Path, wait: Duration) -> Result<Found, RepositoryError> {
             let detail = "it is not a regular file".to_owned();
             return Err(RepositoryError::CannotOpen { path: path.to_path_buf(), detail });
         }
-        Ok(facts) if facts.len() == 0 => return Ok(Found::Empty),
+        Ok(facts) if facts.len() == 0 => return Ok(RepositoryFile::Empty),
         Ok(_) => {}
     }
     let flags =
@@ -308,9 +309,9 @@ fn probe(path: &Path, wait: Duration) -> Result<Found, RepositoryError> {
         let connection = Connection::open_with_flags(immutable_uri(path), flags)?;
         Ok((pragma(&connection, "application_id")?, pragma(&connection, "user_version")?))
     };
-    let (application_id, version) = read().map_err(|e| sort(path, wait, e))?;
+    let (application_id, version) = read().map_err(|e| classify_sqlite_error(path, wait, e))?;
     verdict(path, application_id, version)?;
-    Ok(Found::Ours)
+    Ok(RepositoryFile::Ours)
 }
 
 fn verdict(path: &Path, application_id: i64, version: i64) -> Result<(), RepositoryError> {
@@ -335,14 +336,14 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Whether a write-ahead log with something in it lies beside the file.
+/// Whether a non-empty write-ahead log is beside the file.
 fn has_log(path: &Path) -> bool {
     let mut log = OsString::from(path);
     log.push("-wal");
     std::fs::metadata(log).is_ok_and(|facts| facts.len() > 0)
 }
 
-/// The file as a URI that has SQLite take it for unchangeable: no locks, no files beside it.
+/// The file as a URI that makes SQLite treat it as immutable: no locks, no files beside it.
 fn immutable_uri(path: &Path) -> PathBuf {
     let mut uri = String::from("file:");
     for &byte in path.as_os_str().as_encoded_bytes() {
@@ -356,15 +357,15 @@ fn immutable_uri(path: &Path) -> PathBuf {
     PathBuf::from(uri)
 }
 
-/// Makes the file at `path` and its folders, for nobody's eyes but the user's: plans and results tell of servers. SQLite gives
-/// the files beside it the same rights.
+/// Creates the file at `path` and its folders with access for this user only, because plans and results describe servers.
+/// SQLite gives the files beside it the same permissions.
 fn make_private(path: &Path) -> Result<(), RepositoryError> {
     let cannot = |detail| RepositoryError::CannotOpen { path: path.to_path_buf(), detail };
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(parent);
         made.map_err(|e| cannot(format!("its directory cannot be made: {e}")))?;
     }
-    // Where it cannot be made, opening it says why; one that is there, if empty, keeps its rights.
+    // If creation fails, opening the file reports the reason; an existing empty file keeps its permissions.
     let _ = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Compression of records.
+//! Compresses and decompresses records.
 //!
-//! Zlib, because it is what others open without us: `zlib.decompress` in Python, and
+//! The format is zlib, because other tools can read it: `zlib.decompress` in Python, and
 //! `SELECT sqlar_uncompress(packed, json_bytes) FROM record` in the `sqlite3` shell.
 
 use std::fmt;
@@ -12,14 +12,14 @@ use libdeflater::CompressionLvl;
 
 use crate::json::{RECORD_BYTES_MAX, RecordError};
 
-/// Records up to this length in bytes come in thousands, and time counts. Small texts as a whole are libdeflate's field: it takes
-/// half the time of flate2 for a record of 2 KB, and the result is 2 % smaller.
+/// Records up to this length in bytes occur in thousands, so time matters. libdeflate is fastest for whole small texts: half
+/// the time of flate2 for a record of 2 KB, with a result that is 2 % smaller.
 const SMALL_BYTES_MAX: usize = 16 << 10;
 
-/// The first of libdeflate's levels that compresses.
+/// libdeflate's lowest level that compresses.
 const SMALL_LEVEL: i32 = 1;
 
-/// Compresses texts, one after the other. Its tables take longer to make than a small record takes to compress, so they are kept.
+/// Compresses texts one after another. It keeps its tables: creating them takes longer than compressing a small record.
 pub(super) struct Compressor {
     small: libdeflater::Compressor,
 }
@@ -36,7 +36,7 @@ impl Compressor {
         Self { small: libdeflater::Compressor::new(level) }
     }
 
-    /// A record's JSON, compressed.
+    /// Compresses the JSON of a record.
     pub(super) fn pack(&mut self, json: &str) -> Vec<u8> {
         if json.len() > SMALL_BYTES_MAX {
             return pack(json);
@@ -49,7 +49,7 @@ impl Compressor {
     }
 }
 
-/// A record's JSON, compressed alone.
+/// Compresses the JSON of a single record.
 pub(super) fn pack(json: &str) -> Vec<u8> {
     compress(&mut Compress::new(Compression::default(), true), json.as_bytes())
 }
@@ -67,7 +67,7 @@ fn compress(stream: &mut Compress, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A record's JSON from its compressed form; never more than [`RECORD_BYTES_MAX`] is unpacked.
+/// Decompresses the JSON of a record, at most [`RECORD_BYTES_MAX`] bytes.
 pub(super) fn unpack(packed: &[u8]) -> Result<String, RecordError> {
     let mut json = Vec::new();
     let malformed = |detail: String| RecordError::Malformed { detail };
@@ -112,7 +112,7 @@ mod tests {
         let mut compressor = Compressor::new();
         for text in ["", "{\"id\":\"äöü\"}", &"0123456789 and more ".repeat(2_000)] {
             let packed = compressor.pack(text);
-            // RFC 1950: deflate with a window of up to 32 KiB, and a head that divides by 31.
+            // RFC 1950: deflate with a window of up to 32 KiB, and a header that 31 divides.
             assert!(packed[0] & 0x0f == 8 && packed[0] >> 4 <= 7, "{packed:?}");
             assert_eq!((u32::from(packed[0]) << 8 | u32::from(packed[1])) % 31, 0);
             let sum = packed[packed.len() - 4..].iter().fold(0, |sum, &byte| sum << 8 | u32::from(byte));

@@ -1,11 +1,11 @@
-//! Records as the repository keeps them. Making that form takes most of the time of storing a record and needs no repository, so
-//! whoever stores thousands has other threads do it.
+//! Records in their stored form. Producing this form takes most of the time of storing a record and needs no repository, so
+//! imports of thousands of records do it in other threads.
 
 use dyno_plan::Plan;
 use jiff::Timestamp;
 
 use super::marks::NOTE;
-use super::{Mark, RepositoryError, pack};
+use super::{RepositoryError, RunLabelKind, pack};
 use crate::id::RunId;
 use crate::id::is_name;
 use crate::json::RecordError;
@@ -14,21 +14,21 @@ use crate::metric::{Metric, Unit};
 use crate::record::RunRecord;
 use crate::window::Window;
 
-/// What stands in the place of an engine's name where a record is of a component: [`Filter`](super::Filter) finds them by it.
+/// Replaces the engine's name in a record of a component; [`Filter`](super::Filter) finds such records by it.
 pub const COMPONENT: &str = "component";
 
-/// A record in the form in which it is kept: the columns of lists, and the whole of it compressed.
+/// A record in its stored form: columns for lists, and the compressed JSON.
 #[derive(Debug)]
 pub struct PackedRecord {
     pub(super) id: RunId,
     pub(super) started_at: String,
-    /// When it began, in microseconds of the Unix epoch.
+    /// When it started, in microseconds since the Unix epoch.
     pub(super) started_us: i64,
     pub(super) status: &'static str,
     pub(super) engine: String,
     pub(super) target: String,
     pub(super) sessions: u32,
-    /// As [`update_pct`] has it.
+    /// Percent of updates, from [`update_pct`].
     pub(super) update_pct: i64,
     pub(super) ops_per_s: Option<f64>,
     pub(super) p99_us: Option<f64>,
@@ -41,13 +41,13 @@ pub struct PackedRecord {
     pub(super) database: String,
     pub(super) undated: bool,
     pub(super) marked: String,
-    /// Names under which it is found beside its own.
+    /// Tags, variant and notes for the table of marks.
     pub(super) marks: Vec<(&'static str, String)>,
-    /// Whether its series is an overview, and the intervals are stored apart.
+    /// Whether its series is an overview, with the intervals stored in chunks.
     pub(super) is_overview: bool,
-    /// Length of the JSON.
+    /// Length of the JSON in bytes.
     pub(super) json_bytes: usize,
-    /// The JSON, compressed.
+    /// The compressed JSON of the record.
     pub(super) packed: Vec<u8>,
 }
 
@@ -58,14 +58,14 @@ impl PackedRecord {
     }
 }
 
-/// Brings records into the form in which they are kept, one after the other. Each thread has its own.
+/// Converts records into their stored form. Each thread needs its own.
 #[derive(Debug)]
 pub struct Packer {
     compressor: pack::Compressor,
 }
 
 impl Packer {
-    /// A packer.
+    /// A packer with a new compressor.
     #[allow(
         clippy::new_without_default,
         reason = "it holds hundreds of kilobytes: nobody should get one by the way"
@@ -74,18 +74,18 @@ impl Packer {
         Self { compressor: pack::Compressor::new() }
     }
 
-    /// Packs a record.
+    /// Converts a record into its stored form.
     ///
     /// # Errors
-    /// The record cannot be written as JSON and read back, or its start is no moment.
+    /// The record cannot be written as JSON and read back, or its start is not a valid time.
     pub fn pack(&mut self, record: &RunRecord) -> Result<PackedRecord, RepositoryError> {
         self.packed(record, record.to_json())
     }
 
-    /// Packs one of thousands of records that differ in figures and texts, whose plan was read back as JSON before.
+    /// Converts one of thousands of records whose plan was already read back as JSON; they differ in figures and texts.
     ///
     /// # Errors
-    /// As [`Packer::pack`].
+    /// The same as for [`Packer::pack`].
     pub fn pack_known_plan(&mut self, record: &RunRecord) -> Result<PackedRecord, RepositoryError> {
         self.packed(record, record.to_json_of_known_plan())
     }
@@ -102,8 +102,8 @@ impl Packer {
             record.targets.iter().map(part).collect::<Vec<_>>().join(" ")
         };
         let component = record.calibration.as_deref();
-        let tags = record.tags.iter().map(|tag| (Mark::Tag.name(), tag.clone()));
-        let variant = record.variant.iter().map(|variant| (Mark::Variant.name(), variant.clone()));
+        let tags = record.tags.iter().map(|tag| (RunLabelKind::Tag.name(), tag.clone()));
+        let variant = record.variant.iter().map(|variant| (RunLabelKind::Variant.name(), variant.clone()));
         Ok(PackedRecord {
             id: record.id.clone(),
             started_at: record.started_at.clone(),
@@ -136,7 +136,7 @@ fn value(record: &RunRecord, metric: &str) -> Option<f64> {
     record.metrics.get(metric).and_then(Metric::value).filter(|value| value.is_finite())
 }
 
-/// Redo in MB/s, from `redo_bytes_per_s` in whichever of the two units it was written.
+/// Redo in MB/s, from `redo_bytes_per_s` in either of its two units.
 fn redo_mb_per_s(record: &RunRecord) -> Option<f64> {
     match record.metrics.get("redo_bytes_per_s")? {
         Metric::Value { value, unit: Unit::BytesPerSecond } => Some(value / 1e6),
@@ -156,7 +156,7 @@ pub(super) fn malformed(id: &str, detail: String) -> RepositoryError {
     RepositoryError::Record { id: id.to_owned(), source: RecordError::Malformed { detail } }
 }
 
-/// The share of updates as a column has it that may not be empty: below 0 where the run has none.
+/// The share of updates for a column that cannot be NULL: −1 if the run has no such share.
 pub(super) fn update_pct(plan: &Plan, is_known: bool) -> i64 {
     match is_known && plan.workload.folder.is_none() {
         true => i64::from(plan.workload.update_pct),
@@ -164,7 +164,7 @@ pub(super) fn update_pct(plan: &Plan, is_known: bool) -> i64 {
     }
 }
 
-/// Refuses names that commands could not tell from a selector, or that are no plain text.
+/// Refuses names that look like a selector, or are not plain text.
 fn check_names(record: &RunRecord) -> Result<(), RepositoryError> {
     let mut names = std::iter::once(&record.id).chain(record.part_of.iter().map(|part| &part.id));
     let bad = names.find(|name| !is_name(name));

@@ -1,30 +1,30 @@
-//! Whether the process of an unfinished run still lives.
+//! Determines whether the process of an unfinished run is still alive.
 //!
-//! A process id alone says little: it is given to another process after a while, after a restart of the machine, and it
-//! means another process on another machine or in another container. So a run notes its process's start time, the
-//! machine's boot and the process namespace too, and where they cannot be compared the answer is that nobody knows.
+//! A process id alone is not enough: the system reuses it later and after a reboot, and it means another process on another
+//! host or in another container. A run therefore also stores its process's start time, the host's boot id and the process
+//! namespace. If these cannot be compared, the answer is "unknown".
 
 use std::fs;
 
-/// What a started run notes of its process.
+/// The data that identifies the process of a started run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessMark {
-    /// Its process id.
+    /// The process id, valid within its namespace.
     pub pid: u32,
-    /// When it started, in clock ticks after the boot: field 22 of `/proc/PID/stat`. Absent where the system does not say.
+    /// When it started, in clock ticks after the boot: field 22 of `/proc/PID/stat`. Absent if the system does not report it.
     pub start_ticks: Option<u64>,
-    /// The machine's boot: `/proc/sys/kernel/random/boot_id`.
+    /// The host's boot id, from `/proc/sys/kernel/random/boot_id`.
     pub boot_id: Option<String>,
-    /// Its process namespace: what `/proc/self/ns/pid` links to.
+    /// Its process namespace: the target of `/proc/self/ns/pid`.
     pub namespace: Option<String>,
-    /// The machine's name, and behind a blank a number made of its `machine-id(5)`, which must not be told itself.
+    /// The host's name, a blank, and a number derived from its `machine-id(5)`, which must stay secret.
     pub host: String,
 }
 
-/// The process namespace of a machine that is no container: `PROC_PID_INIT_INO` of the kernel.
+/// The process namespace of a host that is not a container: `PROC_PID_INIT_INO` of the kernel.
 const OF_THE_MACHINE: &str = "pid:[4026531836]";
 
-/// A number for a `machine-id`: FNV-1a (Fowler, Noll, Vo), which stays the same for ever.
+/// A number for a `machine-id`: FNV-1a (Fowler, Noll, Vo), which never changes.
 fn machine_number(machine_id: &str) -> String {
     let hash = machine_id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -32,19 +32,19 @@ fn machine_number(machine_id: &str) -> String {
     format!("{hash:016x}")
 }
 
-/// What is known of a process.
+/// The state of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
-    /// It lives.
+    /// The process is still running.
     Alive,
-    /// It is gone.
+    /// The process has ended, or its id belongs to another process.
     Gone,
-    /// It cannot be seen from here.
+    /// The state cannot be determined from here.
     Unknown,
 }
 
 impl ProcessMark {
-    /// The mark of this process.
+    /// The data of the current process.
     pub fn of_this_process() -> Self {
         let pid = std::process::id();
         let line = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
@@ -65,34 +65,39 @@ impl ProcessMark {
         }
     }
 
-    /// Whether the marked process lives, seen from the process marked `here`, which asks `start_ticks` when the
-    /// process of an id started.
-    pub(super) fn seen_from(&self, here: &Self, start_ticks: impl Fn(u32) -> Option<u64>) -> Liveness {
-        let (Some(boot), Some(boot_here)) = (&self.boot_id, &here.boot_id) else {
+    /// Whether the marked process is alive, as seen from the process `observer`. `start_ticks` returns the start time of the process
+    /// with a given id.
+    pub(super) fn liveness_from(
+        &self,
+        observer: &Self,
+        start_ticks: impl Fn(u32) -> Option<u64>,
+    ) -> Liveness {
+        let (Some(boot), Some(boot_here)) = (&self.boot_id, &observer.boot_id) else {
             return Liveness::Unknown;
         };
         if boot != boot_here {
-            // The same machine under another boot: nothing from before it lives. A container of that name may be on another
-            // machine by now, and a machine without a number may be another one of that name.
-            let same = self.host == here.host && self.host.contains(' ');
-            let container = [self, here].iter().any(|mark| mark.namespace.as_deref() != Some(OF_THE_MACHINE));
+            // The same host with another boot: no earlier process is alive. A container of this name may now be on another host, and a
+            // host without a number may be another one with the same name.
+            let same = self.host == observer.host && self.host.contains(' ');
+            let container =
+                [self, observer].iter().any(|mark| mark.namespace.as_deref() != Some(OF_THE_MACHINE));
             return if same && !container { Liveness::Gone } else { Liveness::Unknown };
         }
-        if self.namespace.is_none() || self.namespace != here.namespace || self.start_ticks.is_none() {
+        if self.namespace.is_none() || self.namespace != observer.namespace || self.start_ticks.is_none() {
             return Liveness::Unknown;
         }
         if start_ticks(self.pid) == self.start_ticks { Liveness::Alive } else { Liveness::Gone }
     }
 }
 
-/// When the process `pid` started, in clock ticks after the boot; absent when there is none, or only its remains.
+/// When the process `pid` started, in clock ticks after the boot; `None` if it does not exist or is a zombie.
 pub(super) fn start_ticks_of(pid: u32) -> Option<u64> {
     start_ticks_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 /// Field 22 of a `/proc/PID/stat` line (proc_pid_stat(5)), unless the process is a zombie or dead.
 fn start_ticks_in(stat: &str) -> Option<u64> {
-    // The second field is the program's name in brackets, and may itself hold brackets and blanks.
+    // The second field is the program's name in parentheses, which may itself contain parentheses and blanks.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace();
     let state = fields.next()?;
@@ -113,47 +118,47 @@ mod tests {
         }
     }
 
-    /// A mark of a machine that has no number.
+    /// The data of a process on a host without a number.
     fn nameless_mark() -> ProcessMark {
         ProcessMark { host: "db1".into(), ..mark() }
     }
 
     #[test]
     fn this_process_lives() {
-        let here = ProcessMark::of_this_process();
-        if here.start_ticks.is_some() {
-            assert_eq!(here.seen_from(&here, start_ticks_of), Liveness::Alive);
+        let this_process = ProcessMark::of_this_process();
+        if this_process.start_ticks.is_some() {
+            assert_eq!(this_process.liveness_from(&this_process, start_ticks_of), Liveness::Alive);
         }
     }
 
     #[test]
     fn a_reused_pid_does_not_fool_it() {
-        assert_eq!(mark().seen_from(&mark(), |_| Some(1234)), Liveness::Alive);
-        assert_eq!(mark().seen_from(&mark(), |_| Some(9999)), Liveness::Gone);
-        assert_eq!(mark().seen_from(&mark(), |_| None), Liveness::Gone);
+        assert_eq!(mark().liveness_from(&mark(), |_| Some(1234)), Liveness::Alive);
+        assert_eq!(mark().liveness_from(&mark(), |_| Some(9999)), Liveness::Gone);
+        assert_eq!(mark().liveness_from(&mark(), |_| None), Liveness::Gone);
     }
 
     #[test]
     fn a_restarted_machine_runs_nothing_from_before() {
-        let here = ProcessMark { boot_id: Some("b2".into()), ..mark() };
-        assert_eq!(mark().seen_from(&here, |_| Some(1234)), Liveness::Gone);
+        let observer = ProcessMark { boot_id: Some("b2".into()), ..mark() };
+        assert_eq!(mark().liveness_from(&observer, |_| Some(1234)), Liveness::Gone);
     }
 
     #[test]
     fn what_cannot_be_seen_is_not_guessed() {
         let rebooted = ProcessMark { boot_id: Some("b2".into()), ..mark() };
         let elsewhere = ProcessMark { host: "db2 0123456789abcdef".into(), ..rebooted.clone() };
-        assert_eq!(mark().seen_from(&elsewhere, |_| Some(1234)), Liveness::Unknown);
+        assert_eq!(mark().liveness_from(&elsewhere, |_| Some(1234)), Liveness::Unknown);
         let namesake = ProcessMark { host: "db1 fedcba9876543210".into(), ..rebooted.clone() };
-        assert_eq!(mark().seen_from(&namesake, |_| Some(1234)), Liveness::Unknown);
+        assert_eq!(mark().liveness_from(&namesake, |_| Some(1234)), Liveness::Unknown);
         let nameless = ProcessMark { host: "db1".into(), ..rebooted.clone() };
-        assert_eq!(nameless.seen_from(&nameless_mark(), |_| Some(1234)), Liveness::Unknown);
+        assert_eq!(nameless.liveness_from(&nameless_mark(), |_| Some(1234)), Liveness::Unknown);
         let moved = ProcessMark { namespace: Some("pid:[2]".into()), ..rebooted };
         let inside = ProcessMark { namespace: Some("pid:[2]".into()), ..mark() };
-        assert_eq!(inside.seen_from(&moved, |_| Some(1234)), Liveness::Unknown);
+        assert_eq!(inside.liveness_from(&moved, |_| Some(1234)), Liveness::Unknown);
         let container = ProcessMark { namespace: Some("pid:[2]".into()), ..mark() };
-        assert_eq!(mark().seen_from(&container, |_| None), Liveness::Unknown);
-        assert_eq!(ProcessMark::default().seen_from(&mark(), |_| None), Liveness::Unknown);
+        assert_eq!(mark().liveness_from(&container, |_| None), Liveness::Unknown);
+        assert_eq!(ProcessMark::default().liveness_from(&mark(), |_| None), Liveness::Unknown);
     }
 
     #[test]

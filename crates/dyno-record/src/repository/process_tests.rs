@@ -1,6 +1,6 @@
-//! What the repository does when processes meet in it: they write at once, are killed, run out of space, or may not write.
+//! Tests of the repository with several processes: concurrent writes, kills, a full disk, and missing permissions.
 //!
-//! A test that needs a second process starts itself again, with the variable [`CHILD`] naming the file to work on.
+//! A test that needs a second process starts itself again, with the file's path in the variable [`CHILD`].
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use super::fault_tests::{begun, bulky, directory, record};
 use super::*;
 use crate::Repository;
 
-/// The environment variable that makes a test the child of itself.
+/// The environment variable that makes a test run as its own child process.
 const CHILD: &str = "DYNO_TEST_REPOSITORY_CHILD";
 
 fn child_path() -> Option<PathBuf> {
     std::env::var_os(CHILD).map(PathBuf::from)
 }
 
-/// Starts the test `name` of this file again as a child that works on `path`.
+/// Starts the test `name` of this file again as a child that uses `path`.
 fn child(name: &str, path: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -27,7 +27,7 @@ fn child(name: &str, path: &Path) -> Command {
     command
 }
 
-/// Says `line` to the parent, at once and on a line of its own.
+/// Prints `line` to the parent on a separate line and flushes it.
 fn say(line: &str) {
     use std::io::Write as _;
     let mut out = std::io::stdout().lock();
@@ -35,7 +35,7 @@ fn say(line: &str) {
     out.flush().unwrap();
 }
 
-/// What the child says.
+/// The lines that the child printed.
 fn heard(child: &mut Child) -> impl Iterator<Item = String> + use<> {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("child: ").map(str::to_owned))
@@ -71,14 +71,14 @@ fn a_full_file_system_stores_nothing_and_loses_nothing() {
         .args(test.get_args());
     command.env(CHILD, &path).stdout(Stdio::piped()).stderr(Stdio::piped());
     let Ok(output) = command.output() else { return eprintln!("skipped: there is no unshare(1)") };
-    let said = String::from_utf8_lossy(&output.stdout);
-    if !said.contains("child: ") && !said.contains("running 1 test") {
+    let child_output = String::from_utf8_lossy(&output.stdout);
+    if !child_output.contains("child: ") && !child_output.contains("running 1 test") {
         return eprintln!(
             "skipped: mounting is not allowed here: {}",
             String::from_utf8_lossy(&output.stderr)
         );
     }
-    assert!(output.status.success() && said.contains("child: done"), "{output:?}");
+    assert!(output.status.success() && child_output.contains("child: done"), "{output:?}");
 }
 
 #[cfg(unix)]
@@ -107,7 +107,7 @@ fn a_read_only_directory_is_named_and_can_still_be_read() {
     mode(&path, 0o666);
     mode(directory.path(), 0o555);
     let mut command = child("a_read_only_directory_is_named_and_can_still_be_read", &path);
-    // Permissions do not bind the superuser, so the child is nobody then.
+    // Permissions do not apply to root, so the child runs as nobody then.
     let superuser = std::fs::write(directory.path().join("probe"), "").is_ok();
     if superuser {
         std::fs::remove_file(directory.path().join("probe")).unwrap();
@@ -117,8 +117,8 @@ fn a_read_only_directory_is_named_and_can_still_be_read() {
     mode(directory.path(), 0o755);
     match output {
         Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success() && said.contains("child: done"), "{said}");
+            let child_output = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && child_output.contains("child: done"), "{child_output}");
         }
         Err(e) => eprintln!("skipped: this test cannot be run by another user: {e}"),
     }
@@ -146,7 +146,7 @@ fn a_process_killed_in_the_middle_leaves_whole_records_only() {
         for _ in 0..=round % 3 {
             last_begun = lines.find_map(|line| line.strip_prefix("begun ").map(str::to_owned)).unwrap();
         }
-        // The child is now inside finish; a different number of turns lands the signal at different places.
+        // The child is now inside finish; a different number of iterations lets the signal arrive at different places.
         (0..u64::from(round) * 400_000).for_each(|turn| {
             std::hint::black_box(turn);
         });
@@ -194,8 +194,8 @@ fn processes_write_and_create_at_the_same_time() {
         .map(|_| child("processes_write_and_create_at_the_same_time", &path).spawn().unwrap())
         .collect();
     for child in &mut children {
-        let said: Vec<String> = heard(child).collect();
-        assert_eq!(said, ["done"]);
+        let lines: Vec<String> = heard(child).collect();
+        assert_eq!(lines, ["done"]);
         assert!(child.wait().unwrap().success());
     }
     let repository = Repository::open(&path).unwrap();

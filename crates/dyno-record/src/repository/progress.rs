@@ -1,38 +1,45 @@
-//! What a run that is under way has measured so far, kept so that hours are not lost with its process.
+//! Stores the progress of a running run, so that a killed process does not lose hours of results.
 //!
-//! A run's record is written when it ends. Of one whose process is killed there would be nothing; so long runs leave the
-//! intervals behind them in [`chunks`](super::chunks), and here all that is known of the run but its results. Once the process
-//! is gone, [`Repository::load`] makes a record of both, interrupted and without totals.
+//! A run's record is written at its end, so a killed process would leave nothing. Long runs therefore store completed
+//! intervals in [`chunks`](super::chunks), and here a draft with everything but results. Once the process is gone,
+//! [`Repository::load`] makes an interrupted record without totals from both.
 
 use rusqlite::{OptionalExtension as _, params};
 
 use super::{Repository, RepositoryError, RunState, pack};
 use crate::id::RunId;
 use crate::record::{RunRecord, Status};
-use crate::series::{OVERVIEW_POINTS_MAX, Overview, Part, Series};
+use crate::series::{OVERVIEW_POINTS_MAX, Series, SeriesOverview, SeriesPart};
 
 impl Repository {
-    /// Keeps `draft`: the record of a run that has begun, without results.
+    /// Stores `draft`, the record of a started run without results.
     ///
     /// # Errors
-    /// The run was not begun, or the file cannot be written.
+    /// The run was not started, or the file cannot be written.
     pub fn keep_draft(&self, draft: &RunRecord) -> Result<(), RepositoryError> {
         let json =
             draft.to_json().map_err(|source| RepositoryError::Record { id: draft.id.clone(), source })?;
         let sql =
             "INSERT INTO draft (id, json_bytes, packed) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
         let values = params![draft.id, i64::try_from(json.len()).unwrap_or(i64::MAX), pack::pack(&json)];
-        self.connection.execute(sql, values).map(|_| ()).map_err(|e| self.sorted(e))
+        self.connection.execute(sql, values).map(|_| ()).map_err(|e| self.classify_error(e))
     }
 
-    /// The record of a run that left none, from what it kept; `None` while its process may live, or if it kept nothing.
-    pub(super) fn remains(&self, id: &RunId, state: RunState) -> Result<Option<RunRecord>, RepositoryError> {
+    /// Builds the record of a run that has none from its draft; `None` while its process may be alive, or without a draft.
+    pub(super) fn rescued_record(
+        &self,
+        id: &RunId,
+        state: RunState,
+    ) -> Result<Option<RunRecord>, RepositoryError> {
         if state != RunState::Interrupted {
             return Ok(None);
         }
         let sql = "SELECT packed FROM draft WHERE id = ?1";
-        let packed: Option<Vec<u8>> =
-            self.connection.query_row(sql, [id], |row| row.get(0)).optional().map_err(|e| self.sorted(e))?;
+        let packed: Option<Vec<u8>> = self
+            .connection
+            .query_row(sql, [id], |row| row.get(0))
+            .optional()
+            .map_err(|e| self.classify_error(e))?;
         let Some(packed) = packed else { return Ok(None) };
         let unreadable = |source| RepositoryError::Record { id: id.clone(), source };
         let draft = pack::unpack(&packed).and_then(|json| RunRecord::from_json(&json)).map_err(unreadable)?;
@@ -55,9 +62,9 @@ impl Repository {
         }))
     }
 
-    /// What is stored of the series of one part of a run; an overview of it where it is long.
-    fn kept_series(&self, id: &str, part: Part, interval_s: f64) -> Result<Series, RepositoryError> {
-        let mut overview = Overview::new(OVERVIEW_POINTS_MAX);
+    /// The stored series of one part of a run; an overview if it is long.
+    fn kept_series(&self, id: &str, part: SeriesPart, interval_s: f64) -> Result<Series, RepositoryError> {
+        let mut overview = SeriesOverview::new(OVERVIEW_POINTS_MAX);
         for chunk in self.chunks(id, part) {
             chunk?.points.into_iter().for_each(|point| overview.push(point));
         }

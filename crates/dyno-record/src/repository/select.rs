@@ -1,4 +1,4 @@
-//! Naming a run: its identifier, the beginning of one, `last`, or `last~N`.
+//! Finds a run by its name, a prefix of the name, `last`, or `last~N`.
 
 use rusqlite::{OptionalExtension as _, params};
 
@@ -8,17 +8,17 @@ use super::{Repository, RepositoryError, StartedRun, pack};
 use crate::id::RunId;
 use crate::record::RunRecord;
 
-/// How many names an error lists.
+/// The largest number of names in an error.
 const NAMES_MAX: usize = 10;
 
 impl Repository {
-    /// The run that `selector` names: a run's identifier or the beginning of one that no other run has; `last` is the
-    /// newest run that has a record, `last~1` the one before it.
+    /// The run that `selector` names: a run's name or a unique prefix of one. `last` is the newest run with a record, `last~1` the
+    /// one before it.
     ///
     /// # Errors
-    /// No run or several are named so (the error lists candidates), or the file cannot be read.
+    /// No run or several match (the error lists candidates), or the file cannot be read.
     pub fn resolve(&self, selector: &str) -> Result<RunId, RepositoryError> {
-        let found = match steps_back(selector) {
+        let ids = match steps_back(selector) {
             Some(steps) => {
                 let sql = "SELECT run.id FROM run JOIN record USING (id)
                            ORDER BY started_us DESC, id DESC LIMIT 1 OFFSET ?1";
@@ -26,41 +26,41 @@ impl Repository {
             }
             None => self.beginning_with(selector)?,
         };
-        match found.as_slice() {
+        match ids.as_slice() {
             [id] => Ok(id.clone()),
             [] => {
                 let sql = "SELECT id FROM run ORDER BY started_us DESC, id DESC LIMIT ?1";
                 let newest = self.names(sql, &5)?;
                 Err(RepositoryError::NoSuchRun { selector: selector.to_owned(), newest })
             }
-            _ => Err(RepositoryError::Ambiguous { selector: selector.to_owned(), candidates: found }),
+            _ => Err(RepositoryError::Ambiguous { selector: selector.to_owned(), candidates: ids }),
         }
     }
 
-    /// Loads the record of the run that `selector` names, as [`Repository::resolve`] says.
+    /// Loads the record of the run that `selector` names; see [`Repository::resolve`].
     ///
     /// # Errors
-    /// No run or several are named so, the run has no record (yet), or the record or the file cannot be read.
+    /// No run or several match, the run has no record (yet), or the record or the file cannot be read.
     pub fn load(&self, selector: &str) -> Result<RunRecord, RepositoryError> {
         let id = self.resolve(selector)?;
         let packed: Option<Vec<u8>> = self
             .connection
             .query_row("SELECT packed FROM record WHERE id = ?1", [&id], |row| row.get(0))
             .optional()
-            .map_err(|e| self.sorted(e))?;
+            .map_err(|e| self.classify_error(e))?;
         let Some(packed) = packed else {
             let state = self.summary(&id)?.status;
-            return self.remains(&id, state)?.ok_or(RepositoryError::NoRecord { id, state });
+            return self.rescued_record(&id, state)?.ok_or(RepositoryError::NoRecord { id, state });
         };
         pack::unpack(&packed)
             .and_then(|json| RunRecord::from_json(&json))
             .map_err(|source| RepositoryError::Record { id, source })
     }
 
-    /// Those of the runs `ids` that have a record, in the order in which they ran.
+    /// The runs of `ids` that have a record, in the order in which they ran.
     ///
     /// # Errors
-    /// There is no such run, none of them has a record, or the file cannot be read.
+    /// A run does not exist, none has a record, or the file cannot be read.
     pub fn recorded(&self, ids: Vec<RunId>) -> Result<Vec<RunId>, RepositoryError> {
         let sql = "SELECT started_at FROM run JOIN record USING (id) WHERE id = ?1";
         let started = |id: &RunId| -> rusqlite::Result<Option<String>> {
@@ -69,9 +69,9 @@ impl Repository {
         let several = ids.len() > 1;
         let mut dated = Vec::with_capacity(ids.len());
         for id in ids {
-            match started(&id).map_err(|e| self.sorted(e))? {
+            match started(&id).map_err(|e| self.classify_error(e))? {
                 Some(at) => dated.push((at, id)),
-                // What a killed run left is its record.
+                // The progress of a killed run becomes its record.
                 None => match self.load(&id) {
                     Ok(left) => dated.push((left.started_at, id)),
                     Err(RepositoryError::NoRecord { .. }) if several => {}
@@ -83,10 +83,10 @@ impl Repository {
         Ok(dated.into_iter().map(|(_, id)| id).collect())
     }
 
-    /// What was noted when the run began; absent for a record that came from elsewhere.
+    /// The data stored at the start of a run; `None` for an imported record.
     ///
     /// # Errors
-    /// No run or several are named so, or the file cannot be read.
+    /// No run or several match, or the file cannot be read.
     pub fn started(&self, selector: &str) -> Result<Option<StartedRun>, RepositoryError> {
         let id = self.resolve(selector)?;
         let sql =
@@ -108,7 +108,7 @@ impl Repository {
                 part_of: part_of(row)?,
             })
         };
-        self.connection.query_row(sql, [&id], read).optional().map_err(|e| self.sorted(e))
+        self.connection.query_row(sql, [&id], read).optional().map_err(|e| self.classify_error(e))
     }
 
     fn beginning_with(&self, prefix: &str) -> Result<Vec<RunId>, RepositoryError> {
@@ -131,11 +131,11 @@ impl Repository {
             let mut statement = self.connection.prepare_cached(sql)?;
             statement.query_map(params![value], |row| row.get(0))?.collect()
         };
-        read().map_err(|e| self.sorted(e))
+        read().map_err(|e| self.classify_error(e))
     }
 }
 
-/// `last` is 0 steps back, `last~3` is 3.
+/// The number of steps back: 0 for `last`, 3 for `last~3`.
 fn steps_back(selector: &str) -> Option<u32> {
     match selector.strip_prefix("last")? {
         "" => Some(0),

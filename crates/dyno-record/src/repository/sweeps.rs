@@ -1,6 +1,6 @@
-//! Runs that belong together: what was to be run, how far it is, and which runs there are.
+//! Stores campaigns: their definition, state and runs.
 //!
-//! What a sweep is to do is noted before its first run, so that one that was cut off can go on where it stopped.
+//! The definition is stored before the first run, so that an interrupted campaign can resume.
 
 use rusqlite::{OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 use serde::Serialize;
@@ -10,34 +10,34 @@ use super::process::{ProcessMark, start_ticks_of};
 use super::{Filter, Liveness, Repository, RepositoryError, RunSummary};
 use crate::membership::{PartOf, SweepId, SweepKind};
 
-/// A sweep, search, soak or A/B comparison that begins.
+/// A sweep, search, soak or A/B test at its start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StartedSweep {
-    /// Its name.
+    /// Name of the sweep, unique in the repository.
     pub id: SweepId,
-    /// What it is.
+    /// The kind of the sweep.
     pub kind: SweepKind,
     /// When it started, RFC 3339 in UTC.
     pub started_at: String,
     /// The target's URL, without secrets.
     pub target: String,
-    /// Runs that it is to do; absent where that depends on their outcome.
+    /// Number of planned runs; absent if it depends on results.
     pub runs_planned: Option<u32>,
-    /// What it is to do, as whoever started it reads it again.
+    /// The definition, as JSON that the campaign reads when it resumes.
     pub definition: serde_json::Value,
 }
 
-/// How a sweep stands.
+/// The state of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SweepState {
-    /// It is under way.
+    /// The sweep is still in progress.
     Running,
-    /// Nobody can tell from here whether it still runs.
+    /// It cannot be determined from here whether the sweep still runs.
     Unknown,
-    /// It came to its end.
+    /// The sweep completed all its runs.
     Done,
-    /// It was stopped, or its process is gone: it can go on.
+    /// The sweep was stopped, or its process is gone; it can resume.
     Interrupted,
 }
 
@@ -49,19 +49,19 @@ dyno_plan::names! {
 /// One sweep in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SweepSummary {
-    /// Its name.
+    /// Name of the sweep, unique in the repository.
     pub id: SweepId,
-    /// What it is.
+    /// The kind of the sweep.
     pub kind: SweepKind,
     /// When it started, RFC 3339 in UTC.
     pub started_at: String,
-    /// How it stands.
+    /// The state of the sweep.
     pub status: SweepState,
     /// The target's URL, without secrets.
     pub target: String,
-    /// Runs that it is to do; absent where that depends on their outcome.
+    /// Number of planned runs; absent if it depends on results.
     pub runs_planned: Option<u32>,
-    /// Runs with a result that counts or counts against the platform: valid and invalid ones.
+    /// Number of valid and invalid runs; failed and interrupted runs do not count.
     pub runs_done: u32,
 }
 
@@ -71,10 +71,10 @@ const COLUMNS: &str = "id, kind, started_at, target, runs_planned, ended,
      WHERE member.sweep = sweep.id AND run.status IN ('valid', 'invalid')) AS runs_done";
 
 impl Repository {
-    /// Notes that a sweep begins in this process.
+    /// Stores that this process starts a sweep.
     ///
     /// # Errors
-    /// There is one of that name, or the file cannot be written.
+    /// The name already exists, or the file cannot be written.
     pub fn begin_sweep(&self, sweep: &StartedSweep) -> Result<(), RepositoryError> {
         let process = ProcessMark::of_this_process();
         let sql = "INSERT INTO sweep (id, kind, started_at, target, runs_planned, definition,
@@ -93,20 +93,20 @@ impl Repository {
             process.namespace,
             process.host,
         ];
-        match self.connection.execute(sql, values).map_err(|e| self.sorted(e))? {
+        match self.connection.execute(sql, values).map_err(|e| self.classify_error(e))? {
             0 => Err(RepositoryError::Exists { id: sweep.id.clone() }),
             _ => Ok(()),
         }
     }
 
-    /// Notes that this process goes on with a sweep.
+    /// Stores that this process resumes a sweep.
     ///
     /// # Errors
-    /// Another process still runs it, or the file cannot be written.
+    /// Another process still runs the sweep, or the file cannot be written.
     pub fn resume_sweep(&self, id: &str) -> Result<(), RepositoryError> {
-        // The right to write first: of two that look at the same moment, one sees what the other has noted.
+        // Take the write lock first: if two processes resume at once, the second sees that the first did.
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-            .map_err(|e| self.sorted(e))?;
+            .map_err(|e| self.classify_error(e))?;
         let state = self.sweep_summary(id)?.status;
         if state == SweepState::Running {
             return Err(RepositoryError::SweepRuns { id: id.to_owned() });
@@ -116,19 +116,25 @@ impl Repository {
                        pid_namespace = ?5, host = ?6 WHERE id = ?1";
         let ticks = process.start_ticks.and_then(|ticks| i64::try_from(ticks).ok());
         let values = params![id, process.pid, ticks, process.boot_id, process.namespace, process.host];
-        transaction.execute(sql, values).and_then(|_| transaction.commit()).map_err(|e| self.sorted(e))
+        transaction
+            .execute(sql, values)
+            .and_then(|_| transaction.commit())
+            .map_err(|e| self.classify_error(e))
     }
 
-    /// Notes how a sweep ended; `Done` is for good, anything else can be resumed.
+    /// Stores the final state of a sweep; `Done` is final, any other state can resume.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn end_sweep(&self, id: &str, state: SweepState) -> Result<(), RepositoryError> {
         let sql = "UPDATE sweep SET ended = ?2 WHERE id = ?1";
-        self.connection.execute(sql, params![id, state.name()]).map(|_| ()).map_err(|e| self.sorted(e))
+        self.connection
+            .execute(sql, params![id, state.name()])
+            .map(|_| ())
+            .map_err(|e| self.classify_error(e))
     }
 
-    /// Sweeps, newest first, at most `limit`; of one `kind`, or of all.
+    /// Sweeps, newest first, at most `limit`; of one `kind`, or of all kinds.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -140,73 +146,75 @@ impl Repository {
         let sql = format!(
             "SELECT {COLUMNS} FROM sweep WHERE ?1 IS NULL OR kind = ?1 ORDER BY started_at DESC, id DESC LIMIT ?2"
         );
-        let here = ProcessMark::of_this_process();
+        let this_process = ProcessMark::of_this_process();
         let read = || -> rusqlite::Result<Vec<SweepSummary>> {
             let mut statement = self.connection.prepare_cached(&sql)?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
             statement
-                .query_map(params![kind.map(SweepKind::name), limit], |row| summary(row, &here))?
+                .query_map(params![kind.map(SweepKind::name), limit], |row| summary(row, &this_process))?
                 .collect()
         };
-        read().map_err(|e| self.sorted(e))
+        read().map_err(|e| self.classify_error(e))
     }
 
-    /// The sweep that `selector` names: its name, the beginning of one that no other has, or `last`.
+    /// The sweep that `selector` names: its name, a unique prefix of the name, or `last`.
     ///
     /// # Errors
-    /// None or several are named so, or the file cannot be read.
+    /// No sweep or several match, or the file cannot be read.
     pub fn resolve_sweep(&self, selector: &str) -> Result<SweepId, RepositoryError> {
         let all: Vec<SweepId> = self.sweeps(None, usize::MAX)?.into_iter().map(|sweep| sweep.id).collect();
         if selector == "last" && !all.is_empty() {
             return Ok(all[0].clone());
         }
         let fits = |id: &&SweepId| !selector.is_empty() && id.starts_with(selector);
-        let found: Vec<_> = match all.iter().find(|id| *id == selector) {
+        let matching_ids: Vec<_> = match all.iter().find(|id| *id == selector) {
             Some(id) => vec![id.clone()],
             None => all.iter().filter(fits).cloned().collect(),
         };
-        match found.as_slice() {
+        match matching_ids.as_slice() {
             [id] => Ok(id.clone()),
             [] => {
                 let newest = all.into_iter().take(5).collect();
                 Err(RepositoryError::NoSuchSweep { selector: selector.to_owned(), newest })
             }
-            _ => Err(RepositoryError::Ambiguous { selector: selector.to_owned(), candidates: found }),
+            _ => Err(RepositoryError::Ambiguous { selector: selector.to_owned(), candidates: matching_ids }),
         }
     }
 
     /// One sweep's summary; `selector` as for [`Repository::resolve_sweep`].
     ///
     /// # Errors
-    /// None or several are named so, or the file cannot be read.
+    /// No sweep or several match, or the file cannot be read.
     pub fn sweep_summary(&self, selector: &str) -> Result<SweepSummary, RepositoryError> {
         let id = self.resolve_sweep(selector)?;
-        let here = ProcessMark::of_this_process();
+        let this_process = ProcessMark::of_this_process();
         let sql = format!("SELECT {COLUMNS} FROM sweep WHERE id = ?1");
-        self.connection.query_row(&sql, [&id], |row| summary(row, &here)).map_err(|e| self.sorted(e))
+        self.connection
+            .query_row(&sql, [&id], |row| summary(row, &this_process))
+            .map_err(|e| self.classify_error(e))
     }
 
-    /// What a sweep is to do, as [`StartedSweep::definition`] noted it; `selector` as for [`Repository::resolve_sweep`].
+    /// The definition of a sweep ([`StartedSweep::definition`]); `selector` as for [`Repository::resolve_sweep`].
     ///
     /// # Errors
-    /// None or several are named so, or the file cannot be read.
+    /// No sweep or several match, or the file cannot be read.
     pub fn sweep_definition(&self, selector: &str) -> Result<serde_json::Value, RepositoryError> {
         let id = self.resolve_sweep(selector)?;
         let text: Option<String> = self
             .connection
             .query_row("SELECT definition FROM sweep WHERE id = ?1", [&id], |row| row.get(0))
             .optional()
-            .map_err(|e| self.sorted(e))?;
+            .map_err(|e| self.classify_error(e))?;
         serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(|e| RepositoryError::Damaged {
             path: self.path.clone(),
             detail: format!("the definition of {id} is no JSON: {e}"),
         })
     }
 
-    /// The runs of a sweep in the order in which they started; `selector` as for [`Repository::resolve_sweep`].
+    /// The runs of a sweep in the order of their start; `selector` as for [`Repository::resolve_sweep`].
     ///
     /// # Errors
-    /// None or several are named so, or the file cannot be read.
+    /// No sweep or several match, or the file cannot be read.
     pub fn runs_of_sweep(&self, selector: &str) -> Result<Vec<RunSummary>, RepositoryError> {
         let id = self.resolve_sweep(selector)?;
         let mut runs = self.list(&Filter { sweep: Some(id), ..Filter::default() })?;
@@ -215,12 +223,12 @@ impl Repository {
     }
 }
 
-fn summary(row: &Row<'_>, here: &ProcessMark) -> rusqlite::Result<SweepSummary> {
-    let ended: Option<String> = row.get("ended")?;
-    let status = match ended.as_deref() {
+fn summary(row: &Row<'_>, observer: &ProcessMark) -> rusqlite::Result<SweepSummary> {
+    let end_state: Option<String> = row.get("ended")?;
+    let status = match end_state.as_deref() {
         Some("done") => SweepState::Done,
         Some(_) => SweepState::Interrupted,
-        None => match process_mark(row)?.seen_from(here, start_ticks_of) {
+        None => match process_mark(row)?.liveness_from(observer, start_ticks_of) {
             Liveness::Alive => SweepState::Running,
             Liveness::Gone => SweepState::Interrupted,
             Liveness::Unknown => SweepState::Unknown,
@@ -237,7 +245,7 @@ fn summary(row: &Row<'_>, here: &ProcessMark) -> rusqlite::Result<SweepSummary> 
     })
 }
 
-/// Writes a run's place, if it has one.
+/// Stores a run's position in a campaign, if it has one.
 pub(super) fn put_member(
     connection: &rusqlite::Connection,
     run: &str,

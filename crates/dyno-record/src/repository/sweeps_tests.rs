@@ -1,9 +1,9 @@
-//! What the repository knows of runs that belong together.
+//! Tests of campaigns in the repository.
 
 use serde_json::json;
 
 use super::*;
-use crate::membership::{PartOf, Setting, SweepKind};
+use crate::membership::{PartOf, PointSetting, SweepKind};
 use crate::record::RunRecord;
 use crate::{StartedSweep, sample};
 
@@ -25,7 +25,7 @@ fn part(sweep: &str, point: u32, repeat: u32) -> PartOf {
         point,
         repeat,
         side: None,
-        settings: vec![Setting { key: "sessions".into(), value: "8".into() }],
+        settings: vec![PointSetting { key: "sessions".into(), value: "8".into() }],
     }
 }
 
@@ -88,8 +88,8 @@ fn a_sweep_that_stopped_can_go_on_and_one_that_runs_cannot() {
 #[test]
 fn sweeps_are_named_by_beginning_or_last() {
     let (_directory, repository) = repository();
-    let none = repository.resolve_sweep("last").unwrap_err();
-    assert!(matches!(none, RepositoryError::NoSuchSweep { .. }), "{none}");
+    let error = repository.resolve_sweep("last").unwrap_err();
+    assert!(matches!(error, RepositoryError::NoSuchSweep { .. }), "{error}");
     repository.begin_sweep(&sweep("sweep-1", "2026-03-21T14:00:00Z")).unwrap();
     repository.begin_sweep(&sweep("sweep-2", "2026-03-21T15:00:00Z")).unwrap();
     assert!(matches!(
@@ -112,9 +112,9 @@ fn of_several_that_go_on_with_one_sweep_at_one_moment_one_does() {
         repository.end_sweep(&id, SweepState::Interrupted).unwrap();
         let barrier = std::sync::Barrier::new(4);
         let go_on = || {
-            let own = crate::Repository::open(&directory.path().join("r.sqlite3")).unwrap();
+            let connection = crate::Repository::open(&directory.path().join("r.sqlite3")).unwrap();
             barrier.wait();
-            own.resume_sweep(&id)
+            connection.resume_sweep(&id)
         };
         let outcomes: Vec<_> = std::thread::scope(|scope| {
             let all: Vec<_> = (0..4).map(|_| scope.spawn(go_on)).collect();

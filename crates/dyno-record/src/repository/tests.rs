@@ -1,4 +1,4 @@
-//! What the repository does when all is well.
+//! Tests of the repository in normal use.
 
 use jiff::Timestamp;
 
@@ -6,25 +6,25 @@ use super::*;
 use crate::record::RunRecord;
 use crate::{new_run_id, rfc3339, sample};
 
-/// A repository in a directory of its own.
+/// A repository in a temporary directory.
 fn repository() -> (tempfile::TempDir, Repository) {
     let directory = tempfile::tempdir().unwrap();
     let repository = Repository::open(&directory.path().join("new/repository.sqlite3")).unwrap();
     (directory, repository)
 }
 
-fn at(second: i64) -> Timestamp {
-    Timestamp::from_second(1_774_000_000 + second).unwrap()
+fn at(offset_s: i64) -> Timestamp {
+    Timestamp::from_second(1_774_000_000 + offset_s).unwrap()
 }
 
-/// The record of a run that started at second `second`.
-fn record(second: i64) -> RunRecord {
-    let id = new_run_id(at(second), second as u16);
-    RunRecord { id, started_at: rfc3339(at(second)), ..sample::full() }
+/// The record of a run that started at second `offset_s`.
+fn record(offset_s: i64) -> RunRecord {
+    let id = new_run_id(at(offset_s), offset_s as u16);
+    RunRecord { id, started_at: rfc3339(at(offset_s)), ..sample::full() }
 }
 
-fn started(second: i64) -> StartedRun {
-    let RunRecord { id, started_at, plan, .. } = record(second);
+fn started(offset_s: i64) -> StartedRun {
+    let RunRecord { id, started_at, plan, .. } = record(offset_s);
     StartedRun::by_this_process(id, started_at, "postgres", "postgres://dyno@db1/bench", plan)
 }
 
@@ -130,7 +130,7 @@ fn a_run_is_named_by_identifier_beginning_or_place() {
     let (_directory, repository) = repository();
     let empty = repository.resolve("last").unwrap_err();
     assert!(empty.to_string().contains("holds no runs"), "{empty}");
-    // The second one was not begun here, as an imported record is not.
+    // The second one was not started here, like an imported record.
     for second in [1, 2, 3] {
         repository.finish(&record(second)).unwrap();
     }
@@ -222,7 +222,7 @@ fn ten_thousand_runs_are_listed_from_the_summary_columns() {
     repository.connection.execute_batch("COMMIT").unwrap();
     let runs = repository.list(&Filter::default()).unwrap();
     assert_eq!((runs.len(), runs[0].id.as_str()), (10_000, "r09999"));
-    // What makes it fast: no record is read and nothing is sorted.
+    // This makes it fast: no record is read and nothing is sorted.
     let plan: Vec<String> = repository
         .connection
         .prepare("EXPLAIN QUERY PLAN SELECT id, target FROM run ORDER BY started_us DESC, id DESC")
@@ -261,13 +261,13 @@ fn runs_are_found_by_their_marks_in_order_of_time() {
     for run in [&third, &first, &second] {
         repository.finish(run).unwrap();
     }
-    let found = |mark, name| repository.marked(mark, name).unwrap();
-    assert_eq!(found(Mark::Variant, "a"), [first.id.clone(), third.id.clone()]);
-    assert_eq!(found(Mark::Tag, "x"), [first.id.clone(), second.id]);
-    assert!(found(Mark::Tag, "a").is_empty());
-    assert_eq!(repository.mark_names(Mark::Variant).unwrap(), ["a", "b"]);
+    let marked_runs = |mark, name| repository.marked(mark, name).unwrap();
+    assert_eq!(marked_runs(RunLabelKind::Variant, "a"), [first.id.clone(), third.id.clone()]);
+    assert_eq!(marked_runs(RunLabelKind::Tag, "x"), [first.id.clone(), second.id]);
+    assert!(marked_runs(RunLabelKind::Tag, "a").is_empty());
+    assert_eq!(repository.mark_names(RunLabelKind::Variant).unwrap(), ["a", "b"]);
     repository.delete(&first.id).unwrap();
-    assert_eq!(found(Mark::Variant, "a"), [third.id], "a deleted run bears no mark");
+    assert_eq!(marked_runs(RunLabelKind::Variant, "a"), [third.id], "a deleted run bears no mark");
 }
 
 #[test]
@@ -321,11 +321,11 @@ fn journal_that_another_user_could_have_prepared_is_refused() {
             refused("file of another user");
         }
     }
-    // A link from a folder of this user's own leads into the folder of everyone.
-    let own = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(&path, own.path().join("link")).unwrap();
+    // A link from a private folder leads into a folder where everyone can write.
+    let private_folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(&path, private_folder.path().join("link")).unwrap();
     std::os::unix::fs::symlink(&elsewhere, at("r.sqlite3-journal")).unwrap();
-    assert!(Repository::open(&own.path().join("link")).is_err());
+    assert!(Repository::open(&private_folder.path().join("link")).is_err());
     std::fs::remove_file(at("r.sqlite3-journal")).unwrap();
     assert_eq!(Repository::open(&path).unwrap().list(&Filter::default()).unwrap().len(), 1);
 }

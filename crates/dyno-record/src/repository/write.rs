@@ -1,4 +1,4 @@
-//! Beginning, finishing and deleting runs: one short transaction each.
+//! Starts, finishes and deletes runs, each in one short transaction.
 
 use rusqlite::{OptionalExtension as _, ToSql, Transaction, TransactionBehavior, params};
 
@@ -8,7 +8,7 @@ use super::{Repository, RepositoryError, StartedRun, pack};
 use crate::id::RunId;
 use crate::record::RunRecord;
 
-/// Whether a run is there, and its record.
+/// Selects a run and its record.
 const KNOWN: &str = "SELECT packed FROM run LEFT JOIN record USING (id) WHERE id = ?1";
 
 /// The columns of a run's summary.
@@ -33,11 +33,11 @@ const PUT_DETAIL: &str = "INSERT INTO detail (id, database, undated, marked) VAL
 const PUT_MARK: &str = "INSERT INTO mark (kind, name, id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
 
 impl Repository {
-    /// Notes that a run has started. Until [`Repository::finish`] it is listed as running while its process lives, and
-    /// as interrupted once that is gone.
+    /// Stores that a run has started. Until [`Repository::finish`] it is listed as running while its process is alive, then as
+    /// interrupted.
     ///
     /// # Errors
-    /// There is a run of that name, or the file cannot be written; then nothing was noted.
+    /// A run with this name exists, or the file cannot be written; nothing is stored then.
     pub fn begin(&self, run: &StartedRun) -> Result<(), RepositoryError> {
         if !crate::id::is_name(&run.id) {
             return Err(RepositoryError::BadName { name: run.id.chars().take(60).collect() });
@@ -65,43 +65,45 @@ impl Repository {
             plan,
         ];
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-            .map_err(|e| self.sorted(e))?;
-        if transaction.execute(sql, values).map_err(|e| self.sorted(e))? == 0 {
+            .map_err(|e| self.classify_error(e))?;
+        if transaction.execute(sql, values).map_err(|e| self.classify_error(e))? == 0 {
             return Err(RepositoryError::Exists { id: run.id.clone() });
         }
         put_member(&transaction, &run.id, run.part_of.as_ref())
             .and_then(|()| transaction.commit())
-            .map_err(|e| self.sorted(e))
+            .map_err(|e| self.classify_error(e))
     }
 
-    /// Stores a run's record, whether the run was begun here or not. Storing the same record again changes nothing.
+    /// Stores a run's record, whether the run was started here or not. Storing an identical record again changes nothing.
     ///
     /// # Errors
-    /// There is another record of that name, the record cannot be written as JSON, or the file cannot be written; then
-    /// nothing was stored, and the same call may be tried again.
+    /// Another record has this name, the record cannot be written as JSON, or the file cannot be written. Nothing is stored then,
+    /// and the call can be repeated.
     pub fn finish(&self, record: &RunRecord) -> Result<(), RepositoryError> {
         self.finish_all([record]).map(|_| ())
     }
 
-    /// Stores `record` in the place of the one of that name: what could be known only after that was stored.
+    /// Replaces the record with the same name, to add what became known only after it was stored.
     ///
     /// # Errors
-    /// There is no such record, it cannot be written as JSON, or the file cannot be written; then the other one is there still.
+    /// There is no such record, it cannot be written as JSON, or the file cannot be written; the old record then stays.
     pub fn amend(&self, record: &RunRecord) -> Result<(), RepositoryError> {
         let packed = Packer::new().pack(record)?;
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-            .map_err(|e| self.sorted(e))?;
-        let gone = transaction.execute("DELETE FROM record WHERE id = ?1", [&record.id]);
-        if gone.map_err(|e| self.sorted(e))? == 0 {
+            .map_err(|e| self.classify_error(e))?;
+        let deleted = transaction.execute("DELETE FROM record WHERE id = ?1", [&record.id]);
+        if deleted.map_err(|e| self.classify_error(e))? == 0 {
             return Err(malformed(&record.id, "there is no record to be amended".to_owned()));
         }
-        put(&transaction, &packed, false).and_then(|()| transaction.commit()).map_err(|e| self.sorted(e))
+        insert_record(&transaction, &packed, false)
+            .and_then(|()| transaction.commit())
+            .map_err(|e| self.classify_error(e))
     }
 
-    /// Stores records, all of them or none, whatever ends this process meanwhile; returns how many were not there before.
+    /// Stores all records or none, even if this process is killed; returns the number of new records.
     ///
     /// # Errors
-    /// As [`Repository::finish`], of the first that cannot be stored; then none was.
+    /// The error of [`Repository::finish`] for the first record that cannot be stored; then none is stored.
     pub fn finish_all<'r>(
         &self,
         records: impl IntoIterator<Item = &'r RunRecord>,
@@ -113,94 +115,98 @@ impl Repository {
         batch.commit()
     }
 
-    /// Begins storing records that are stored together or not at all.
+    /// Starts a batch of records that are stored together or not at all.
     ///
     /// # Errors
-    /// The file cannot be written, or another process holds it for too long.
-    pub fn batch(&self) -> Result<Batch<'_>, RepositoryError> {
+    /// The file cannot be written, or another process locks it for too long.
+    pub fn batch(&self) -> Result<RecordBatch<'_>, RepositoryError> {
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-            .map_err(|e| self.sorted(e))?;
-        Ok(Batch { repository: self, transaction, packer: Packer::new(), stored: 0 })
+            .map_err(|e| self.classify_error(e))?;
+        Ok(RecordBatch { repository: self, transaction, packer: Packer::new(), stored: 0 })
     }
 
-    /// Stores a record in an open transaction; false if it is there already.
+    /// Stores a record in an open transaction; returns false if it already exists.
     fn store(&self, transaction: &Transaction<'_>, record: &PackedRecord) -> Result<bool, RepositoryError> {
-        let known: Option<Option<Vec<u8>>> = transaction
+        let stored: Option<Option<Vec<u8>>> = transaction
             .prepare_cached(KNOWN)
             .and_then(|mut known| known.query_row([&record.id], |row| row.get(0)).optional())
-            .map_err(|e| self.sorted(e))?;
-        let was_begun = known.is_some();
-        if let Some(there) = known.flatten() {
-            // Another version of this program may have compressed it otherwise.
+            .map_err(|e| self.classify_error(e))?;
+        let was_begun = stored.is_some();
+        if let Some(there) = stored.flatten() {
+            // Another version of this program may have compressed it differently.
             let same =
                 there == record.packed || pack::unpack(&there).ok() == pack::unpack(&record.packed).ok();
             return if same { Ok(false) } else { Err(RepositoryError::Exists { id: record.id.clone() }) };
         }
-        put(transaction, record, was_begun).map_err(|e| self.sorted(e))?;
+        insert_record(transaction, record, was_begun).map_err(|e| self.classify_error(e))?;
         Ok(true)
     }
 
-    /// Removes a run and its record for good; `selector` as for [`Repository::load`], returns the run's name.
+    /// Deletes a run and its record permanently; `selector` as for [`Repository::load`]. Returns the run's name.
     ///
     /// # Errors
-    /// No run or several are named so, or the file cannot be written.
+    /// No run or several match, or the file cannot be written.
     pub fn delete(&self, selector: &str) -> Result<RunId, RepositoryError> {
         let id = self.resolve(selector)?;
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-            .map_err(|e| self.sorted(e))?;
+            .map_err(|e| self.classify_error(e))?;
         transaction
             .execute("DELETE FROM record WHERE id = ?1", [&id])
             .and_then(|_| transaction.execute("DELETE FROM run WHERE id = ?1", [&id]))
             .and_then(|_| transaction.commit())
-            .map_err(|e| self.sorted(e))?;
+            .map_err(|e| self.classify_error(e))?;
         Ok(id)
     }
 }
 
-/// Records that are stored together: all of them with [`Batch::commit`], none without, whatever ends this process. None of
-/// them has to stay in memory for that.
+/// Records that are stored together: all with [`RecordBatch::commit`], otherwise none, even if this process is killed. The records
+/// need not stay in memory.
 #[derive(Debug)]
-pub struct Batch<'r> {
+pub struct RecordBatch<'r> {
     repository: &'r Repository,
     transaction: Transaction<'r>,
     packer: Packer,
     stored: usize,
 }
 
-impl Batch<'_> {
-    /// Adds a record; false if the same is there already.
+impl RecordBatch<'_> {
+    /// Adds a record; returns false if an identical one exists.
     ///
     /// # Errors
-    /// As [`Repository::finish`]. After another record of that name the batch can go on; after anything else it is to be dropped.
+    /// The errors of [`Repository::finish`]. If the name exists with another record, the batch can continue; after other errors, drop it.
     pub fn add(&mut self, record: &RunRecord) -> Result<bool, RepositoryError> {
         let packed = self.packer.pack(record)?;
         self.add_packed(&packed)
     }
 
-    /// Adds a record that is packed; false if the same is there already.
+    /// Adds a packed record; returns false if an identical one exists.
     ///
     /// # Errors
-    /// As [`Batch::add`].
+    /// The same as for [`RecordBatch::add`].
     pub fn add_packed(&mut self, packed: &PackedRecord) -> Result<bool, RepositoryError> {
         let is_new = self.repository.store(&self.transaction, packed)?;
         self.stored += usize::from(is_new);
         Ok(is_new)
     }
 
-    /// Stores them; returns how many were not there before.
+    /// Stores the records; returns the number of new ones.
     ///
     /// # Errors
-    /// The file cannot be written; then none was stored.
+    /// The file cannot be written; then no record is stored.
     pub fn commit(self) -> Result<usize, RepositoryError> {
-        self.transaction.commit().map_err(|e| self.repository.sorted(e))?;
+        self.transaction.commit().map_err(|e| self.repository.classify_error(e))?;
         Ok(self.stored)
     }
 }
 
-/// Writes the summary columns and the packed record. What was kept in case that there would be no record goes, where the run
-/// `was_begun` here.
-fn put(transaction: &Transaction<'_>, record: &PackedRecord, was_begun: bool) -> rusqlite::Result<()> {
-    // Prepared once for all records of a batch: preparing takes longer than storing.
+/// Writes the summary columns and the packed record. Deletes the draft and chunks that were stored in case of no record, if
+/// the run `was_begun` here.
+fn insert_record(
+    transaction: &Transaction<'_>,
+    record: &PackedRecord,
+    was_begun: bool,
+) -> rusqlite::Result<()> {
+    // Prepare once for all records of a batch: preparing takes longer than storing.
     let execute = |sql: &str, values: &[&dyn ToSql]| transaction.prepare_cached(sql)?.execute(values);
     execute(
         PUT_RUN,
@@ -230,7 +236,7 @@ fn put(transaction: &Transaction<'_>, record: &PackedRecord, was_begun: bool) ->
     execute(PUT_DETAIL, params![record.id, record.database, record.undated, record.marked])?;
     if was_begun {
         execute("DELETE FROM draft WHERE id = ?1", params![record.id])?;
-        // A series of which the record has an overview only stays.
+        // If the record has only an overview, keep the full series.
         if !record.is_overview {
             execute("DELETE FROM chunk WHERE id = ?1", params![record.id])?;
         }
@@ -248,8 +254,8 @@ mod tests {
     use super::*;
     use crate::{new_run_id, rfc3339, sample};
 
-    /// Adds `count` runs that were not begun here; returns how many steps each statement takes for them.
-    fn steps(batch: &mut Batch<'_>, from: u32, count: u32) -> Vec<i32> {
+    /// Adds `count` runs that were not started here; returns how many steps each statement takes for them.
+    fn steps(batch: &mut RecordBatch<'_>, from: u32, count: u32) -> Vec<i32> {
         let cached = |sql: &str| batch.repository.connection.prepare_cached(sql).unwrap();
         for sql in [KNOWN, PUT_RUN, PUT_RECORD, PUT_DETAIL, PUT_MARK] {
             cached(sql).reset_status(StatementStatus::VmStep);

@@ -1,5 +1,5 @@
-//! A stretch of a full series, as it is stored apart from the record: column by column, so that names stand once and like
-//! values beside each other, which packs to a tenth.
+//! A part of a full series as stored beside the record. It is stored by columns, so that names occur once and similar values
+//! are adjacent; it compresses to a tenth.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use super::SeriesPoint;
 use crate::json::RecordError;
 
-/// Whose series: 0 is that of all targets together, else the number of the target, from 1.
-pub type Part = u32;
+/// Which series: 0 for all targets together, otherwise the number of the target, from 1.
+pub type SeriesPart = u32;
 
-/// Significant digits that the rates of a stored interval keep: more than a second of counting tells.
+/// Significant digits of stored rates: more than counting for a second can resolve.
 const DIGITS: usize = 7;
 
-/// Intervals one behind the other.
+/// Consecutive intervals of one series.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Chunk {
-    /// Whose.
-    pub part: Part,
+pub struct SeriesChunk {
+    /// The series to which they belong.
+    pub part: SeriesPart,
     /// Number of the first interval, from 0.
     pub first: u64,
-    /// The intervals.
+    /// The intervals in their order.
     pub points: Vec<SeriesPoint>,
 }
 
-/// The same as it is written. All columns are as long as the first.
+/// The chunk as it is written. All columns have the same length.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Columns {
     at_s: Vec<f64>,
@@ -40,29 +40,29 @@ struct Columns {
     bands: Vec<Vec<(i16, u64)>>,
 }
 
-impl Chunk {
-    /// The number behind that of its last interval.
+impl SeriesChunk {
+    /// The number after that of its last interval.
     pub fn end(&self) -> u64 {
         self.first + self.points.len() as u64
     }
 
-    /// Its points as JSON. A figure that is no finite number is absent.
+    /// Its points as JSON. A figure that is not finite is left out.
     ///
     /// # Errors
-    /// None is known; whatever the writer of JSON says.
+    /// No case is known; errors of the JSON writer would appear here.
     pub fn to_json(&self) -> Result<String, RecordError> {
         let names: BTreeSet<&String> = self.points.iter().flat_map(|point| point.metrics.keys()).collect();
         let column =
             |name: &String| self.points.iter().map(|p| p.metrics.get(name).copied().map(rounded)).collect();
-        let of = |time: fn(&SeriesPoint) -> Option<f64>| self.points.iter().map(time).collect();
+        let time_column = |time: fn(&SeriesPoint) -> Option<f64>| self.points.iter().map(time).collect();
         let columns = Columns {
             at_s: self.points.iter().map(|point| point.at_s).collect(),
             seconds: self.points.iter().map(|point| point.seconds).collect(),
             ops: self.points.iter().map(|point| point.ops).collect(),
             errors: self.points.iter().map(|point| point.errors).collect(),
-            p50_us: of(|point| point.p50_us),
-            p99_us: of(|point| point.p99_us),
-            max_us: of(|point| point.max_us),
+            p50_us: time_column(|point| point.p50_us),
+            p99_us: time_column(|point| point.p99_us),
+            max_us: time_column(|point| point.max_us),
             metrics: names.into_iter().map(|name| (name.clone(), column(name))).collect(),
             bands: match self.points.iter().any(|point| !point.bands.is_empty()) {
                 true => self.points.iter().map(|point| point.bands.clone()).collect(),
@@ -72,11 +72,11 @@ impl Chunk {
         serde_json::to_string(&columns).map_err(|error| malformed(&error))
     }
 
-    /// Points that [`Chunk::to_json`] has written, beginning with the interval of number `first`.
+    /// Reads points that [`SeriesChunk::to_json`] wrote; the first interval has the number `first`.
     ///
     /// # Errors
-    /// The text is something else.
-    pub fn from_json(part: Part, first: u64, json: &str) -> Result<Self, RecordError> {
+    /// The text has another structure.
+    pub fn from_json(part: SeriesPart, first: u64, json: &str) -> Result<Self, RecordError> {
         let columns: Columns = serde_json::from_str(json).map_err(|error| malformed(&error))?;
         let len = columns.at_s.len();
         let times = [&columns.p50_us, &columns.p99_us, &columns.max_us];
@@ -122,8 +122,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_chunk_comes_back_with_seven_digits_of_its_rates(all in points(0..50), first in 0u64..1 << 40) {
-            let chunk = Chunk { part: 2, first, points: all };
-            let back = Chunk::from_json(2, first, &chunk.to_json().unwrap()).unwrap();
+            let chunk = SeriesChunk { part: 2, first, points: all };
+            let back = SeriesChunk::from_json(2, first, &chunk.to_json().unwrap()).unwrap();
             prop_assert_eq!(back.end(), chunk.end());
             for (was, is) in chunk.points.iter().zip(&back.points) {
                 prop_assert_eq!((was.at_s, was.seconds, was.ops, was.errors), (is.at_s, is.seconds, is.ops, is.errors));
@@ -138,12 +138,16 @@ mod tests {
 
     #[test]
     fn what_an_interval_does_not_tell_stays_absent_and_what_is_no_number_becomes_so() {
-        let of = |name: &str, value| BTreeMap::from([(name.to_owned(), value)]);
+        let metric_map = |name: &str, value| BTreeMap::from([(name.to_owned(), value)]);
         let with = |metrics| SeriesPoint { metrics, ..SeriesPoint::default() };
-        let chunk = Chunk { part: 0, first: 7, points: vec![with(of("a", 1.0)), with(of("b", f64::NAN))] };
-        let back = Chunk::from_json(0, 7, &chunk.to_json().unwrap()).unwrap();
-        assert_eq!((&back.points[0].metrics, back.points[1].metrics.len()), (&of("a", 1.0), 0));
+        let chunk = SeriesChunk {
+            part: 0,
+            first: 7,
+            points: vec![with(metric_map("a", 1.0)), with(metric_map("b", f64::NAN))],
+        };
+        let back = SeriesChunk::from_json(0, 7, &chunk.to_json().unwrap()).unwrap();
+        assert_eq!((&back.points[0].metrics, back.points[1].metrics.len()), (&metric_map("a", 1.0), 0));
         let cut = chunk.to_json().unwrap().replace("\"ops\":[0,0]", "\"ops\":[0]");
-        assert!(Chunk::from_json(0, 7, &cut).unwrap_err().to_string().contains("differ in length"));
+        assert!(SeriesChunk::from_json(0, 7, &cut).unwrap_err().to_string().contains("differ in length"));
     }
 }

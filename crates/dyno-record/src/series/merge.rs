@@ -1,21 +1,21 @@
-//! Two stretches of time as one.
+//! Combines two consecutive intervals into one.
 //!
-//! Counts and seconds add up, the largest stays the largest, and a rate is the mean over the time, so that rate × seconds is
-//! what was counted. A ratio is weighted with what it is a ratio of. A percentile of two stretches does not follow from theirs:
-//! whoever has histograms merges these, and otherwise there is none.
+//! Counts and seconds are added, maxima stay maxima, and a rate becomes the mean over time, so that rate × seconds is the count.
+//! A ratio is weighted by its base. A percentile cannot be computed from two percentiles: callers with histograms merge the
+//! histograms, others get none.
 
 use std::collections::BTreeMap;
 
 use super::{SeriesPoint, Slowest, add_bands};
 use crate::waits::{SAMPLED_ACTIVE, WAITING};
 
-/// Something of a stretch of time that can take in what came behind it.
+/// A value of one interval that can be combined with the next interval.
 pub trait Merge {
-    /// Takes in the stretch that follows.
+    /// Adds the interval that follows.
     fn merge(&mut self, later: Self);
 }
 
-/// Ratios, and the rate of what each of them is the mean of.
+/// Ratios, each with the rate of its base, used as the weight.
 const RATIOS: [(&str, &str); 6] = [
     ("physical_read_latency_us", "physical_read_requests_per_s"),
     ("physical_write_latency_us", "physical_write_requests_per_s"),
@@ -25,7 +25,7 @@ const RATIOS: [(&str, &str); 6] = [
     ("device_write_latency_us", "device_writes_per_s"),
 ];
 
-/// An interval shorter than this share of its neighbour is the window's last, of which a rate is chance.
+/// An interval shorter than this share of its neighbor is the end of the window; its rate is not meaningful.
 const SLIVER: f64 = 0.5;
 
 impl Merge for SeriesPoint {
@@ -49,8 +49,8 @@ fn slowest(point: &SeriesPoint) -> Slowest {
     point.slowest.unwrap_or(Slowest { at_s: point.at_s, seconds: point.seconds, ops: point.ops })
 }
 
-fn slower(first: Slowest, second: Slowest) -> Option<Slowest> {
-    let slower = match (first, second) {
+fn slower(first: Slowest, later: Slowest) -> Option<Slowest> {
+    let slower = match (first, later) {
         (first, second) if second.seconds < SLIVER * first.seconds => first,
         (first, second) if first.seconds < SLIVER * second.seconds => second,
         (first, second) if second.rate_per_s() < first.rate_per_s() => second,
@@ -59,32 +59,32 @@ fn slower(first: Slowest, second: Slowest) -> Option<Slowest> {
     Some(slower)
 }
 
-/// Whether samples of `point` did not see this wait.
+/// Whether the samples of `point` did not contain this wait.
 fn is_unseen(point: &SeriesPoint, name: &str) -> bool {
     name.starts_with(WAITING)
         && point.metrics.contains_key(SAMPLED_ACTIVE)
         && !point.metrics.contains_key(name)
 }
 
-fn metrics(first: &SeriesPoint, second: &SeriesPoint) -> BTreeMap<String, f64> {
+fn metrics(first: &SeriesPoint, later: &SeriesPoint) -> BTreeMap<String, f64> {
     let mut merged = first.metrics.clone();
-    // A wait that samples did not see has no metric, and is 0 all the same.
-    for name in second.metrics.keys().filter(|name| is_unseen(first, name)) {
+    // A wait that the samples did not contain has no metric, but counts as 0.
+    for name in later.metrics.keys().filter(|name| is_unseen(first, name)) {
         merged.insert(name.clone(), 0.0);
     }
     for (name, own) in &mut merged {
-        let unseen = is_unseen(second, name).then_some(&0.0);
-        let Some(other) = second.metrics.get(name).or(unseen) else { continue };
-        let mut weights = (weight(first, name), weight(second, name));
+        let unseen = is_unseen(later, name).then_some(&0.0);
+        let Some(other) = later.metrics.get(name).or(unseen) else { continue };
+        let mut weights = (weight(first, name), weight(later, name));
         if weights.0 + weights.1 <= 0.0 {
-            weights = (first.seconds, second.seconds);
+            weights = (first.seconds, later.seconds);
         }
         let all = weights.0 + weights.1;
         if all > 0.0 {
             *own = *own * (weights.0 / all) + other * (weights.1 / all);
         }
     }
-    for (name, other) in &second.metrics {
+    for (name, other) in &later.metrics {
         if !merged.contains_key(name) {
             merged.insert(name.clone(), *other);
         }
@@ -92,7 +92,7 @@ fn metrics(first: &SeriesPoint, second: &SeriesPoint) -> BTreeMap<String, f64> {
     merged
 }
 
-/// How much a figure of a point stands for: its time, or how often there was what it is the mean of.
+/// The weight of a figure of a point: its seconds, or the number of events behind a ratio.
 fn weight(point: &SeriesPoint, name: &str) -> f64 {
     let rate = RATIOS.iter().find(|(ratio, _)| *ratio == name).and_then(|(_, of)| point.metrics.get(*of));
     point.seconds * rate.copied().unwrap_or(1.0)
@@ -104,10 +104,10 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Points one behind the other, with a rate and a ratio each.
+    /// Consecutive points, each with a rate and a ratio.
     pub(crate) fn points(lengths: std::ops::Range<usize>) -> impl Strategy<Value = Vec<SeriesPoint>> {
-        let one = (0u64..1_000_000, 0u64..100, 1u32..1_000_000, 0.0f64..10_000.0, 0.0f64..1_000.0);
-        prop::collection::vec(one, lengths).prop_map(|all| {
+        let point_figures = (0u64..1_000_000, 0u64..100, 1u32..1_000_000, 0.0f64..10_000.0, 0.0f64..1_000.0);
+        prop::collection::vec(point_figures, lengths).prop_map(|all| {
             let point =
                 |(at, (ops, errors, max_us, reads, us)): (usize, (u64, u64, u32, f64, f64))| SeriesPoint {
                     at_s: at as f64,
@@ -151,9 +151,9 @@ pub(crate) mod tests {
                 prop_assert!(close(waited(&merged), all.iter().map(waited).sum()));
             }
             let least = all.iter().map(|p| p.rate_per_s()).fold(f64::INFINITY, f64::min);
-            let told = merged.slowest.map_or(merged.rate_per_s(), |slowest| slowest.rate_per_s());
-            prop_assert!(close(told, least));
-            // A percentile of several is none of theirs.
+            let slowest_rate = merged.slowest.map_or(merged.rate_per_s(), |slowest| slowest.rate_per_s());
+            prop_assert!(close(slowest_rate, least));
+            // A percentile of several points cannot be computed from theirs.
             let busy = all.iter().filter(|p| p.ops > 0).count();
             prop_assert_eq!(merged.p99_us.is_some(), busy == 1);
         }
@@ -161,9 +161,9 @@ pub(crate) mod tests {
 
     #[test]
     fn what_one_half_does_not_tell_is_that_of_the_other() {
-        let of = |name: &str, value| BTreeMap::from([(name.to_owned(), value)]);
-        let mut first = SeriesPoint { seconds: 1.0, metrics: of("a", 3.0), ..SeriesPoint::default() };
-        first.merge(SeriesPoint { seconds: 1.0, metrics: of("b", 4.0), ..SeriesPoint::default() });
+        let metric_map = |name: &str, value| BTreeMap::from([(name.to_owned(), value)]);
+        let mut first = SeriesPoint { seconds: 1.0, metrics: metric_map("a", 3.0), ..SeriesPoint::default() };
+        first.merge(SeriesPoint { seconds: 1.0, metrics: metric_map("b", 4.0), ..SeriesPoint::default() });
         assert_eq!(first.metrics, BTreeMap::from([("a".to_owned(), 3.0), ("b".to_owned(), 4.0)]));
     }
 

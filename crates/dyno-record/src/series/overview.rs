@@ -1,38 +1,38 @@
-//! A series of any length in a bounded number of points.
+//! Reduces a series of any length to a bounded number of points.
 //!
-//! Until the bound is reached every interval is a point. Then neighbours are merged two by two, so that each point stands for
-//! twice as many intervals, and so on. All points but the last stand for the same number, a power of two.
+//! Up to the bound every interval is a point. Then neighbors are merged in pairs, so that each point combines twice as many
+//! intervals, and so on. All points but the last combine the same number of intervals, a power of two.
 
 use super::{Merge, Series, SeriesPoint};
 
-/// The most points that a record's series has, unless it has the series of many targets: two hours of seconds.
+/// The largest number of points in a record's series, except with many targets: two hours of seconds.
 pub const OVERVIEW_POINTS_MAX: usize = 7_200;
 
-/// The least bound: with fewer, nothing is seen.
+/// The smallest bound: fewer points show nothing.
 const POINTS_MIN: usize = 16;
 
-/// Intervals in at most so many points.
+/// Intervals reduced to a limited number of points.
 #[derive(Debug, Clone)]
-pub struct Overview<P> {
+pub struct SeriesOverview<P> {
     points: Vec<P>,
     points_max: usize,
-    /// Intervals in each point, and in the last.
-    each: u64,
+    /// Number of intervals in each point, and in the last point.
+    intervals_per_point: u64,
     last: u64,
 }
 
-impl<P: Merge> Overview<P> {
-    /// Of no intervals yet, and never more than about `points_max` points.
+impl<P: Merge> SeriesOverview<P> {
+    /// An empty overview with at most about `points_max` points.
     pub fn new(points_max: usize) -> Self {
-        // An even number, so that a full one halves without a rest.
+        // An even number, so that halving leaves no remainder.
         let points_max = points_max.max(POINTS_MIN) & !1;
-        Self { points: Vec::new(), points_max, each: 1, last: 1 }
+        Self { points: Vec::new(), points_max, intervals_per_point: 1, last: 1 }
     }
 
-    /// Takes in the next interval.
+    /// Adds the next interval at the end.
     pub fn push(&mut self, interval: P) {
         if let Some(last) = self.points.last_mut()
-            && self.last < self.each
+            && self.last < self.intervals_per_point
         {
             last.merge(interval);
             self.last += 1;
@@ -46,7 +46,7 @@ impl<P: Merge> Overview<P> {
         self.last = 1;
     }
 
-    /// Merges neighbours; each point is complete.
+    /// Merges pairs of neighbors; all points are complete.
     fn halve(&mut self) {
         let all = std::mem::take(&mut self.points);
         let mut all = all.into_iter();
@@ -56,26 +56,26 @@ impl<P: Merge> Overview<P> {
             }
             self.points.push(first);
         }
-        self.each *= 2;
-        self.last = self.each;
+        self.intervals_per_point *= 2;
+        self.last = self.intervals_per_point;
     }
 
-    /// Intervals that a point stands for; the last may stand for fewer.
+    /// Number of intervals per point; the last point may have fewer.
     pub fn each(&self) -> u64 {
-        self.each
+        self.intervals_per_point
     }
 
-    /// Intervals in all.
+    /// Number of intervals in all points.
     pub fn intervals(&self) -> u64 {
         match self.points.len() as u64 {
             0 => 0,
-            points => (points - 1) * self.each + self.last,
+            points => (points - 1) * self.intervals_per_point + self.last,
         }
     }
 
-    /// The point that stands for the interval of this number, from 0.
+    /// The point that contains the interval with this number, from 0.
     pub fn of_interval(&mut self, interval: u64) -> Option<&mut P> {
-        self.points.get_mut(usize::try_from(interval / self.each).ok()?)
+        self.points.get_mut(usize::try_from(interval / self.intervals_per_point).ok()?)
     }
 
     /// The points so far, in order.
@@ -83,16 +83,16 @@ impl<P: Merge> Overview<P> {
         &self.points
     }
 
-    /// The points, in order.
+    /// All points, in order.
     pub fn into_points(self) -> Vec<P> {
         self.points
     }
 }
 
-impl Overview<SeriesPoint> {
-    /// As a record's series, where an interval was `interval_s` long.
+impl SeriesOverview<SeriesPoint> {
+    /// Converts it to a record's series with intervals of `interval_s` seconds.
     pub fn into_series(self, interval_s: f64) -> Series {
-        let (each, intervals) = (self.each, self.intervals());
+        let (each, intervals) = (self.intervals_per_point, self.intervals());
         Series::thinned(self.into_points(), interval_s, each, intervals)
     }
 }
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn up_to_the_bound_every_interval_is_a_point() {
-        let mut overview = Overview::new(POINTS_MIN);
+        let mut overview = SeriesOverview::new(POINTS_MIN);
         let point = |at| SeriesPoint { at_s: f64::from(at), seconds: 1.0, ops: 1, ..SeriesPoint::default() };
         (0..16).for_each(|at| overview.push(point(at)));
         assert_eq!((overview.each(), overview.clone().into_points().len()), (1, 16));
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn thirty_days_of_seconds_take_no_more_than_the_bound() {
-        let mut overview = Overview::new(OVERVIEW_POINTS_MAX);
+        let mut overview = SeriesOverview::new(OVERVIEW_POINTS_MAX);
         let days_30 = 30 * 86_400u64;
         for at in 0..days_30 {
             overview.push(SeriesPoint { at_s: at as f64, seconds: 1.0, ops: at, ..SeriesPoint::default() });
@@ -136,7 +136,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_overview_keeps_counts_time_order_and_the_largest(all in points(1..300)) {
-            let mut overview = Overview::new(POINTS_MIN);
+            let mut overview = SeriesOverview::new(POINTS_MIN);
             all.iter().for_each(|point| overview.push(point.clone()));
             prop_assert_eq!(overview.intervals(), all.len() as u64);
             for (at, point) in all.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What moved between two snapshots.
+//! Tests of the changes between two snapshots.
 
 use dyno_record::{Counter, CounterDelta, Counters, Histogram, MarkKind, Snapshot};
 use proptest::prelude::*;
@@ -135,7 +135,7 @@ fn marks_absent_from_both_snapshots_are_unread() {
     let mut watched = Snapshot::default();
     watched.shape.insert("table rows".into(), "1".into());
     watched.settings.insert("fsync".into(), "on".into());
-    // A mark of one side alone is a change.
+    // A mark that only one snapshot has is a change.
     let counters = Counters::between(&empty, &watched);
     assert!(counters.unread.is_empty() && counters.changes.len() == 2, "{counters:?}");
 }

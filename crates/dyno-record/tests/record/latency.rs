@@ -1,4 +1,4 @@
-//! The mathematics of latency distributions, against exact computations.
+//! Tests of latency distributions against exact computations.
 
 use dyno_record::{Histogram, Latency};
 use proptest::prelude::*;
@@ -15,13 +15,13 @@ fn histogram(latencies: &[u64]) -> Histogram {
     histogram
 }
 
-/// The smallest value that at least `quantile` of all values do not exceed.
+/// The smallest value that is not exceeded by at least a share `quantile` of all values.
 fn exact(sorted: &[u64], quantile: f64) -> f64 {
     let rank = (quantile * sorted.len() as f64).ceil().max(1.0) as usize;
     sorted[rank - 1] as f64 / 1_000.0
 }
 
-/// Equal to the three significant digits that histograms keep.
+/// Whether both agree in the three significant digits of a histogram.
 fn close(estimate_us: Option<f64>, exact_us: f64) -> bool {
     estimate_us.is_some_and(|estimate| (estimate - exact_us).abs() <= exact_us * 0.001 + 0.001)
 }
@@ -30,7 +30,7 @@ fn figures(latency: &Latency) -> [Option<f64>; 6] {
     [latency.p50, latency.p90, latency.p95, latency.p99, latency.p999, latency.max]
 }
 
-/// Each case goes through all of a histogram some dozen times: a quarter of the usual number, but where all is tried.
+/// Each case visits a whole histogram some dozen times, so the default is a quarter of the usual number of cases.
 fn cases() -> ProptestConfig {
     let all = std::env::var("DYNO_TEST_ALL").is_ok_and(|value| !value.is_empty() && value != "0");
     ProptestConfig::with_cases(if all { 256 } else { 64 })
@@ -62,11 +62,11 @@ proptest! {
     fn merging_is_recording_both(a in latencies(), b in latencies()) {
         let mut merged = histogram(&a);
         merged.merge(&histogram(&b));
-        let both = histogram(&[a.clone(), b.clone()].concat());
-        prop_assert_eq!(merged.summary(), both.summary());
+        let combined = histogram(&[a.clone(), b.clone()].concat());
+        prop_assert_eq!(merged.summary(), combined.summary());
         let mut from_text = histogram(&a);
         from_text.add_encoded(&histogram(&b).summary().histogram.unwrap()).unwrap();
-        prop_assert_eq!(from_text.figures(), Latency { histogram: None, ..both.summary() });
+        prop_assert_eq!(from_text.figures(), Latency { histogram: None, ..combined.summary() });
         let mut narrow = hdrhistogram::Histogram::<u32>::new_with_bounds(1, dyno_record::latency::LATENCY_NS_MAX, 3).unwrap();
         b.iter().for_each(|&latency_ns| narrow.record(latency_ns).unwrap());
         let mut added = histogram(&a);
@@ -80,9 +80,9 @@ proptest! {
         let earlier = histogram(&before);
         let later = histogram(&[before, after.clone()].concat());
         prop_assert_eq!(later.since(&earlier).summary().count, after.len() as u64);
-        let (found, expected) = (later.since(&earlier).summary(), histogram(&after).summary());
-        for (found, expected) in figures(&found).into_iter().zip(figures(&expected)) {
-            prop_assert!(close(found, expected.unwrap()), "{found:?} is not {expected:?}");
+        let (difference, expected) = (later.since(&earlier).summary(), histogram(&after).summary());
+        for (actual, expected) in figures(&difference).into_iter().zip(figures(&expected)) {
+            prop_assert!(close(actual, expected.unwrap()), "{actual:?} is not {expected:?}");
         }
     }
 

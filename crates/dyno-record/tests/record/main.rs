@@ -1,4 +1,4 @@
-//! Records as they are stored: schema, counters, distributions.
+//! Tests of stored records: schema, counters, distributions.
 
 mod counters;
 mod latency;

@@ -1,11 +1,11 @@
-//! The checked-in JSON Schema is the one of the types, and tells records from what are none.
+//! Tests that the stored JSON Schema matches the types and accepts only records.
 
 use std::path::PathBuf;
 
 use dyno_record::{RunRecord, schema};
 use serde_json::{Value, json};
 
-/// Run the tests with this set to write the schema file anew.
+/// The variable that makes the tests rewrite the schema file.
 const BLESS: &str = "DYNO_BLESS";
 
 fn schema_file() -> PathBuf {
@@ -16,7 +16,7 @@ fn validator() -> jsonschema::Validator {
     jsonschema::draft202012::new(&schema()).expect("the schema is a JSON Schema")
 }
 
-/// Records as programs write them: complete, ended before anything was measured, with figures absent, and imported.
+/// Records as programs write them: complete, ended before any measurement, with absent figures, and imported.
 fn samples() -> Vec<(&'static str, Value)> {
     [
         ("full", include_str!("../records/full.json")),

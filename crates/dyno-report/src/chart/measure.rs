@@ -1,7 +1,7 @@
-//! How wide text is, as well as one can know without its font.
+//! Estimates the width of text without its font.
 //!
-//! The reader's font is unknown, so widths are those of a wide one (DejaVu Sans): a label may get more room than it
-//! needs, never less.
+//! The reader's font is unknown, so widths are those of a wide one (DejaVu Sans): a label may get more room
+//! than it needs, but never less.
 
 /// Width of `text` at `size` pixels, in pixels.
 pub(crate) fn text_width(text: &str, size: f64) -> f64 {
@@ -19,7 +19,7 @@ fn em(c: char) -> f64 {
         'a'..='z' | '0'..='9' => 0.63,
         'A'..='Z' => 0.72,
         c if c.is_ascii() => 0.7,
-        // Wide characters fill a square.
+        // Wide characters are as wide as they are high.
         c => {
             if unicode_width::UnicodeWidthChar::width(c).unwrap_or(1) > 1 {
                 1.0
@@ -30,8 +30,8 @@ fn em(c: char) -> f64 {
     }
 }
 
-/// `text` cut to `room` pixels, with `…` where something was cut.
-pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
+/// `text` cut to the width `room`, with `…` in place of the rest.
+pub(crate) fn truncate_to_width(text: &str, size: f64, room: f64) -> String {
     if text_width(text, size) <= room {
         return text.to_owned();
     }
@@ -54,8 +54,8 @@ mod tests {
 
     #[test]
     fn fitted_text_fits() {
-        assert_eq!(fitted("short", 12.0, 100.0), "short");
-        let cut = fitted(&"wide ".repeat(50), 12.0, 100.0);
+        assert_eq!(truncate_to_width("short", 12.0, 100.0), "short");
+        let cut = truncate_to_width(&"wide ".repeat(50), 12.0, 100.0);
         assert!(text_width(&cut, 12.0) <= 100.0 && cut.ends_with('…'), "{cut}");
     }
 }

@@ -1,9 +1,8 @@
 //! Charts: one model, drawn as static SVG, as text for a terminal, and as PNG.
 //!
-//! A [`Chart`] says what is shown, in which units and how it is to be read; nothing in it knows how it is drawn. The
-//! drawings keep what a picture of measurements owes its reader: units on both axes, labels that never overlap, a legend
-//! that never lies over data, colours that colour-blind readers tell apart and, beside colour, a marker and a dash of
-//! each series' own.
+//! A [`Chart`] states what is shown, in which units and how to read it; it does not know how it is drawn.
+//! Every drawing has units on both axes, labels that never overlap, and a legend that never covers data.
+//! Color-blind readers can distinguish the colors, and each series also has its own marker and dash.
 
 mod downsample;
 pub(crate) mod measure;
@@ -20,5 +19,7 @@ pub mod terminal;
 mod ticks;
 
 pub use downsample::{mean_of_chunks, spread_kept};
-pub use model::{Axis, Category, Chart, Kind, Mark, MarkAt, Point, ScaleKind, Series};
+pub use model::{
+    Category, Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, ScaleKind, SeriesKind,
+};
 pub use quantity::Quantity;

@@ -1,145 +1,134 @@
-//! What a chart shows.
+//! The model of a chart, independent of how it is drawn.
 
 use super::quantity::Quantity;
 
-/// One chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// Its name in files and links: `petal-iops`.
+    /// Name in files and links: `petal-iops`.
     pub id: String,
-    /// What it shows, in a few words.
+    /// Title in a few words.
     pub title: String,
-    /// How it is to be read, in one sentence; what a screen reader says.
+    /// How to read it, in one sentence; screen readers speak it.
     pub about: String,
-    /// The axis to the right.
-    pub x: Axis,
-    /// The axis upwards.
-    pub y: Axis,
-    /// What is drawn, in this order.
-    pub series: Vec<Series>,
-    /// Places that the reader is to see.
-    pub marks: Vec<Mark>,
+    pub x: ChartAxis,
+    pub y: ChartAxis,
+    /// The series in drawing order.
+    pub series: Vec<ChartSeries>,
+    /// Places that the chart highlights, named in its legend.
+    pub marks: Vec<ChartMark>,
 }
 
-/// One axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Axis {
-    /// What is on it, without the unit: `service time, p99`.
+pub struct ChartAxis {
+    /// Label without the unit: `service time, p99`.
     pub label: String,
-    /// In what it is counted.
+    /// Quantity of its values, with the base unit.
     pub quantity: Quantity,
-    /// How values become distances.
+    /// How values map to positions.
     pub scale: ScaleKind,
-    /// The values that get a tick; empty: round numbers.
+    /// The values that get a tick; if empty, round numbers.
     pub ticks_at: Vec<f64>,
-    /// Ticks with texts of their own, rising, such as times of day; the axis then ends where its values do.
+    /// Ticks with their own texts in rising order, such as times of day; the axis then ends at its last
+    /// value.
     pub named: Vec<(f64, String)>,
-    /// The largest value that the axis always reaches, such as 100 %.
+    /// The largest value that the axis always includes, such as 100 %.
     pub reaches: Option<f64>,
 }
 
-/// How values become distances.
+/// How values map to positions on an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ScaleKind {
-    /// Evenly, from zero.
     Linear,
-    /// By their logarithm; values that are not above zero are not drawn.
+    /// Logarithmic; values of zero or less are not drawn.
     Log,
-    /// One place for each category; a value is the category's position, from 0.
+    /// One position for each category; a value is the category's index, from 0.
     Ordinal(Vec<Category>),
 }
 
-/// One place on an ordinal axis.
+/// One position on an ordinal axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Category {
-    /// Its name: `16`.
+    /// Label of the category: `16`.
     pub label: String,
-    /// What it shares with its neighbours: `20 % updates`; may be empty.
+    /// What it has in common with its neighbors: `20 % updates`; may be empty.
     pub group: String,
 }
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SeriesKind {
     /// Measured points and the lines between them.
     Line,
-    /// Measured points alone, which no line joins.
+    /// Measured points without connecting lines.
     Dots,
-    /// A fitted or expected curve: dashed, without markers; `low` and `high` make its ribbon.
+    /// A fitted or expected curve: dashed, without markers; `range` of its points makes its ribbon.
     Fit,
-    /// An area on top of the areas before it.
+    /// An area stacked on earlier areas.
     Area,
-    /// Columns on top of the columns before them; on an ordinal axis.
+    /// Columns stacked on earlier columns; on an ordinal axis.
     Column,
     /// Bars from `x` to `x_end`, each from zero.
     Bar,
-    /// Tiles from `x` to `x_end` and over `range`, the darker the greater their `weight`.
+    /// Tiles from `x` to `x_end` and over `range`; a higher `weight` is darker.
     Tile,
 }
 
-/// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
-    /// What it is: `20 % updates`.
+pub struct ChartSeries {
+    /// Name of the series: `20 % updates`.
     pub name: String,
-    /// How it is drawn.
-    pub kind: Kind,
-    /// Which colour, marker and dash; a fit has its measured series' own.
+    pub kind: SeriesKind,
+    /// Selects color, marker and dash; a fit has the style of its measured series.
     pub style: usize,
-    /// The points in the order they are joined.
-    pub points: Vec<Point>,
+    /// The points in the order in which lines connect them.
+    pub points: Vec<ChartPoint>,
 }
 
 /// One point. Values are in the base unit of the axis' [`Quantity`].
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Point {
-    /// To the right.
+pub struct ChartPoint {
+    /// Position on the horizontal axis.
     pub x: f64,
     /// Right end of a bar.
     pub x_end: f64,
-    /// Upwards.
+    /// Position on the vertical axis.
     pub y: f64,
-    /// Least and largest of repeats, the interval of a fit, or both ends of a tile.
+    /// Minimum and maximum of repeats, the interval of a fit, or both ends of a tile.
     pub range: Option<(f64, f64)>,
-    /// How dark a tile is, from 0 to 1.
+    /// How dark a tile is, 0 to 1.
     pub weight: f64,
-    /// A few characters beside the marker where there is room: the sessions of a petal.
+    /// A few characters next to the marker if there is room: the sessions of a petal.
     pub label: String,
-    /// What the reader sees when pointing at it.
     pub hover: String,
-    /// Name of the place in the report that tells more, without `#`; may be empty.
+    /// Anchor in the report with details, without `#`; may be empty.
     pub link: String,
 }
 
-impl Point {
-    /// A point with nothing but its place.
+impl ChartPoint {
+    /// A point with only a position.
     pub fn at(x: f64, y: f64) -> Self {
         Self { x, y, ..Self::default() }
     }
 }
 
-/// A place that the reader is to see, named in the legend.
+/// A highlighted place, named in the legend.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Mark {
-    /// What is there: `knee: 8 sessions`.
+pub struct ChartMark {
+    /// Name in the legend: `knee: 8 sessions`.
     pub name: String,
-    /// Where.
     pub at: MarkAt,
 }
 
-/// Where a mark is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MarkAt {
     /// A ring around a point.
     Point(f64, f64),
-    /// A vertical line.
     X(f64),
-    /// A horizontal line.
     Y(f64),
 }
 
-impl Axis {
-    /// A linear axis from zero.
+impl ChartAxis {
+    /// A linear axis that begins at zero.
     pub fn linear(label: &str, quantity: Quantity) -> Self {
         Self {
             label: label.into(),
@@ -151,24 +140,23 @@ impl Axis {
         }
     }
 
-    /// A logarithmic axis.
     pub fn log(label: &str, quantity: Quantity) -> Self {
         Self { scale: ScaleKind::Log, ..Self::linear(label, quantity) }
     }
 
-    /// One place for each category.
+    /// An ordinal axis with one position for each category.
     pub fn ordinal(label: &str, categories: Vec<Category>) -> Self {
         Self { scale: ScaleKind::Ordinal(categories), ..Self::linear(label, Quantity::Plain("")) }
     }
 
-    /// The same axis, that always reaches `value`.
+    /// Makes the axis always include `value`.
     #[must_use]
     pub fn reaching(mut self, value: f64) -> Self {
         self.reaches = Some(value);
         self
     }
 
-    /// The same axis with ticks where the values are, as for session counts.
+    /// Puts ticks at the values, as for session counts.
     #[must_use]
     pub fn ticks_at(mut self, mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
@@ -177,7 +165,7 @@ impl Axis {
         self
     }
 
-    /// The same axis with these ticks.
+    /// Sets ticks with their own texts.
     #[must_use]
     pub fn named(self, ticks: Vec<(f64, String)>) -> Self {
         Self { named: ticks, ..self }
@@ -185,19 +173,19 @@ impl Axis {
 }
 
 impl Chart {
-    /// Whether there is anything to draw.
+    /// Whether nothing can be drawn.
     pub fn is_empty(&self) -> bool {
         self.series.iter().all(|series| series.points.is_empty())
     }
 
-    /// The points of stacked series as (series, x, from, to), each on top of what earlier series have at its `x`.
-    pub(crate) fn stacked(&self, kind: Kind) -> Vec<(usize, Vec<Stacked>)> {
+    /// The points of stacked series as (series, x, from, to), each on top of earlier series at its `x`.
+    pub(crate) fn stacked(&self, kind: SeriesKind) -> Vec<(usize, Vec<Stacked>)> {
         let mut tops: Vec<(f64, f64)> = Vec::new();
         let mut out = Vec::new();
         for (index, series) in self.series.iter().enumerate().filter(|(_, series)| series.kind == kind) {
             let mut parts = Vec::with_capacity(series.points.len());
             for (place, point) in series.points.iter().enumerate() {
-                // Series of one stack nearly always have the same places, so the search is for those that have not.
+                // Series of one stack usually share their positions, so a search is rarely needed.
                 let slot = match tops.get(place) {
                     Some((x, _)) if *x == point.x => place,
                     _ => tops.iter().position(|(x, _)| *x == point.x).unwrap_or_else(|| {
@@ -222,7 +210,7 @@ pub(crate) struct Stacked {
     pub(crate) x: f64,
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Which point of its series it is.
+    /// Index of the point in its series.
     pub(crate) place: usize,
 }
 
@@ -232,22 +220,22 @@ mod tests {
 
     #[test]
     fn stacks_stand_on_what_is_there_at_their_place() {
-        let series = |points: &[(f64, f64)]| Series {
+        let series = |points: &[(f64, f64)]| ChartSeries {
             name: String::new(),
-            kind: Kind::Area,
+            kind: SeriesKind::Area,
             style: 0,
-            points: points.iter().map(|&(x, y)| Point::at(x, y)).collect(),
+            points: points.iter().map(|&(x, y)| ChartPoint::at(x, y)).collect(),
         };
         let chart = Chart {
             id: String::new(),
             title: String::new(),
             about: String::new(),
-            x: Axis::linear("", Quantity::Seconds),
-            y: Axis::linear("", Quantity::Percent),
+            x: ChartAxis::linear("", Quantity::Seconds),
+            y: ChartAxis::linear("", Quantity::Percent),
             series: vec![series(&[(0.0, 1.0), (1.0, 2.0)]), series(&[(1.0, 5.0), (2.0, 7.0)])],
             marks: vec![],
         };
-        let stacked = chart.stacked(Kind::Area);
+        let stacked = chart.stacked(SeriesKind::Area);
         let ends = |i: usize| stacked[i].1.iter().map(|part| (part.from, part.to)).collect::<Vec<_>>();
         assert_eq!(ends(0), [(0.0, 1.0), (0.0, 2.0)]);
         assert_eq!(ends(1), [(2.0, 7.0), (0.0, 7.0)]);

@@ -1,52 +1,51 @@
-//! Colours, markers and dashes of series.
+//! Colors, markers and dashes of series.
 //!
-//! The hues are those that Okabe and Ito chose to be told apart under every common kind of colour blindness ("Color
-//! Universal Design", 2008), lightened for dark pages and darkened for white ones, until each is seen well enough there; yellow is
-//! left for the dark, as it is hardly seen on white.
-//! Series differ in marker and dash as well, so that a print without colour still can be read.
+//! The hues are those of Okabe and Ito for all common kinds of color blindness ("Color Universal Design",
+//! 2008). They are lightened for dark pages and darkened for white ones until the contrast suffices. Yellow
+//! is used on dark pages only, as it is hardly visible on white.
+//! Series also differ in marker and dash, so that a print without color remains readable.
 
 use std::fmt::Write as _;
 
-/// Colours before they repeat; then the dash differs.
+/// Number of colors; further series repeat them with another dash.
 pub const COLOURS: usize = 8;
 
-/// Colours of classes of waits, as charts of Oracle's made them familiar: processor green, I/O blue, commits orange.
+/// Number of colors for wait classes, as in Oracle's charts: processor green, I/O blue, commits orange.
 pub const WAIT_COLOURS: usize = 8;
 
-/// The first style of a class of waits, behind all styles of series.
+/// The first style of a wait class, after all styles of series.
 pub const WAIT: usize = 1 << 10;
 
-/// The number of the colour of series number `style`.
+/// Color index of series number `style`.
 pub(crate) fn colour(style: usize) -> usize {
     if style >= WAIT { COLOURS + (style - WAIT) % WAIT_COLOURS } else { style % COLOURS }
 }
 
-/// Colours of one appearance.
+/// Colors of one appearance, light or dark.
 #[derive(Debug, Clone, Copy)]
 pub struct Theme {
-    /// Of series.
+    /// One color for each series.
     pub series: [&'static str; COLOURS],
-    /// Of classes of waits: processor, reads of users, commits, locks of users, latches, network, all others, I/O of the system.
+    /// One color for each wait class: processor, user reads, commits, user locks, latches, network, all
+    /// others, system I/O.
     pub waits: [&'static str; WAIT_COLOURS],
-    /// Behind everything.
+    /// Background of the page or picture.
     pub background: &'static str,
-    /// Text.
     pub text: &'static str,
-    /// Text of less weight: ticks.
+    /// Secondary text, such as ticks.
     pub dim: &'static str,
-    /// Grid lines.
     pub grid: &'static str,
-    /// As it should be: audited, quiet, without a reservation.
+    /// Good: audited, quiet, or without doubt.
     pub good: &'static str,
-    /// Worth a look.
+    /// A result or state that needs attention.
     pub warn: &'static str,
-    /// Wrong.
+    /// A failed or invalid result or state.
     pub bad: &'static str,
-    /// From elsewhere, and audited by nobody here.
+    /// Imported figures, which were not audited.
     pub foreign: &'static str,
 }
 
-/// On white.
+/// Colors on a white background.
 pub const LIGHT: Theme = Theme {
     series: ["#0072b2", "#d55e00", "#009e73", "#c8719f", "#3d97cf", "#bd8600", "#5b4a9c", "#6b6b6b"],
     waits: ["#3c9d3c", "#2f6fc4", "#d97706", "#c0272d", "#8c2d04", "#8d826d", "#d863b1", "#4492cd"],
@@ -60,7 +59,7 @@ pub const LIGHT: Theme = Theme {
     foreign: "#5f6368",
 };
 
-/// On near black.
+/// Colors on a nearly black background.
 pub const DARK: Theme = Theme {
     series: ["#56b4e9", "#ff8a3d", "#2fc797", "#e59cc5", "#a9d8f5", "#f0e442", "#b3a2f2", "#b5bac0"],
     waits: ["#5fc45f", "#6aa0ea", "#f5a04a", "#f06a6a", "#c9734a", "#b8ad97", "#f0a0d8", "#9ccdf2"],
@@ -74,12 +73,12 @@ pub const DARK: Theme = Theme {
     foreign: "#a9b1ba",
 };
 
-/// The look of charts on a page that sets the colours as CSS variables.
+/// CSS rules of charts on a page that defines the colors as variables.
 pub fn page_rules() -> String {
     rules(&|name| format!("var(--{name})"))
 }
 
-/// The variables of `theme`, to be put into a rule of a page.
+/// CSS variables of `theme`, to be inserted into a rule of a page.
 pub fn variables(theme: &Theme) -> String {
     let mut out = String::new();
     for (name, value) in named(theme) {
@@ -88,7 +87,7 @@ pub fn variables(theme: &Theme) -> String {
     out
 }
 
-/// The look of a chart that stands alone: in `theme`'s colours.
+/// CSS rules of a standalone chart in the colors of `theme`.
 pub(crate) fn fixed_rules(theme: &Theme) -> String {
     let names = named(theme);
     rules(&|name| names.iter().find(|(n, _)| n == name).map_or_else(String::new, |(_, v)| (*v).to_owned()))
@@ -115,7 +114,8 @@ fn named(theme: &Theme) -> Vec<(String, &'static str)> {
     names
 }
 
-/// The rules with each colour as `colour` spells it. Simple class selectors only: every drawer of SVG knows those.
+/// The rules, with each color written by `colour`. They use only simple class selectors, which every SVG
+/// renderer supports.
 fn rules(colour: &dyn Fn(&str) -> String) -> String {
     let mut out = String::new();
     for i in 0..COLOURS + WAIT_COLOURS {
@@ -135,7 +135,7 @@ fn rules(colour: &dyn Fn(&str) -> String) -> String {
     out
 }
 
-/// The dash of series number `style`, as SVG spells it; absent for the first round of colours.
+/// Dash pattern of series number `style` in SVG; `None` for the first round of colors.
 pub(crate) fn dash(style: usize) -> Option<&'static str> {
     match (style / COLOURS) % 4 {
         0 => None,
@@ -145,7 +145,7 @@ pub(crate) fn dash(style: usize) -> Option<&'static str> {
     }
 }
 
-/// The marker of series number `style` around (0, 0), about nine pixels large.
+/// Marker of series number `style` around (0, 0), about nine pixels wide.
 pub(crate) fn marker(style: usize) -> &'static str {
     match (style + style / COLOURS) % COLOURS {
         0 => "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
@@ -181,7 +181,7 @@ mod tests {
     fn text_is_readable_and_series_are_seen() {
         for theme in [LIGHT, DARK] {
             assert!(contrast(theme.text, theme.background) >= 7.0);
-            // WCAG 2.2, AA: 4.5 for text, links with it, and 3 for what is drawn.
+            // WCAG 2.2, AA: contrast 4.5 for text including links, and 3 for graphics.
             for words in [theme.dim, theme.good, theme.warn, theme.bad, theme.foreign, theme.series[0]] {
                 assert!(contrast(words, theme.background) >= 4.5, "{words} on {}", theme.background);
             }

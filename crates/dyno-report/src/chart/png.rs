@@ -1,4 +1,4 @@
-//! Charts as PNG, drawn from the same SVG.
+//! Renders charts as PNG from their SVG.
 
 use std::sync::Arc;
 
@@ -7,28 +7,27 @@ use resvg::{tiny_skia, usvg};
 use super::model::Chart;
 use super::palette::LIGHT;
 use super::sheet::sheet;
-use super::svg::Look;
+use super::svg::SvgPlacement;
 
-/// Pixels for each unit of the picture: sharp on screens of twice the usual density, and in print.
+/// Pixels per unit of the picture: sharp on screens of twice the usual density, and in print.
 const SCALE: f32 = 2.0;
 
-/// Charts that cannot become a PNG.
+/// Errors of rendering charts as PNG.
 #[derive(Debug, thiserror::Error)]
 pub enum PngError {
-    /// There would be charts without text.
+    /// Without a font, charts would have no text.
     #[error(
         "this machine has no font to write the labels with: install one (fonts-dejavu-core), or write SVG"
     )]
     NoFont,
-    /// There would be nothing to see.
+    /// The report contains no chart.
     #[error("there is no chart to draw")]
     NoChart,
-    /// The drawing library refused.
     #[error("the picture cannot be drawn: {0}")]
     Draw(String),
 }
 
-/// The charts as one PNG on white.
+/// Renders the charts as one PNG on white.
 ///
 /// # Errors
 /// There is no chart, the machine has no font, or the picture is too large to draw.
@@ -43,12 +42,14 @@ pub fn png(charts: &[Chart]) -> Result<Vec<u8>, PngError> {
         fonts.faces().any(|face| face.families.iter().any(|(family, _)| family == name))
     };
     let chosen = family.into_iter().find(|name| has(&fonts, name)).map(str::to_owned);
-    let any = || fonts.faces().next().and_then(|face| face.families.first().map(|(name, _)| name.clone()));
-    let chosen = chosen.or_else(any).ok_or(PngError::NoFont)?;
+    let fallback_family =
+        || fonts.faces().next().and_then(|face| face.families.first().map(|(name, _)| name.clone()));
+    let chosen = chosen.or_else(fallback_family).ok_or(PngError::NoFont)?;
     fonts.set_sans_serif_family(chosen);
     let options = usvg::Options { fontdb: Arc::new(fonts), ..usvg::Options::default() };
     let failed = |error: &dyn std::fmt::Display| PngError::Draw(error.to_string());
-    let tree = usvg::Tree::from_str(&sheet(charts, Look::Fixed(&LIGHT)), &options).map_err(|e| failed(&e))?;
+    let tree = usvg::Tree::from_str(&sheet(charts, SvgPlacement::Fixed(&LIGHT)), &options)
+        .map_err(|e| failed(&e))?;
     let size = tree.size();
     let (width, height) = ((size.width() * SCALE).ceil() as u32, (size.height() * SCALE).ceil() as u32);
     let mut pixels = tiny_skia::Pixmap::new(width, height).ok_or_else(|| failed(&"it is too large"))?;

@@ -1,28 +1,25 @@
-//! In what an axis counts, and how its ticks are written.
+//! The quantities of axes and the format of their ticks.
 
 use dyno_analyze::number::{figure, fixed};
 
-/// What the values of an axis are, with their base unit.
+/// The quantity of an axis, with its base unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
-    /// Numbers of something, whose unit stands beside the label: `/s`, `MB/s`, `sessions`; may be empty.
+    /// Plain numbers; their unit is shown with the label: `/s`, `MB/s`, `sessions`; may be empty.
     Plain(&'static str),
-    /// Time in microseconds.
     Micros,
-    /// Time in seconds.
     Seconds,
-    /// A share in percent.
     Percent,
 }
 
-/// The unit that suits all values of one axis.
+/// The common unit for all values of one axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct AxisUnit {
-    /// Its name, for the label of the axis: `ms`; may be empty.
+    /// Name for the axis label: `ms`; may be empty.
     pub(crate) name: &'static str,
-    /// How many base units are one of it.
+    /// Number of base units in one of it.
     pub(crate) size: f64,
-    /// What stands behind every number of a tick: `k`.
+    /// Suffix of each number of a tick: `k`.
     pub(crate) suffix: &'static str,
 }
 
@@ -31,10 +28,10 @@ impl AxisUnit {
         Self { name, size, suffix }
     }
 
-    /// A tick's text; `step` is the distance to the next tick and decides the digits.
+    /// Text of a tick; `step` is the distance to the next tick and determines the digits.
     pub(crate) fn tick(self, value: f64, step: f64) -> String {
         let (value, step) = (value / self.size, (step / self.size).abs());
-        // As many as tell two neighbours apart: 2.5 needs one, 0.25 two.
+        // As many decimals as neighboring ticks need to differ: 2.5 needs one, 0.25 two.
         let exact = |decimals: &usize| {
             let scaled = step * 10f64.powi(*decimals as i32);
             (scaled - scaled.round()).abs() < 1e-6 * scaled.max(1.0)
@@ -69,7 +66,7 @@ impl Quantity {
         }
     }
 
-    /// A tick of a logarithmic axis, which carries its own unit: `500 µs`, `2 ms`, `20k`.
+    /// A tick of a logarithmic axis, which includes its unit: `500 µs`, `2 ms`, `20k`.
     pub(crate) fn log_tick(self, value: f64) -> String {
         match self {
             // A tenth of a microsecond below 1 µs; otherwise the unit in which the number is at least one.

@@ -1,23 +1,23 @@
-//! From values to places along an axis.
+//! Maps values to positions along an axis.
 
-use super::model::{Axis, Chart, Kind, MarkAt, ScaleKind};
+use super::model::{Chart, ChartAxis, MarkAt, ScaleKind, SeriesKind};
 use super::quantity::{AxisUnit, Quantity};
 use super::ticks;
 
-/// Ticks at given values that can be read beside each other.
+/// Maximum number of given ticks that remain readable.
 const GIVEN_MAX: usize = 12;
 
-/// Ticks that an axis should have, about.
+/// Desired number of ticks, approximately.
 const TICKS_WANTED: usize = 5;
 
-/// How far beyond the end of an axis a value is still drawn, at its end: rounding of sums.
+/// Values up to this factor beyond the axis end are drawn at its end: sums are rounded.
 const EDGE: f64 = 1.005;
 
-/// The values that an axis has to show.
+/// The range of values on an axis.
 #[derive(Debug, Clone, Copy)]
 struct Extent {
     least: f64,
-    /// The least above zero, for logarithms.
+    /// The smallest value above zero, for logarithms.
     least_positive: f64,
     most: f64,
 }
@@ -37,14 +37,14 @@ impl Extent {
     }
 }
 
-/// One tick: where, and its text.
+/// Position and text of a tick.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tick {
     pub(crate) value: f64,
     pub(crate) text: String,
 }
 
-/// An axis that knows its values.
+/// An axis with the range of its values.
 #[derive(Debug, Clone)]
 pub(crate) struct Scale {
     pub(crate) log: bool,
@@ -55,11 +55,12 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// The scale of the axis to the right.
+    /// The scale of the horizontal axis.
     pub(crate) fn of_x(chart: &Chart) -> Self {
         let points = chart.series.iter().flat_map(|s| s.points.iter().map(move |p| (s.kind, p)));
-        let ends = points
-            .flat_map(|(kind, p)| [p.x, if matches!(kind, Kind::Bar | Kind::Tile) { p.x_end } else { p.x }]);
+        let ends = points.flat_map(|(kind, p)| {
+            [p.x, if matches!(kind, SeriesKind::Bar | SeriesKind::Tile) { p.x_end } else { p.x }]
+        });
         let marks = chart.marks.iter().filter_map(|mark| match mark.at {
             MarkAt::X(x) => Some(x),
             _ => None,
@@ -67,14 +68,14 @@ impl Scale {
         Self::of(&chart.x, Extent::of(ends.chain(marks)))
     }
 
-    /// The scale of the axis upwards.
+    /// The scale of the vertical axis.
     pub(crate) fn of_y(chart: &Chart) -> Self {
-        let plain = chart.series.iter().filter(|s| !matches!(s.kind, Kind::Area | Kind::Column));
+        let plain = chart.series.iter().filter(|s| !matches!(s.kind, SeriesKind::Area | SeriesKind::Column));
         let plain = plain.flat_map(|s| &s.points).flat_map(|p| {
             let (low, high) = p.range.unwrap_or((p.y, p.y));
             [p.y, low, high]
         });
-        let stacked = [Kind::Area, Kind::Column].into_iter().flat_map(|kind| chart.stacked(kind));
+        let stacked = [SeriesKind::Area, SeriesKind::Column].into_iter().flat_map(|kind| chart.stacked(kind));
         let stacked = stacked.flat_map(|(_, parts)| parts).map(|part| part.to);
         let marks = chart.marks.iter().filter_map(|mark| match mark.at {
             MarkAt::Y(y) => Some(y),
@@ -83,7 +84,7 @@ impl Scale {
         Self::of(&chart.y, Extent::of(plain.chain(stacked).chain(marks)))
     }
 
-    fn of(axis: &Axis, extent: Extent) -> Self {
+    fn of(axis: &ChartAxis, extent: Extent) -> Self {
         match &axis.scale {
             ScaleKind::Ordinal(categories) => {
                 let ticks = categories.iter().enumerate();
@@ -97,36 +98,37 @@ impl Scale {
         }
     }
 
-    /// The texts say what the values are, so there is no unit.
-    fn named(axis: &Axis, extent: Extent) -> Self {
+    /// The texts describe the values, so no unit is shown.
+    fn named(axis: &ChartAxis, extent: Extent) -> Self {
         let high = if extent.most.is_finite() && extent.most > 0.0 { extent.most } else { 1.0 };
         let ticks = axis.named.iter().filter(|(value, _)| (0.0..=high).contains(value));
         let ticks = ticks.map(|(value, text)| Tick { value: *value, text: text.clone() }).collect();
         Self { log: false, low: 0.0, high, ticks, unit: AxisUnit { name: "", size: 1.0, suffix: "" } }
     }
 
-    /// The ticks that the axis asks for, unless there are too many to be read: then round numbers do.
-    fn given(axis: &Axis) -> &[f64] {
+    /// The requested ticks, unless too many to be readable; then round numbers are used.
+    fn axis_ticks(axis: &ChartAxis) -> &[f64] {
         if axis.ticks_at.len() > GIVEN_MAX { &[] } else { &axis.ticks_at }
     }
 
-    fn linear(axis: &Axis, extent: Extent) -> Self {
-        let given = Self::given(axis);
-        // Shares that add up to a trace over 100 % are 100 %.
+    fn linear(axis: &ChartAxis, extent: Extent) -> Self {
+        let fixed_ticks = Self::axis_ticks(axis);
+        // Shares whose sum is slightly over 100 % are drawn as 100 %.
         let most = match axis.reaches {
             Some(reach) if extent.most <= reach * EDGE => reach,
             _ => extent.most,
         };
         let most = if most.is_finite() && most > 0.0 { most } else { 1.0 };
         let clock = axis.quantity == Quantity::Seconds;
-        let mut values = match (given.is_empty(), clock) {
-            (false, _) => given.to_vec(),
+        let mut values = match (fixed_ticks.is_empty(), clock) {
+            (false, _) => fixed_ticks.to_vec(),
             (true, true) => ticks::clock(most, TICKS_WANTED),
             (true, false) => ticks::linear(most, TICKS_WANTED),
         };
         let step = values.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
-        // The last round number encloses the data; a clock ends where the data ends, and so do given ticks with some air.
-        let high = match (given.is_empty(), clock) {
+        // Round numbers extend beyond the data; a clock ends with the data; given ticks end with some space
+        // after them.
+        let high = match (fixed_ticks.is_empty(), clock) {
             (true, false) => *values.last().unwrap_or(&most),
             (true, true) => most,
             (false, _) => most * 1.04,
@@ -138,9 +140,9 @@ impl Scale {
         Self { log: false, low: 0.0, high, ticks, unit }
     }
 
-    fn log(axis: &Axis, extent: Extent) -> Self {
+    fn log(axis: &ChartAxis, extent: Extent) -> Self {
         let (min, max) = (extent.least_positive, extent.most.max(extent.least_positive));
-        let given = Self::given(axis);
+        let fixed_ticks = Self::axis_ticks(axis);
         let (low, high, values) = if axis.ticks_at.is_empty() {
             let values = ticks::log(min, max);
             let (low, high) = (values[0], *values.last().unwrap_or(&max));
@@ -148,12 +150,12 @@ impl Scale {
         } else {
             let air = (max / min).powf(0.04).max(1.05);
             let round = || ticks::log(min, max);
-            let values = if given.is_empty() { round() } else { given.to_vec() };
+            let values = if fixed_ticks.is_empty() { round() } else { fixed_ticks.to_vec() };
             (min / air, max * air, values.into_iter().filter(|&tick| tick > 0.0).collect())
         };
         let ticks = values.into_iter().filter(|value| (low..=high).contains(value));
         let ticks = ticks.map(|value| Tick { value, text: axis.quantity.log_tick(value) }).collect();
-        // Ticks carry their units, so the label needs none but that of plain numbers.
+        // Ticks include their units, so the label needs a unit only for plain numbers.
         let name = match axis.quantity {
             Quantity::Micros => "",
             other => other.unit_for(0.0).name,
@@ -161,14 +163,14 @@ impl Scale {
         Self { log: true, low, high, ticks, unit: AxisUnit { name, size: 1.0, suffix: "" } }
     }
 
-    /// How far along the axis `value` lies: 0 at its begin, 1 at its end; absent where it cannot be drawn.
+    /// Position of `value` along the axis: 0 at its start, 1 at its end; `None` if it cannot be drawn.
     pub(crate) fn share(&self, value: f64) -> Option<f64> {
         let share = if self.log {
             (value / self.low).ln() / (self.high / self.low).ln()
         } else {
             (value - self.low) / (self.high - self.low)
         };
-        // A point outside would be drawn over labels.
+        // A point outside the plot would be drawn over labels.
         (share.is_finite() && (-1e-6..=EDGE).contains(&share)).then_some(share.min(1.0))
     }
 }
@@ -176,10 +178,10 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::{Point, Series};
+    use crate::chart::{ChartPoint, ChartSeries};
 
-    fn chart(x: Axis, y: Axis, points: Vec<Point>) -> Chart {
-        let series = Series { name: "s".into(), kind: Kind::Line, style: 0, points };
+    fn chart(x: ChartAxis, y: ChartAxis, points: Vec<ChartPoint>) -> Chart {
+        let series = ChartSeries { name: "s".into(), kind: SeriesKind::Line, style: 0, points };
         Chart {
             id: "c".into(),
             title: String::new(),
@@ -193,11 +195,11 @@ mod tests {
 
     #[test]
     fn every_point_lies_on_the_axes() {
-        let points: Vec<Point> =
-            (1..=7).map(|i| Point::at(f64::from(1 << (i - 1)), 37.3 * f64::from(i))).collect();
+        let points: Vec<ChartPoint> =
+            (1..=7).map(|i| ChartPoint::at(f64::from(1 << (i - 1)), 37.3 * f64::from(i))).collect();
         let sessions =
-            Axis::log("sessions", Quantity::Plain("")).ticks_at(points.iter().map(|p| p.x).collect());
-        let chart = chart(sessions, Axis::log("p99", Quantity::Micros), points.clone());
+            ChartAxis::log("sessions", Quantity::Plain("")).ticks_at(points.iter().map(|p| p.x).collect());
+        let chart = chart(sessions, ChartAxis::log("p99", Quantity::Micros), points.clone());
         let (x, y) = (Scale::of_x(&chart), Scale::of_y(&chart));
         assert!(points.iter().all(|p| x.share(p.x).is_some() && y.share(p.y).is_some()));
         assert_eq!(
@@ -209,14 +211,15 @@ mod tests {
 
     #[test]
     fn too_many_given_ticks_give_way_to_round_ones() {
-        let points: Vec<Point> = (1..=200).map(|i| Point::at(f64::from(i), 5.0)).collect();
+        let points: Vec<ChartPoint> = (1..=200).map(|i| ChartPoint::at(f64::from(i), 5.0)).collect();
         let at: Vec<f64> = points.iter().map(|p| p.x).collect();
-        for axis in
-            [Axis::log("sessions", Quantity::Plain("")), Axis::linear("sessions", Quantity::Plain(""))]
-        {
+        for axis in [
+            ChartAxis::log("sessions", Quantity::Plain("")),
+            ChartAxis::linear("sessions", Quantity::Plain("")),
+        ] {
             let scale = Scale::of_x(&chart(
                 axis.ticks_at(at.clone()),
-                Axis::linear("y", Quantity::Micros),
+                ChartAxis::linear("y", Quantity::Micros),
                 points.clone(),
             ));
             let texts: Vec<&str> = scale.ticks.iter().map(|t| t.text.as_str()).collect();
@@ -227,9 +230,9 @@ mod tests {
 
     #[test]
     fn one_point_and_none_have_axes_too() {
-        for points in [vec![], vec![Point::at(1.0, 0.0)], vec![Point::at(5.0, 5.0)]] {
-            for y in [Axis::linear("y", Quantity::Micros), Axis::log("y", Quantity::Micros)] {
-                let chart = chart(Axis::linear("x", Quantity::Seconds), y, points.clone());
+        for points in [vec![], vec![ChartPoint::at(1.0, 0.0)], vec![ChartPoint::at(5.0, 5.0)]] {
+            for y in [ChartAxis::linear("y", Quantity::Micros), ChartAxis::log("y", Quantity::Micros)] {
+                let chart = chart(ChartAxis::linear("x", Quantity::Seconds), y, points.clone());
                 for scale in [Scale::of_x(&chart), Scale::of_y(&chart)] {
                     assert!(scale.high > scale.low && !scale.ticks.is_empty(), "{scale:?}");
                 }

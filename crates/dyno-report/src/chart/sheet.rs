@@ -1,13 +1,12 @@
-//! Several charts as one picture: two beside each other.
+//! Several charts in one picture, two per row.
 
 use super::model::Chart;
-use super::svg::{Look, WIDTH, draw, num, style_of};
+use super::svg::{SvgPlacement, WIDTH, draw, num, style_of};
 
-/// Room around each chart.
 const GAP: f64 = 16.0;
 
-/// The charts as one SVG that stands alone, in rows of two; a single chart alone.
-pub fn sheet(charts: &[Chart], look: Look) -> String {
+/// The charts as one standalone SVG in rows of two; a single chart fills its row.
+pub fn sheet(charts: &[Chart], look: SvgPlacement) -> String {
     let across = if charts.len() > 1 { 2.0 } else { 1.0 };
     let mut body = String::new();
     let mut top = GAP;

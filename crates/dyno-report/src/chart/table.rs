@@ -1,15 +1,15 @@
-//! A chart as a table: the same figures for who cannot see it, or wants to have them exactly.
+//! A chart as a table, for readers who cannot see the chart or need exact figures.
 
 use dyno_analyze::number::{ABSENT, figure, percent, time_us};
 
-use super::model::{Axis, Chart, Kind, Point, ScaleKind, Series};
+use super::model::{Chart, ChartAxis, ChartPoint, ChartSeries, ScaleKind, SeriesKind};
 use super::quantity::Quantity;
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 
-/// Rows of one table; a long course of time is thinned to them, and exports have all of it.
+/// Maximum rows of a table; a longer series is thinned, and exports contain all of it.
 const ROWS_MAX: usize = 120;
 
-/// The figures of a chart, and whether rows were left out for length.
+/// The figures of a chart, and whether rows were left out to limit the length.
 pub(crate) fn grid(chart: &Chart) -> (Grid, bool) {
     let columns: Vec<(String, Vec<(f64, String)>)> =
         chart.series.iter().flat_map(|s| of_series(chart, s)).collect();
@@ -18,26 +18,26 @@ pub(crate) fn grid(chart: &Chart) -> (Grid, bool) {
     places.dedup();
     let every = places.len().div_ceil(ROWS_MAX).max(1);
     let mut heads =
-        vec![Head::figures(if chart.x.label.is_empty() { "" } else { &chart.x.label }, unit(&chart.x))];
-    heads.extend(columns.iter().map(|(name, _)| Head::figures(name, unit(&chart.y))));
+        vec![GridHead::figures(if chart.x.label.is_empty() { "" } else { &chart.x.label }, unit(&chart.x))];
+    heads.extend(columns.iter().map(|(name, _)| GridHead::figures(name, unit(&chart.y))));
     let mut grid = Grid::new(heads);
     for x in places.iter().step_by(every) {
-        let mut cells = vec![Cell::text(&place(&chart.x, *x))];
+        let mut cells = vec![GridCell::text(&place(&chart.x, *x))];
         cells.extend(columns.iter().map(|(_, own)| {
             let shown = own.iter().find(|(at, _)| at == x).map_or(ABSENT, |(_, text)| text);
-            Cell::text(shown)
+            GridCell::text(shown)
         }));
         grid.row(cells);
     }
     (grid, every > 1)
 }
 
-/// One series as columns: tiles as one for each of their rows, all others as one.
-fn of_series(chart: &Chart, series: &Series) -> Vec<(String, Vec<(f64, String)>)> {
-    if series.kind != Kind::Tile {
-        let text = |point: &Point| {
+/// One series as columns: tiles have one column for each of their rows, other series one in total.
+fn of_series(chart: &Chart, series: &ChartSeries) -> Vec<(String, Vec<(f64, String)>)> {
+    if series.kind != SeriesKind::Tile {
+        let text = |point: &ChartPoint| {
             let shown = shown(chart.y.quantity, point.y);
-            match point.range.filter(|(low, high)| series.kind == Kind::Line && low < high) {
+            match point.range.filter(|(low, high)| series.kind == SeriesKind::Line && low < high) {
                 Some((low, high)) => format!(
                     "{shown} ({} – {})",
                     self::shown(chart.y.quantity, low),
@@ -53,16 +53,16 @@ fn of_series(chart: &Chart, series: &Series) -> Vec<(String, Vec<(f64, String)>)
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     rows.dedup();
     let column = |(low, high): (f64, f64)| {
-        let own = series.points.iter().filter(|point| point.range == Some((low, high)));
+        let tiles = series.points.iter().filter(|point| point.range == Some((low, high)));
         let quantity = chart.y.quantity;
         let name = format!("{} – {}", shown(quantity, low), shown(quantity, high));
-        (name, own.map(|point| (point.x, point.label.clone())).collect())
+        (name, tiles.map(|point| (point.x, point.label.clone())).collect())
     };
     rows.into_iter().map(column).collect()
 }
 
-/// The unit of a head; times and shares carry theirs in each cell.
-fn unit(axis: &Axis) -> &'static str {
+/// Unit in the column head; times and shares have it in each cell.
+fn unit(axis: &ChartAxis) -> &'static str {
     match axis.quantity {
         Quantity::Plain(unit) => unit,
         Quantity::Seconds => "s",
@@ -70,7 +70,7 @@ fn unit(axis: &Axis) -> &'static str {
     }
 }
 
-fn place(axis: &Axis, x: f64) -> String {
+fn place(axis: &ChartAxis, x: f64) -> String {
     match &axis.scale {
         ScaleKind::Ordinal(categories) => categories.get(x as usize).map_or_else(String::new, |category| {
             if category.group.is_empty() {
@@ -98,13 +98,13 @@ fn shown(quantity: Quantity, value: f64) -> String {
 mod tests {
     use super::*;
 
-    fn chart(series: Vec<Series>) -> Chart {
+    fn chart(series: Vec<ChartSeries>) -> Chart {
         Chart {
             id: "c".into(),
             title: String::new(),
             about: String::new(),
-            x: Axis::linear("sessions", Quantity::Plain("")),
-            y: Axis::log("time", Quantity::Micros),
+            x: ChartAxis::linear("sessions", Quantity::Plain("")),
+            y: ChartAxis::log("time", Quantity::Micros),
             series,
             marks: vec![],
         }
@@ -112,9 +112,13 @@ mod tests {
 
     #[test]
     fn every_figure_of_a_chart_is_in_its_table() {
-        let point = |x: f64, y: f64| Point { range: Some((y - 1.0, y + 1.0)), ..Point::at(x, y) };
-        let series =
-            |name: &str, points: Vec<Point>| Series { name: name.into(), kind: Kind::Line, style: 0, points };
+        let point = |x: f64, y: f64| ChartPoint { range: Some((y - 1.0, y + 1.0)), ..ChartPoint::at(x, y) };
+        let series = |name: &str, points: Vec<ChartPoint>| ChartSeries {
+            name: name.into(),
+            kind: SeriesKind::Line,
+            style: 0,
+            points,
+        };
         let (grid, cut) = grid(&chart(vec![
             series("a", vec![point(1.0, 10.0), point(2.0, 20.0)]),
             series("b", vec![point(2.0, 30.0)]),
@@ -127,7 +131,7 @@ mod tests {
         assert_eq!(cells[0][2], ABSENT);
         assert!(cells[1][1].starts_with("20.0 µs (19.0 µs – 21.0 µs)"), "{cells:?}");
         assert!(!cut && cells.len() == 2);
-        let many = (0..1_000).map(|x| Point::at(f64::from(x), 1.0)).collect();
+        let many = (0..1_000).map(|x| ChartPoint::at(f64::from(x), 1.0)).collect();
         let (long, cut) = super::grid(&chart(vec![series("a", many)]));
         assert!(cut && long.rows.len() <= ROWS_MAX);
     }

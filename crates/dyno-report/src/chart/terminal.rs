@@ -1,30 +1,28 @@
-//! A chart as text: lines in dots, points in letters, both axes with their units.
+//! A chart as text: lines as dots, points as letters, and both axes with their units.
 
-use super::model::{Chart, Kind, Point, Series};
+use super::model::{Chart, ChartPoint, ChartSeries, SeriesKind};
 use super::scale::Scale;
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, truncate, width};
 
-/// Widest that a chart gets; wider ones are no easier to read.
+/// Maximum width of a chart; a wider one is no easier to read.
 const COLUMNS_MAX: usize = 100;
 
-/// Lines of the plot.
 const ROWS: usize = 16;
 
-/// What is drawn with.
+/// The character set of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Glyphs {
     /// Braille dots, box corners, filled marks.
     Unicode,
-    /// Nothing but ASCII.
     Ascii,
 }
 
-/// Marks of series; those of ASCII are letters that differ in shape.
+/// Marks of series; the ASCII marks are letters of different shapes.
 const MARKS: [(char, char); 8] =
     [('●', 'o'), ('■', 'x'), ('▲', '*'), ('◆', '+'), ('○', 'a'), ('□', 'b'), ('△', 'c'), ('◇', 'd')];
 
-/// Cells of the plot; each holds eight dots, or a mark.
+/// Cells of the plot; each contains eight dots or a mark.
 struct Canvas {
     columns: usize,
     rows: usize,
@@ -37,7 +35,7 @@ impl Canvas {
         Self { columns, rows, dots: vec![0; columns * rows], marks: vec![None; columns * rows] }
     }
 
-    /// The dot at these shares of width and height, counted in dots: two columns and four rows for each cell.
+    /// Dot position for these shares of width and height: each cell has two columns and four rows of dots.
     fn spot(&self, x: f64, y: f64) -> (usize, usize) {
         let dots = |share: f64, count: usize| (share.clamp(0.0, 1.0) * (count - 1) as f64).round() as usize;
         (dots(x, self.columns * 2), self.rows * 4 - 1 - dots(y, self.rows * 4))
@@ -76,12 +74,13 @@ impl Canvas {
     }
 }
 
-/// The chart as lines of text, at most 100 columns wide. Stacks, bars and marks are for pictures; lines and fits are drawn.
+/// The chart as lines of text, at most 100 columns wide. Only lines and fits are drawn, not stacks, bars and
+/// marks.
 pub fn text_chart(chart: &Chart, glyphs: Glyphs, style: &Style) -> String {
     let drawn: Vec<_> = chart
         .series
         .iter()
-        .filter(|s| matches!(s.kind, Kind::Line | Kind::Fit) && !s.points.is_empty())
+        .filter(|s| matches!(s.kind, SeriesKind::Line | SeriesKind::Fit) && !s.points.is_empty())
         .collect();
     if drawn.is_empty() {
         return String::new();
@@ -90,12 +89,12 @@ pub fn text_chart(chart: &Chart, glyphs: Glyphs, style: &Style) -> String {
     let margin = y.ticks.iter().map(|tick| width(&ascii(&tick.text, glyphs))).max().unwrap_or(0) + 1;
     let columns = style.columns().min(COLUMNS_MAX).saturating_sub(margin + 2).max(20);
     let mut canvas = Canvas::new(columns, ROWS);
-    let spot = |canvas: &Canvas, p: &Point| Some(canvas.spot(x.share(p.x)?, y.share(p.y)?));
+    let spot = |canvas: &Canvas, p: &ChartPoint| Some(canvas.spot(x.share(p.x)?, y.share(p.y)?));
     for series in &drawn {
         let spots: Vec<_> = series.points.iter().filter_map(|p| spot(&canvas, p)).collect();
         spots.windows(2).for_each(|pair| canvas.segment(pair[0], pair[1]));
     }
-    for series in drawn.iter().filter(|s| s.kind == Kind::Line && s.points.len() <= columns / 2) {
+    for series in drawn.iter().filter(|s| s.kind == SeriesKind::Line && s.points.len() <= columns / 2) {
         for at in series.points.iter().filter_map(|p| spot(&canvas, p)).collect::<Vec<_>>() {
             canvas.mark(at, mark(series.style, glyphs));
         }
@@ -118,8 +117,8 @@ pub fn text_chart(chart: &Chart, glyphs: Glyphs, style: &Style) -> String {
         out.push('\n');
     }
     out.push_str(&foot(&x, &ascii(&label(&chart.x.label, x.unit.name), glyphs), margin, columns, glyphs));
-    // A line with gaps is several series of one name.
-    let mut named: Vec<&Series> = Vec::new();
+    // A line with gaps consists of several series with one name.
+    let mut named: Vec<&ChartSeries> = Vec::new();
     for series in drawn {
         if !named.iter().any(|known| (&known.name, known.style) == (&series.name, series.style)) {
             named.push(series);
@@ -136,7 +135,7 @@ fn mark(style: usize, glyphs: Glyphs) -> char {
     if glyphs == Glyphs::Unicode { unicode } else { ascii }
 }
 
-/// `text` in the characters that `glyphs` has.
+/// `text` converted to the characters of `glyphs`.
 fn ascii(text: &str, glyphs: Glyphs) -> String {
     if glyphs == Glyphs::Unicode {
         return text.to_owned();
@@ -157,7 +156,7 @@ fn label(label: &str, unit: &str) -> String {
     if unit.is_empty() || unit == label { label } else { format!("{label}, {unit}") }
 }
 
-/// The tick that belongs to each row, if one does.
+/// The tick of each row, if it has one.
 fn row_labels(y: &Scale) -> Vec<Option<String>> {
     let mut rows = vec![None; ROWS];
     for tick in &y.ticks {
@@ -169,7 +168,7 @@ fn row_labels(y: &Scale) -> Vec<Option<String>> {
     rows
 }
 
-/// The axis to the right, its ticks where they do not touch, and its label.
+/// The horizontal axis with the ticks that fit, and its label.
 fn foot(x: &Scale, label: &str, margin: usize, columns: usize, glyphs: Glyphs) -> String {
     let (corner, dash, tick_mark) =
         if glyphs == Glyphs::Unicode { ('└', '─', '┬') } else { ('+', '-', '+') };
@@ -198,11 +197,11 @@ fn foot(x: &Scale, label: &str, margin: usize, columns: usize, glyphs: Glyphs) -
     )
 }
 
-fn legend(drawn: &[&super::Series], margin: usize, columns: usize, glyphs: Glyphs) -> String {
+fn legend(drawn: &[&super::ChartSeries], margin: usize, columns: usize, glyphs: Glyphs) -> String {
     let mut lines = vec![String::new()];
     for series in drawn {
         let dots = if glyphs == Glyphs::Unicode { '⠒' } else { '.' };
-        let sample = if series.kind == Kind::Fit { dots } else { mark(series.style, glyphs) };
+        let sample = if series.kind == SeriesKind::Fit { dots } else { mark(series.style, glyphs) };
         let entry = format!("{sample} {}", ascii(&truncate(&clean(&series.name), 40), glyphs));
         let line = lines.last_mut().expect("there is always a line");
         if line.is_empty() {
@@ -220,22 +219,23 @@ fn legend(drawn: &[&super::Series], margin: usize, columns: usize, glyphs: Glyph
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::{Axis, Quantity, Series};
+    use crate::chart::{ChartAxis, ChartSeries, Quantity};
 
     fn curve(points: usize) -> Chart {
-        let at = |i: usize| Point::at((i + 1) as f64, 10_000.0 * (i + 1) as f64 / (1.0 + 0.1 * i as f64));
-        let series = |style| Series {
+        let at =
+            |i: usize| ChartPoint::at((i + 1) as f64, 10_000.0 * (i + 1) as f64 / (1.0 + 0.1 * i as f64));
+        let series = |style| ChartSeries {
             name: format!("{style}0 % updates"),
-            kind: Kind::Line,
+            kind: SeriesKind::Line,
             style,
-            points: (0..points).map(at).map(|p| Point { y: p.y / (1.0 + style as f64), ..p }).collect(),
+            points: (0..points).map(at).map(|p| ChartPoint { y: p.y / (1.0 + style as f64), ..p }).collect(),
         };
         Chart {
             id: "throughput".into(),
             title: "Throughput by sessions".into(),
             about: String::new(),
-            x: Axis::linear("sessions", Quantity::Plain("")),
-            y: Axis::linear("operations", Quantity::Plain("/s")),
+            x: ChartAxis::linear("sessions", Quantity::Plain("")),
+            y: ChartAxis::linear("operations", Quantity::Plain("/s")),
             series: vec![series(0), series(1)],
             marks: vec![],
         }
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn ascii_is_ascii() {
         let mut chart = curve(7);
-        chart.y = Axis::log("service time, µs – p99", Quantity::Micros);
+        chart.y = ChartAxis::log("service time, µs – p99", Quantity::Micros);
         let text = text_chart(&chart, Glyphs::Ascii, &Style::default());
         assert!(text.is_ascii(), "{text}");
         assert!(text.contains('o') && text.contains('x'));

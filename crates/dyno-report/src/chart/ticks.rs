@@ -1,4 +1,4 @@
-//! Round numbers along an axis.
+//! Chooses round numbers for the ticks of an axis.
 
 /// Round values that cover `0..=max` in steps of 1, 2, 2.5 or 5 × 10ⁿ: about `wanted` of them, the last at or above `max`.
 pub(crate) fn linear(max: f64, wanted: usize) -> Vec<f64> {
@@ -8,7 +8,7 @@ pub(crate) fn linear(max: f64, wanted: usize) -> Vec<f64> {
     (0..=count).map(|i| i as f64 * step).collect()
 }
 
-/// As [`linear`], in steps that clocks have: 1, 2, 5, 10, 15, 30 of a unit of 60.
+/// Like [`linear`], with clock steps: 1, 2, 5, 10, 15, 30 of a unit of 60.
 pub(crate) fn clock(max: f64, wanted: usize) -> Vec<f64> {
     const STEPS: [f64; 7] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0];
     let rough = max / wanted.max(1) as f64;
@@ -31,7 +31,7 @@ fn round_step(rough: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0].into_iter().find(|digit| digit * power >= rough * 0.999_999).unwrap_or(10.0) * power
 }
 
-/// Ticks of a logarithmic axis: 1, 2, 5 × 10ⁿ around `min..=max`, the outermost ones enclosing it.
+/// Ticks of a logarithmic axis: 1, 2, 5 × 10ⁿ, with the outermost ticks enclosing `min..=max`.
 pub(crate) fn log(min: f64, max: f64) -> Vec<f64> {
     let first = min.log10().floor() as i32;
     let last = max.log10().floor() as i32;

@@ -1,4 +1,4 @@
-//! Records out of a page, one after the other: a page may hold more of them than fit into memory together.
+//! Reads records from a page one at a time: together they may not fit into memory.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,16 +13,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess
 
 use super::{EmbeddedError, OPEN, PACKED, VERSION};
 
-/// Largest unpacked size that is read: 4 GiB.
+/// Maximum unpacked size: 4 GiB.
 const UNPACKED_BYTES_MAX: u64 = 4 << 30;
 
-/// Largest content that is read where the records are not packed.
+/// Maximum size of unpacked content.
 const PLAIN_BYTES_MAX: u64 = RECORD_BYTES_MAX;
 
-/// Bytes in which the beginning of packed records is looked for; conclusions stand before it.
+/// Packed records must begin within this number of bytes; the conclusions precede them.
 const HEAD_BYTES_MAX: usize = 64 << 20;
 
-/// What stands before packed records.
+/// The JSON before packed records.
 #[derive(Deserialize)]
 struct Head {
     version: u32,
@@ -31,14 +31,14 @@ struct Head {
     conclusions: Vec<serde_json::Value>,
 }
 
-/// What was read, beside the records.
+/// What was read besides the records.
 #[derive(Debug, Default)]
 pub struct Embedded {
-    /// How many records there were.
+    /// Number of records that were read.
     pub count: usize,
-    /// What commands concluded from them.
+    /// Conclusions of the commands that made the runs.
     pub conclusions: Vec<Conclusion>,
-    /// What of it cannot be read at all; the records are whole without it.
+    /// Number of conclusions that cannot be read; the records are complete without them.
     pub unread: usize,
 }
 
@@ -51,10 +51,10 @@ impl Embedded {
     }
 }
 
-/// The records in a report's HTML.
+/// Reads the records in a report's HTML.
 ///
 /// # Errors
-/// The page holds none, or they are damaged or of another version.
+/// The page contains none, or they are damaged or of another version.
 pub fn records(html: &str) -> Result<Vec<RunRecord>, EmbeddedError> {
     let mut records = Vec::new();
     each(html.as_bytes(), |record| {
@@ -64,12 +64,12 @@ pub fn records(html: &str) -> Result<Vec<RunRecord>, EmbeddedError> {
     Ok(records)
 }
 
-/// Hands each record in a report's HTML to `take`, and returns how many there were and what was concluded from them. Not more
-/// than one is held.
+/// Passes each record in a report's HTML to `take`, and returns the number of records and the conclusions.
+/// Only one record is in memory at a time.
 ///
 /// # Errors
-/// The page holds none, or they are damaged or of another version; what was handed out before has to be thrown away. And
-/// what `take` returns.
+/// The page contains none, or they are damaged or of another version; records passed before the error must be
+/// discarded. Also errors of `take`.
 pub fn each<E: From<EmbeddedError>>(
     mut page: impl BufRead,
     mut take: impl FnMut(RunRecord) -> Result<(), E>,
@@ -77,7 +77,7 @@ pub fn each<E: From<EmbeddedError>>(
     if !skip_past(&mut page, OPEN.as_bytes()).map_err(damaged)? {
         return Err(EmbeddedError::NoRecords.into());
     }
-    let mut content = Content { page, ended: false };
+    let mut content = Content { page, is_at_end: false };
     let mut head = Vec::new();
     let is_packed = head_of(&mut content, &mut head).map_err(damaged)?;
     let mut count = 0;
@@ -85,24 +85,25 @@ pub fn each<E: From<EmbeddedError>>(
         count += 1;
         take(record)
     };
-    let told = match is_packed {
-        true => packed(&head, &mut content, &mut counted)?,
-        false => plain(head.chain(&mut content).take(PLAIN_BYTES_MAX), &mut counted)?,
+    let embedded = match is_packed {
+        true => read_packed(&head, &mut content, &mut counted)?,
+        false => read_plain(head.chain(&mut content).take(PLAIN_BYTES_MAX), &mut counted)?,
     };
-    if !content.ended {
-        return Err(EmbeddedError::Damaged("they are cut off".into()).into());
+    if !content.is_at_end {
+        return Err(EmbeddedError::Damaged("the page ends too early".into()).into());
     }
-    if count != told.count {
-        return Err(EmbeddedError::Damaged(format!("there are {count} of {}", told.count)).into());
+    if count != embedded.count {
+        return Err(EmbeddedError::Damaged(format!("there are {count} of {}", embedded.count)).into());
     }
-    Ok(told)
+    Ok(embedded)
 }
 
 fn damaged(error: impl fmt::Display) -> EmbeddedError {
     EmbeddedError::Damaged(error.to_string())
 }
 
-/// Reads until behind `mark`; false if it does not come. The first byte of `mark` is nowhere else in it.
+/// Reads up to the end of `mark`; false if the input ends first. The first byte of `mark` must not occur in
+/// it again.
 fn skip_past(page: &mut impl BufRead, mark: &[u8]) -> io::Result<bool> {
     let mut matched = 0;
     loop {
@@ -125,11 +126,11 @@ fn skip_past(page: &mut impl BufRead, mark: &[u8]) -> io::Result<bool> {
     }
 }
 
-/// The element's content: it holds no `<`, so there it ends.
+/// The element's content, which ends at the first `<`.
 struct Content<R> {
     page: R,
-    /// Whether the end of the element was seen.
-    ended: bool,
+    /// Whether the end of the element was reached.
+    is_at_end: bool,
 }
 
 impl<R: BufRead> Read for Content<R> {
@@ -146,7 +147,7 @@ impl<R: BufRead> BufRead for Content<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let buffer = self.page.fill_buf()?;
         let end = buffer.iter().position(|&byte| byte == b'<').unwrap_or(buffer.len());
-        self.ended |= end < buffer.len();
+        self.is_at_end |= end < buffer.len();
         Ok(&buffer[..end])
     }
 
@@ -155,10 +156,10 @@ impl<R: BufRead> BufRead for Content<R> {
     }
 }
 
-/// Reads the head and says whether packed records follow it. If not, all of the content that was read is in `head`.
+/// Reads the head and returns whether packed records follow. If not, `head` contains all content read so far.
 fn head_of(content: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<bool> {
     while head.len() < HEAD_BYTES_MAX {
-        // The mark ends with a quotation mark, and so may come to an end wherever one is.
+        // The mark ends with a quotation mark, so it may end at any of them.
         if content.take((HEAD_BYTES_MAX - head.len()) as u64).read_until(b'"', head)? == 0 {
             return Ok(false);
         }
@@ -173,8 +174,8 @@ fn head_of(content: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Records as JSON lines, compressed, in base64; returns how many there should be, and what was concluded.
-fn packed<E: From<EmbeddedError>>(
+/// Reads compressed JSON lines in base64; returns the expected number of records, and the conclusions.
+fn read_packed<E: From<EmbeddedError>>(
     head: &[u8],
     content: &mut impl BufRead,
     take: &mut impl FnMut(RunRecord) -> Result<(), E>,
@@ -184,7 +185,7 @@ fn packed<E: From<EmbeddedError>>(
     if head.version != VERSION {
         return Err(EmbeddedError::Version { found: head.version }.into());
     }
-    let base64 = DecoderReader::new(Quoted { content, ended: false }, &BASE64);
+    let base64 = DecoderReader::new(Quoted { content, is_at_end: false }, &BASE64);
     let mut lines = BufReader::new(ZlibDecoder::new(base64).take(UNPACKED_BYTES_MAX));
     let mut line = String::new();
     loop {
@@ -195,20 +196,20 @@ fn packed<E: From<EmbeddedError>>(
         }
         take(RunRecord::from_json(line.trim_end()).map_err(EmbeddedError::from)?)?;
     }
-    // The string and the object have to end, too.
+    // The string and the object must end as well.
     io::copy(lines.get_mut().get_mut().get_mut(), &mut io::sink()).map_err(damaged)?;
     Ok(Embedded::new(head.count, head.conclusions))
 }
 
-/// Content up to the next quotation mark, and then all the rest of it as nothing.
+/// Reads content up to the next quotation mark and discards the rest.
 struct Quoted<R> {
     content: R,
-    ended: bool,
+    is_at_end: bool,
 }
 
 impl<R: BufRead> Read for Quoted<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.ended {
+        if self.is_at_end {
             io::copy(&mut self.content, &mut io::sink())?;
             return Ok(0);
         }
@@ -216,29 +217,29 @@ impl<R: BufRead> Read for Quoted<R> {
         let end = buffer.iter().position(|&byte| byte == b'"');
         let read = end.unwrap_or(buffer.len()).min(out.len());
         out[..read].copy_from_slice(&buffer[..read]);
-        self.ended = end == Some(read);
+        self.is_at_end = end == Some(read);
         self.content.consume(read);
-        match read == 0 && self.ended {
+        match read == 0 && self.is_at_end {
             true => self.read(out),
             false => Ok(read),
         }
     }
 }
 
-/// Records as an array of JSON; returns how many there should be, and what was concluded.
-fn plain<E: From<EmbeddedError>>(
+/// Reads a JSON array of records; returns the expected number of records, and the conclusions.
+fn read_plain<E: From<EmbeddedError>>(
     content: impl Read,
     take: &mut impl FnMut(RunRecord) -> Result<(), E>,
 ) -> Result<Embedded, E> {
     let mut stopped = None;
     let mut reader = serde_json::Deserializer::from_reader(BufReader::new(content));
     let wrapped = Wrapped { take, stopped: &mut stopped }.deserialize(&mut reader);
-    let ended = wrapped.and_then(|read| reader.end().map(|()| read));
-    // What `take` said is the cause, whatever the reader made of it.
+    let parsed = wrapped.and_then(|read| reader.end().map(|()| read));
+    // An error of `take` is the cause, whatever the reader reports.
     if let Some(error) = stopped {
         return Err(error);
     }
-    ended.map_err(damaged)?.ok_or_else(|| EmbeddedError::NoRecords.into())
+    parsed.map_err(damaged)?.ok_or_else(|| EmbeddedError::NoRecords.into())
 }
 
 /// The object around an array of records.
@@ -272,12 +273,12 @@ impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> Visitor<
                 "count" => count = Some(map.next_value()?),
                 "conclusions" => conclusions = map.next_value()?,
                 "version" => {
-                    let found = map.next_value()?;
-                    if found != VERSION {
-                        *self.stopped = Some(EmbeddedError::Version { found }.into());
+                    let page_version = map.next_value()?;
+                    if page_version != VERSION {
+                        *self.stopped = Some(EmbeddedError::Version { found: page_version }.into());
                         return Err(A::Error::custom("another version"));
                     }
-                    version = Some(found);
+                    version = Some(page_version);
                 }
                 "records" => {
                     is_there = true;
@@ -294,7 +295,6 @@ impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> Visitor<
     }
 }
 
-/// The array of records.
 struct Array<'t, T, E> {
     take: &'t mut T,
     stopped: &'t mut Option<E>,
@@ -319,8 +319,8 @@ impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> Visitor<
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while let Some(value) = seq.next_element::<serde_json::Value>()? {
-            // A newer record is told from a damaged page.
-            let taken = match value.get("schema_version").and_then(serde_json::Value::as_u64) {
+            // Distinguishes a newer record from a damaged page.
+            let outcome = match value.get("schema_version").and_then(serde_json::Value::as_u64) {
                 Some(found) if found != u64::from(SCHEMA_VERSION) => {
                     Err(EmbeddedError::from(RecordError::Version { found }).into())
                 }
@@ -329,7 +329,7 @@ impl<'de, T: FnMut(RunRecord) -> Result<(), E>, E: From<EmbeddedError>> Visitor<
                     record.and_then(|record| (self.take)(record))
                 }
             };
-            if let Err(error) = taken {
+            if let Err(error) = outcome {
                 *self.stopped = Some(error);
                 return Err(A::Error::custom("stopped"));
             }

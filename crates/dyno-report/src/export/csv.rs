@@ -1,27 +1,27 @@
-//! One line for each run, with every measure that any of them has (RFC 4180). Figures are written in full, so that nothing
-//! is lost by rounding; runs without a result have none.
+//! Writes one line for each run with every measure of any run (RFC 4180). Figures have all digits; runs
+//! without a result have none.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use dyno_analyze::points::{Axis, MEASURES, SESSIONS, points};
+use dyno_analyze::points::{MEASURES, SESSIONS, SettingAxis, points};
 use dyno_record::{ALL, RunRecord};
 
-use super::{ExportError, Request};
+use super::{ExportError, ReportRequest};
 use crate::report::Report;
 use crate::runs::RunsError;
 
-/// What says which run it is, and what has to stand beside its figures; axes and measures follow.
+/// Columns that identify the run and qualify its figures; axes and measures follow.
 const HEAD: [&str; 8] =
     ["run", "started_at", "status", "reason", "target", "sessions", "others_had_part", "note"];
 
-pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
+pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write) -> Result<(), ExportError> {
     let texts = texts(report);
     each(report, &mut |fields| {
         let is_text = |at: usize| at < texts;
         let quoted = fields.iter().enumerate().map(|(at, text)| match is_text(at) {
             true => field(text),
-            // A figure with a sign is no formula.
+            // A signed number is not a formula.
             false => text.clone(),
         });
         let line: Vec<String> = quoted.collect();
@@ -29,16 +29,16 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
     })
 }
 
-/// How many columns hold text, which come first; behind them are figures.
+/// Number of text columns, which come first; figure columns follow.
 pub(super) fn texts(report: &Report<'_>) -> usize {
     HEAD.len() + axes(report).len()
 }
 
-fn axes<'r>(report: &'r Report<'_>) -> Vec<&'r Axis> {
+fn axes<'r>(report: &'r Report<'_>) -> Vec<&'r SettingAxis> {
     report.points.axes.iter().filter(|axis| axis.path != SESSIONS).collect()
 }
 
-/// Hands out the fields of each line as they are, the heads first.
+/// Passes the raw fields of each line to `take`, heads first.
 pub(super) fn each(
     report: &Report<'_>,
     take: &mut dyn FnMut(&[String]) -> Result<(), RunsError>,
@@ -51,7 +51,7 @@ pub(super) fn each(
     take(&heads)?;
     report.each(|record| {
         take(&line(record, record, &axes, &measures))?;
-        // Behind a run by a schedule, a line for each phase.
+        // After a run with a schedule, a line for each phase.
         for phase in &record.phases {
             let led = phase.led().map(|led| (ALL.to_owned(), led.clone()));
             let alone = RunRecord {
@@ -64,7 +64,7 @@ pub(super) fn each(
             };
             take(&line(record, &alone, &axes, &measures))?;
         }
-        // Behind a total, each target's own line.
+        // After a total, a line for each target.
         for part in record.parts() {
             take(&line(record, &part, &axes, &measures))?;
         }
@@ -74,12 +74,12 @@ pub(super) fn each(
 }
 
 /// The fields of `record`, which is `whole` or one target's part of it.
-fn line(whole: &RunRecord, record: &RunRecord, axes: &[&Axis], measures: &[&str]) -> Vec<String> {
+fn line(whole: &RunRecord, record: &RunRecord, axes: &[&SettingAxis], measures: &[&str]) -> Vec<String> {
     // One run is one point, whose figures are the run's own.
-    let own = points(std::slice::from_ref(record));
+    let run_points = points(std::slice::from_ref(record));
     let target = record.targets.iter().map(|target| target.url.as_str()).collect::<Vec<_>>().join(" ");
     let reasons = record.reasons.join("; ");
-    // A moment that is only the import's is none.
+    // A start time that is only the time of the import is left empty.
     let started = if record.is_dated() { record.started_at.as_str() } else { "" };
     let head = [record.id.as_str(), started, record.status.name(), &reasons, &target].map(str::to_owned);
     let sessions = Some(record.sessions()).filter(|sessions| *sessions > 0);
@@ -90,17 +90,17 @@ fn line(whole: &RunRecord, record: &RunRecord, axes: &[&Axis], measures: &[&str]
     notes.dedup();
     fields.extend([sessions, record.marked().join(" "), notes.join("; ")]);
     fields.extend(axes.iter().map(|axis| axis.of(whole).text));
-    let figure = |name: &&str| own.points.first().and_then(|point| point.get(name));
+    let figure = |name: &&str| run_points.points.first().and_then(|point| point.get(name));
     fields
         .extend(measures.iter().map(|name| figure(name).map_or_else(String::new, |value| value.to_string())));
     fields
 }
 
-/// Text as a field: quoted where it has to be. A spreadsheet would run a text that begins like a formula, so such a
-/// text gets an apostrophe in front.
+/// Text as a field, quoted if needed. A spreadsheet would execute a text that begins like a formula, so such
+/// a text is prefixed with an apostrophe.
 pub(crate) fn field(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    // A file is also looked at on a terminal, which control characters would drive.
+    // A file may also be shown on a terminal, which obeys control characters.
     let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     let text: String = text.chars().map(|c| if acts(c) { char::REPLACEMENT_CHARACTER } else { c }).collect();
     let text = if formula { format!("'{text}") } else { text };

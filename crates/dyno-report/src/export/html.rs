@@ -1,10 +1,14 @@
-//! One self-contained HTML file.
+//! Writes one self-contained HTML file.
 
 use std::io::Write;
 
-use super::{ExportError, Request};
+use super::{ExportError, ReportRequest};
 use crate::report::Report;
 
-pub(super) fn export(report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
+pub(super) fn export(
+    report: &Report<'_>,
+    request: &ReportRequest,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
     Ok(crate::html::html_for(report, request, out)?)
 }

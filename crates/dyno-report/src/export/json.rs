@@ -1,16 +1,16 @@
-//! The answers, what commands concluded, and the records themselves, one after the other.
+//! Writes the answers, the conclusions of commands, and the records, one after the other.
 
 use std::io::Write;
 
 use dyno_record::RecordError;
 use serde::Serialize;
 
-use super::{ExportError, Request};
+use super::{ExportError, ReportRequest};
 use crate::answer::Answered;
 use crate::report::Report;
 use crate::runs::RunsError;
 
-pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
+pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write) -> Result<(), ExportError> {
     let is_one = report.seen.runs == 1 && report.conclusions.is_empty();
     if is_one {
         report.each(|record| Ok(out.write_all(pretty(&Answered::of(record), "")?.as_bytes())?))?;
@@ -29,7 +29,7 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
     Ok(out.write_all(b"\n")?)
 }
 
-/// The records as they stand behind `indent`.
+/// Writes the records, indented by `indent`.
 fn runs(report: &Report<'_>, indent: &str, out: &mut dyn Write) -> Result<(), RunsError> {
     let (inside, mut before) = (format!("{indent}  "), "[");
     report.each(|record| {
@@ -44,7 +44,7 @@ fn runs(report: &Report<'_>, indent: &str, out: &mut dyn Write) -> Result<(), Ru
     Ok(())
 }
 
-/// JSON over several lines, those after the first behind `indent`; no string in it has an end of line.
+/// Multi-line JSON whose later lines are indented by `indent`; no string in it contains a line break.
 fn pretty(value: &impl Serialize, indent: &str) -> Result<String, RunsError> {
     let json = serde_json::to_string_pretty(value);
     let json = json.map_err(|error| RecordError::Malformed { detail: error.to_string() })?;

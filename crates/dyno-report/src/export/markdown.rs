@@ -1,15 +1,15 @@
-//! Answer and tables in Markdown, as GitHub and most others read it.
+//! Writes the answer and the tables in Markdown for GitHub and similar renderers.
 
 use std::fmt::Write as _;
 use std::io::Write;
 
-use super::{ExportError, Request};
+use super::{ExportError, ReportRequest};
 use crate::answer::{self, answer_grid};
-use crate::audit::{audit_summary, spoken};
+use crate::audit::{audit_summary, check_label};
 use crate::by_target::targets_grid;
 use crate::conclusion::{self, title};
 use crate::driver_hosts::driver_hosts_grid;
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::imported_metrics;
 use crate::load_profile;
 use crate::report::Report;
@@ -17,7 +17,7 @@ use crate::run_rows;
 use crate::seen::LISTED_MAX;
 use crate::text::clean;
 
-pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
+pub(super) fn export(report: &Report<'_>, _: &ReportRequest, out: &mut dyn Write) -> Result<(), ExportError> {
     let answer = report.answer();
     let mut top = format!("# Dyno report\n\n**{}**\n\n", text(&answer.line));
     for line in &answer.more {
@@ -25,7 +25,7 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
     }
     if report.has_answers() {
         let _ = writeln!(top, "{}", table(&answer_grid(&report.answers)));
-        for line in answer::rest(&report.answers, report.answers.curves.len() <= 1) {
+        for line in answer::remaining_lines(&report.answers, report.answers.curves.len() <= 1) {
             let _ = writeln!(top, "{}\n", text(&line));
         }
     }
@@ -35,7 +35,7 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
         let _ = write!(top, "{}\n{}\n", table(&of.load), table(&of.events));
     }
     for conclusion in &report.conclusions {
-        let _ = writeln!(top, "## What the {} came to\n", text(&title(conclusion)));
+        let _ = writeln!(top, "## Result of the {}\n", text(&title(conclusion)));
         for sentence in conclusion.sentences() {
             let _ = writeln!(top, "- {}", text(&sentence));
         }
@@ -90,7 +90,7 @@ pub(super) fn export(report: &Report<'_>, _: &Request, out: &mut dyn Write) -> R
                 top,
                 "- {} **{}**: {}",
                 check_word(check.status),
-                text(&spoken(&check.check)),
+                text(&check_label(&check.check)),
                 text(&check.detail)
             );
         }
@@ -126,7 +126,7 @@ fn check_word(status: dyno_record::CheckStatus) -> &'static str {
     }
 }
 
-/// Text that Markdown takes as text: every character that could mean something is escaped.
+/// Escapes every character that Markdown could interpret.
 pub(crate) fn text(text: &str) -> String {
     let mut out = String::new();
     for c in clean(text).chars() {
@@ -147,8 +147,8 @@ pub(crate) fn table(grid: &Grid) -> String {
     grid.rows.iter().fold(head(&grid.heads), |table, (_, cells)| table + &row(cells))
 }
 
-fn head(heads: &[Head]) -> String {
-    let name = |head: &Head| match head.unit.as_str() {
+fn head(heads: &[GridHead]) -> String {
+    let name = |head: &GridHead| match head.unit.as_str() {
         "" => text(&head.label),
         unit => format!("{}, {}", text(&head.label), text(unit)),
     };
@@ -157,7 +157,7 @@ fn head(heads: &[Head]) -> String {
     format!("| {} |\n| {} |\n", names.join(" | "), rule.join(" | "))
 }
 
-fn row(cells: &[Cell]) -> String {
+fn row(cells: &[GridCell]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| text(&cell.text)).collect();
     format!("| {} |\n", cells.join(" | "))
 }

@@ -1,4 +1,4 @@
-//! Reports as bytes: one small file for each format.
+//! Writes reports in all formats; each format has a small file.
 
 mod csv;
 mod html;
@@ -16,49 +16,44 @@ use std::io::{self, Write};
 use crate::report::Report;
 use crate::runs::RunsError;
 
-pub use crate::request::Request;
+pub use crate::request::ReportRequest;
 pub(crate) use csv::field as csv_field;
 pub use sections::{sections_csv, sections_markdown};
 pub use series::SeriesCsv;
-pub use xlsx::{Sheet, workbook};
+pub use xlsx::{WorkbookSheet, workbook};
 
-/// A format: runs in, bytes out.
+/// An output format: it writes a report's runs as bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Exporter {
-    /// Its name, as options have it: `html`.
+pub struct ReportExporter {
+    /// Name of the format as options use it: `html`.
     pub name: &'static str,
-    /// Whether the bytes are text that a terminal may show.
+    /// Whether the output is text that a terminal may show.
     pub is_text: bool,
-    /// Writes the whole report; fails where a run cannot be read, the report cannot be written, or there is nothing to draw.
-    pub export: fn(&Report<'_>, &Request, &mut dyn Write) -> Result<(), ExportError>,
+    /// Writes the whole report. Fails if a run cannot be read, the report cannot be written, or there is
+    /// nothing to draw.
+    pub export: fn(&Report<'_>, &ReportRequest, &mut dyn Write) -> Result<(), ExportError>,
 }
 
-/// Every format.
-pub const EXPORTERS: &[Exporter] = &[
-    Exporter { name: "html", is_text: true, export: html::export },
-    Exporter { name: "md", is_text: true, export: markdown::export },
-    Exporter { name: "csv", is_text: true, export: csv::export },
-    Exporter { name: "json", is_text: true, export: json::export },
-    Exporter { name: "xlsx", is_text: false, export: xlsx::export },
-    Exporter { name: "svg", is_text: true, export: svg::export },
+pub const EXPORTERS: &[ReportExporter] = &[
+    ReportExporter { name: "html", is_text: true, export: html::export },
+    ReportExporter { name: "md", is_text: true, export: markdown::export },
+    ReportExporter { name: "csv", is_text: true, export: csv::export },
+    ReportExporter { name: "json", is_text: true, export: json::export },
+    ReportExporter { name: "xlsx", is_text: false, export: xlsx::export },
+    ReportExporter { name: "svg", is_text: true, export: svg::export },
     #[cfg(feature = "png")]
-    Exporter { name: "png", is_text: false, export: png::export },
+    ReportExporter { name: "png", is_text: false, export: png::export },
 ];
 
-/// A report that cannot be written in a format.
+/// Errors of writing a report in a format.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A run cannot be read, or the report cannot be written.
     #[error(transparent)]
     Runs(#[from] RunsError),
-    /// No chart is named so.
-    #[error("there is no chart {wanted:?} in this report; it has {}", listed(known))]
-    NoSuchChart {
-        /// What was asked for.
-        wanted: String,
-        /// Those that there are.
-        known: Vec<String>,
-    },
+    /// The report has no chart with this name.
+    #[error("there is no chart {wanted:?} in this report; it has {}", listed_names(known))]
+    NoSuchChart { wanted: String, known: Vec<String> },
     /// The workbook cannot be written.
     #[error("the workbook cannot be written: {0}")]
     Workbook(#[from] rust_xlsxwriter::XlsxError),
@@ -74,21 +69,23 @@ impl From<io::Error> for ExportError {
     }
 }
 
-fn listed(known: &[String]) -> String {
-    if known.is_empty() { "none: no run has a result".into() } else { known.join(", ") }
+fn listed_names(names: &[String]) -> String {
+    if names.is_empty() { "none: no run has a result".into() } else { names.join(", ") }
 }
 
-/// The charts that were asked for.
-fn wanted(report: &Report<'_>, request: &Request) -> Result<Vec<crate::chart::Chart>, ExportError> {
+fn requested_charts(
+    report: &Report<'_>,
+    request: &ReportRequest,
+) -> Result<Vec<crate::chart::Chart>, ExportError> {
     let all = || report.all_charts().cloned();
     let charts: Vec<_> = match &request.chart {
         None => all().collect(),
         Some(name) => all().filter(|chart| chart.id == *name).collect(),
     };
     if charts.is_empty() {
-        let known = all().map(|chart| chart.id).collect();
+        let chart_ids = all().map(|chart| chart.id).collect();
         let wanted = request.chart.clone().unwrap_or_else(|| "any".into());
-        return Err(ExportError::NoSuchChart { wanted, known });
+        return Err(ExportError::NoSuchChart { wanted, known: chart_ids });
     }
     Ok(charts)
 }

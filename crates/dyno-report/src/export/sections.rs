@@ -1,13 +1,12 @@
-//! Sections of a page in the other formats: what a comparison says as Markdown, CSV and a workbook.
+//! Writes sections of a page in the other formats: a comparison as Markdown, CSV and a workbook.
 
 use std::fmt::Write as _;
 
 use super::csv::field;
 use super::markdown::{table, text};
-use crate::html::Section;
+use crate::html::PageSection;
 
-/// Markdown.
-pub fn sections_markdown(title: &str, sections: &[Section]) -> String {
+pub fn sections_markdown(title: &str, sections: &[PageSection]) -> String {
     let mut out = format!("# {}\n", text(title));
     for section in sections {
         let _ = write!(out, "\n## {}\n\n", text(&section.title));
@@ -24,8 +23,8 @@ pub fn sections_markdown(title: &str, sections: &[Section]) -> String {
     out
 }
 
-/// CSV of the last table of all, which has every figure.
-pub fn sections_csv(sections: &[Section]) -> String {
+/// The last table, which has every figure, as CSV.
+pub fn sections_csv(sections: &[PageSection]) -> String {
     let Some((_, grid)) = sections.iter().flat_map(|section| &section.grids).next_back() else {
         return String::new();
     };
@@ -36,8 +35,8 @@ pub fn sections_csv(sections: &[Section]) -> String {
     });
     let mut out = line(heads.collect());
     for (_, cells) in &grid.rows {
-        // A figure with a sign is no formula.
-        let cell = |(cell, head): (&crate::grid::Cell, &crate::grid::Head)| {
+        // A signed number is not a formula.
+        let cell = |(cell, head): (&crate::grid::GridCell, &crate::grid::GridHead)| {
             let is_figure = head.figures && cell.text.parse::<f64>().is_ok();
             if is_figure { cell.text.clone() } else { field(&cell.text) }
         };

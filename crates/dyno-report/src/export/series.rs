@@ -1,4 +1,4 @@
-//! The intervals of a run as CSV (RFC 4180), line by line, so that a series of any length passes through.
+//! Writes the intervals of a run as CSV (RFC 4180) line by line, so that a series may have any length.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use dyno_record::{RunRecord, Series, SeriesPoint};
 
 use super::csv::field;
 
-/// What every interval has; figures of database and host follow.
+/// Columns of every interval; figures of database and host follow.
 const HEAD: [&str; 9] = ["run", "target", "at_s", "seconds", "ops", "errors", "p50_us", "p99_us", "max_us"];
 
 /// The columns of a run's series.
@@ -18,22 +18,23 @@ pub struct SeriesCsv<'a> {
 }
 
 impl<'a> SeriesCsv<'a> {
-    /// Every figure that any point of the record's series has: an overview has all that are in its intervals.
+    /// Collects every figure that any point of the record's series has: an overview has all figures of its
+    /// intervals.
     pub fn of(record: &'a RunRecord) -> Self {
-        let own = record.targets.iter().filter_map(|target| Some(&target.own.as_deref()?.series));
-        let points = own.chain([&record.series]).flat_map(|series: &Series| &series.points);
+        let target_series = record.targets.iter().filter_map(|target| Some(&target.own.as_deref()?.series));
+        let points = target_series.chain([&record.series]).flat_map(|series: &Series| &series.points);
         let metrics: BTreeSet<&String> = points.flat_map(|point| point.metrics.keys()).collect();
         Self { record, metrics: metrics.into_iter().cloned().collect() }
     }
 
-    /// The names of the columns; where the run has phases, that of each interval is the last one.
+    /// The column names; if the run has phases, the last column is the interval's phase.
     pub fn head(&self) -> String {
         let names = HEAD.into_iter().map(field).chain(self.metrics.iter().map(|name| field(name)));
         let phase = (!self.record.phases.is_empty()).then(|| "phase".to_owned());
         format!("{}\r\n", names.chain(phase).collect::<Vec<_>>().join(","))
     }
 
-    /// An interval on `target`; what it does not tell is empty.
+    /// An interval on `target`; unknown values are empty.
     pub fn line(&self, target: &str, point: &SeriesPoint) -> String {
         let mut line = format!(
             "{},{},{},{},{},{}",

@@ -1,12 +1,16 @@
-//! Charts as one SVG file, in the reader's preferred light or dark.
+//! Writes charts as one SVG file that follows the reader's light or dark preference.
 
 use std::io::Write;
 
-use super::{ExportError, Request, wanted};
+use super::{ExportError, ReportRequest, requested_charts};
 use crate::chart::sheet::sheet;
-use crate::chart::svg::Look;
+use crate::chart::svg::SvgPlacement;
 use crate::report::Report;
 
-pub(super) fn export(report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), ExportError> {
-    Ok(out.write_all(sheet(&wanted(report, request)?, Look::Alone).as_bytes())?)
+pub(super) fn export(
+    report: &Report<'_>,
+    request: &ReportRequest,
+    out: &mut dyn Write,
+) -> Result<(), ExportError> {
+    Ok(out.write_all(sheet(&requested_charts(report, request)?, SvgPlacement::Alone).as_bytes())?)
 }

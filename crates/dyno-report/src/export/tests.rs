@@ -1,4 +1,4 @@
-//! Every format of the same runs.
+//! Tests every format with the same runs.
 
 use dyno_analyze::{fixture, judge};
 use dyno_record::{Host, Observed, Role, RunRecord};
@@ -19,10 +19,10 @@ fn records() -> Vec<RunRecord> {
 
 fn export(name: &str, records: &[RunRecord], chart: Option<&str>) -> Result<Vec<u8>, ExportError> {
     let exporter = EXPORTERS.iter().find(|exporter| exporter.name == name).unwrap();
-    let request = Request {
+    let request = ReportRequest {
         made_at: "2026-01-01T00:00:00Z".into(),
         chart: chart.map(str::to_owned),
-        ..Request::default()
+        ..ReportRequest::default()
     };
     let mut bytes = Vec::new();
     (exporter.export)(&Report::of(records), &request, &mut bytes).map(|()| bytes)
@@ -46,9 +46,9 @@ fn json_is_the_records() {
     let read: Vec<RunRecord> = serde_json::from_value(json["runs"].clone()).unwrap();
     assert_eq!(read, records);
     assert_eq!(json["answers"]["curves"].as_array().map(Vec::len), Some(3), "one for each share of updates");
-    let one = String::from_utf8(export("json", &records[..1], None).unwrap()).unwrap();
-    assert!(one.starts_with("{\n  \"answers\": {"), "the answer stands in front");
-    assert_eq!(RunRecord::from_json(&one).unwrap(), records[0], "and the record is one all the same");
+    let single_run = String::from_utf8(export("json", &records[..1], None).unwrap()).unwrap();
+    assert!(single_run.starts_with("{\n  \"answers\": {"), "the answer stands in front");
+    assert_eq!(RunRecord::from_json(&single_run).unwrap(), records[0], "and the record is one all the same");
 }
 
 #[test]
@@ -70,12 +70,13 @@ fn a_chart_that_is_not_there_is_named_with_those_that_are() {
 fn a_png_is_one_and_holds_text() {
     match export("png", &records(), Some("throughput")) {
         Ok(bytes) => assert!(bytes.starts_with(b"\x89PNG") && bytes.len() > 5_000, "{} bytes", bytes.len()),
-        // A machine without fonts must say so instead of drawing charts without labels.
+        // A machine without fonts must report an error instead of drawing charts without labels.
         Err(error) => assert!(error.to_string().contains("no font"), "{error}"),
     }
 }
 
-/// The page and the text say whose the processors are where the database's machine is another, and nothing where it is none.
+/// The page and the text state to which host processor figures belong if the database runs elsewhere, and
+/// nothing if it does not.
 #[test]
 fn whose_the_processors_of_a_far_machine_are_is_said_beside_the_results() {
     let mut records = records();

@@ -1,33 +1,33 @@
-//! Tables as a workbook: figures are numbers, and every text is a text, whatever it begins with.
+//! Writes tables as a workbook: figures are numbers, and every text is a text, whatever it begins with.
 
 use rust_xlsxwriter::{Format, FormatAlign, Workbook, Worksheet, XlsxError};
 
 use dyno_analyze::whose::{MARK, unmarked};
 
-use super::{ExportError, Request, csv};
+use super::{ExportError, ReportRequest, csv};
 use crate::answer::answer_grid;
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::report::Report;
 use crate::text::clean;
 
-/// Runs that a workbook holds: more of them are for CSV.
+/// Maximum runs in a workbook; more of them require CSV.
 const RUNS_MAX: usize = 20_000;
-/// Characters of the name of a sheet.
+/// Maximum characters of a sheet's name.
 const NAME_MAX: usize = 31;
-/// Characters that a cell may hold.
+/// Maximum characters of a cell.
 const TEXT_MAX: usize = 32_000;
-/// Widest column, in characters.
+/// Maximum width of a column in characters.
 const WIDTH_MAX: usize = 60;
 
 /// One sheet: its name and its table.
-pub type Sheet = (String, Grid);
+pub type WorkbookSheet = (String, Grid);
 
 pub(super) fn export(
     report: &Report<'_>,
-    _: &Request,
+    _: &ReportRequest,
     out: &mut dyn std::io::Write,
 ) -> Result<(), ExportError> {
-    let mut sheets: Vec<Sheet> = Vec::new();
+    let mut sheets: Vec<WorkbookSheet> = Vec::new();
     let mut add = |name: &str, grid: Grid| {
         if !grid.rows.is_empty() {
             sheets.push((name.to_owned(), grid));
@@ -56,7 +56,7 @@ pub(super) fn export(
     Ok(())
 }
 
-/// Each run with every figure in full, as CSV has them.
+/// Each run with every figure in full, as in CSV.
 fn runs(report: &Report<'_>) -> Result<Grid, ExportError> {
     let mut grid: Option<Grid> = None;
     let (mut left_out, texts) = (0usize, csv::texts(report));
@@ -64,13 +64,13 @@ fn runs(report: &Report<'_>) -> Result<Grid, ExportError> {
         match &mut grid {
             None => {
                 let head = |(at, name): (usize, &String)| match at < texts {
-                    true => Head::text(name),
-                    false => Head::figures(name, ""),
+                    true => GridHead::text(name),
+                    false => GridHead::figures(name, ""),
                 };
                 grid = Some(Grid::new(fields.iter().enumerate().map(head).collect()));
             }
             Some(grid) if grid.rows.len() < RUNS_MAX => {
-                grid.row(fields.iter().map(|field| Cell::text(field)).collect());
+                grid.row(fields.iter().map(|field| GridCell::text(field)).collect());
             }
             Some(_) => left_out += 1,
         }
@@ -78,21 +78,21 @@ fn runs(report: &Report<'_>) -> Result<Grid, ExportError> {
     })?;
     let mut grid = grid.unwrap_or_else(|| Grid::new(Vec::new()));
     if left_out > 0 {
-        grid.row(vec![Cell::text(&format!("and {left_out} more lines: CSV has all of them"))]);
+        grid.row(vec![GridCell::text(&format!("and {left_out} more lines: CSV has all of them"))]);
     }
     Ok(grid)
 }
 
-/// The workbook of these tables.
+/// A workbook with these tables.
 ///
 /// # Errors
 /// It cannot be written.
-pub fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, ExportError> {
+pub fn workbook(sheets: &[WorkbookSheet]) -> Result<Vec<u8>, ExportError> {
     let mut book = Workbook::new();
     let mut names: Vec<String> = Vec::new();
     for (name, grid) in sheets {
         let sheet = book.add_worksheet();
-        sheet.set_name(unused(name, &mut names))?;
+        sheet.set_name(unique_sheet_name(name, &mut names))?;
         fill(sheet, grid)?;
     }
     if sheets.is_empty() {
@@ -101,21 +101,21 @@ pub fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, ExportError> {
     Ok(book.save_to_buffer()?)
 }
 
-/// A name that a sheet may have, and no other has.
-fn unused(name: &str, names: &mut Vec<String>) -> String {
+/// A valid sheet name that no other sheet has.
+fn unique_sheet_name(name: &str, names: &mut Vec<String>) -> String {
     let safe: String = clean(name).replace(['[', ']', ':', '*', '?', '/', '\\', '\''], " ");
     let cut = |len: usize| safe.chars().take(len).collect::<String>().trim().to_owned();
     let whole = Some(cut(NAME_MAX)).filter(|name| !name.is_empty()).unwrap_or_else(|| "table".to_owned());
     let is_taken = |names: &[String], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    let mut found = whole;
+    let mut candidate = whole;
     for number in 2.. {
-        if !is_taken(names, &found) {
+        if !is_taken(names, &candidate) {
             break;
         }
-        found = format!("{} {number}", cut(NAME_MAX - 6));
+        candidate = format!("{} {number}", cut(NAME_MAX - 6));
     }
-    names.push(found.clone());
-    found
+    names.push(candidate.clone());
+    candidate
 }
 
 fn fill(sheet: &mut Worksheet, grid: &Grid) -> Result<(), XlsxError> {
@@ -128,14 +128,14 @@ fn fill(sheet: &mut Worksheet, grid: &Grid) -> Result<(), XlsxError> {
         } else {
             format!("{}, {}", clean(&head.label), clean(unit))
         };
-        sheet.write_string_with_format(0, column, shortened(&name), &bold)?;
+        sheet.write_string_with_format(0, column, truncate_text(&name), &bold)?;
         let mut width = name.chars().count().min(24);
         for (row, (_, cells)) in (1u32..).zip(&grid.rows) {
             let Some(cell) = cells.get(usize::from(column)) else { continue };
             width = width.max(cell.text.chars().count());
             match figure(head, &cell.text, times) {
                 Some((value, marked)) => write_figure(sheet, row, column, value, marked)?,
-                None => drop(sheet.write_string(row, column, shortened(&clean(&cell.text)))?),
+                None => drop(sheet.write_string(row, column, truncate_text(&clean(&cell.text)))?),
             }
         }
         sheet.set_column_width(column, (width + 2).clamp(6, WIDTH_MAX) as f64)?;
@@ -148,11 +148,11 @@ fn fill(sheet: &mut Worksheet, grid: &Grid) -> Result<(), XlsxError> {
     Ok(())
 }
 
-fn shortened(text: &str) -> String {
+fn truncate_text(text: &str) -> String {
     text.chars().take(TEXT_MAX).collect()
 }
 
-/// A number; the mark of others' part stands behind it as its format, so that it still can be reckoned with.
+/// Writes a number; the mark for activity of others is part of its format, so that formulas can still use it.
 fn write_figure(
     sheet: &mut Worksheet,
     row: u32,
@@ -166,8 +166,8 @@ fn write_figure(
     Ok(())
 }
 
-/// The number that a cell of figures holds, and whether it bears the mark; none where it is words.
-fn figure(head: &Head, text: &str, times: bool) -> Option<(f64, bool)> {
+/// The number in a cell of figures, and whether it has the mark; `None` for text.
+fn figure(head: &GridHead, text: &str, times: bool) -> Option<(f64, bool)> {
     if !head.figures {
         return None;
     }
@@ -176,7 +176,8 @@ fn figure(head: &Head, text: &str, times: bool) -> Option<(f64, bool)> {
     Some((value, bare.len() < text.len()))
 }
 
-/// `1,234.5`, `+3.09`, `-12.66`; no hexadecimal, no infinity, nothing with letters but an exponent of a full figure.
+/// Parses `1,234.5`, `+3.09`, `-12.66`; rejects hexadecimal, infinity, and letters except the exponent of a
+/// full figure.
 fn plain(text: &str) -> Option<f64> {
     let is_number = text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+')
         && text.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | '.' | '-' | '+' | 'e'));
@@ -184,7 +185,7 @@ fn plain(text: &str) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// `1.30 ms` in µs.
+/// Converts `1.30 ms` to µs.
 fn time_us(text: &str) -> Option<f64> {
     let (figure, unit) = text.split_once(' ')?;
     let us = match unit {
@@ -197,19 +198,19 @@ fn time_us(text: &str) -> Option<f64> {
     Some(plain(figure)? * us)
 }
 
-/// Whether all figures of a column are times, each with its own unit.
+/// Whether all figures of a column are times with their own unit.
 fn is_of_times(grid: &Grid, column: usize) -> bool {
-    let mut any = false;
+    let mut has_times = false;
     for (_, cells) in &grid.rows {
         let Some(cell) = cells.get(column) else { continue };
         let text = unmarked(&cell.text);
         if time_us(text).is_some() {
-            any = true;
+            has_times = true;
         } else if plain(text).is_some() {
             return false;
         }
     }
-    any
+    has_times
 }
 
 #[cfg(test)]
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn figures_are_numbers_and_marks_are_kept() {
-        let (figures, text) = (Head::figures("ops", "/s"), Head::text("name"));
+        let (figures, text) = (GridHead::figures("ops", "/s"), GridHead::text("name"));
         assert_eq!(figure(&figures, "1,234.5†", false), Some((1_234.5, true)));
         assert_eq!(figure(&figures, "1.30 ms", true), Some((1_300.0, false)));
         for words in ["—", "=1+1", "inf", "nan", "0x10", "20 %", ""] {
@@ -231,9 +232,13 @@ mod tests {
     fn names_of_sheets_are_those_that_may_be() {
         let mut names = Vec::new();
         let long = "a/b:c*d?[e] and a name that is much longer than thirty-one";
-        let given: Vec<String> =
-            [long, long, "'", "Results", "results"].map(|name| unused(name, &mut names)).into();
-        assert!(given.iter().all(|name| name.chars().count() <= NAME_MAX && !name.contains(['/', ':', '*'])));
-        assert!(given[0] != given[1] && given[4] == "results 2", "{given:?}");
+        let sheet_names: Vec<String> =
+            [long, long, "'", "Results", "results"].map(|name| unique_sheet_name(name, &mut names)).into();
+        assert!(
+            sheet_names
+                .iter()
+                .all(|name| name.chars().count() <= NAME_MAX && !name.contains(['/', ':', '*']))
+        );
+        assert!(sheet_names[0] != sheet_names[1] && sheet_names[4] == "results 2", "{sheet_names:?}");
     }
 }

@@ -1,27 +1,27 @@
-//! What the charts of curves share, and the percentiles along the curve of the highest throughput.
+//! Helpers for charts of curves, and percentiles along the curve with the highest throughput.
 
 use dyno_analyze::number::{self, figure, time_us};
-use dyno_analyze::points::{Curve, Point as Measured, Points, SESSIONS};
+use dyno_analyze::points::{MeasuredCurve, MeasuredPoint as Measured, Points, SESSIONS};
 
-use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series};
+use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind};
 
-use super::{along, anchor, best, curve_words, place_of, range, typical};
+use super::{anchor, best, curve_axis, curve_words, place_of, range, typical};
 
-/// What a curve is called in a legend; the only curve needs no name.
-pub(super) fn name(curve: &Curve<'_>) -> String {
+/// Name of a curve in a legend; empty for a single curve.
+pub(super) fn name(curve: &MeasuredCurve<'_>) -> String {
     let name = curve_words(curve);
     if name.is_empty() { "measured".into() } else { name }
 }
 
-/// Where a point is, in words: `16 sessions, update_pct 20 %`.
-pub(super) fn setting(point: &Measured, curve: &Curve<'_>) -> String {
+/// Setting of a point in words: `16 sessions, update_pct 20 %`.
+pub(super) fn setting(point: &Measured, curve: &MeasuredCurve<'_>) -> String {
     let sessions = number::sessions(f64::from(point.sessions));
     let name = curve_words(curve);
     if name.is_empty() { sessions } else { format!("{sessions}, {name}") }
 }
 
-/// What one sees when pointing at a point: where it is and what was measured there.
-pub(super) fn hover(point: &Measured, curve: &Curve<'_>) -> String {
+/// Tooltip of a point: its setting and its measurements.
+pub(super) fn hover(point: &Measured, curve: &MeasuredCurve<'_>) -> String {
     let mut out = setting(point, curve);
     if let Some(ops) = point.get("ops_per_s") {
         out.push_str(&format!(": {} operations/s", figure(ops)));
@@ -37,9 +37,9 @@ pub(super) fn hover(point: &Measured, curve: &Curve<'_>) -> String {
     out
 }
 
-/// The axis that the curves go along: logarithmic where its values double, with a tick at each.
-pub(super) fn axis_along(points: &Points) -> Option<(String, Axis)> {
-    let axis = along(points)?;
+/// The axis of the curves: logarithmic if its values double, with a tick at each.
+pub(super) fn axis_along(points: &Points) -> Option<(String, ChartAxis)> {
+    let axis = curve_axis(points)?;
     let path = axis.path.clone();
     let mut values: Vec<f64> = points.points.iter().filter_map(|p| place_of(points, p, &path)).collect();
     values.sort_by(f64::total_cmp);
@@ -47,28 +47,28 @@ pub(super) fn axis_along(points: &Points) -> Option<(String, Axis)> {
     let doubles = least > 0.0 && most / least >= 12.0;
     let (label, unit) = if path == SESSIONS { ("sessions", "") } else { (axis.name(), axis.unit) };
     let quantity = Quantity::Plain(unit);
-    let axis = if doubles { Axis::log(label, quantity) } else { Axis::linear(label, quantity) };
+    let axis = if doubles { ChartAxis::log(label, quantity) } else { ChartAxis::linear(label, quantity) };
     Some((path, axis.ticks_at(values)))
 }
 
 /// One measure along all curves.
-pub(super) fn along_curves(points: &Points, path: &str, measure: &str) -> Vec<Series> {
+pub(super) fn along_curves(points: &Points, path: &str, measure: &str) -> Vec<ChartSeries> {
     let curves = points.curves(path);
     let series = curves.iter().enumerate().map(|(style, curve)| {
         let point = |p: &&Measured| {
             let estimate = p.estimates.get(measure)?;
-            Some(Point {
+            Some(ChartPoint {
                 x: place_of(points, p, path)?,
                 y: estimate.value,
                 range: range(estimate),
                 hover: hover(p, curve),
                 link: anchor(&typical(p).id),
-                ..Point::default()
+                ..ChartPoint::default()
             })
         };
-        Series {
+        ChartSeries {
             name: name(curve),
-            kind: Kind::Line,
+            kind: SeriesKind::Line,
             style,
             points: curve.points.iter().filter_map(point).collect(),
         }
@@ -76,7 +76,7 @@ pub(super) fn along_curves(points: &Points, path: &str, measure: &str) -> Vec<Se
     series.filter(|series| !series.points.is_empty()).collect()
 }
 
-/// Percentiles of service time along the curve that reaches the highest throughput.
+/// Percentiles of service time along the curve with the highest throughput.
 pub(super) fn percentiles(points: &Points) -> Option<Chart> {
     let (path, x) = axis_along(points)?;
     let top = best(points)?;
@@ -92,25 +92,28 @@ pub(super) fn percentiles(points: &Points) -> Option<Chart> {
         let point = |p: &&Measured| {
             let estimate = p.estimates.get(*measure)?;
             let hover = format!("{}: {name} {}", setting(p, curve), time_us(estimate.value));
-            let at = Point::at(place_of(points, p, &path)?, estimate.value);
-            Some(Point { range: range(estimate), hover, link: anchor(&typical(p).id), ..at })
+            let at = ChartPoint::at(place_of(points, p, &path)?, estimate.value);
+            Some(ChartPoint { range: range(estimate), hover, link: anchor(&typical(p).id), ..at })
         };
-        Series {
+        ChartSeries {
             name: (*name).into(),
-            kind: Kind::Line,
+            kind: SeriesKind::Line,
             style,
             points: curve.points.iter().filter_map(point).collect(),
         }
     });
-    let of = curve_words(curve);
-    let title =
-        if of.is_empty() { "Latency percentiles".to_owned() } else { format!("Latency percentiles, {of}") };
+    let curve_label = curve_words(curve);
+    let title = if curve_label.is_empty() {
+        "Latency percentiles".to_owned()
+    } else {
+        format!("Latency percentiles, {curve_label}")
+    };
     Some(Chart {
         id: "percentiles".into(),
         title,
         about: "Percentiles of service time as load rises, along the curve with the highest throughput; repeats are merged as histograms.".into(),
         x,
-        y: Axis::log("service time", Quantity::Micros),
+        y: ChartAxis::log("service time", Quantity::Micros),
         series: series.filter(|series| !series.points.is_empty()).collect(),
         marks: vec![],
     })

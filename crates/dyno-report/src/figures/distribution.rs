@@ -1,14 +1,16 @@
-//! The distribution of service times of one run.
+//! Charts of the distribution of service times of one run.
 
 use dyno_analyze::number::{percent, time_us};
 use dyno_record::{Histogram, Latency, RunRecord};
 
-use crate::chart::{Axis, Chart, Kind, Mark, MarkAt, Point, Quantity, Series, spread_kept};
+use crate::chart::{
+    Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind, spread_kept,
+};
 
 /// Bars for each power of ten.
 const BARS_PER_DECADE: f64 = 12.0;
 
-/// The service times of the run: of all operations, or of slices where the loop ran in the database.
+/// The service times of the run: of all operations, or of slices if the loop ran in the database.
 pub(crate) fn timed(record: &RunRecord) -> Option<(&'static str, &Latency)> {
     ["all", "slice"].into_iter().find_map(|class| {
         let latency = &record.ops.get(class)?.service_us;
@@ -20,31 +22,36 @@ pub(super) fn histogram(record: &RunRecord) -> Option<Chart> {
     let (class, latency) = timed(record)?;
     let histogram = Histogram::decode(latency.histogram.as_deref()?).ok()?;
     let scans = record.ops.get(SCANS).map_or(0, |scans| scans.count);
-    // Scans and lookups in one distribution are that of neither.
+    // A common distribution of scans and lookups describes neither.
     if scans > 0 && scans < record.ops.get(class)?.count {
         return None;
     }
-    let what = if class == "all" { "all operations" } else { "slices" };
+    let subject = if class == "all" { "all operations" } else { "slices" };
     let marks = [("p50", latency.p50), ("p99", latency.p99)].into_iter().filter_map(|(name, time)| {
         let time = time?;
-        Some(Mark { name: format!("{name} {}", time_us(time)), at: MarkAt::X(time) })
+        Some(ChartMark { name: format!("{name} {}", time_us(time)), at: MarkAt::X(time) })
     });
     Some(Chart {
         id: "histogram".into(),
         title: "Distribution of service time".into(),
-        about: format!("Share of {what} by service time; bands of twelve to each power of ten."),
-        x: Axis::log("service time", Quantity::Micros),
-        y: Axis::linear(what, Quantity::Percent),
-        series: vec![Series { name: what.into(), kind: Kind::Bar, style: 0, points: bars(&histogram) }],
+        about: format!("Share of {subject} by service time; bands of twelve to each power of ten."),
+        x: ChartAxis::log("service time", Quantity::Micros),
+        y: ChartAxis::linear(subject, Quantity::Percent),
+        series: vec![ChartSeries {
+            name: subject.into(),
+            kind: SeriesKind::Bar,
+            style: 0,
+            points: bars(&histogram),
+        }],
         marks: marks.collect(),
     })
 }
 
-/// A class of operations that reads whole tables.
+/// The class of operations that read whole tables.
 const SCANS: &str = "scan";
 
-/// The share of operations that ended within each time, class by class: reads apart from updates. Scans have a chart of their
-/// own, as no time of a lookup can be read beside theirs.
+/// The share of operations that ended within each time, by class. Scans have their own chart, because lookup
+/// times cannot be read on the same axis.
 pub(super) fn cumulative(record: &RunRecord) -> Vec<Chart> {
     let classes: Vec<(&str, Histogram)> = record
         .by_class()
@@ -53,16 +60,16 @@ pub(super) fn cumulative(record: &RunRecord) -> Vec<Chart> {
             (histogram.count() > 0).then_some((name, histogram))
         })
         .collect();
-    let own = classes.iter().filter(|(name, _)| *name != "all").count();
+    let class_count = classes.iter().filter(|(name, _)| *name != "all").count();
     let shown = |scans: bool| -> Vec<&(&str, Histogram)> {
-        // The sum of all is one of its classes where there is only one, and means nothing beside scans.
-        let is_shown = |name: &str| (name != "all" || own == 0) && (name == SCANS) == scans;
+        // `all` equals the class if there is only one, and means nothing together with scans.
+        let is_shown = |name: &str| (name != "all" || class_count == 0) && (name == SCANS) == scans;
         classes.iter().filter(|(name, _)| is_shown(name)).collect()
     };
     let chart = |id: &str, title: &str, classes: Vec<&(&str, Histogram)>| {
-        let series = classes.iter().enumerate().map(|(style, (name, histogram))| Series {
+        let series = classes.iter().enumerate().map(|(style, (name, histogram))| ChartSeries {
             name: (*name).to_owned(),
-            kind: Kind::Line,
+            kind: SeriesKind::Line,
             style,
             points: steps(histogram),
         });
@@ -71,8 +78,8 @@ pub(super) fn cumulative(record: &RunRecord) -> Vec<Chart> {
             title: title.into(),
             about: "Share of the operations of each class that ended within a service time: the steeper, the more alike they are."
                 .into(),
-            x: Axis::log("service time", Quantity::Micros),
-            y: Axis::linear("ended within it", Quantity::Percent).reaching(100.0),
+            x: ChartAxis::log("service time", Quantity::Micros),
+            y: ChartAxis::linear("ended within it", Quantity::Percent).reaching(100.0),
             series: series.collect(),
             marks: vec![],
         })
@@ -82,27 +89,30 @@ pub(super) fn cumulative(record: &RunRecord) -> Vec<Chart> {
     lookups.into_iter().chain(scans).collect()
 }
 
-/// Points of a cumulated curve.
-fn steps(histogram: &Histogram) -> Vec<Point> {
+/// Points of a cumulative curve.
+fn steps(histogram: &Histogram) -> Vec<ChartPoint> {
     let total = histogram.count().max(1) as f64;
     let mut counted = 0u64;
-    let all: Vec<Point> = histogram
+    let all: Vec<ChartPoint> = histogram
         .inner()
         .iter_recorded()
         .map(|value| {
             counted += value.count_since_last_iteration();
             let (us, pct) = (value.value_iterated_to() as f64 / 1_000.0, 100.0 * counted as f64 / total);
-            Point { hover: format!("{} %: within {}", percent(pct), time_us(us)), ..Point::at(us, pct) }
+            ChartPoint {
+                hover: format!("{} %: within {}", percent(pct), time_us(us)),
+                ..ChartPoint::at(us, pct)
+            }
         })
         .collect();
     spread_kept(&all, STEPS_MAX)
 }
 
-/// Points of a curve that are drawn.
+/// Maximum points of a drawn curve.
 const STEPS_MAX: usize = 200;
 
-/// Bars of equal width on a logarithmic axis, in µs and percent; empty ones left out.
-fn bars(histogram: &Histogram) -> Vec<Point> {
+/// Bars of equal width on a logarithmic axis, in µs and percent, without empty ones.
+fn bars(histogram: &Histogram) -> Vec<ChartPoint> {
     let total = histogram.count().max(1) as f64;
     let mut bars: Vec<(i32, u64)> = Vec::new();
     for value in histogram.inner().iter_recorded() {
@@ -117,7 +127,7 @@ fn bars(histogram: &Histogram) -> Vec<Point> {
     let point = |(bar, count): (i32, u64)| {
         let (low, high, share) = (end(bar), end(bar + 1), count as f64 * 100.0 / total);
         let hover = format!("{} – {}: {} %", time_us(low), time_us(high), percent(share));
-        Point { x_end: high, hover, ..Point::at(low, share) }
+        ChartPoint { x_end: high, hover, ..ChartPoint::at(low, share) }
     };
     bars.into_iter().map(point).collect()
 }

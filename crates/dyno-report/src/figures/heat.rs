@@ -1,28 +1,38 @@
-//! Response times over time as a heat map, of what each interval counted: nothing in it is interpolated.
+//! Heat map of response times over time, from the counts of each interval without interpolation.
 
 use dyno_analyze::number::{percent, time_coarse_us};
 use dyno_record::{RunRecord, SeriesPoint, band_us};
 
-use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series, spread_kept};
+use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind, spread_kept};
 
-/// Columns of the map; neighbours are added up where there are more intervals.
+/// Maximum columns of the map; neighboring intervals are added up if there are more.
 const COLUMNS_MAX: usize = 120;
 
-/// The map, with median and 99th percentile on it; none of records whose intervals hold no distribution.
+/// The map with median and 99th percentile; `None` if the record's intervals contain no distribution.
 pub(super) fn heat(record: &RunRecord) -> Option<Chart> {
     let all = &record.series.points;
     if all.len() < 2 || all.iter().all(|point| point.bands.is_empty()) {
         return None;
     }
-    let each = all.len().div_ceil(COLUMNS_MAX);
-    let tiles = all.chunks(each).flat_map(column).collect();
+    let intervals_per_column = all.len().div_ceil(COLUMNS_MAX);
+    let tiles = all.chunks(intervals_per_column).flat_map(column).collect();
     let line = |name: &str, style: usize, time: fn(&SeriesPoint) -> Option<f64>| {
-        let at = |point: &SeriesPoint| Some(Point::at(point.at_s + point.seconds / 2.0, time(point)?));
-        let points: Vec<Point> = all.iter().filter_map(at).collect();
-        Series { name: name.into(), kind: Kind::Line, style, points: spread_kept(&points, 3 * COLUMNS_MAX) }
+        let at = |point: &SeriesPoint| Some(ChartPoint::at(point.at_s + point.seconds / 2.0, time(point)?));
+        let points: Vec<ChartPoint> = all.iter().filter_map(at).collect();
+        ChartSeries {
+            name: name.into(),
+            kind: SeriesKind::Line,
+            style,
+            points: spread_kept(&points, 3 * COLUMNS_MAX),
+        }
     };
-    let every = if each > 1 { format!(", {each} of them added up in each column") } else { String::new() };
-    let tiles = Series { name: "share of operations".into(), kind: Kind::Tile, style: 0, points: tiles };
+    let every = if intervals_per_column > 1 {
+        format!(", {intervals_per_column} of them added up in each column")
+    } else {
+        String::new()
+    };
+    let tiles =
+        ChartSeries { name: "share of operations".into(), kind: SeriesKind::Tile, style: 0, points: tiles };
     Some(Chart {
         id: "heat".into(),
         title: "Response times over time".into(),
@@ -30,15 +40,15 @@ pub(super) fn heat(record: &RunRecord) -> Option<Chart> {
             "Operations of each interval by response time, as they were counted{every}; the darker, the larger the share of the \
              interval's operations. Six bands to a power of ten."
         ),
-        x: Axis::linear("time in the window", Quantity::Seconds),
-        y: Axis::log("response time", Quantity::Micros),
+        x: ChartAxis::linear("time in the window", Quantity::Seconds),
+        y: ChartAxis::log("response time", Quantity::Micros),
         series: vec![tiles, line("p50", 7, |p| p.p50_us), line("p99", 1, |p| p.p99_us)],
         marks: vec![],
     })
 }
 
-/// The tiles of neighbouring intervals.
-fn column(points: &[SeriesPoint]) -> Vec<Point> {
+/// The tiles of neighboring intervals.
+fn column(points: &[SeriesPoint]) -> Vec<ChartPoint> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
     let mut bands = std::collections::BTreeMap::new();
     for (band, count) in points.iter().flat_map(|point| &point.bands) {
@@ -49,14 +59,14 @@ fn column(points: &[SeriesPoint]) -> Vec<Point> {
         let (low, high) = band_us(band);
         let share = count as f64 / all.max(1) as f64;
         let pct = format!("{} %", percent(100.0 * share));
-        Point {
+        ChartPoint {
             x_end: last.at_s + last.seconds,
             range: Some((low, high)),
-            // A share of one percent is still to be seen beside one of ninety.
+            // A share of one percent must remain visible next to one of ninety.
             weight: share.sqrt(),
             hover: format!("{} – {}: {pct} of {all} operations", time_coarse_us(low), time_coarse_us(high)),
             label: pct,
-            ..Point::at(first.at_s, high)
+            ..ChartPoint::at(first.at_s, high)
         }
     };
     bands.into_iter().map(tile).collect()
@@ -87,8 +97,8 @@ mod tests {
     #[test]
     fn many_intervals_are_added_up() {
         let mut record = fixture::postgres();
-        let one = record.series.points[0].clone();
-        let point = |at: u32| SeriesPoint { at_s: f64::from(at), ..one.clone() };
+        let template = record.series.points[0].clone();
+        let point = |at: u32| SeriesPoint { at_s: f64::from(at), ..template.clone() };
         record.series.points = (0..1_000).map(point).collect();
         let chart = heat(&record).unwrap();
         assert!(chart.series[0].points.len() <= 2 * COLUMNS_MAX, "{}", chart.series[0].points.len());

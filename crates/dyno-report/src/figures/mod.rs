@@ -1,5 +1,5 @@
-//! Charts of runs: one file for each kind, each a function from records to a [`Chart`], absent where the records do not
-//! hold what it shows.
+//! Charts of runs. Each kind has a file with a function from records to a [`Chart`], absent if the records do
+//! not contain its data.
 
 mod cpu;
 mod curve;
@@ -14,9 +14,11 @@ mod time;
 mod waits;
 
 use dyno_analyze::number::ABSENT;
-use dyno_analyze::points::{Axis as PointAxis, AxisValue, Curve, Estimate, Point, Points, Repeat, SESSIONS};
-use dyno_analyze::whose::{legend, marked};
-use dyno_record::{Kind, RunRecord};
+use dyno_analyze::points::{
+    AxisValue, Estimate, MeasuredCurve, MeasuredPoint, Points, Repeat, SESSIONS, SettingAxis as PointAxis,
+};
+use dyno_analyze::whose::{legend, marked_metrics};
+use dyno_record::{RecordKind, RunRecord};
 
 use crate::chart::Chart;
 use crate::chart::terminal::{Glyphs, text_chart};
@@ -24,12 +26,12 @@ use crate::style::Style;
 
 pub(crate) use distribution::timed;
 pub(crate) use multiples::multiples;
-pub use ramp::{OPS, Ramp, ramps};
+pub use ramp::{OPS, RampCurve, ramps};
 pub(crate) use waits::event_name;
 
 /// Charts of one run: its window over time, its distribution, its waits.
 pub fn of_run(record: &RunRecord) -> Vec<Chart> {
-    if record.kind == Kind::Watch {
+    if record.kind == RecordKind::Watch {
         return crate::watched::figures::of_watch(record).into_iter().chain(waits::of_run(record)).collect();
     }
     let mut charts: Vec<Option<Chart>> = vec![
@@ -48,7 +50,7 @@ pub fn of_run(record: &RunRecord) -> Vec<Chart> {
     charts.into_iter().flatten().collect()
 }
 
-/// Throughput and petal of several runs as text, for a terminal; empty where they make no curve.
+/// Throughput and petal of several runs as text, for a terminal; empty if they form no curve.
 pub fn text_curves(points: &Points, glyphs: Glyphs, style: &Style) -> String {
     if points.points.len() < 2 {
         return String::new();
@@ -58,12 +60,12 @@ pub fn text_curves(points: &Points, glyphs: Glyphs, style: &Style) -> String {
     texts.join("\n")
 }
 
-/// Charts over all points; none where there is only one point, which is no curve.
-pub fn of_points(points: &Points, ramps: &[Ramp<'_>]) -> Vec<Chart> {
+/// Charts over all points; none for a single point, which is not a curve.
+pub fn of_points(points: &Points, ramps: &[RampCurve<'_>]) -> Vec<Chart> {
     if points.points.len() < 2 {
         return Vec::new();
     }
-    // Operations of scans and of lookups have no axis together.
+    // Operations of scans and of lookups cannot share an axis.
     let (lookups, scans) = points.without_scans();
     let mut charts = match &lookups {
         None => vec![throughput::throughput(points, ramps), petal::operations(points)],
@@ -76,8 +78,8 @@ pub fn of_points(points: &Points, ramps: &[Ramp<'_>]) -> Vec<Chart> {
     charts.into_iter().flatten().filter(|chart| !chart.is_empty()).collect()
 }
 
-/// The axis that curves go along: sessions where they differ, else the rate, else the last axis with quantities.
-pub fn along(points: &Points) -> Option<&PointAxis> {
+/// The axis of the curves: sessions if they differ, else the rate, else the last numeric axis.
+pub fn curve_axis(points: &Points) -> Option<&PointAxis> {
     let named = |path: &str| points.axes.iter().find(|axis| axis.path == path);
     let quantities = |place: usize| {
         points.points.iter().all(|p| p.values.get(place).is_some_and(|value| value.number.is_some()))
@@ -97,60 +99,60 @@ pub fn words(axis: &PointAxis, value: &AxisValue) -> String {
     }
 }
 
-/// What a curve is called in a table.
-pub(crate) fn curve_name(curve: &Curve<'_>) -> String {
+/// Name of a curve in a table.
+pub(crate) fn curve_name(curve: &MeasuredCurve<'_>) -> String {
     let name = curve_words(curve);
     if name.is_empty() { "all runs".into() } else { name }
 }
 
-/// What sets a curve apart, in words; empty for the only one.
-fn curve_words(curve: &Curve<'_>) -> String {
+/// Settings that distinguish a curve, in words; empty for a single curve.
+fn curve_words(curve: &MeasuredCurve<'_>) -> String {
     let words: Vec<String> = curve.fixed.iter().map(|(axis, value)| words(axis, value)).collect();
     words.join(", ")
 }
 
-/// Where a point lies on the axis of this path.
-fn place_of(points: &Points, point: &Point, path: &str) -> Option<f64> {
+/// Position of a point on the axis with this path.
+fn place_of(points: &Points, point: &MeasuredPoint, path: &str) -> Option<f64> {
     let place = points.axes.iter().position(|axis| axis.path == path)?;
     point.values.get(place)?.number
 }
 
-/// Least and largest of repeats.
+/// Minimum and maximum of repeats.
 fn range(estimate: &Estimate) -> Option<(f64, f64)> {
     (estimate.n() > 1).then(|| (estimate.min(), estimate.max()))
 }
 
-/// The name of the place in a report where a run is told of.
+/// Anchor of a run's row in a report.
 pub fn anchor(id: &str) -> String {
     format!("run-{}", crate::markup::slug(id))
 }
 
-/// The legend of the mark for what a chart of `measures` shows; none where others had no part in it.
-fn others(points: &Points, measures: &[&str]) -> Option<String> {
+/// Legend of the mark for a chart of `measures`; `None` if others had no part in them.
+fn foreign_share_legend(points: &Points, measures: &[&str]) -> Option<String> {
     let runs = points.points.iter().flat_map(|point| &point.runs);
     legend(runs.map(|run| &run.marked), |name| measures.contains(&name))
 }
 
-/// The same for a chart of one run.
-fn others_of(record: &RunRecord, measures: &[&str]) -> Option<String> {
-    legend([&marked(record)], |name| measures.contains(&name))
+/// Legend of the mark for a chart of one run.
+fn run_foreign_share_legend(record: &RunRecord, measures: &[&str]) -> Option<String> {
+    legend([&marked_metrics(record)], |name| measures.contains(&name))
 }
 
 /// The point with the highest throughput.
-pub fn best(points: &Points) -> Option<&Point> {
-    // Figures from elsewhere may know no operations; then reads from storage are the throughput.
-    let rate = |point: &Point| {
-        let known = ["ops_per_s", READS].into_iter().find_map(|measure| point.get(measure));
-        known.unwrap_or(f64::NEG_INFINITY)
+pub fn best(points: &Points) -> Option<&MeasuredPoint> {
+    // Imported figures may contain no operations; then reads from storage are the throughput.
+    let rate = |point: &MeasuredPoint| {
+        let throughput = ["ops_per_s", READS].into_iter().find_map(|measure| point.get(measure));
+        throughput.unwrap_or(f64::NEG_INFINITY)
     };
     points.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))
 }
 
-/// The throughput of runs whose operations nobody counted.
+/// The throughput metric of runs whose operations were not counted.
 pub(crate) const READS: &str = "physical_read_requests_per_s";
 
-/// The run that stands for a point: the one whose throughput is in the middle.
-pub fn typical(point: &Point) -> &Repeat {
+/// The run that represents a point: the one with the median throughput.
+pub fn typical(point: &MeasuredPoint) -> &Repeat {
     let mut runs: Vec<&Repeat> = point.runs.iter().collect();
     runs.sort_by(|a, b| a.rate_per_s.total_cmp(&b.rate_per_s));
     runs[runs.len() / 2]
@@ -159,11 +161,11 @@ pub fn typical(point: &Point) -> &Repeat {
 #[cfg(test)]
 mod tests {
     use dyno_analyze::fixture;
-    use dyno_record::{SAMPLED_ACTIVE, Scope, WaitTime, Waits, Whose};
+    use dyno_record::{Attribution, AttributionScope, SAMPLED_ACTIVE, WaitTime, Waits};
 
     use super::*;
 
-    /// A run whose intervals hold processor time and waits.
+    /// A run whose intervals contain processor time and waits.
     fn run() -> RunRecord {
         let mut record = fixture::postgres();
         for (at, point) in record.series.points.iter_mut().enumerate() {
@@ -185,7 +187,7 @@ mod tests {
                 average_sessions: 2.0,
                 share_pct: 100.0,
             }],
-            company: dyno_record::Company::default(),
+            company: dyno_record::ForeignActivity::default(),
         };
         record
     }
@@ -199,8 +201,13 @@ mod tests {
         };
         let ids = ["waits-over-time", "waits-of-run", "cpu-over-time"];
         assert!(ids.iter().all(|id| !about(&record, id).contains('†')));
-        let whose = Whose { scope: Scope::Host, others_pct: Some(30.0), marked: true, why: "others".into() };
-        record.whose.insert("cpu_busy_pct".into(), whose);
+        let attribution = Attribution {
+            scope: AttributionScope::Host,
+            others_pct: Some(30.0),
+            marked: true,
+            why: "others".into(),
+        };
+        record.whose.insert("cpu_busy_pct".into(), attribution);
         for id in ids {
             assert!(about(&record, id).contains("† may include other load"), "{id}: {}", about(&record, id));
         }

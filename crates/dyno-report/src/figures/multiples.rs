@@ -1,17 +1,17 @@
-//! Each curve in a small chart of its own, all on the same axes: many curves in one chart hide each other.
+//! Small charts of individual curves on the same axes, because many curves in one chart hide each other.
 
 use dyno_analyze::number::figure;
-use dyno_analyze::points::{Point as Measured, Points};
+use dyno_analyze::points::{MeasuredPoint as Measured, Points};
 
-use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series};
+use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind};
 
 use super::curve::{axis_along, hover};
 use super::{OPS, anchor, curve_name, place_of, range, typical};
 
-/// Curves below which one chart is enough, and above which nobody looks at each.
+/// Range of curves: with fewer, one chart is enough; with more, individual charts are too many.
 const CURVES: std::ops::RangeInclusive<usize> = 3..=24;
 
-/// The charts; none where there are too few curves, or too many.
+/// The charts; empty outside the range of curves.
 pub(crate) fn multiples(points: &Points) -> Vec<Chart> {
     let (lookups, _) = points.without_scans();
     let points = lookups.as_ref().unwrap_or(points);
@@ -22,25 +22,26 @@ pub(crate) fn multiples(points: &Points) -> Vec<Chart> {
     if !CURVES.contains(&curves.len()) || most <= 0.0 {
         return Vec::new();
     }
-    let chart = |(at, curve): (usize, &dyno_analyze::points::Curve<'_>)| {
+    let chart = |(at, curve): (usize, &dyno_analyze::points::MeasuredCurve<'_>)| {
         let point = |p: &&Measured| {
             let estimate = p.estimates.get(OPS)?;
-            Some(Point {
+            Some(ChartPoint {
                 range: range(estimate),
                 hover: hover(p, curve),
                 link: anchor(&typical(p).id),
-                ..Point::at(place_of(points, p, &path)?, estimate.value)
+                ..ChartPoint::at(place_of(points, p, &path)?, estimate.value)
             })
         };
-        let drawn: Vec<Point> = curve.points.iter().filter_map(point).collect();
+        let drawn: Vec<ChartPoint> = curve.points.iter().filter_map(point).collect();
         let top = drawn.iter().map(|point| point.y).fold(0.0, f64::max);
-        let series = Series { name: "operations".into(), kind: Kind::Line, style: at, points: drawn };
+        let series =
+            ChartSeries { name: "operations".into(), kind: SeriesKind::Line, style: at, points: drawn };
         Chart {
             id: format!("curve-{}", at + 1),
             title: curve_name(curve),
             about: format!("At most {} operations/s; all of these charts have the same axes.", figure(top)),
             x: x.clone(),
-            y: Axis::linear("operations", Quantity::Plain("/s")).reaching(most),
+            y: ChartAxis::linear("operations", Quantity::Plain("/s")).reaching(most),
             series: vec![series],
             marks: vec![],
         }

@@ -1,53 +1,53 @@
-//! Throughput as load rises.
+//! Chart of throughput over load.
 
 use dyno_analyze::number::{self, figure};
 use dyno_analyze::points::{Points, SESSIONS};
 
-use crate::chart::{Axis, Chart, Mark, MarkAt, Quantity};
+use crate::chart::{Chart, ChartAxis, ChartMark, MarkAt, Quantity};
 
 use super::curve::{along_curves, axis_along};
-use super::ramp::drawn;
-use super::{OPS, Ramp, best, place_of};
+use super::ramp::fit_series;
+use super::{OPS, RampCurve, best, place_of};
 
-pub(super) fn throughput(points: &Points, ramps: &[Ramp<'_>]) -> Option<Chart> {
+pub(super) fn throughput(points: &Points, ramps: &[RampCurve<'_>]) -> Option<Chart> {
     let (path, x) = axis_along(points)?;
     let mut marks = Vec::new();
     if let Some((top, rate)) = best(points).and_then(|point| Some((point, point.get("ops_per_s")?))) {
         let place = place_of(points, top, &path);
         let name = format!("most: {}/s at {}", figure(rate), number::sessions(f64::from(top.sessions)));
-        marks.extend(place.map(|x| Mark { name, at: MarkAt::Point(x, rate) }));
+        marks.extend(place.map(|x| ChartMark { name, at: MarkAt::Point(x, rate) }));
     }
-    let by = if path == SESSIONS { "sessions".to_owned() } else { x.label.clone() };
+    let axis_label = if path == SESSIONS { "sessions".to_owned() } else { x.label.clone() };
     let mut series = along_curves(points, &path, OPS);
     if path == SESSIONS {
-        let style = |ramp: &Ramp<'_>| {
+        let style = |ramp: &RampCurve<'_>| {
             series.iter().find(|s| s.name == ramp.name || ramp.name.is_empty()).map_or(0, |s| s.style)
         };
-        let fits: Vec<_> = ramps.iter().filter_map(|ramp| drawn(ramp, style(ramp))).collect();
+        let fits: Vec<_> = ramps.iter().filter_map(|ramp| fit_series(ramp, style(ramp))).collect();
         series.extend(fits);
     }
     Some(Chart {
         id: "throughput".into(),
-        title: format!("Throughput by {by}"),
+        title: format!("Throughput by {axis_label}"),
         about: "Operations per second as load rises; whiskers are the least and the largest of repeats, dashes the law that fits best.".into(),
         series,
         x,
-        y: Axis::linear("operations", Quantity::Plain("/s")),
+        y: ChartAxis::linear("operations", Quantity::Plain("/s")),
         marks,
     })
 }
 
-/// Scans alone: bytes, as a scan is no lookup.
+/// Scans in bytes, because a scan is not a lookup.
 pub(super) fn of_scans(points: &Points) -> Option<Chart> {
     let (path, x) = axis_along(points)?;
-    let by = if path == SESSIONS { "sessions".to_owned() } else { x.label.clone() };
+    let axis_label = if path == SESSIONS { "sessions".to_owned() } else { x.label.clone() };
     Some(Chart {
         id: "scans".into(),
-        title: format!("Scans by {by}"),
+        title: format!("Scans by {axis_label}"),
         about: "What runs of scans alone read; whiskers are the least and the largest of repeats.".into(),
         series: along_curves(points, &path, "scan_mb_per_s"),
         x,
-        y: Axis::linear("scanned", Quantity::Plain("MB/s")),
+        y: ChartAxis::linear("scanned", Quantity::Plain("MB/s")),
         marks: vec![],
     })
 }

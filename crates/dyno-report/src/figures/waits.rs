@@ -1,18 +1,20 @@
-//! What sessions waited for.
+//! Charts of what sessions waited for.
 
 use std::collections::BTreeMap;
 
 use dyno_analyze::limited::WaitClass;
 use dyno_analyze::number::figure;
-use dyno_analyze::points::{Point as Measured, Points};
+use dyno_analyze::points::{MeasuredPoint as Measured, Points};
 use dyno_record::{RunRecord, SAMPLED_ACTIVE, SeriesPoint, WAITING, WaitTime, Waits};
 
 use crate::chart::palette::WAIT;
-use crate::chart::{Axis, Category, Chart, Kind, Point, Quantity, Series, mean_of_chunks};
+use crate::chart::{
+    Category, Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind, mean_of_chunks,
+};
 
 use super::stack::{Layer, columns};
 
-/// Events with a colour of their own; the others are summed up.
+/// Events with their own color; the others are summed up.
 const EVENTS_MAX: usize = 7;
 
 /// The name of a wait event: `IO:WalSync`, `CPU`.
@@ -37,7 +39,7 @@ fn averages(point: &Measured) -> BTreeMap<usize, f64> {
     sums
 }
 
-/// Classes in the order of their colours; the last colour is of what only the system does.
+/// Wait classes in the order of their colors; the last color is for system activity.
 const CLASSES: [(WaitClass, &str); 8] = [
     (WaitClass::Cpu, "CPU"),
     (WaitClass::Device, "User I/O"),
@@ -49,21 +51,21 @@ const CLASSES: [(WaitClass, &str); 8] = [
     (WaitClass::Lock, "Locks"),
 ];
 
-/// Where the class of a wait stands among them.
+/// Position of a wait's class in that order.
 fn place(class: &str, event: &str) -> usize {
-    let of = WaitClass::of(class, event);
-    CLASSES.iter().position(|(known, _)| *known == of).unwrap_or_default()
+    let wait_class = WaitClass::of(class, event);
+    CLASSES.iter().position(|(known, _)| *known == wait_class).unwrap_or_default()
 }
 
-fn blank(id: &str, title: &str) -> Chart {
+fn empty_chart(id: &str, title: &str) -> Chart {
     Chart {
         id: id.into(),
         title: title.into(),
         about:
             "Sessions in each wait event on average, from samples; CPU is running or waiting for a processor."
                 .into(),
-        x: Axis::ordinal("", vec![]),
-        y: Axis::linear("active sessions", Quantity::Plain("")),
+        x: ChartAxis::ordinal("", vec![]),
+        y: ChartAxis::linear("active sessions", Quantity::Plain("")),
         series: vec![],
         marks: vec![],
     }
@@ -74,9 +76,9 @@ pub(super) fn of_points(points: &Points) -> Option<Chart> {
         ((*name).to_owned(), Box::new(move |point: &Measured| averages(point).get(&class).copied()))
     };
     let layers: Vec<Layer<'_>> = CLASSES.iter().enumerate().map(layer).collect();
-    let mut blank = blank("waits", "Waits by class");
+    let mut blank = empty_chart("waits", "Waits by class");
     blank.about = format!("{CLASSED} {}", blank.about);
-    if let Some(words) = super::others(points, &MARKED) {
+    if let Some(words) = super::foreign_share_legend(points, &MARKED) {
         blank.about.push_str(&format!(" {words}."));
     }
     let mut chart = columns(points, &layers, figure, blank)?;
@@ -87,14 +89,15 @@ pub(super) fn of_points(points: &Points) -> Option<Chart> {
     Some(chart)
 }
 
-/// What classes are.
+/// Sentence that explains the classes.
 const CLASSED: &str = "Waits by class, in the colours that charts of Oracle made familiar.";
 
-/// The figures of which one that others had part in marks the chart: its sessions are the run's own, what they wait for is not.
+/// Figures of the chart; if one includes activity of others, the chart is marked. Its sessions are the run's
+/// own, but their waits are not.
 const MARKED: [&str; 4] =
     ["database_active_sessions", "average_active_sessions", "others_cpu_pct", "cpu_busy_pct"];
 
-/// Waits of one run over its window; none where intervals hold no samples.
+/// Waits of one run over its window; `None` if intervals contain no samples.
 pub(super) fn over_time(record: &RunRecord) -> Option<Chart> {
     let sampled: Vec<&SeriesPoint> =
         record.series.points.iter().filter(|point| point.metrics.contains_key(SAMPLED_ACTIVE)).collect();
@@ -106,35 +109,34 @@ pub(super) fn over_time(record: &RunRecord) -> Option<Chart> {
         waits.sum()
     };
     let series = CLASSES.iter().enumerate().map(|(class, (_, name))| {
-        let points: Vec<Point> = sampled
+        let points: Vec<ChartPoint> = sampled
             .iter()
-            .map(|point| Point::at(point.at_s + point.seconds / 2.0, of_class(point, class)))
+            .map(|point| ChartPoint::at(point.at_s + point.seconds / 2.0, of_class(point, class)))
             .collect();
-        Series {
+        ChartSeries {
             name: (*name).into(),
-            kind: Kind::Area,
+            kind: SeriesKind::Area,
             style: WAIT + class,
             points: mean_of_chunks(&points, POINTS_MAX),
         }
     });
-    let series: Vec<Series> =
+    let series: Vec<ChartSeries> =
         series.filter(|series| series.points.len() > 1 && series.points.iter().any(|p| p.y > 0.0)).collect();
     let mut about = format!("{CLASSED} Sessions in each on average over the samples of an interval.");
-    if let Some(words) = super::others_of(record, &MARKED) {
+    if let Some(words) = super::run_foreign_share_legend(record, &MARKED) {
         about.push_str(&format!(" {words}."));
     }
     (!series.is_empty()).then(|| Chart {
         id: "waits-over-time".into(),
         title: "Waits over time".into(),
         about,
-        x: Axis::linear("time in the window", Quantity::Seconds),
-        y: Axis::linear("sessions", Quantity::Plain("")),
+        x: ChartAxis::linear("time in the window", Quantity::Seconds),
+        y: ChartAxis::linear("sessions", Quantity::Plain("")),
         series,
         marks: vec![],
     })
 }
 
-/// Points of one area.
 const POINTS_MAX: usize = 360;
 
 /// The events of one run side by side.
@@ -147,16 +149,16 @@ pub(super) fn of_run(record: &RunRecord) -> Option<Chart> {
     let hover = |event: &WaitTime| {
         format!("{}: {} sessions on average", event_name(event), figure(event.average_sessions))
     };
-    let mut chart = blank("waits-of-run", "Wait events of this run");
-    chart.x = Axis::ordinal("", vec![Category { label: "this run".into(), group: String::new() }]);
-    if let Some(words) = super::others_of(record, &MARKED) {
+    let mut chart = empty_chart("waits-of-run", "Wait events of this run");
+    chart.x = ChartAxis::ordinal("", vec![Category { label: "this run".into(), group: String::new() }]);
+    if let Some(words) = super::run_foreign_share_legend(record, &MARKED) {
         chart.about.push_str(&format!(" {words}."));
     }
-    let series = |event: &WaitTime| Series {
+    let series = |event: &WaitTime| ChartSeries {
         name: format!("{} ({})", event_name(event), figure(event.average_sessions)),
-        kind: Kind::Column,
+        kind: SeriesKind::Column,
         style: WAIT + place(&event.class, &event.event),
-        points: vec![Point { hover: hover(event), ..Point::at(0.0, event.average_sessions) }],
+        points: vec![ChartPoint { hover: hover(event), ..ChartPoint::at(0.0, event.average_sessions) }],
     };
     chart.series = shown.iter().map(series).collect();
     Some(chart)

@@ -1,13 +1,14 @@
-//! What every page begins and ends with.
+//! Start and end of every page.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::text::clean;
 
-use super::{Frame, SCRIPT, policy, style};
+use super::{PageFrame, SCRIPT, policy, style};
 
-/// A whole page of this body. Alone it brings its policy, style and script; in a server's frame they are the server's.
-pub(super) fn page(frame: Option<&Frame>, title: &str, body: &Markup) -> Markup {
+/// A whole page with this body. A standalone page includes its policy, style and script; in a server's frame
+/// the server provides them.
+pub(super) fn page(frame: Option<&PageFrame>, title: &str, body: &Markup) -> Markup {
     let style = style();
     html! {
         (DOCTYPE)
@@ -30,7 +31,7 @@ pub(super) fn page(frame: Option<&Frame>, title: &str, body: &Markup) -> Markup 
     }
 }
 
-/// The head that a reader sees: whose page it is, its title, and what it is about.
+/// The visible head: brand, title, and subject.
 pub(super) fn header(brand: &str, title: &str, about: &Markup) -> Markup {
     html! {
         header {

@@ -1,20 +1,20 @@
-//! Charts on a page.
+//! Charts on a page, each with its sentence.
 
 use maud::{Markup, PreEscaped, html};
 
-use crate::chart::svg::{Look, svg};
+use crate::chart::svg::{SvgPlacement, svg};
 use crate::chart::{Chart, table};
 use crate::text::clean;
 
 use super::grid;
 
-/// Each chart with its sentence.
+/// Renders each chart with its sentence.
 pub(super) fn charts(charts: &[Chart]) -> Markup {
     html! {
         div class="charts" {
             @for chart in charts {
                 figure id={"chart-" (crate::markup::slug(&chart.id))} {
-                    (PreEscaped(svg(chart, Look::Page)))
+                    (PreEscaped(svg(chart, SvgPlacement::Page)))
                     figcaption { (clean(&chart.about)) }
                     @let (figures, is_cut) = table::grid(chart);
                     details class="figures" {

@@ -1,18 +1,18 @@
-//! Details of one run, and the audit.
+//! Sections of a page with details of one run, and the audit.
 
 use dyno_analyze::bands::{bands, sentence};
 use dyno_analyze::number::{self, ABSENT, count, figure, percent, time_us};
-use dyno_analyze::whose::{is_marked, mark, scope_words, whose};
+use dyno_analyze::whose::{attribution_of, is_marked, mark, scope_words};
 use dyno_record::{AuditCheck, CheckStatus, Histogram, Latency, Metric, RunRecord, Unit};
 use maud::{Markup, html};
 
-use crate::audit::{ORDER, audit_summary, spoken};
+use crate::audit::{ORDER, audit_summary, check_label};
 use crate::extra_counts::extra_counts;
 use crate::figures::{anchor, timed};
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::phases;
 use crate::report::Report;
-use crate::seen::Grave;
+use crate::seen::FailedCheck;
 use crate::show::OUTAGES_MAX;
 use crate::text::clean;
 use crate::{beside, imported_metrics, learned, load_profile, loaded, own, profile};
@@ -32,7 +32,7 @@ pub(super) fn closely(record: &RunRecord, report: &Report<'_>) -> Markup {
     }
 }
 
-/// What an administrator reads first: the load profile and the top timed events.
+/// The load profile and the top timed events, which administrators read first.
 pub(super) fn profile(record: &RunRecord) -> Markup {
     let (load, events) = (load_profile::load(record), load_profile::events(record));
     html! {
@@ -47,7 +47,7 @@ pub(super) fn profile(record: &RunRecord) -> Markup {
     }
 }
 
-/// Classes of operations, bands of latency, every metric.
+/// Operation classes, latency bands, and all metrics.
 pub(super) fn tables(record: &RunRecord) -> Markup {
     html! {
         @if let Some(watched) = &record.watched {
@@ -108,7 +108,7 @@ pub(super) fn tables(record: &RunRecord) -> Markup {
     }
 }
 
-/// What others measured meanwhile.
+/// Metrics imported for the time of the run.
 pub(super) fn imported(record: &RunRecord) -> Markup {
     html! {
         h2 { "Imported, not audited" }
@@ -121,25 +121,25 @@ pub(super) fn imported(record: &RunRecord) -> Markup {
 fn classes(record: &RunRecord) -> Grid {
     let times = ["mean", "p50", "p90", "p95", "p99", "p99.9", "max"];
     let mut heads = vec![
-        Head::text("class"),
-        Head::figures("count", ""),
-        Head::figures("errors", ""),
-        Head::figures("rate", "/s"),
+        GridHead::text("class"),
+        GridHead::figures("count", ""),
+        GridHead::figures("errors", ""),
+        GridHead::figures("rate", "/s"),
     ];
     let extra = extra_counts(record);
-    heads.extend(extra.iter().map(|(head, _)| Head::figures(head, "").explained("in the window")));
-    heads.extend(times.map(|name| Head::figures(name, "").explained("of service time")));
+    heads.extend(extra.iter().map(|(head, _)| GridHead::figures(head, "").explained("in the window")));
+    heads.extend(times.map(|name| GridHead::figures(name, "").explained("of service time")));
     let mut grid = Grid::new(heads);
     for (name, ops) in record.by_class() {
         let l: &Latency = &ops.service_us;
-        let time = |time: Option<f64>| Cell::text(&time.map_or_else(|| ABSENT.into(), time_us));
+        let time = |time: Option<f64>| GridCell::text(&time.map_or_else(|| ABSENT.into(), time_us));
         let mut cells = vec![
-            Cell::text(name),
-            Cell::text(&count(ops.count)),
-            Cell::text(&count(ops.errors)),
-            Cell::text(&figure(ops.rate_per_s)),
+            GridCell::text(name),
+            GridCell::text(&count(ops.count)),
+            GridCell::text(&count(ops.errors)),
+            GridCell::text(&figure(ops.rate_per_s)),
         ];
-        cells.extend(extra.iter().map(|(_, of)| Cell::text(&count(of(ops)))));
+        cells.extend(extra.iter().map(|(_, of)| GridCell::text(&count(of(ops)))));
         cells.extend([l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(time));
         grid.row(cells);
     }
@@ -149,23 +149,23 @@ fn classes(record: &RunRecord) -> Grid {
 fn band_grid(latency: &Latency) -> Option<(String, Grid)> {
     let bands = bands(&Histogram::decode(latency.histogram.as_deref()?).ok()?);
     let mut grid = Grid::new(vec![
-        Head::figures("band", ""),
-        Head::figures("operations", ""),
-        Head::figures("share", "%"),
-        Head::figures("share up to there", "%"),
+        GridHead::figures("band", ""),
+        GridHead::figures("operations", ""),
+        GridHead::figures("share", "%"),
+        GridHead::figures("share up to there", "%"),
     ]);
     for band in &bands {
         let cells = [band.name(), count(band.count), percent(band.share_pct), percent(band.under_pct)];
-        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
     }
     Some((sentence(&bands), grid))
 }
 
 fn metrics(record: &RunRecord) -> Grid {
     let mut grid = Grid::new(vec![
-        Head::text("metric"),
-        Head::figures("value", ""),
-        Head::text("unit, or why there is none"),
+        GridHead::text("metric"),
+        GridHead::figures("value", ""),
+        GridHead::text("unit, or why there is none"),
     ]);
     for (name, metric) in &record.metrics {
         let (value, unit) = match metric {
@@ -173,24 +173,26 @@ fn metrics(record: &RunRecord) -> Grid {
             Metric::Value { value, unit } => (figure(*value), unit.name()),
             Metric::Absent { absent } => (ABSENT.to_owned(), absent.as_str()),
         };
-        let unit = match whose(record, name) {
-            Some(whose) if whose.marked => format!("{unit}; {}: {}", scope_words(whose.scope), whose.why),
+        let unit = match attribution_of(record, name) {
+            Some(whose) if whose.marked => {
+                format!("{unit}; {}: {}", scope_words(whose.scope), whose.why)
+            }
             _ => unit.to_owned(),
         };
         grid.row(vec![
-            Cell::text(name),
-            Cell::text(&mark(value, is_marked(record, name))),
-            Cell::text(&unit),
+            GridCell::text(name),
+            GridCell::text(&mark(value, is_marked(record, name))),
+            GridCell::text(&unit),
         ]);
     }
     grid
 }
 
-/// The whole audit of the run looked at closely, and what failed or warned in all runs, each check once.
+/// The whole audit of the detailed run, and failures and warnings of all runs, each check once.
 pub(super) fn audit(report: &Report<'_>) -> Markup {
     let whole = report.shown();
     html! {
-        @if report.seen.runs > 1 && !report.seen.grave.is_empty() {
+        @if report.seen.runs > 1 && !report.seen.failed_checks.is_empty() {
             h3 { "Failed checks and warnings of all runs" }
             p { "Each check once, with how many runs it is of and what it found in the first of them." }
             (table(&grouped(report), "failed checks and warnings of all runs"))
@@ -214,16 +216,16 @@ pub(super) fn audit(report: &Report<'_>) -> Markup {
 /// Failed checks and warnings over all runs.
 fn grouped(report: &Report<'_>) -> Grid {
     let mut grid = Grid::new(vec![
-        Head::text("check"),
-        Head::figures("failed in", "runs"),
-        Head::figures("warned in", "runs"),
-        Head::text("runs"),
-        Head::text("finding in the first"),
+        GridHead::text("check"),
+        GridHead::figures("failed in", "runs"),
+        GridHead::figures("warned in", "runs"),
+        GridHead::text("runs"),
+        GridHead::text("finding in the first"),
     ]);
-    let mut all: Vec<&Grave> = report.seen.grave.iter().collect();
+    let mut all: Vec<&FailedCheck> = report.seen.failed_checks.iter().collect();
     all.sort_by_key(|grave| (std::cmp::Reverse(grave.failed), std::cmp::Reverse(grave.warned)));
     for grave in all {
-        let of = |runs: usize| {
+        let runs_cell = |runs: usize| {
             if runs == 0 {
                 String::new()
             } else {
@@ -237,18 +239,19 @@ fn grouped(report: &Report<'_>) -> Grid {
         }
         let tone = if grave.failed > 0 { "bad" } else { "warn" };
         grid.row(vec![
-            Cell { tone, ..Cell::text(&spoken(&grave.check)) },
-            Cell::text(&of(grave.failed)),
-            Cell::text(&of(grave.warned)),
-            Cell::text(&ids),
-            Cell::text(&grave.detail),
+            GridCell { tone, ..GridCell::text(&check_label(&grave.check)) },
+            GridCell::text(&runs_cell(grave.failed)),
+            GridCell::text(&runs_cell(grave.warned)),
+            GridCell::text(&ids),
+            GridCell::text(&grave.detail),
         ]);
     }
     grid
 }
 
 fn checks(checks: &[&AuditCheck]) -> Grid {
-    let mut grid = Grid::new(vec![Head::text("check"), Head::text("outcome"), Head::text("finding")]);
+    let mut grid =
+        Grid::new(vec![GridHead::text("check"), GridHead::text("outcome"), GridHead::text("finding")]);
     for status in ORDER {
         for check in checks.iter().filter(|check| check.status == status) {
             let (word, tone) = match status {
@@ -257,8 +260,12 @@ fn checks(checks: &[&AuditCheck]) -> Grid {
                 CheckStatus::Fail => ("✗ fail", "bad"),
                 CheckStatus::Skipped => ("– skipped", ""),
             };
-            let outcome = Cell { tone, ..Cell::text(word) };
-            grid.row(vec![Cell::text(&spoken(&check.check)), outcome, Cell::text(&check.detail)]);
+            let outcome = GridCell { tone, ..GridCell::text(word) };
+            grid.row(vec![
+                GridCell::text(&check_label(&check.check)),
+                outcome,
+                GridCell::text(&check.detail),
+            ]);
         }
     }
     grid

@@ -1,6 +1,7 @@
-//! A flame graph: calls as boxes upon each other, as wide as the time in them and in what they called.
+//! A flame graph: stacked boxes of calls, each as wide as the time in it and its callees.
 //!
-//! Static SVG like every chart: with scripts blocked it is all there, and the name of a box that is cut is in its tooltip.
+//! Static SVG like every chart: it is complete without scripts, and a tooltip shows the full name of a
+//! truncated box.
 
 use std::fmt::Write as _;
 
@@ -8,23 +9,23 @@ use dyno_analyze::number::{count, percent};
 use dyno_record::{CpuKind, CpuProfile, StackNode};
 use maud::{Markup, PreEscaped, html};
 
-use crate::chart::measure::{fitted, text_width};
+use crate::chart::measure::{text_width, truncate_to_width};
 use crate::chart::svg::num;
 use crate::markup::escape;
 use crate::profile::{file, kind_words};
 
-/// Width of the picture, height of a box, sizes of text; in the picture's units, which are about pixels.
+/// Width of the picture, height of a box, text sizes; in units of about one pixel.
 const WIDTH: f64 = 1150.0;
 const ROW: f64 = 17.0;
 const TEXT: f64 = 11.0;
 const LEGEND: f64 = 24.0;
-/// A box that is narrower is not drawn, and one that has less room for its name has none.
+/// A narrower box is not drawn; a box with less room has no name.
 const NARROW: f64 = 0.6;
 const NAME_MIN: f64 = 22.0;
-/// Rows of boxes above which none is drawn.
+/// Maximum depth of drawn boxes.
 const ROWS_MAX: u32 = 90;
 
-/// The number of a kind's colour.
+/// Color index of a kind.
 fn colour(kind: CpuKind) -> usize {
     match kind {
         CpuKind::Database => 0,
@@ -35,23 +36,22 @@ fn colour(kind: CpuKind) -> usize {
     }
 }
 
-/// One box.
 struct Drawn<'a> {
     node: &'a StackNode,
     left: f64,
     width: f64,
 }
 
-/// Which boxes are drawn, and where: each begins where its caller does, the largest first.
+/// The drawn boxes and their positions: each begins at its caller's left edge, the largest first.
 fn boxes(profile: &CpuProfile) -> Vec<Drawn<'_>> {
     let whole = profile.weight.max(1) as f64;
-    // Where the next box on each level begins.
+    // Left edge of the next box on each level.
     let mut next = vec![0.0f64];
     let mut drawn = Vec::new();
     for node in &profile.stacks {
         let depth = node.depth as usize;
         if depth >= next.len() {
-            // A stack that has no caller is none of ours.
+            // A stack without its caller is not drawn.
             continue;
         }
         next.truncate(depth + 1);
@@ -90,7 +90,7 @@ pub(super) fn flame(profile: &CpuProfile) -> Markup {
             num(ROW - 1.0)
         );
         if *width >= NAME_MIN {
-            let name = fitted(&crate::text::clean(&frame.name), TEXT, width - 6.0);
+            let name = truncate_to_width(&crate::text::clean(&frame.name), TEXT, width - 6.0);
             let _ = write!(
                 body,
                 "<text class=\"t\" x=\"{}\" y=\"{}\" font-size=\"{}\">{}</text>",
@@ -122,7 +122,7 @@ pub(super) fn flame(profile: &CpuProfile) -> Markup {
     }
 }
 
-/// Each kind that is there, with its colour.
+/// Each kind that occurs, with its color.
 fn legend(profile: &CpuProfile) -> String {
     let mut out = String::new();
     let mut left = 2.0;
@@ -143,14 +143,14 @@ fn legend(profile: &CpuProfile) -> String {
     out
 }
 
-/// A coordinate of a box, which may be narrower than the tenth of a unit.
+/// A coordinate of a box, which may be narrower than a tenth of a unit.
 fn place(value: f64) -> String {
     format!("{value:.2}")
 }
 
 #[cfg(test)]
 mod tests {
-    use dyno_record::Frame;
+    use dyno_record::StackFrame;
 
     use super::*;
 
@@ -159,7 +159,7 @@ mod tests {
         let node = |depth, frame, weight| StackNode { depth, frame, weight };
         let profile = CpuProfile {
             weight: 100,
-            frames: vec![Frame::default(); 3],
+            frames: vec![StackFrame::default(); 3],
             stacks: vec![
                 node(0, 0, 60),
                 node(1, 1, 40),

@@ -1,18 +1,18 @@
-//! Tables.
+//! Renders tables as HTML.
 
 use maud::{Markup, html};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::text::clean;
 
-/// The table, in a box that scrolls sideways where there is no room.
+/// The table in a box that scrolls horizontally if it is too wide.
 pub(super) fn table(grid: &Grid, name: &str) -> Markup {
     let rows = html! { @for (name, cells) in &grid.rows { (row(&grid.heads, name, cells)) } };
     table_of(&grid.heads, name, &rows)
 }
 
-/// The same of rows that are made already.
-pub(super) fn table_of(heads: &[Head], name: &str, rows: &Markup) -> Markup {
+/// A table of rows that are already markup.
+pub(super) fn table_of(heads: &[GridHead], name: &str, rows: &Markup) -> Markup {
     html! {
         div class="scroll" tabindex="0" role="region" aria-label=(name) {
             table {
@@ -32,9 +32,8 @@ pub(super) fn table_of(heads: &[Head], name: &str, rows: &Markup) -> Markup {
     }
 }
 
-/// One row.
-pub(super) fn row(heads: &[Head], name: &str, cells: &[Cell]) -> Markup {
-    // A single cell is a title of the rows below it.
+pub(super) fn row(heads: &[GridHead], name: &str, cells: &[GridCell]) -> Markup {
+    // A single cell is a title for the rows below it.
     if let ([title], true) = (cells, heads.len() > 1) {
         return html! { tr { th scope="rowgroup" colspan=(heads.len()) { (clean(&title.text)) } } };
     }
@@ -50,8 +49,8 @@ pub(super) fn row(heads: &[Head], name: &str, cells: &[Cell]) -> Markup {
     }
 }
 
-/// What a cell looks like.
-fn class(head: &Head, cell: &Cell) -> String {
+/// CSS class of a cell.
+fn class(head: &GridHead, cell: &GridCell) -> String {
     match (head.figures, head.tight) {
         (true, _) if cell.tone.is_empty() => "n".to_owned(),
         (true, _) => format!("n {}", cell.tone),
@@ -60,7 +59,6 @@ fn class(head: &Head, cell: &Cell) -> String {
     }
 }
 
-/// Names and values.
 pub(super) fn pairs(pairs: &[(String, String)]) -> Markup {
     html! {
         dl {

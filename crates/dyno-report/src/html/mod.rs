@@ -1,8 +1,8 @@
-//! A report as one HTML file that needs nothing else.
+//! Writes a report as one self-contained HTML file.
 //!
-//! It works from a mail attachment: nothing is fetched (a content security policy forbids it), and with scripts blocked
-//! every chart and table is still there. The one script only adds comfort, and the policy names it by its hash, so that no
-//! other could run even if one got in.
+//! It works as a mail attachment: it loads nothing (a content security policy forbids it), and without
+//! scripts every chart and table is still present. The only script adds convenience. The policy contains its
+//! hash, so that no injected script can run.
 
 mod around;
 mod charts;
@@ -24,42 +24,42 @@ use sha2::{Digest as _, Sha256};
 
 use crate::chart::palette::{DARK, LIGHT, page_rules, variables};
 use crate::report::Report;
-use crate::request::Request;
+use crate::request::ReportRequest;
 use crate::run_rows;
 use crate::runs::RunsError;
 
-pub use pages::{Section, pages, pages_in, pages_with_sheets};
-pub use sheets::{Part, Picture, Sheets};
+pub use pages::{PageSection, pages, pages_in, pages_with_sheets};
+pub use sheets::{Picture, SheetPart, Sheets};
 
 /// The script of every page.
 pub const SCRIPT: &str = include_str!("script.js");
 const STYLE: &str = include_str!("style.css");
 
-/// Writes the page. `made_at` is when, as it is shown. Rows and records of the runs are written one after the other, into the
-/// holes that the page has for them.
+/// Writes the page. `made_at` is the time of creation as shown. Rows and records of the runs are written one
+/// after the other into placeholders of the page.
 ///
 /// # Errors
 /// A run cannot be read, or the page cannot be written.
 pub fn html(report: &Report<'_>, made_at: &str, out: &mut dyn Write) -> Result<(), RunsError> {
-    html_for(report, &Request { made_at: made_at.to_owned(), ..Request::default() }, out)
+    html_for(report, &ReportRequest { made_at: made_at.to_owned(), ..ReportRequest::default() }, out)
 }
 
-/// The same with a title and an author.
+/// Writes the page with a title and an author.
 ///
 /// # Errors
 /// As for [`html`].
-pub fn html_for(report: &Report<'_>, request: &Request, out: &mut dyn Write) -> Result<(), RunsError> {
+pub fn html_for(report: &Report<'_>, request: &ReportRequest, out: &mut dyn Write) -> Result<(), RunsError> {
     html_in(None, report, request, out)
 }
 
-/// The same for a server, whose `frame` is around it; without one it is [`html_for`].
+/// Writes the page for a server inside its `frame`; without a frame it is [`html_for`].
 ///
 /// # Errors
 /// As for [`html`].
 pub fn html_in(
-    frame: Option<&Frame>,
+    frame: Option<&PageFrame>,
     report: &Report<'_>,
-    request: &Request,
+    request: &ReportRequest,
     out: &mut dyn Write,
 ) -> Result<(), RunsError> {
     let component = report.component();
@@ -77,27 +77,27 @@ pub fn html_in(
         Ok(out.write_all(grid::row(&heads, &name, &cells).into_string().as_bytes())?)
     })?;
     out.write_all(part())?;
-    // A server has the records itself.
+    // The server has the records itself.
     if frame.is_none() {
         crate::embedded::write(report, out)?;
     }
     Ok(out.write_all(part())?)
 }
 
-/// What a server puts around a page. Its style and script are then files of the server's, [`style`] and [`SCRIPT`], and the
-/// policy is the server's, too.
+/// What a server adds around a page. Style and script are then the server's files [`style`] and [`SCRIPT`],
+/// and the policy is the server's, too.
 #[derive(Debug, Clone, Default)]
-pub struct Frame {
+pub struct PageFrame {
     /// Markup at the end of the head.
     pub head: String,
-    /// Markup that the body begins with.
+    /// Markup at the start of the body.
     pub top: String,
 }
 
-/// Stands where rows and records go; no text of a page has such a character.
+/// Placeholder for rows and records; no text of a page contains this character.
 const HOLE: char = '\0';
 
-/// The style sheet with both appearances.
+/// The style sheet with both appearances, light and dark.
 pub fn style() -> String {
     let (light, dark) = (variables(&LIGHT), variables(&DARK));
     format!(
@@ -109,7 +109,7 @@ pub fn style() -> String {
     )
 }
 
-/// What the browser is allowed: this script, this style, and nothing from anywhere.
+/// The content security policy: this script, this style, and no external resources.
 fn policy(style: &str) -> String {
     let hash = |text: &str| BASE64.encode(Sha256::digest(text.as_bytes()));
     format!(

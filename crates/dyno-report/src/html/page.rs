@@ -1,8 +1,8 @@
-//! The page, in the order a reader needs it.
+//! Builds the page with its sections in reading order.
 
-use dyno_analyze::conclusion::Figures;
+use dyno_analyze::conclusion::ConclusionFigures;
 use dyno_analyze::number;
-use dyno_record::{Kind, Status};
+use dyno_record::{RecordKind, Status};
 use maud::{Markup, PreEscaped, html};
 
 use crate::answer::{self, tone_class};
@@ -10,16 +10,16 @@ use crate::by_target::targets_grid;
 use crate::conclusion;
 use crate::driver_hosts::driver_hosts_grid;
 use crate::report::Report;
-use crate::reported::Overview;
-use crate::request::Request;
+use crate::reported::ReportedOverview;
+use crate::request::ReportRequest;
 use crate::run_rows;
 use crate::seen::LISTED_MAX;
 use crate::text::clean;
 
 use super::charts::charts;
-use super::{Frame, HOLE, around, closely, grid, platform, sheets, suite, summary};
+use super::{HOLE, PageFrame, around, closely, grid, platform, sheets, suite, summary};
 
-/// Sections after the answer: name in links, title.
+/// Sections after the answer: anchor and title.
 const SECTIONS: [(&str, &str); 11] = [
     ("reported", "Load profile and top timed events"),
     ("tests", "Tests"),
@@ -34,23 +34,23 @@ const SECTIONS: [(&str, &str); 11] = [
     ("platform", "Platform"),
 ];
 
-pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request) -> Markup {
+pub(super) fn page(frame: Option<&PageFrame>, report: &Report<'_>, request: &ReportRequest) -> Markup {
     let answer = report.answer();
     let title = request.title.clone().unwrap_or_else(|| title(report));
     let reported = report.seen.reported.all();
     let hole = PreEscaped(HOLE.to_string());
     let suite = report.suite();
     let is_watch =
-        report.seen.runs == 1 && report.seen.first.as_ref().is_some_and(|run| run.kind == Kind::Watch);
+        report.seen.runs == 1 && report.seen.first.as_ref().is_some_and(|run| run.kind == RecordKind::Watch);
     let shown = |name: &str| match name {
         "reported" => !reported.is_empty(),
         "conclusion" => !report.conclusions.is_empty(),
         "tests" => suite.is_some(),
-        // The tests of a suite are no points of one curve.
+        // The tests of a suite are not points of one curve.
         "charts" => !report.charts.is_empty() && suite.is_none(),
         "matrix" => report.matrix.is_some(),
         "results" => suite.is_none() && !is_watch,
-        // Nothing of what others do is held against anything.
+        // A watch records only activity of others, so there is nothing to audit.
         "audit" => !is_watch,
         "closely" => report.close.is_some() && suite.is_none(),
         "imported" => {
@@ -59,15 +59,15 @@ pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request
         _ => true,
     };
     let about = html! {
-        (made(report, &request.made_at)) @if let Some(author) = &request.author { "; by " (clean(author)) }
+        (dates_line(report, &request.made_at)) @if let Some(author) = &request.author { "; by " (clean(author)) }
     };
     let body = html! {
         (sheets::sheets(&summary::summary(report, request, &title)))
         (around::header("Dyno report", &title, &about))
         main {
-            section id="answer" class=(tone(report, answer.found)) {
+            section id="answer" class=(tone(report, answer.has_result)) {
                 p class="line" { (clean(&answer.line)) }
-                @if report.has_answers() { (five(report)) }
+                @if report.has_answers() { (answer_block(report)) }
                 @for line in &answer.more { p { (clean(line)) } }
             }
             nav aria-label="sections" {
@@ -108,7 +108,7 @@ pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request
             @if shown("audit") {
                 section id="audit" { h2 { "Audit" } (closely::audit(report)) }
             }
-            section id="differed" { h2 { "What differed" } (platform::differed(report)) }
+            section id="differed" { h2 { "What differed" } (platform::difference_block(report)) }
             section id="platform" { h2 { "Platform" } (platform::platform(report)) }
             section id="runs" {
                 h2 { "Runs" }
@@ -124,8 +124,8 @@ pub(super) fn page(frame: Option<&Frame>, report: &Report<'_>, request: &Request
     around::page(frame, &title, &body)
 }
 
-/// What a reader of databases' own reports looks at first.
-fn overview(reported: &[Overview]) -> Markup {
+/// Load profile and top timed events of imported database reports.
+fn overview(reported: &[ReportedOverview]) -> Markup {
     html! {
         @for of in reported {
             @if !of.name.is_empty() { h3 { (clean(&of.name)) } }
@@ -139,7 +139,7 @@ fn overview(reported: &[Overview]) -> Markup {
 }
 
 /// Capacity, bend, limit, confidence and headroom: of one curve word by word, of several as a table.
-fn five(report: &Report<'_>) -> Markup {
+fn answer_block(report: &Report<'_>) -> Markup {
     let answers = &report.answers;
     html! {
         p class={"state " (tone_class(answers.tone))} { (answers.tone.word()) }
@@ -148,14 +148,14 @@ fn five(report: &Report<'_>) -> Markup {
         } @else {
             (grid::table(&answer::answer_short(answers), "answers"))
         }
-        @for line in answer::rest(answers, answers.curves.len() == 1) { p { (clean(&line)) } }
+        @for line in answer::remaining_lines(answers, answers.curves.len() == 1) { p { (clean(&line)) } }
     }
 }
 
-/// The class of the answer: what may be thought of it, or that there is none.
-fn tone(report: &Report<'_>, found: bool) -> &'static str {
+/// CSS class of the answer: its confidence, or that there is none.
+fn tone(report: &Report<'_>, has_result: bool) -> &'static str {
     let imported = report.close.as_ref().is_some_and(|record| record.status == Status::Imported);
-    match (found, imported) {
+    match (has_result, imported) {
         (false, _) => "bad",
         (true, true) => "foreign",
         (true, false) if report.has_answers() => tone_class(report.answers.tone),
@@ -167,8 +167,8 @@ fn conclusions(report: &Report<'_>) -> Markup {
     html! {
         @for conclusion in &report.conclusions {
             h3 { (clean(&conclusion::title(conclusion))) }
-            // The tables of a suite are in a section of their own.
-            @let is_suite = matches!(conclusion.figures, Figures::Suite(_));
+            // The tables of a suite have their own section.
+            @let is_suite = matches!(conclusion.figures, ConclusionFigures::Suite(_));
             ul { @for sentence in conclusion.sentences() { li { (clean(&sentence)) } } }
             @if let Some(grid) = conclusion::grid(conclusion).filter(|_| !is_suite) { (grid::table(&grid, conclusion.kind())) }
         }
@@ -182,7 +182,7 @@ fn title(report: &Report<'_>) -> String {
         names if names.is_empty() => first.plan.target.url.to_string(),
         names => names.join(" and "),
     };
-    // What was imported may not tell.
+    // Imported records may not state it.
     let on = match database.trim() {
         "" => String::new(),
         database => format!(" on {}", clean(database)),
@@ -192,13 +192,13 @@ fn title(report: &Report<'_>) -> String {
         return format!("Suite of {tests} {}{on}", if suite.tests.len() == 1 { "test" } else { "tests" });
     }
     match report.seen.runs {
-        1 if first.kind == Kind::Watch => format!("Watch {}{on}", clean(&first.id)),
+        1 if first.kind == RecordKind::Watch => format!("Watch {}{on}", clean(&first.id)),
         1 => format!("Run {}{on}", clean(&first.id)),
         count => format!("{count} runs{on}"),
     }
 }
 
-fn made(report: &Report<'_>, made_at: &str) -> String {
+fn dates_line(report: &Report<'_>, made_at: &str) -> String {
     let day = |time: &str| clean(time.get(..19).unwrap_or(time)).replace('T', " ");
     let made = day(made_at);
     match &report.seen.measured {

@@ -1,4 +1,4 @@
-//! A page of charts and tables that are not about runs: as self-contained and as harmless as a report.
+//! Pages of charts and tables that are not about runs, as self-contained and safe as a report.
 
 use maud::{PreEscaped, html};
 
@@ -8,44 +8,39 @@ use crate::plot::Plot;
 use crate::text::clean;
 
 use super::sheets::{self, Sheets};
-use super::{Frame, around, charts, grid};
+use super::{PageFrame, around, charts, grid};
 
 /// One part of a page.
 #[derive(Debug, Clone, Default)]
-pub struct Section {
-    /// Its title.
+pub struct PageSection {
     pub title: String,
-    /// What is said before the charts.
     pub lines: Vec<String>,
-    /// Its charts.
     pub charts: Vec<Chart>,
-    /// Its plots of ratios.
     pub plots: Vec<Plot>,
     /// Its tables, each with a title, which may be empty.
     pub grids: Vec<(String, Grid)>,
 }
 
-/// The page.
-pub fn pages(title: &str, about: &str, sections: &[Section]) -> String {
+pub fn pages(title: &str, about: &str, sections: &[PageSection]) -> String {
     pages_in(None, title, about, sections)
 }
 
-/// The same for a server, whose `frame` is around it.
-pub fn pages_in(frame: Option<&Frame>, title: &str, about: &str, sections: &[Section]) -> String {
-    made(frame, title, about, None, sections)
+/// The page for a server, inside its `frame`.
+pub fn pages_in(frame: Option<&PageFrame>, title: &str, about: &str, sections: &[PageSection]) -> String {
+    render_page(frame, title, about, None, sections)
 }
 
-/// The same as [`pages`], with two sheets before it on paper.
-pub fn pages_with_sheets(title: &str, about: &str, first: &Sheets, sections: &[Section]) -> String {
-    made(None, title, about, Some(first), sections)
+/// Like [`pages`], preceded by two printed sheets.
+pub fn pages_with_sheets(title: &str, about: &str, first: &Sheets, sections: &[PageSection]) -> String {
+    render_page(None, title, about, Some(first), sections)
 }
 
-fn made(
-    frame: Option<&Frame>,
+fn render_page(
+    frame: Option<&PageFrame>,
     title: &str,
     about: &str,
     first: Option<&Sheets>,
-    sections: &[Section],
+    sections: &[PageSection],
 ) -> String {
     let body = html! {
         @if let Some(first) = first { (sheets::sheets(first)) }

@@ -1,23 +1,23 @@
-//! What differed between runs, and what they ran on.
+//! Sections of a page with the differences between runs and their platform.
 
 use std::collections::BTreeMap;
 
 use dyno_analyze::number::bytes;
-use dyno_record::{Host, Kind, RunRecord};
+use dyno_record::{Host, RecordKind, RunRecord};
 use maud::{Markup, html};
 
 use crate::facts::{facts, is_beside};
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::report::Report;
 use crate::role;
 use crate::text::clean;
 
 use super::grid::{pairs, table};
 
-/// Values of one fact that are listed.
+/// Maximum listed values of one fact.
 const VALUES_MAX: usize = 6;
 
-pub(super) fn differed(report: &Report<'_>) -> Markup {
+pub(super) fn difference_block(report: &Report<'_>) -> Markup {
     let axes = &report.points.axes;
     let differences = report.seen.facts.differences(axes);
     html! {
@@ -31,13 +31,13 @@ pub(super) fn differed(report: &Report<'_>) -> Markup {
             }
             @if !differences.is_empty() {
                 @let grid = {
-                    let mut grid = Grid::new(vec![Head::text("fact"), Head::text("values, and in how many runs")]);
+                    let mut grid = Grid::new(vec![GridHead::text("fact"), GridHead::text("values, and in how many runs")]);
                     for difference in &differences {
                         let mut words: Vec<String> = difference.values.iter().take(VALUES_MAX).map(|(value, runs)| format!("{value} ({runs})")).collect();
                         if difference.values.len() > VALUES_MAX {
                             words.push(format!("and {} more values", difference.values.len() - VALUES_MAX));
                         }
-                        grid.row(vec![Cell::text(&difference.name), Cell::text(&words.join(" · "))]);
+                        grid.row(vec![GridCell::text(&difference.name), GridCell::text(&words.join(" · "))]);
                     }
                     grid
                 };
@@ -72,7 +72,7 @@ pub(super) fn platform(report: &Report<'_>) -> Markup {
 
 fn head(record: &RunRecord) -> Vec<(String, String)> {
     let mut list = Vec::new();
-    // What is not known, as of imported results, has no row.
+    // Unknown values, as of imported results, have no row.
     let mut add = |name: &str, value: String| {
         if !value.trim().is_empty() {
             list.push((name.to_owned(), value));
@@ -96,18 +96,18 @@ fn head(record: &RunRecord) -> Vec<(String, String)> {
     for host in hosts.chain(record.hosts.iter().filter(|host| is_beside(record, host))) {
         of_host(record, host, &mut add);
     }
-    let name = if record.kind == Kind::Import { "imported by dyno" } else { "dyno" };
+    let name = if record.kind == RecordKind::Import { "imported by dyno" } else { "dyno" };
     add(name, record.dyno_version.clone());
     list
 }
 
-/// One host of the run.
+/// Rows for one host of the run.
 fn of_host(record: &RunRecord, host: &Host, add: &mut dyn FnMut(&str, String)) {
     add("host", format!("{} ({})", host.name, role::of(record, host)).trim_start().to_owned());
-    for (name, words) in host.observed.iter().flat_map(role::how) {
+    for (name, words) in host.observed.iter().flat_map(role::observation_facts) {
         add(name, words);
     }
-    // Of a host from elsewhere little may be known.
+    // Little may be known of an imported host.
     if host.cpus > 0 {
         add(
             "processor",

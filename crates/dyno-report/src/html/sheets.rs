@@ -1,60 +1,53 @@
-//! Two pages of paper for who has to decide: the answer, one chart, the comparison, its price, and what was not measured. All else
-//! is the appendix behind them. On a screen the page itself begins with the answer, so these are for paper alone.
+//! Two printed pages for decision makers: the answer, one chart, the comparison, its price, and what was not
+//! measured. The rest follows as an appendix. On a screen the page itself begins with the answer, so the
+//! sheets appear only in print.
 
 use maud::{Markup, PreEscaped, html};
 
 use crate::answer::tone_class;
 use crate::chart::Chart;
-use crate::chart::svg::{Look, svg};
-use crate::grid::{Cell, Grid};
+use crate::chart::svg::{SvgPlacement, svg};
+use crate::grid::{Grid, GridCell};
 use crate::plot::Plot;
 use crate::text::clean;
 
 use super::grid::table;
 
-/// Rows of a table, and reasons, that two pages have room for.
+/// Maximum rows of a table, and reasons, that fit on two pages.
 pub(crate) const ROWS_MAX: usize = 12;
 
-/// What stands on them, whatever it is about.
 #[derive(Debug, Clone, Default)]
 pub struct Sheets {
-    /// The title.
     pub title: String,
     /// Author, dates, platforms: name and value.
     pub facts: Vec<(&'static str, String)>,
-    /// The answer in a sentence.
+    /// The answer in one sentence.
     pub line: String,
-    /// What may be thought of it at a glance, where that is known.
+    /// The tone of the answer, if it is known.
     pub tone: Option<dyno_analyze::Tone>,
     /// The answer as a table.
     pub answer: Option<Grid>,
-    /// What has to be known with it.
+    /// Notes that qualify the answer.
     pub lines: Vec<String>,
-    /// The one picture.
     pub picture: Option<Picture>,
-    /// What is held against each other, and what it costs: a title, sentences, tables.
-    pub parts: Vec<Part>,
-    /// What was not measured, with the reasons.
+    /// Comparisons and costs: title, sentences, tables.
+    pub parts: Vec<SheetPart>,
+    /// What was not measured, with reasons.
     pub missing: Vec<String>,
 }
 
 /// A picture with its sentence.
 #[derive(Debug, Clone)]
 pub enum Picture {
-    /// A chart.
     Chart(Box<Chart>),
-    /// A plot of ratios.
     Plot(Plot),
 }
 
 /// A part of the sheets.
 #[derive(Debug, Clone, Default)]
-pub struct Part {
-    /// Its title.
+pub struct SheetPart {
     pub title: &'static str,
-    /// What is said before its tables.
     pub lines: Vec<String>,
-    /// Its tables.
     pub grids: Vec<Grid>,
 }
 
@@ -68,7 +61,7 @@ pub(super) fn sheets(sheets: &Sheets) -> Markup {
             @if let Some(tone) = sheets.tone { p class={"state " (tone_class(tone))} { (tone.word()) } }
             @if let Some(answer) = &sheets.answer { (table(&first_rows(answer), "answers in short")) }
             @for line in &sheets.lines { p { (clean(line)) } }
-            @if let Some(picture) = &sheets.picture { (pictured(picture)) }
+            @if let Some(picture) = &sheets.picture { (picture_figure(picture)) }
             @for part in &sheets.parts {
                 h2 { (part.title) }
                 @for line in &part.lines { p { (clean(line)) } }
@@ -81,12 +74,12 @@ pub(super) fn sheets(sheets: &Sheets) -> Markup {
     }
 }
 
-/// A chart under a name of its own: its other place in the page has the first one.
-fn pictured(picture: &Picture) -> Markup {
+/// A chart with a different name: its other copy in the page has the original one.
+fn picture_figure(picture: &Picture) -> Markup {
     let (drawn, about) = match picture {
         Picture::Chart(chart) => {
-            let own = Chart { id: format!("summary-{}", chart.id), ..Chart::clone(chart) };
-            (svg(&own, Look::Page), &chart.about)
+            let summary_chart = Chart { id: format!("summary-{}", chart.id), ..Chart::clone(chart) };
+            (svg(&summary_chart, SvgPlacement::Page), &chart.about)
         }
         Picture::Plot(plot) => (plot.svg(), &plot.about),
     };
@@ -97,12 +90,12 @@ fn first_rows(grid: &Grid) -> Grid {
     let mut grid = grid.clone();
     let left = grid.rows.len().saturating_sub(ROWS_MAX);
     grid.rows.truncate(ROWS_MAX);
-    // A title whose rows are all in the appendix says nothing here.
+    // A title is removed if all its rows are in the appendix.
     while left > 0 && grid.heads.len() > 1 && grid.rows.last().is_some_and(|(_, cells)| cells.len() == 1) {
         grid.rows.pop();
     }
     if left > 0 {
-        grid.row(vec![Cell::text(&format!("and {left} more rows in the appendix"))]);
+        grid.row(vec![GridCell::text(&format!("and {left} more rows in the appendix"))]);
     }
     grid
 }

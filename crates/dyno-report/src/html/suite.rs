@@ -1,23 +1,23 @@
-//! A suite on a page: a table and small charts of each group, then the steps of each test.
+//! Sections of a page for a suite: table and small charts of each group, then the steps of each test.
 
-use dyno_analyze::conclusion::suite::{Suite, Tested};
+use dyno_analyze::conclusion::suite::{SuiteResult, SuiteTestResult};
 use dyno_analyze::number;
 use maud::{Markup, html};
 
 use crate::markup::slug;
-use crate::suite::{costs, events, groups, of_group, of_test, scale_out, small, steps};
+use crate::suite::{costs, events, group_grid, groups, scale_out, small, steps, test_chart};
 use crate::text::clean;
 
 use super::{charts, grid};
 
-/// Every test that was run: its group, its steps, what an operation costs, what was waited for.
-pub(super) fn tests(suite: &Suite) -> Markup {
+/// Every test that was run: group, steps, cost per operation, wait events.
+pub(super) fn tests(suite: &SuiteResult) -> Markup {
     html! {
         @let groups = groups(suite);
         @if !groups.is_empty() { p class="dim" { "#J: sessions. Charts have one unit each. The name of a test leads to its steps." } }
         @for group in &groups {
             h3 id={"group-" (slug(group.name))} { (clean(group.title())) }
-            (grid::table(&of_group(group), &format!("tests of {}", clean(group.name))))
+            (grid::table(&group_grid(group), &format!("tests of {}", clean(group.name))))
             @let charts = small(group);
             @if !charts.is_empty() { div class="multiples" { (charts::charts(&charts)) } }
         }
@@ -30,13 +30,13 @@ pub(super) fn tests(suite: &Suite) -> Markup {
     }
 }
 
-fn details(test: &Tested) -> Markup {
+fn details(test: &SuiteTestResult) -> Markup {
     html! {
         details id={"test-" (slug(&test.page.id))} {
             summary { strong { (clean(&test.page.id)) } " " (clean(&test.page.title)) }
             p { "It stresses " (clean(&test.page.stresses)) "." }
             @for note in test.unfit.iter().chain(&test.notes) { p class="dim" { (clean(note)) } }
-            (charts::charts(&of_test(test).into_iter().collect::<Vec<_>>()))
+            (charts::charts(&test_chart(test).into_iter().collect::<Vec<_>>()))
             (grid::table(&steps(test), &format!("steps of {}", clean(&test.page.id))))
             h4 { "One operation costs" }
             (grid::table(&costs(test), &format!("costs of {}", clean(&test.page.id))))

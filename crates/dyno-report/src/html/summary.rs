@@ -1,35 +1,36 @@
-//! What a report of runs has for who has to decide: the answer, one chart, the comparison, its price, and what was not measured.
+//! Collects a report's content for the printed sheets: the answer, one chart, the comparison, its price, and
+//! what was not measured.
 
 use std::collections::BTreeMap;
 
-use dyno_analyze::conclusion::Figures;
+use dyno_analyze::conclusion::ConclusionFigures;
 use dyno_analyze::number::{ABSENT, fixed};
 use dyno_analyze::points::phrase;
-use dyno_analyze::price::{Price, costs};
-use dyno_analyze::scorecard::Platform;
+use dyno_analyze::price::{PlatformPrice, costs};
+use dyno_analyze::scorecard::ScorecardPlatform;
 use dyno_analyze::whose::mark;
 use dyno_record::{CheckStatus, Metric, RunRecord, Waits};
 
 use crate::answer::answer_short;
-use crate::audit::spoken;
+use crate::audit::check_label;
 use crate::chart::Chart;
 use crate::compare_table::{overall_grid, signed_percent};
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::price::{costs_grid, curve_price_grid, over, price_grid};
 use crate::report::Report;
-use crate::request::Request;
+use crate::request::ReportRequest;
 
-use super::sheets::{Part, Picture, Sheets};
+use super::sheets::{Picture, SheetPart, Sheets};
 
-/// Things of one reason that are named.
+/// Maximum number of items named for one reason.
 const NAMED_MAX: usize = 6;
 
-pub(super) fn summary(report: &Report<'_>, request: &Request, title: &str) -> Sheets {
+pub(super) fn summary(report: &Report<'_>, request: &ReportRequest, title: &str) -> Sheets {
     let answer = report.answer();
     let has_answers = report.has_answers();
     let mut parts = Vec::new();
     if let Some(compared) = compared(report) {
-        parts.push(Part { title: "Comparison", grids: vec![compared], ..Part::default() });
+        parts.push(SheetPart { title: "Comparison", grids: vec![compared], ..SheetPart::default() });
     }
     parts.push(price(report, request));
     Sheets {
@@ -38,23 +39,23 @@ pub(super) fn summary(report: &Report<'_>, request: &Request, title: &str) -> Sh
         line: answer.line,
         tone: has_answers.then_some(report.answers.tone),
         answer: has_answers.then(|| answer_short(&report.answers)),
-        lines: if has_answers { crate::answer::rest(&report.answers, false) } else { answer.more },
+        lines: if has_answers { crate::answer::remaining_lines(&report.answers, false) } else { answer.more },
         picture: chart(report).cloned().map(|chart| Picture::Chart(Box::new(chart))),
         parts,
         missing: not_measured(report),
     }
 }
 
-/// What it costs, where somebody says what its platforms do.
-fn price(report: &Report<'_>, request: &Request) -> Part {
-    let part = |lines: Vec<String>, grids| Part { title: "Price", lines, grids };
+/// The price part of the sheets; it says so if no prices were given.
+fn price(report: &Report<'_>, request: &ReportRequest) -> SheetPart {
+    let part = |lines: Vec<String>, grids| SheetPart { title: "Price", lines, grids };
     let Some(prices) = &request.prices else {
         return part(vec!["Not known: no prices were given (--prices).".to_owned()], Vec::new());
     };
     let mut grids = Vec::new();
-    let mut priced: Vec<(Platform, Price)> = Vec::new();
+    let mut priced: Vec<(ScorecardPlatform, PlatformPrice)> = Vec::new();
     for conclusion in &report.conclusions {
-        let Figures::Suite(suite) = &conclusion.figures else { continue };
+        let ConclusionFigures::Suite(suite) = &conclusion.figures else { continue };
         let variant = report.seen.variant(Some(&conclusion.of)).unwrap_or_default();
         let Some(price) = prices.of(&[variant, &conclusion.of]) else { continue };
         // Suites of one platform are repeats of each other.
@@ -63,7 +64,10 @@ fn price(report: &Report<'_>, request: &Request) -> Part {
             None => {
                 let (name, suites) = (price.name.clone(), vec![(**suite).clone()]);
                 let (asked, notes) = Default::default();
-                priced.push((Platform { name, suites, printed: false, asked, notes }, price.clone()));
+                priced.push((
+                    ScorecardPlatform { name, suites, printed: false, plan_settings: asked, notes },
+                    price.clone(),
+                ));
             }
         }
     }
@@ -82,8 +86,7 @@ fn price(report: &Report<'_>, request: &Request) -> Part {
     }
 }
 
-/// Author, date, platforms.
-fn facts(report: &Report<'_>, request: &Request) -> Vec<(&'static str, String)> {
+fn facts(report: &Report<'_>, request: &ReportRequest) -> Vec<(&'static str, String)> {
     let day = |time: &str| time.get(..10).unwrap_or(time).to_owned();
     let mut facts = Vec::new();
     facts.extend(request.author.clone().map(|author| ("author", author)));
@@ -112,60 +115,62 @@ fn platforms(record: &RunRecord) -> String {
     words.join("; ")
 }
 
-/// The chart that says most: over all points, or of the one run.
+/// The most informative chart: over all points, or of the single run.
 fn chart<'r>(report: &'r Report<'_>) -> Option<&'r Chart> {
     report.charts.first().or_else(|| report.close_charts.first())
 }
 
-/// Each curve against the first, or what an A/B comparison came to; none where there is nothing to compare.
+/// Each curve compared with the first, or the result of an A/B comparison; `None` if there is nothing to
+/// compare.
 fn compared(report: &Report<'_>) -> Option<Grid> {
     for conclusion in &report.conclusions {
-        if let Figures::Ab(ab) = &conclusion.figures {
+        if let ConclusionFigures::Ab(ab) = &conclusion.figures {
             return ab.comparison.as_ref().map(overall_grid);
         }
     }
     let curves = &report.answers.curves;
     let first = curves.first().filter(|_| report.has_answers() && curves.len() > 1)?;
     let mut grid = Grid::new(vec![
-        Head::text("curve"),
-        Head::figures("capacity", ""),
-        Head::figures("deviation", "%").explained("of the first"),
-        Head::text("limit"),
+        GridHead::text("curve"),
+        GridHead::figures("capacity", ""),
+        GridHead::figures("deviation", "%").explained("of the first"),
+        GridHead::text("limit"),
     ]);
     for curve in curves {
         let is_same = curve.measure == first.measure && first.capacity.value > 0.0;
-        let by = is_same.then(|| 100.0 * (curve.capacity.value / first.capacity.value - 1.0));
+        let deviation_pct = is_same.then(|| 100.0 * (curve.capacity.value / first.capacity.value - 1.0));
         grid.row(vec![
-            Cell::text(&curve.name),
-            Cell::text(&mark(phrase(&curve.measure, curve.capacity.value), curve.marked)),
-            Cell::text(&by.map_or_else(|| ABSENT.to_owned(), signed_percent)),
-            Cell::text(&curve.limit.short()),
+            GridCell::text(&curve.name),
+            GridCell::text(&mark(phrase(&curve.measure, curve.capacity.value), curve.marked)),
+            GridCell::text(&deviation_pct.map_or_else(|| ABSENT.to_owned(), signed_percent)),
+            GridCell::text(&curve.limit.short()),
         ]);
     }
     Some(grid)
 }
 
-/// What nobody could tell, by its reason: the figures that are absent, and the checks that were skipped.
+/// What could not be measured, by reason: absent figures and skipped checks.
 fn not_measured(report: &Report<'_>) -> Vec<String> {
     let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let Some(record) = report.shown() else { return vec!["no run was made".to_owned()] };
     for (name, metric) in &record.metrics {
         if let Metric::Absent { absent } = metric {
-            by_reason.entry(absent).or_default().push(spoken(name));
+            by_reason.entry(absent).or_default().push(check_label(name));
         }
     }
     if let Waits::Absent { absent } = &record.waits {
         by_reason.entry(absent).or_default().push("waits".to_owned());
     }
     let skipped = record.audit.iter().filter(|check| check.status == CheckStatus::Skipped).count();
-    let mut lines: Vec<String> = by_reason.iter().map(|(reason, names)| told(reason, names)).collect();
+    let mut lines: Vec<String> =
+        by_reason.iter().map(|(reason, names)| skipped_line(reason, names)).collect();
     if skipped > 0 {
         lines.push(format!("{} checks not applicable", fixed(skipped as f64, 0)));
     }
     lines
 }
 
-fn told(reason: &str, names: &[String]) -> String {
+fn skipped_line(reason: &str, names: &[String]) -> String {
     let more = names.len().saturating_sub(NAMED_MAX);
     let mut list = names[..names.len().min(NAMED_MAX)].join(", ");
     if more > 0 {

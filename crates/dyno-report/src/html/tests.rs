@@ -1,4 +1,4 @@
-//! What the page must keep: nothing from outside, everything of users as text, the order of its sections.
+//! Properties of the page: no external resources, user text only as text, and the order of sections.
 
 use dyno_analyze::{fixture, judge};
 use dyno_record::{RunRecord, Status};
@@ -97,7 +97,7 @@ fn text_of_users_is_text() {
     records[1].id = attack.into();
     let page = page(&records);
     assert!(!page.contains("<img") && !page.contains("<script>alert"), "an attack came through");
-    // The data and the one script.
+    // The data and the only script.
     assert_eq!(page.matches("<script").count(), 2);
     assert_eq!(page.matches("</script").count(), 2);
 }

@@ -1,30 +1,32 @@
-//! Which run it is, what it was to do, and what came out.
+//! Head of a record: the run, its plan, and its result.
 
-use dyno_analyze::Answers;
-use dyno_plan::{Arrivals, Commit, Drive, Keys, Redo, Workload, keys};
-use dyno_record::{Class, Fleet, FleetHost, Imported, Kind, OwnWorkload, Pipelined, RunRecord, TargetFacts};
+use dyno_analyze::CurveSummaries;
+use dyno_plan::{Arrivals, Commit, DriveMode, KeyDistribution, Redo, WorkloadSettings, keys};
+use dyno_record::{
+    Class, Fleet, FleetHost, ImportSource, Pipelined, RecordKind, RunRecord, TargetFacts, WorkloadFacts,
+};
 
 use super::lists::{more, pairs};
 use crate::answer::answer_text;
 use crate::facts::is_beside;
 use crate::number::{self, bytes, count, percent, span_s, time_us};
-use crate::result::{Figures, ResultRow, figure_card, has_result, host_words, placement_words};
+use crate::result::{ResultRow, RunFigures, figure_card, has_result, host_words, placement_words};
 use crate::role;
 use crate::style::{Paint, Style};
 use crate::text::{clean, indent, truncate, wrap};
 use crate::watched::watch_text;
 
-/// Reasons and targets shown.
+/// Maximum reasons and targets shown.
 const LIST_MAX: usize = 8;
 
-/// Columns of the name; those that Dyno gives have twenty.
+/// Maximum columns of the name; names given by Dyno have twenty.
 const NAME_MAX: usize = 60;
 
 /// The run's name, status with reasons, target, host, version.
 pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     let paint = crate::status::paint(record.status);
-    let what = if record.kind == Kind::Watch { "watch" } else { "run" };
-    let title = format!("{what} {}", truncate(&clean(&record.id), NAME_MAX));
+    let kind_word = if record.kind == RecordKind::Watch { "watch" } else { "run" };
+    let title = format!("{kind_word} {}", truncate(&clean(&record.id), NAME_MAX));
     let mut out =
         format!("{}  {}\n", style.paint(Paint::Head, &title), style.paint(paint, record.status.words()));
     for reason in record.reasons.iter().take(LIST_MAX) {
@@ -33,9 +35,9 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
         }
     }
     out.push_str(&indent(&more(record.reasons.len(), LIST_MAX, style)));
-    if Answers::is_of(record) {
+    if CurveSummaries::has_summary(record) {
         out.push_str(&indent(&answer_text(
-            &Answers::of_run(record),
+            &CurveSummaries::of_run(record),
             &Style { width: style.columns() - 2, ..*style },
         )));
     }
@@ -50,7 +52,7 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
         list.extend(fleet_lines(fleet));
         list.push(("led from".into(), format!("{} ({})", host.name, role::words(record))));
     } else if !host.name.is_empty() {
-        let name = if record.kind == Kind::Run { "driven from" } else { "host" };
+        let name = if record.kind == RecordKind::Run { "driven from" } else { "host" };
         list.push((name.into(), format!("{} ({})", host.name, role::words(record))));
     }
     for host in record.hosts.iter().filter(|host| is_beside(record, host)).take(LIST_MAX) {
@@ -59,8 +61,8 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     if let Some(source) = &record.imported {
         let line = source.line.map_or_else(String::new, |line| format!(" line {line}"));
         list.push(("imported from".into(), format!("{}{line}; nobody here measured it", source.file)));
-        let others = source.labels.iter().filter(|(name, value)| *name != "host" || **value != host.name);
-        list.extend(others.map(|(name, value)| (name.clone(), value.clone())));
+        let labels = source.labels.iter().filter(|(name, value)| *name != "host" || **value != host.name);
+        list.extend(labels.map(|(name, value)| (name.clone(), value.clone())));
     }
     list.extend(record.variant.iter().map(|variant| ("variant".to_owned(), variant.clone())));
     if !record.tags.is_empty() {
@@ -75,9 +77,9 @@ pub(super) fn head(record: &RunRecord, style: &Style) -> String {
     out
 }
 
-/// The driver hosts: each with its share, what it was busy with, and how well its clock was known.
+/// The driver hosts: the share of each, its load, and the accuracy of its clock.
 fn fleet_lines(fleet: &Fleet) -> Vec<(String, String)> {
-    let one = |host: &FleetHost| {
+    let describe_host = |host: &FleetHost| {
         let mut words =
             format!("{}: {} sessions, {} operations", clean(&host.name), host.sessions, count(host.ops));
         if let Some(busy_pct) = host.cpu_busy_pct {
@@ -96,18 +98,22 @@ fn fleet_lines(fleet: &Fleet) -> Vec<(String, String)> {
     };
     let first =
         ("driven from".to_owned(), format!("{} hosts of group {}", fleet.hosts.len(), clean(&fleet.group)));
-    let shown = fleet.hosts.iter().take(LIST_MAX).map(|host| (format!("host {}", host.rank + 1), one(host)));
+    let shown = fleet
+        .hosts
+        .iter()
+        .take(LIST_MAX)
+        .map(|host| (format!("host {}", host.rank + 1), describe_host(host)));
     let hidden = fleet.hosts.len().saturating_sub(LIST_MAX);
     let more = (hidden > 0).then(|| (String::new(), format!("and {hidden} more")));
     std::iter::once(first).chain(shown).chain(more).collect()
 }
 
-/// When it was measured.
+/// Start time and length of the measurement.
 fn moments(record: &RunRecord) -> String {
     if !record.is_dated() {
         return "the source does not tell when it was measured".to_owned();
     }
-    // Reports of databases print their host's own time and no zone.
+    // Database reports print their host's local time without a zone.
     let zone = match &record.imported {
         Some(source) if source.format == "awr" => " (the host's own time; its zone is not told)",
         _ => "",
@@ -118,12 +124,12 @@ fn moments(record: &RunRecord) -> String {
     }
 }
 
-fn imported_words(source: &Imported, version: &str) -> String {
+fn imported_words(source: &ImportSource, version: &str) -> String {
     let at = if source.imported_at.is_empty() { String::new() } else { format!("{} ", source.imported_at) };
     format!("{at}by dyno {version}")
 }
 
-/// What a pooler between the sessions and the database does to the figures.
+/// How a pooler between the sessions and the database affects the figures.
 fn pooler(record: &RunRecord, target: &TargetFacts) -> Option<(String, String)> {
     let how = target.identity.settings.get("pooler")?;
     let server = record.plan.target.observe_url.as_ref().map_or_else(String::new, |url| format!(" at {url}"));
@@ -134,26 +140,26 @@ fn pooler(record: &RunRecord, target: &TargetFacts) -> Option<(String, String)> 
     Some(("pooler".to_owned(), words))
 }
 
-/// What the source of an imported record tells of its plan; all other keys only stand there.
-fn told_plan(record: &RunRecord, style: &Style) -> String {
-    let told = keys::all().filter(|key| record.knows(key.path));
+/// Plan keys that the source of an imported record states; other keys have no meaning.
+fn known_plan(record: &RunRecord, style: &Style) -> String {
+    let known_keys = keys::all().filter(|key| record.knows(key.path));
     let list: Vec<(String, String)> =
-        told.filter_map(|key| Some((key.path.to_owned(), key.get(&record.plan)?))).collect();
+        known_keys.filter_map(|key| Some((key.path.to_owned(), key.get(&record.plan)?))).collect();
     match list.as_slice() {
         [] => "the source does not tell\n".to_owned(),
         list => pairs(list, usize::MAX, style),
     }
 }
 
-/// Phases of a schedule that the plan's line names.
+/// Maximum phases named in the plan's line.
 const PHASES_SHOWN: usize = 5;
 
-/// The plan, as far as it shapes the figures.
+/// The parts of the plan that shape the figures.
 pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
     match record.kind {
-        Kind::Import => return told_plan(record, style),
-        Kind::Watch | Kind::Component => return String::new(),
-        Kind::Run => {}
+        RecordKind::Import => return known_plan(record, style),
+        RecordKind::Watch | RecordKind::Component => return String::new(),
+        RecordKind::Run => {}
     }
     let plan = &record.plan;
     let (work, run) = (&plan.workload, &plan.run);
@@ -162,10 +168,10 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
         Arrivals::Poisson => "Poisson",
     };
     let drive = match work.drive {
-        Drive::Client => "each operation crosses the wire",
-        Drive::Server => "loops run inside the database",
+        DriveMode::Client => "each operation crosses the wire",
+        DriveMode::Server => "loops run inside the database",
     };
-    let drive = format!("{drive}{}", concentrated(work));
+    let drive = format!("{drive}{}", concentration_words(work));
     let loop_words = match work.rate {
         Some(rate) => format!("open loop at {rate}, {arrivals} arrivals; {drive}"),
         None if !work.phases.is_empty() => {
@@ -189,7 +195,7 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
         (Some(time), None) => time.to_string(),
         (None, None) => "no length".into(),
     };
-    let beside = plan.sides().skip(1).map(|side| side.sessions).sum::<u32>();
+    let beside = plan.workload_shares().skip(1).map(|side| side.sessions).sum::<u32>();
     let beside = if beside > 0 { format!(", {beside} of other workloads") } else { String::new() };
     let sessions = format!(
         "{} ({} per schema{beside}), warm-up {}, window {length}",
@@ -202,15 +208,15 @@ pub(super) fn plan(record: &RunRecord, style: &Style) -> String {
     pairs(&list, usize::MAX, style)
 }
 
-/// What a workload of the user's own is.
-fn own_workload(record: &RunRecord, own: &OwnWorkload) -> Vec<(String, String)> {
-    let writes = if own.writes { "writes" } else { "only reads" };
-    let mut list = vec![("workload".to_owned(), format!("{}, which {writes}", own.version()))];
+/// Description of a custom workload.
+fn own_workload(record: &RunRecord, custom_workload: &WorkloadFacts) -> Vec<(String, String)> {
+    let writes = if custom_workload.writes { "writes" } else { "only reads" };
+    let mut list = vec![("workload".to_owned(), format!("{}, which {writes}", custom_workload.version()))];
     let share = |class: &Class| match class.share.percent {
         Some(percent) => format!("{percent} % {}", class.name),
         None => class.name.clone(),
     };
-    for (other, side) in record.beside.iter().zip(record.plan.sides().skip(1)) {
+    for (other, side) in record.beside.iter().zip(record.plan.workload_shares().skip(1)) {
         let pace = side.rate.map_or_else(|| "closed loop".to_owned(), |rate| format!("open loop at {rate}"));
         let sessions = number::sessions(side.sessions.into());
         list.push(("beside it".to_owned(), format!("{}, {sessions}, {pace}", other.version())));
@@ -222,17 +228,17 @@ fn own_workload(record: &RunRecord, own: &OwnWorkload) -> Vec<(String, String)> 
         Some(most) => format!("{} to {}", count(least), count(most)),
         None => format!("{} or more", count(least)),
     };
-    let one =
+    let describe_pipelined =
         |one: &Pipelined| format!("{} {} instead of {}", one.class, trips(one.round_trips), trips(one.alone));
-    let all = std::iter::once(own).chain(&record.beside);
-    let pipelined: Vec<String> = all.flat_map(|own| &own.pipelined).map(one).collect();
+    let all = std::iter::once(custom_workload).chain(&record.beside);
+    let pipelined: Vec<String> = all.flat_map(|own| &own.pipelined).map(describe_pipelined).collect();
     if !pipelined.is_empty() {
         list.push(("round trips".to_owned(), format!("pipelined, {}", pipelined.join("; "))));
     }
     list
 }
 
-/// Data and operations of the classic method.
+/// Data and operations of the block workload.
 fn method(record: &RunRecord) -> Vec<(String, String)> {
     let (data, work) = (&record.plan.data, &record.plan.workload);
     let loaded = record.targets.first().and_then(|target| target.data.as_ref());
@@ -275,13 +281,15 @@ fn method(record: &RunRecord) -> Vec<(String, String)> {
     ]
 }
 
-/// Where load is concentrated, and how sessions sleep; empty where they do not.
-fn concentrated(work: &Workload) -> String {
+/// Where the load is concentrated, and how sessions sleep; empty if neither applies.
+fn concentration_words(work: &WorkloadSettings) -> String {
     let mut words = String::new();
     match work.keys {
-        Keys::Uniform => {}
-        Keys::Zipf => words.push_str(&format!("; keys by Zipf's law with exponent {}", work.zipf_exponent)),
-        Keys::Latest => {
+        KeyDistribution::Uniform => {}
+        KeyDistribution::Zipf => {
+            words.push_str(&format!("; keys by Zipf's law with exponent {}", work.zipf_exponent));
+        }
+        KeyDistribution::Latest => {
             words.push_str(&format!(
                 "; the latest keys most, by Zipf's law with exponent {}",
                 work.zipf_exponent
@@ -305,10 +313,10 @@ fn concentrated(work: &Workload) -> String {
 
 /// The figures, and how the window was measured.
 pub(super) fn result(record: &RunRecord, style: &Style) -> String {
-    if record.kind == Kind::Import {
-        return figure_card(&ResultRow::from(record), &Figures::of(record), style);
+    if record.kind == RecordKind::Import {
+        return figure_card(&ResultRow::from(record), &RunFigures::of(record), style);
     }
-    if record.kind == Kind::Watch {
+    if record.kind == RecordKind::Watch {
         return watch_text(record, style);
     }
     let Some(window) = &record.window else {
@@ -323,7 +331,7 @@ pub(super) fn result(record: &RunRecord, style: &Style) -> String {
             format!("{}: these figures are no result; they are here to find out why", record.status.name());
         out.push_str(&format!("{}\n", style.paint(Paint::Bad, &text)));
     }
-    out.push_str(&figure_card(&ResultRow::from(record), &Figures::of(record), style));
+    out.push_str(&figure_card(&ResultRow::from(record), &RunFigures::of(record), style));
     let mut measured = format!(
         "{} between snapshots; sessions started within {}, {} to connect",
         span_s(window.seconds),

@@ -1,15 +1,15 @@
-//! Lists of names and values, bounded.
+//! Bounded lists of names and values.
 
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, truncate, width, wrap};
 
-/// Lines that one value may take.
+/// Maximum lines of one value.
 const LINES_MAX: usize = 4;
 
-/// Widest that the column of names gets.
+/// Maximum width of the name column.
 const NAME_MAX: usize = 36;
 
-/// `name  value`, aligned; at most `rows_max` of them, then how many more there are.
+/// `name  value`, aligned; at most `rows_max` lines, then the number of further ones.
 pub(super) fn pairs(pairs: &[(String, String)], rows_max: usize, style: &Style) -> String {
     let shown = &pairs[..pairs.len().min(rows_max)];
     let names: Vec<String> = shown.iter().map(|(name, _)| truncate(&clean(name), NAME_MAX)).collect();
@@ -26,7 +26,7 @@ pub(super) fn pairs(pairs: &[(String, String)], rows_max: usize, style: &Style) 
     out
 }
 
-/// The line that says how many of `all` were left out.
+/// The line that states how many of `all` were left out.
 pub(super) fn more(all: usize, shown_max: usize, style: &Style) -> String {
     if all <= shown_max {
         return String::new();

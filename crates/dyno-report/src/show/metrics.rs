@@ -1,20 +1,23 @@
-//! Every metric with its unit, and why those are absent that are.
+//! All metrics with units, and reasons for absent ones.
 
-use dyno_analyze::whose::{is_marked, mark, marked, scope_words};
-use dyno_record::{Metric, RunRecord, Unit, Whose};
+use dyno_analyze::whose::{is_marked, mark, marked_metrics, scope_words};
+use dyno_record::{Attribution, Metric, RunRecord, Unit};
 
 use super::lists::{more, pairs};
 use crate::number::{figure, percent};
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 
-/// Metrics shown.
 const METRICS_MAX: usize = 60;
 
-/// Metrics with a value as a table, the absent ones with their reasons beneath.
+/// Metrics with a value as a table, and the absent ones with their reasons below.
 pub(super) fn metrics(record: &RunRecord, style: &Style) -> String {
     let (mut table, mut absent, mut values) = (
-        Table::new(vec![Column::text("metric"), Column::figures("value", ""), Column::text("unit")]),
+        TextTable::new(vec![
+            TextColumn::text("metric"),
+            TextColumn::figures("value", ""),
+            TextColumn::text("unit"),
+        ]),
         Vec::new(),
         0usize,
     );
@@ -26,7 +29,7 @@ pub(super) fn metrics(record: &RunRecord, style: &Style) -> String {
                     let text = if *unit == Unit::Percent { percent(*value) } else { figure(*value) };
                     let unit = if *unit == Unit::Microseconds { "µs" } else { unit.name() };
                     let text = mark(text, is_marked(record, name));
-                    table.row([Cell::from(name.as_str()), text.into(), unit.into()]);
+                    table.row([TextCell::from(name.as_str()), text.into(), unit.into()]);
                 }
             }
             Metric::Absent { absent: reason } => absent.push((name.clone(), reason.clone())),
@@ -41,14 +44,14 @@ pub(super) fn metrics(record: &RunRecord, style: &Style) -> String {
     out
 }
 
-/// The marked figures, each with whose it is and where the share of others comes from; empty where none is marked.
-pub(super) fn whose(record: &RunRecord, style: &Style) -> String {
-    let words = |whose: &Whose| {
+/// The marked figures, each with its attribution and the source of others' share; empty if none is marked.
+pub(super) fn attribution_lines(record: &RunRecord, style: &Style) -> String {
+    let words = |whose: &Attribution| {
         let share = whose.others_pct.map(|pct| format!(", others {} %", percent(pct))).unwrap_or_default();
         let why = if whose.why.is_empty() { String::new() } else { format!(": {}", whose.why) };
         format!("{}{share}{why}", scope_words(whose.scope))
     };
     let list: Vec<(String, String)> =
-        marked(record).iter().map(|(name, whose)| (name.clone(), words(whose))).collect();
+        marked_metrics(record).iter().map(|(name, whose)| (name.clone(), words(whose))).collect();
     if list.is_empty() { String::new() } else { pairs(&list, METRICS_MAX, style) }
 }

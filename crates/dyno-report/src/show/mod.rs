@@ -1,7 +1,7 @@
-//! A whole record, readably: what ran where, what came out, and how far it can be trusted.
+//! Shows a whole record: what ran where, the result, and how far it can be trusted.
 //!
-//! Long lists are bounded; `--json` shows everything. The figures of a run without a result are shown here, under a
-//! heading that says so, because finding out what went wrong needs them.
+//! Long lists are bounded; `--json` shows everything. Figures of a run without a result are shown here under
+//! a heading that says so, because diagnosis needs them.
 
 mod head;
 mod lists;
@@ -16,16 +16,16 @@ use dyno_record::{Outage, RunRecord};
 use crate::audit::audit_full;
 use crate::grid::Grid;
 use crate::style::{Paint, Style};
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::text::{clean, indent, wrap};
 use crate::{
     beside, calibration_text, imported_metrics, learned, load_profile, loaded, own, phases, profile,
 };
 
-/// Outages that are shown; the record has the others.
+/// Maximum outages shown; the record contains the others.
 pub(crate) const OUTAGES_MAX: usize = 20;
 
-/// A table of the phases of a schedule, and what it does not show; empty where there are none.
+/// A table of the phases of a schedule and its notes; empty without phases.
 pub fn phases_text(record: &RunRecord, style: &Style) -> String {
     let Some(grid) = phases::phases(record) else { return String::new() };
     let mut out = phases::table(&grid).render(style);
@@ -36,12 +36,11 @@ pub fn phases_text(record: &RunRecord, style: &Style) -> String {
     out
 }
 
-/// A table beneath an empty line; empty where there is none.
+/// A table after an empty line; empty without a table.
 fn text_of(grid: Option<Grid>, style: &Style) -> String {
-    grid.map_or_else(String::new, |grid| format!("\n{}", indent(&Table::from(&grid).render(style))))
+    grid.map_or_else(String::new, |grid| format!("\n{}", indent(&TextTable::from(&grid).render(style))))
 }
 
-/// Outages, each with its details.
 fn outages(record: &RunRecord, style: &Style) -> String {
     let lines = |outage: &Outage| {
         let details = outage.details().into_iter().map(|line| format!("  {line}"));
@@ -59,7 +58,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
     if let Some(text) = calibration_text(record, style) {
         return text;
     }
-    // Sections stand two columns to the right of their titles.
+    // Sections are indented by two columns below their titles.
     let inner = &Style { width: style.columns() - 2, ..*style };
     let sections = [
         ("", head::head(record, style)),
@@ -70,21 +69,21 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("operations", ops::classes(record, inner)),
         (
             beside::TITLE,
-            beside::beside(record).map_or_else(String::new, |grid| Table::from(&grid).render(inner)),
+            beside::beside(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
         ),
         (
             loaded::TITLE,
-            loaded::loaded(record).map_or_else(String::new, |grid| Table::from(&grid).render(inner)),
+            loaded::loaded(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
         ),
         (
             own::TITLE,
             own::transactions(record).map_or_else(String::new, |grid| {
-                format!("{}{}", Table::from(&grid).render(inner), own::lines(record, inner))
+                format!("{}{}", TextTable::from(&grid).render(inner), own::lines(record, inner))
             }),
         ),
         (
             learned::TITLE,
-            learned::learned(record).map_or_else(String::new, |grid| Table::from(&grid).render(inner)),
+            learned::learned(record).map_or_else(String::new, |grid| TextTable::from(&grid).render(inner)),
         ),
         (phases::TITLE, phases_text(record, inner)),
         ("service time", ops::distribution(record, inner)),
@@ -92,7 +91,7 @@ pub fn show(record: &RunRecord, style: &Style) -> String {
         ("metrics", metrics::metrics(record, inner)),
         (
             "† figures in which others had part, or where that cannot be excluded",
-            metrics::whose(record, inner),
+            metrics::attribution_lines(record, inner),
         ),
         ("waits", waits::waits(record, inner)),
         (profile::TITLE, profile::profile_text(record, inner)),

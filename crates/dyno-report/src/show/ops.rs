@@ -1,4 +1,4 @@
-//! Operations by class with their percentiles, and the distribution of their times.
+//! Operations by class with percentiles, and the distribution of their times.
 
 use dyno_record::{Histogram, Latency, RunRecord};
 
@@ -6,33 +6,32 @@ use crate::bars::bar;
 use crate::extra_counts::extra_counts;
 use crate::number::{ABSENT, count, percent, time_us, within};
 use crate::style::{Paint, Style};
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 use crate::text::{clean, pad, width, wrap};
 
-/// Characters of a count or rate before it is shortened.
+/// Characters of a count or rate before it is abbreviated.
 const FIGURE_MAX: usize = 11;
 
-/// Widest bar, in columns.
 const BAR_COLUMNS: usize = 50;
 
-fn time(value: Option<f64>) -> Cell {
-    value.map_or_else(|| Cell::from(ABSENT), |us| time_us(us).into())
+fn time(value: Option<f64>) -> TextCell {
+    value.map_or_else(|| TextCell::from(ABSENT), |us| time_us(us).into())
 }
 
-/// One row for each class; response times too where they differ from service times.
+/// One row for each class; includes response times if they differ from service times.
 pub(super) fn classes(record: &RunRecord, style: &Style) -> String {
     if record.ops.is_empty() {
         return String::new();
     }
-    let service = |head: &str| Column::figures(head, "");
+    let service = |head: &str| TextColumn::figures(head, "");
     let mut columns = vec![
-        Column::text("class"),
-        Column::figures("count", ""),
-        Column::figures("errors", ""),
-        Column::figures("rate", "/s"),
+        TextColumn::text("class"),
+        TextColumn::figures("count", ""),
+        TextColumn::figures("errors", ""),
+        TextColumn::figures("rate", "/s"),
     ];
     let extra = extra_counts(record);
-    columns.extend(extra.iter().map(|(head, _)| Column::figures(head, "")));
+    columns.extend(extra.iter().map(|(head, _)| TextColumn::figures(head, "")));
     columns.extend([
         service("mean"),
         service("p50"),
@@ -42,17 +41,17 @@ pub(super) fn classes(record: &RunRecord, style: &Style) -> String {
         service("p99.9"),
         service("max"),
     ]);
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     let times = |l: &Latency| [l.mean, l.p50, l.p90, l.p95, l.p99, l.p999, l.max].map(time);
     for (name, ops) in record.by_class() {
         let figures =
             [ops.count as f64, ops.errors as f64, ops.rate_per_s].map(|value| within(value, FIGURE_MAX));
-        let head = std::iter::once(Cell::from(name)).chain(figures.map(Cell::from));
-        let counts = extra.iter().map(|(_, of)| Cell::from(within(of(ops) as f64, FIGURE_MAX)));
+        let head = std::iter::once(TextCell::from(name)).chain(figures.map(TextCell::from));
+        let counts = extra.iter().map(|(_, of)| TextCell::from(within(of(ops) as f64, FIGURE_MAX)));
         table.row(head.chain(counts).chain(times(&ops.service_us)));
         if ops.response_us != ops.service_us {
-            let head = ["  response".into(), Cell::default(), Cell::default(), Cell::default()];
-            let empty = extra.iter().map(|_| Cell::default());
+            let head = ["  response".into(), TextCell::default(), TextCell::default(), TextCell::default()];
+            let empty = extra.iter().map(|_| TextCell::default());
             table.row(head.into_iter().chain(empty).chain(times(&ops.response_us)));
         }
         if let Some(untimed) = &ops.untimed {
@@ -62,12 +61,12 @@ pub(super) fn classes(record: &RunRecord, style: &Style) -> String {
     table.render(style)
 }
 
-/// Upper ends of latency bands in nanoseconds: 1, 2, 5 × 10ⁿ, as far as histograms reach.
+/// Upper ends of latency bands in nanoseconds: 1, 2, 5 × 10ⁿ, up to the histogram's maximum.
 fn band_ends() -> impl Iterator<Item = u64> {
     (0..14).flat_map(|power| [1, 2, 5].map(|digit| digit * 10u64.pow(power)))
 }
 
-/// Operations per band: (low, high, count) in nanoseconds, from the first band that is not empty to the last.
+/// Operations per band as (low, high, count) in nanoseconds, from the first non-empty band to the last.
 fn bands(histogram: &Histogram) -> Vec<(u64, u64, u64)> {
     let ends: Vec<u64> = band_ends().collect();
     let mut counts = vec![0u64; ends.len()];
@@ -101,9 +100,9 @@ pub(super) fn distribution(record: &RunRecord, style: &Style) -> String {
     let total = histogram.count().max(1);
     let bands = bands(&histogram);
     let largest = bands.iter().map(|&(_, _, count)| count).max().unwrap_or(0).max(1);
-    let what = if name == "all" { "all operations" } else { "slices" };
+    let subject = if name == "all" { "all operations" } else { "slices" };
     let mut out =
-        format!("{}\n", style.paint(Paint::Dim, &format!("{what}: band, share, share up to there")));
+        format!("{}\n", style.paint(Paint::Dim, &format!("{subject}: band, share, share up to there")));
     let mut so_far = 0u64;
     let label = |ns: u64| time_us_short(ns);
     for (low, high, in_band) in bands {

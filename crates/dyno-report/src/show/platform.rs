@@ -1,6 +1,6 @@
-//! The platform: settings that differ from the defaults, the host's facts, and the errors met.
+//! The platform: non-default settings, the host's facts, and errors.
 
-use dyno_record::{Host, Kind, RunRecord};
+use dyno_record::{Host, RecordKind, RunRecord};
 
 use super::lists::pairs;
 use crate::facts::is_beside;
@@ -8,27 +8,27 @@ use crate::number::{bytes, count};
 use crate::role;
 use crate::style::Style;
 
-/// Settings, facts and errors shown.
+/// Maximum settings, facts and errors shown.
 const SETTINGS_MAX: usize = 40;
 const FACTS_MAX: usize = 30;
 const ERRORS_MAX: usize = 10;
-/// Hosts beside the driving one that are shown.
+/// Maximum hosts shown besides the driver host.
 const LIST_MAX: usize = 8;
 
-/// What the source of imported figures tells of settings, default or not.
-fn told_settings(record: &RunRecord, style: &Style) -> String {
-    let told = record.targets.iter().flat_map(|target| &target.identity.settings);
-    let list: Vec<(String, String)> = told.map(|(name, value)| (name.clone(), value.clone())).collect();
+/// Settings that the source of imported figures states, default or not.
+fn known_settings(record: &RunRecord, style: &Style) -> String {
+    let settings = record.targets.iter().flat_map(|target| &target.identity.settings);
+    let list: Vec<(String, String)> = settings.map(|(name, value)| (name.clone(), value.clone())).collect();
     match list.as_slice() {
         [] => "the source does not tell\n".into(),
         list => pairs(list, SETTINGS_MAX, style),
     }
 }
 
-/// Settings that are not the product's defaults.
+/// Settings that differ from the product's defaults.
 pub(super) fn settings(record: &RunRecord, style: &Style) -> String {
-    if record.kind == Kind::Import {
-        return told_settings(record, style);
+    if record.kind == RecordKind::Import {
+        return known_settings(record, style);
     }
     let list: Vec<(String, String)> = record
         .targets
@@ -50,12 +50,11 @@ pub(super) fn settings(record: &RunRecord, style: &Style) -> String {
     pairs(&list, SETTINGS_MAX, style)
 }
 
-/// The driving host.
 pub(super) fn host(record: &RunRecord, style: &Style) -> String {
     one_host(record, record.host(), style)
 }
 
-/// Hosts of databases that were looked at from elsewhere, one after the other.
+/// Database hosts observed from elsewhere, one after the other.
 pub(super) fn hosts_beside(record: &RunRecord, style: &Style) -> String {
     let beside = record.hosts.iter().filter(|host| is_beside(record, host)).take(LIST_MAX);
     beside.map(|host| one_host(record, host, style)).collect::<Vec<_>>().join("\n")
@@ -70,12 +69,12 @@ fn one_host(record: &RunRecord, host: &Host, style: &Style) -> String {
     };
     push("name", host.name.clone());
     push("figures speak of", role::of(record, host));
-    for (name, words) in host.observed.iter().flat_map(role::how) {
+    for (name, words) in host.observed.iter().flat_map(role::observation_facts) {
         push(name, words);
     }
     push("system", [host.kernel.as_str(), host.os.as_str()].join(", ").trim_matches([',', ' ']).to_owned());
     if host.cpus > 0 {
-        // A report of the host tells less than the host itself: what is 0 is not told.
+        // A database report states less than the host itself: a value of 0 is unknown.
         let model = if host.cpu_model.is_empty() { String::new() } else { format!(" × {}", host.cpu_model) };
         let allowed = match host.cpus_allowed {
             0 => String::new(),
@@ -99,7 +98,6 @@ fn one_host(record: &RunRecord, host: &Host, style: &Style) -> String {
     pairs(&list, FACTS_MAX, style)
 }
 
-/// Errors by code.
 pub(super) fn errors(record: &RunRecord, style: &Style) -> String {
     let list: Vec<(String, String)> = record
         .errors
@@ -110,7 +108,7 @@ pub(super) fn errors(record: &RunRecord, style: &Style) -> String {
                 0 => String::new(),
                 times => format!("; {words}: {}", count(times)),
             };
-            let again = also("connections opened anew", tally.reconnects)
+            let again = also("connections reopened", tally.reconnects)
                 + &also("attempts that began again, in the whole run", tally.retried)
                 + &also("commits in doubt", tally.in_doubt);
             (name, format!("{} ({}){again}", tally.message, tally.class))

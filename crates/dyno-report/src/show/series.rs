@@ -1,17 +1,15 @@
-//! The window interval by interval: a line to see, a table to read.
+//! The window by interval, as sparklines and a table.
 
-use dyno_record::{Kind, RunRecord, SeriesPoint};
+use dyno_record::{RecordKind, RunRecord, SeriesPoint};
 
 use super::lists::more;
 use crate::bars::sparkline;
 use crate::number::{ABSENT, compact, count, span_s, time_coarse_us, within};
 use crate::style::Style;
-use crate::table::{Cell, Column, Table};
+use crate::table::{TextCell, TextColumn, TextTable};
 
-/// Intervals in the table.
 const POINTS_MAX: usize = 20;
 
-/// Widest sparkline, in columns.
 const SPARK_COLUMNS: usize = 60;
 
 /// Operations per second of one interval.
@@ -23,8 +21,8 @@ fn rate(point: &SeriesPoint) -> f64 {
 pub(super) fn series(record: &RunRecord, style: &Style) -> String {
     let points = &record.series.points;
     let least = |point: &SeriesPoint| point.slowest.map_or(rate(point), |slowest| slowest.rate_per_s());
-    // Of a watch its own figures have been shown.
-    if points.is_empty() || record.kind == Kind::Watch {
+    // The figures of a watch are shown elsewhere.
+    if points.is_empty() || record.kind == RecordKind::Watch {
         return String::new();
     }
     let rates: Vec<f64> = points.iter().map(rate).collect();
@@ -39,18 +37,18 @@ pub(super) fn series(record: &RunRecord, style: &Style) -> String {
     let mut out =
         format!("ops/s  {}  {}\n", sparkline(&rates, columns), range(&rates, compact, &least_rates));
     out.push_str(&format!("p99    {}  {}\n", sparkline(&p99, columns), range(&p99, time_coarse_us, &p99)));
-    let mut table = Table::new(vec![
-        Column::figures("at", "s"),
-        Column::figures("ops", "/s"),
-        Column::figures("errors", ""),
-        Column::figures("p50", ""),
-        Column::figures("p99", ""),
-        Column::figures("max", ""),
+    let mut table = TextTable::new(vec![
+        TextColumn::figures("at", "s"),
+        TextColumn::figures("ops", "/s"),
+        TextColumn::figures("errors", ""),
+        TextColumn::figures("p50", ""),
+        TextColumn::figures("p99", ""),
+        TextColumn::figures("max", ""),
     ]);
-    let time = |value: Option<f64>| Cell::from(value.map_or_else(|| ABSENT.to_owned(), time_coarse_us));
+    let time = |value: Option<f64>| TextCell::from(value.map_or_else(|| ABSENT.to_owned(), time_coarse_us));
     for point in points.iter().take(POINTS_MAX) {
         table.row([
-            Cell::from(crate::number::fixed(point.at_s, 1)),
+            TextCell::from(crate::number::fixed(point.at_s, 1)),
             within(rate(point), 12).into(),
             count(point.errors).into(),
             time(point.p50_us),
@@ -66,7 +64,7 @@ pub(super) fn series(record: &RunRecord, style: &Style) -> String {
     out
 }
 
-/// What the points of a series are, where they are an overview.
+/// Describes the points of a series that is an overview.
 pub(crate) fn overview_words(record: &RunRecord) -> Option<String> {
     let full = record.series.full.as_ref()?;
     let lacks =

@@ -1,7 +1,7 @@
-//! What sessions waited for, largest first.
+//! Wait events of sessions, largest first.
 
 use dyno_analyze::audit::{SEEN_LITTLE, seen_little};
-use dyno_record::{Company, OtherSessions, RunRecord, Waits, Window};
+use dyno_record::{ForeignActivity, OtherSessions, RunRecord, Waits, Window};
 
 use super::lists::more;
 use crate::bars::bar;
@@ -9,10 +9,8 @@ use crate::number::{count, figure, percent, within};
 use crate::style::{Paint, Style};
 use crate::text::{clean, pad, truncate, width, wrap};
 
-/// Events shown.
 const EVENTS_MAX: usize = 12;
 
-/// Other programs named.
 const OTHERS_MAX: usize = 4;
 
 /// Columns of an event's name, and of its bar.
@@ -41,7 +39,7 @@ pub(super) fn waits(record: &RunRecord, style: &Style) -> String {
             out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
         }
     }
-    for line in wrap(&others(company), style.columns(), 2) {
+    for line in wrap(&others_words(company), style.columns(), 2) {
         out.push_str(&format!("{}\n", style.paint(Paint::Dim, &line)));
     }
     for event in events.iter().take(EVENTS_MAX) {
@@ -65,13 +63,13 @@ pub(super) fn waits(record: &RunRecord, style: &Style) -> String {
     out
 }
 
-/// Who else was at work on the server.
-fn others(company: &Company) -> String {
+/// Other programs active on the server.
+fn others_words(company: &ForeignActivity) -> String {
     let (active, seen) = match company {
-        Company::Absent { absent } => {
+        ForeignActivity::Absent { absent } => {
             return format!("others at work on the server: not known, {}", clean(absent));
         }
-        Company::Sampled { average_active_sessions, seen } => (*average_active_sessions, seen),
+        ForeignActivity::Sampled { average_active_sessions, seen } => (*average_active_sessions, seen),
     };
     if seen.is_empty() {
         return "others at work on the server: none was seen".to_owned();

@@ -1,19 +1,19 @@
-//! Charts of a suite: figures of one unit have one chart, and no other unit is in it.
+//! Charts of a suite, one for each unit.
 
-use dyno_analyze::conclusion::suite::{Suite, Tested};
+use dyno_analyze::conclusion::suite::{SuiteResult, SuiteTestResult};
 use dyno_analyze::number;
 
-use crate::chart::{Axis, Chart, Kind, Point, Quantity, Series};
+use crate::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind};
 use crate::markup::slug;
 
 use super::overview::{SuiteGroup, groups};
 
-/// From this ratio of the largest figure to the least on, the axis is logarithmic.
+/// Ratio of the largest to the smallest figure from which the axis is logarithmic.
 const LOG_FROM: f64 = 20.0;
 
-/// The charts of one group: one for each unit, with the key figure of each of its tests along the sessions.
+/// The charts of one group: one for each unit, with the key figure of each test over sessions.
 pub(crate) fn small(group: &SuiteGroup<'_>) -> Vec<Chart> {
-    let mut units: Vec<(String, Vec<&Tested>)> = Vec::new();
+    let mut units: Vec<(String, Vec<&SuiteTestResult>)> = Vec::new();
     for test in group.tests.iter().copied().filter(|test| test.unfit.is_none()) {
         let unit = test.page.words(0.0).1;
         match units.iter_mut().find(|(known, _)| *known == unit) {
@@ -25,13 +25,14 @@ pub(crate) fn small(group: &SuiteGroup<'_>) -> Vec<Chart> {
 }
 
 /// The charts of all groups.
-pub(crate) fn all(suite: &Suite) -> Vec<Chart> {
+pub(crate) fn all(suite: &SuiteResult) -> Vec<Chart> {
     groups(suite).iter().flat_map(small).collect()
 }
 
-/// The key figures of these tests, which have one unit; nothing where that is a single point.
-fn of_unit(group: &SuiteGroup<'_>, unit: &str, tests: &[&Tested]) -> Option<Chart> {
-    let series: Vec<Series> = tests.iter().enumerate().map(|(style, test)| series(test, style)).collect();
+/// The key figures of these tests, which share a unit; `None` for a single point.
+fn of_unit(group: &SuiteGroup<'_>, unit: &str, tests: &[&SuiteTestResult]) -> Option<Chart> {
+    let series: Vec<ChartSeries> =
+        tests.iter().enumerate().map(|(style, test)| series(test, style)).collect();
     let values: Vec<f64> = series.iter().flat_map(|series| &series.points).map(|point| point.y).collect();
     let sessions: Vec<f64> = series.iter().flat_map(|series| &series.points).map(|point| point.x).collect();
     if values.len() < 2 {
@@ -40,35 +41,38 @@ fn of_unit(group: &SuiteGroup<'_>, unit: &str, tests: &[&Tested]) -> Option<Char
     let (least, most) =
         values.iter().fold((f64::MAX, 0.0f64), |(least, most), value| (least.min(*value), most.max(*value)));
     let is_log = least > 0.0 && most / least >= LOG_FROM;
-    let y =
-        if is_log { Axis::log(unit, Quantity::Plain("")) } else { Axis::linear(unit, Quantity::Plain("")) };
+    let y = if is_log {
+        ChartAxis::log(unit, Quantity::Plain(""))
+    } else {
+        ChartAxis::linear(unit, Quantity::Plain(""))
+    };
     Some(Chart {
         id: format!("suite-{}-{}", slug(group.name), slug(unit)),
         title: format!("{}: {unit}", group.title()),
         about: format!("{unit} by sessions{}", if is_log { ", logarithmic" } else { "" }),
-        x: Axis::log("sessions", Quantity::Plain("")).ticks_at(sessions),
+        x: ChartAxis::log("sessions", Quantity::Plain("")).ticks_at(sessions),
         y,
         series,
         marks: Vec::new(),
     })
 }
 
-/// The key figure of a test along the sessions.
-fn series(test: &Tested, style: usize) -> Series {
+/// The key figure of a test over sessions.
+fn series(test: &SuiteTestResult, style: usize) -> ChartSeries {
     let keyed = test.steps.iter().filter_map(|step| Some((f64::from(step.sessions), step.key?)));
     let point = |(sessions, value): (f64, f64)| {
         let shown = test.page.words(value).0;
         let hover = format!("{}, {}: {shown}", test.page.id, number::sessions(sessions));
         let link = format!("test-{}", slug(&test.page.id));
-        Point { hover, link, ..Point::at(sessions, value) }
+        ChartPoint { hover, link, ..ChartPoint::at(sessions, value) }
     };
-    let points: Vec<Point> = keyed.map(point).collect();
-    let kind = if points.len() > 1 { Kind::Line } else { Kind::Dots };
-    Series { name: test.page.id.clone(), kind, style, points }
+    let points: Vec<ChartPoint> = keyed.map(point).collect();
+    let kind = if points.len() > 1 { SeriesKind::Line } else { SeriesKind::Dots };
+    ChartSeries { name: test.page.id.clone(), kind, style, points }
 }
 
-/// The chart of one test, where there are points enough for a curve.
-pub(crate) fn of_test(test: &Tested) -> Option<Chart> {
+/// The chart of one test, if it has enough points for a curve.
+pub(crate) fn test_chart(test: &SuiteTestResult) -> Option<Chart> {
     let series = series(test, 0);
     if series.points.len() < 3 {
         return None;
@@ -78,10 +82,10 @@ pub(crate) fn of_test(test: &Tested) -> Option<Chart> {
         id: format!("suite-{}", slug(&test.page.id)),
         title: test.page.title.clone(),
         about: format!("{} by sessions", test.page.title),
-        x: Axis::log("sessions", Quantity::Plain(""))
+        x: ChartAxis::log("sessions", Quantity::Plain(""))
             .ticks_at(series.points.iter().map(|point| point.x).collect()),
-        y: Axis::linear(&unit, Quantity::Plain("")),
-        series: vec![Series { name: "measured".into(), ..series }],
+        y: ChartAxis::linear(&unit, Quantity::Plain("")),
+        series: vec![ChartSeries { name: "measured".into(), ..series }],
         marks: Vec::new(),
     })
 }

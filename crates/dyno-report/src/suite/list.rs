@@ -1,19 +1,19 @@
-//! The catalogue for a terminal.
+//! The catalog of tests for a terminal.
 
-use dyno_analyze::conclusion::suite::Page;
+use dyno_analyze::conclusion::suite::SuiteTestInfo;
 
 use crate::style::{Paint, Style};
 use crate::text::{clean, wrap};
 
 use super::overview::title;
 
-/// What stands before the second line of a test.
+/// Indent of a test's second line.
 const INDENT: &str = "    ";
-/// Lines that what a test stresses may take.
+/// Maximum lines for what a test stresses.
 const LINES_MAX: usize = 4;
 
-/// The tests of a catalogue: two lines each, because what they stress is too long for a column.
-pub fn suite_list(pages: &[&Page], style: &Style) -> String {
+/// The tests of a catalog: two lines each, because what they stress is too long for a column.
+pub fn suite_list(pages: &[&SuiteTestInfo], style: &Style) -> String {
     let mut out = String::new();
     let mut group = "";
     for page in pages {

@@ -1,17 +1,17 @@
-//! One table for each group: figure, unit, spread and limit of each test.
+//! One table per group: figure, unit, spread and limit of each test.
 
 use std::collections::BTreeSet;
 
-use dyno_analyze::conclusion::suite::{At, OfRaw, Suite, Tested};
+use dyno_analyze::conclusion::suite::{RawShare, SuiteRampPoint, SuiteResult, SuiteTestResult};
 use dyno_analyze::number::{ABSENT, fixed, percent, time_us};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{Column, Table};
+use crate::table::{TextColumn, TextTable};
 
 use super::scale_out::scale_out;
 
-/// Titles of the catalogue's groups.
+/// Titles of the catalog's groups.
 const TITLES: [(&str, &str); 6] = [
     ("cpu", "Processor"),
     ("server", "Server, with its data in the cache"),
@@ -21,28 +21,28 @@ const TITLES: [(&str, &str); 6] = [
     ("analytics", "Analytics"),
 ];
 
-/// The title of a group; of a user's own group, its name.
+/// The title of a group; for a user's own group, its name.
 pub(super) fn title(group: &str) -> &str {
     TITLES.iter().find(|(name, _)| *name == group).map_or(group, |(_, title)| title)
 }
 
-/// The tests of one group that were run, in their order.
+/// The executed tests of one group, in order.
 pub(crate) struct SuiteGroup<'s> {
-    /// Its name in pages of tests: `cpu`.
+    /// Name of the group in test pages: `cpu`.
     pub(crate) name: &'s str,
-    /// Its tests with a figure, or with a reason why there is none.
-    pub(crate) tests: Vec<&'s Tested>,
+    /// Its tests, each with a figure or a reason why there is none.
+    pub(crate) tests: Vec<&'s SuiteTestResult>,
 }
 
 impl SuiteGroup<'_> {
-    /// Its title, as tables and pages show it.
+    /// Title as shown in tables and pages.
     pub(crate) fn title(&self) -> &str {
         title(self.name)
     }
 }
 
-/// The groups of a suite that have tests with steps, in its order.
-pub(crate) fn groups(suite: &Suite) -> Vec<SuiteGroup<'_>> {
+/// The groups of a suite that have tests with steps, in order.
+pub(crate) fn groups(suite: &SuiteResult) -> Vec<SuiteGroup<'_>> {
     let mut groups: Vec<SuiteGroup<'_>> = Vec::new();
     for test in suite.tests.iter().filter(|test| test.most.is_some()) {
         match groups.iter_mut().find(|group| group.name == test.page.group) {
@@ -53,113 +53,114 @@ pub(crate) fn groups(suite: &Suite) -> Vec<SuiteGroup<'_>> {
     groups
 }
 
-/// A column: its head, how soon a narrow terminal drops it (the greatest rank first, 0 never), and its cell.
-type Shown = (Head, u8, fn(&Tested, At) -> String);
+/// A column: its head, the rank at which a narrow terminal drops it (highest first, 0 never), and its cell.
+type OverviewColumn = (GridHead, u8, fn(&SuiteTestResult, SuiteRampPoint) -> String);
 
-/// The columns that tests like these need.
-fn columns(tests: &[&Tested]) -> Vec<Shown> {
+/// The columns that these tests need.
+fn columns(tests: &[&SuiteTestResult]) -> Vec<OverviewColumn> {
     let has_spread = tests.iter().any(|test| test.most.is_some_and(|most| most.spread_pct.is_some()));
     let has_raw = tests.iter().any(|test| test.of_raw.is_some());
-    let mut all: Vec<Shown> = vec![
-        (Head::tight("test"), 0, |test, _| test.page.id.clone()),
+    let mut all: Vec<OverviewColumn> = vec![
+        (GridHead::tight("test"), 0, |test, _| test.page.id.clone()),
         (
-            Head::figures("most", "").explained("the most that was reached of the test's key figure"),
+            GridHead::figures("most", "").explained("the most that was reached of the test's key figure"),
             0,
             |test, most| most.words(&test.page).0,
         ),
-        (Head::tight("unit"), 0, |test, most| most.words(&test.page).1),
+        (GridHead::tight("unit"), 0, |test, most| most.words(&test.page).1),
     ];
     if has_spread {
-        let head = Head::figures("±", "%").explained("how far the runs there lie apart");
+        let head = GridHead::figures("±", "%").explained("how far the runs there lie apart");
         all.push((head, 0, |_, most| most.spread_pct.map_or_else(String::new, |pct| fixed(pct, 1))));
     }
-    all.push((Head::figures("#J", "").explained("sessions at the most"), 0, |_, most| {
+    all.push((GridHead::figures("#J", "").explained("sessions at the most"), 0, |_, most| {
         most.sessions.to_string()
     }));
     all.push((
-        Head::figures("alone", "").explained("mean service time of a single session"),
+        GridHead::figures("alone", "").explained("mean service time of a single session"),
         3,
         |test, _| test.single_us.map_or_else(|| ABSENT.to_owned(), time_us),
     ));
     all.push((
-        Head::tight("limit").explained("the limit of latency that the optimum keeps"),
+        GridHead::tight("limit").explained("the limit of latency that the optimum keeps"),
         2,
         |test, _| test.page.limit.replace(" <= ", " "),
     ));
     all.push((
-        Head::figures("optimum", "").explained("the most within the test's limit of latency"),
+        GridHead::figures("optimum", "").explained("the most within the test's limit of latency"),
         4,
         |test, _| test.optimum.map_or_else(|| "none".to_owned(), |at| at.words(&test.page).0),
     ));
-    all.push((Head::figures("#J", "").explained("sessions at the optimum"), 4, |test, _| {
+    all.push((GridHead::figures("#J", "").explained("sessions at the optimum"), 4, |test, _| {
         sessions(test.optimum)
     }));
     if tests.iter().any(|test| test.knee.is_some()) {
-        let head = Head::figures("knee", "#J").explained("sessions from which on more pay less (Kneedle)");
+        let head =
+            GridHead::figures("knee", "#J").explained("sessions from which on more pay less (Kneedle)");
         all.push((head, 5, |test, _| sessions(test.knee)));
     }
     if has_raw {
         let explained = "the most as a share of what the machine gives without a database (dyno calibrate); with ! where that is more \
             than it gives, so that a cache answered or commits shared syncs";
-        all.push((Head::figures("of raw", "%").explained(explained), 1, |test, _| {
+        all.push((GridHead::figures("of raw", "%").explained(explained), 1, |test, _| {
             test.of_raw.as_ref().map_or_else(String::new, of_raw)
         }));
     }
     let explained = "what was used up at the most; with a question mark where that is likely and not sure";
-    all.push((Head::text("limited by").explained(explained), 0, |test, _| {
+    all.push((GridHead::text("limited by").explained(explained), 0, |test, _| {
         test.limited_by.clone().unwrap_or_default()
     }));
     all
 }
 
-fn sessions(at: Option<At>) -> String {
+fn sessions(at: Option<SuiteRampPoint>) -> String {
     at.map_or_else(String::new, |at| at.sessions.to_string())
 }
 
-fn of_raw(share: &OfRaw) -> String {
-    format!("{}{}", percent(share.share_pct), if share.is_more() { "!" } else { "" })
+fn of_raw(share: &RawShare) -> String {
+    format!("{}{}", percent(share.share_pct), if share.exceeds_limit() { "!" } else { "" })
 }
 
 /// The table of one group.
-pub(crate) fn of_group(group: &SuiteGroup<'_>) -> Grid {
+pub(crate) fn group_grid(group: &SuiteGroup<'_>) -> Grid {
     let columns = columns(&group.tests);
     let mut grid = Grid::new(columns.iter().map(|(head, ..)| head.clone()).collect());
     rows(&mut grid, &columns, &group.tests);
     grid
 }
 
-/// The tables of all groups in one.
-pub(crate) fn overview(suite: &Suite) -> Grid {
+/// All groups in one table.
+pub(crate) fn overview(suite: &SuiteResult) -> Grid {
     let groups = groups(suite);
-    let all: Vec<&Tested> = groups.iter().flat_map(|group| group.tests.iter().copied()).collect();
+    let all: Vec<&SuiteTestResult> = groups.iter().flat_map(|group| group.tests.iter().copied()).collect();
     let columns = columns(&all);
     let mut grid = Grid::new(columns.iter().map(|(head, ..)| head.clone()).collect());
     for group in &groups {
-        grid.row(vec![Cell::text(group.title())]);
+        grid.row(vec![GridCell::text(group.title())]);
         rows(&mut grid, &columns, &group.tests);
     }
     grid
 }
 
-fn rows(grid: &mut Grid, columns: &[Shown], tests: &[&Tested]) {
+fn rows(grid: &mut Grid, columns: &[OverviewColumn], tests: &[&SuiteTestResult]) {
     for (test, most) in tests.iter().filter_map(|test| Some((*test, test.most?))) {
-        // Of a test that is unfit only its name and the reason are shown: its steps have figures, the answer has not.
+        // A test without a valid answer shows only its name and the reason, although its steps have figures.
         let last = columns.len() - 1;
-        let text = |(place, (_, _, cell)): (usize, &Shown)| match (test.unfit_word(), place) {
+        let text = |(place, (_, _, cell)): (usize, &OverviewColumn)| match (test.unfit_word(), place) {
             (Some(_), 1) => "not known".to_owned(),
             (Some(why), place) if place == last => why.to_owned(),
             (Some(_), place) if place > 2 => String::new(),
             _ => cell(test, most),
         };
-        let mut cells: Vec<Cell> =
-            columns.iter().enumerate().map(|column| Cell::text(&text(column))).collect();
+        let mut cells: Vec<GridCell> =
+            columns.iter().enumerate().map(|column| GridCell::text(&text(column))).collect();
         cells[0].link = format!("test-{}", crate::markup::slug(&test.page.id));
         grid.row(cells);
     }
 }
 
-/// The whole suite for a terminal: a table of each group.
-pub(crate) fn text(suite: &Suite, style: &Style) -> String {
+/// The whole suite for a terminal: a table for each group.
+pub(crate) fn text(suite: &SuiteResult, style: &Style) -> String {
     let mut out = String::new();
     let mut dropped: BTreeSet<&str> = BTreeSet::new();
     let groups = groups(suite);
@@ -171,7 +172,7 @@ pub(crate) fn text(suite: &Suite, style: &Style) -> String {
     }
     if let Some(grid) = scale_out(suite) {
         out.push_str(&format!("\n{}\n", style.paint(Paint::Head, "More targets beside one")));
-        out.push_str(&Table::from(&grid).render(style));
+        out.push_str(&TextTable::from(&grid).render(style));
     }
     out.push('\n');
     let mut say = |note: &str| {
@@ -197,18 +198,18 @@ pub(crate) fn text(suite: &Suite, style: &Style) -> String {
     out
 }
 
-/// The table of a group as wide as the terminal, and what was left out for that.
-fn narrow(group: &SuiteGroup<'_>, style: &Style) -> (Table, Vec<&'static str>) {
+/// The table of a group within the terminal's width, and the names of dropped columns.
+fn narrow(group: &SuiteGroup<'_>, style: &Style) -> (TextTable, Vec<&'static str>) {
     let (grid, mut ranks) =
-        (of_group(group), columns(&group.tests).into_iter().map(|(_, rank, _)| rank).collect::<Vec<_>>());
+        (group_grid(group), columns(&group.tests).into_iter().map(|(_, rank, _)| rank).collect::<Vec<_>>());
     let mut lost = Vec::new();
     loop {
         let shown = |cells: &[String]| {
             let cells = cells.iter().zip(&ranks).filter(|(_, rank)| **rank != DROPPED);
-            cells.map(|(text, _)| crate::table::Cell::from(text.as_str())).collect::<Vec<_>>()
+            cells.map(|(text, _)| crate::table::TextCell::from(text.as_str())).collect::<Vec<_>>()
         };
         let heads = grid.heads.iter().zip(&ranks).filter(|(_, rank)| **rank != DROPPED);
-        let mut table = Table::new(heads.map(|(head, _)| Column::from(head)).collect());
+        let mut table = TextTable::new(heads.map(|(head, _)| TextColumn::from(head)).collect());
         for (_, cells) in &grid.rows {
             table.row(shown(&cells.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>()));
         }
@@ -221,7 +222,6 @@ fn narrow(group: &SuiteGroup<'_>, style: &Style) -> (Table, Vec<&'static str>) {
     }
 }
 
-/// The rank of a column that is left out.
+/// The rank of a dropped column.
 const DROPPED: u8 = u8::MAX;
-/// What the columns of each rank are called.
 const NAMES: [(u8, &str); 5] = [(1, "share of raw"), (2, "limit"), (3, "alone"), (4, "optimum"), (5, "knee")];

@@ -1,24 +1,24 @@
-//! What more targets do beside one.
+//! Throughput of several targets compared with one.
 
-use dyno_analyze::conclusion::suite::Suite;
+use dyno_analyze::conclusion::suite::SuiteResult;
 use dyno_analyze::number::{fixed, percent};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 
-/// What more targets do beside one, a line for each test; nothing where there is one target.
-pub(crate) fn scale_out(suite: &Suite) -> Option<Grid> {
+/// A line for each test with its scale-out over targets; `None` for a single target.
+pub(crate) fn scale_out(suite: &SuiteResult) -> Option<Grid> {
     let scaled = suite.scaled();
     if scaled.is_empty() {
         return None;
     }
     let mut grid = Grid::new(vec![
-        Head::tight("test"),
-        Head::figures("targets", ""),
-        Head::figures("most", ""),
-        Head::tight("unit"),
-        Head::figures("of one", "×").explained("how many times what one target does"),
-        Head::figures("range", "×").explained("the same at least and at most, by all runs of both"),
-        Head::figures("of linear", "%").explained("as a share of so many times one target"),
+        GridHead::tight("test"),
+        GridHead::figures("targets", ""),
+        GridHead::figures("most", ""),
+        GridHead::tight("unit"),
+        GridHead::figures("of one", "×").explained("how many times what one target does"),
+        GridHead::figures("range", "×").explained("the same at least and at most, by all runs of both"),
+        GridHead::figures("of linear", "%").explained("as a share of so many times one target"),
     ]);
     for test in &scaled {
         for (at, on) in test.on.iter().enumerate() {
@@ -32,7 +32,7 @@ pub(crate) fn scale_out(suite: &Suite) -> Option<Grid> {
                 on.range.filter(|_| at > 0).map_or_else(String::new, range),
                 percent(on.of_linear_pct()),
             ];
-            grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+            grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
         }
     }
     Some(grid)

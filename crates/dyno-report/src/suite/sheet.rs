@@ -1,28 +1,29 @@
-//! A suite as sheets of a workbook: each test with its figures in full, and each of its steps.
+//! A suite as sheets of a workbook: each test with full figures, and each of its steps.
 
-use dyno_analyze::conclusion::suite::{At, FIGURES, Suite, Tested};
+use dyno_analyze::conclusion::suite::{FIGURES, SuiteRampPoint, SuiteResult, SuiteTestResult};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 
 /// The sheets with their names.
-pub(crate) fn sheets(suite: &Suite) -> Vec<(&'static str, Grid)> {
+pub(crate) fn sheets(suite: &SuiteResult) -> Vec<(&'static str, Grid)> {
     vec![("Suite", tests(suite)), ("Suite steps", steps(suite))]
 }
 
-/// A figure as a workbook reads it, with all of its digits.
+/// A figure with all digits, for a workbook.
 fn full(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// The key figure; nothing of a test without one.
-fn key(test: &Tested, at: Option<At>) -> String {
+/// The key figure; empty for a test without one.
+fn key(test: &SuiteTestResult, at: Option<SuiteRampPoint>) -> String {
     full(at.filter(|_| test.unfit.is_none()).map(|at| at.value))
 }
 
-fn tests(suite: &Suite) -> Grid {
-    let texts = |names: &[&str]| names.iter().map(|name| Head::text(name)).collect::<Vec<_>>();
-    let figures =
-        |all: &[(&str, &str)]| all.iter().map(|(name, unit)| Head::figures(name, unit)).collect::<Vec<_>>();
+fn tests(suite: &SuiteResult) -> Grid {
+    let texts = |names: &[&str]| names.iter().map(|name| GridHead::text(name)).collect::<Vec<_>>();
+    let figures = |all: &[(&str, &str)]| {
+        all.iter().map(|(name, unit)| GridHead::figures(name, unit)).collect::<Vec<_>>()
+    };
     let mut heads = texts(&["test", "group", "what it is", "unit"]);
     heads.extend(figures(&[
         ("most", ""),
@@ -44,7 +45,7 @@ fn tests(suite: &Suite) -> Grid {
     for test in &suite.tests {
         let page = &test.page;
         let figure = test.most.filter(|_| test.unfit.is_none());
-        let sessions = |at: Option<At>| at.map_or_else(String::new, |at| at.sessions.to_string());
+        let sessions = |at: Option<SuiteRampPoint>| at.map_or_else(String::new, |at| at.sessions.to_string());
         let range = figure.and_then(|most| most.range);
         let why = [&test.unfit, &page.why_not, &page.failed].into_iter().flatten().next().cloned();
         let cells = [
@@ -66,16 +67,16 @@ fn tests(suite: &Suite) -> Grid {
             test.limited_by.clone().unwrap_or_default(),
             why.unwrap_or_default(),
         ];
-        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
     }
     grid
 }
 
-fn steps(suite: &Suite) -> Grid {
-    let mut heads = vec![Head::text("test"), Head::text("unit of the key figure")];
-    heads.extend(["sessions", "runs", "key figure"].map(|name| Head::figures(name, "")));
-    heads.push(Head::figures("elapsed", "s"));
-    heads.extend(FIGURES.map(|name| Head::figures(name, "")));
+fn steps(suite: &SuiteResult) -> Grid {
+    let mut heads = vec![GridHead::text("test"), GridHead::text("unit of the key figure")];
+    heads.extend(["sessions", "runs", "key figure"].map(|name| GridHead::figures(name, "")));
+    heads.push(GridHead::figures("elapsed", "s"));
+    heads.extend(FIGURES.map(|name| GridHead::figures(name, "")));
     let mut grid = Grid::new(heads);
     for test in &suite.tests {
         for step in &test.steps {
@@ -88,7 +89,7 @@ fn steps(suite: &Suite) -> Grid {
                 step.elapsed_s.to_string(),
             ];
             cells.extend(FIGURES.map(|name| full(step.figures.get(name).copied())));
-            grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+            grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
         }
     }
     grid

@@ -1,21 +1,21 @@
-//! Every step of every test.
+//! Tables of all steps of all tests.
 
-use dyno_analyze::conclusion::suite::{Step, Suite, Tested};
+use dyno_analyze::conclusion::suite::{SuiteResult, SuiteTestResult, SuiteTestStep};
 use dyno_analyze::number::{ABSENT, figure, fixed, optional, time_us};
 
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::text::{clean, wrap};
 
-/// Lines of a note at most.
+/// Maximum lines of a note.
 const NOTE_LINES: usize = 6;
 
-/// What one column of the steps shows: its head, unit, and how to get it.
-type Shown = (&'static str, &'static str, &'static str);
+/// A column of the steps: head, unit, and metric.
+type StepColumn = (&'static str, &'static str, &'static str);
 
-/// Columns of measured figures, as the tables of the platform tests that this is made after print them.
-const COLUMNS: [Shown; 20] = [
+/// Columns of measured figures, in the layout of the platform tests on which this is modeled.
+const COLUMNS: [StepColumn; 20] = [
     ("CPU busy", "%", "cpu_busy_pct"),
     ("user", "%", "cpu_user_pct"),
     ("sys", "%", "cpu_sys_pct"),
@@ -38,37 +38,37 @@ const COLUMNS: [Shown; 20] = [
     ("redo", "MB/s", "redo_mb_per_s"),
 ];
 
-/// The steps of one test, a line each; figures that no step has have no column.
-pub(crate) fn steps(test: &Tested) -> Grid {
+/// The steps of one test, one per line; a figure that no step has gets no column.
+pub(crate) fn steps(test: &SuiteTestResult) -> Grid {
     part(test, &COLUMNS)
 }
 
-fn part(test: &Tested, columns: &[Shown]) -> Grid {
-    let shown: Vec<&Shown> = columns
+fn part(test: &SuiteTestResult, columns: &[StepColumn]) -> Grid {
+    let shown: Vec<&StepColumn> = columns
         .iter()
         .filter(|(_, _, name)| test.steps.iter().any(|step| step.figures.contains_key(*name)))
         .collect();
-    let mut heads = vec![Head::figures("#J", ""), Head::figures("#T", "")];
-    heads.extend(shown.iter().map(|(label, unit, _)| Head::figures(label, unit)));
-    heads.push(Head::figures("elapsed", "s"));
+    let mut heads = vec![GridHead::figures("#J", ""), GridHead::figures("#T", "")];
+    heads.extend(shown.iter().map(|(label, unit, _)| GridHead::figures(label, unit)));
+    heads.push(GridHead::figures("elapsed", "s"));
     let mut grid = Grid::new(heads);
     for step in &test.steps {
         let mut cells = vec![step.sessions.to_string(), test.page.threads.to_string()];
         cells.extend(shown.iter().map(|(_, _, name)| value(step, name)));
         cells.push(fixed(step.elapsed_s, 1));
-        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
     }
     grid
 }
 
-fn value(step: &Step, name: &str) -> String {
+fn value(step: &SuiteTestStep, name: &str) -> String {
     let Some(value) = step.figures.get(name).copied() else { return ABSENT.to_owned() };
     let text = if name.ends_with("_us") { time_us(value) } else { figure(value) };
     dyno_analyze::whose::mark(text, step.marked.iter().any(|marked| marked == name))
 }
 
-/// What one operation costs, by the names of the analysis.
-const COSTS: [Shown; 9] = [
+/// Cost of one operation, by the names of the analysis.
+const COSTS: [StepColumn; 9] = [
     ("database", "CPU µs", "database_cpu_us"),
     ("client", "CPU µs", "client_cpu_us"),
     ("logical reads", "blocks", "logical_reads"),
@@ -80,62 +80,62 @@ const COSTS: [Shown; 9] = [
     ("logical reads", "/CPU s", "logical_reads_per_cpu_s"),
 ];
 
-/// What one operation of a test costs at each of its steps.
-pub(crate) fn costs(test: &Tested) -> Grid {
+/// Cost of one operation of a test at each of its steps.
+pub(crate) fn costs(test: &SuiteTestResult) -> Grid {
     cost_part(test, &COSTS)
 }
 
-fn cost_part(test: &Tested, columns: &[Shown]) -> Grid {
-    let shown: Vec<&Shown> = columns
+fn cost_part(test: &SuiteTestResult, columns: &[StepColumn]) -> Grid {
+    let shown: Vec<&StepColumn> = columns
         .iter()
         .filter(|(_, _, name)| test.steps.iter().any(|step| step.costs.contains_key(*name)))
         .collect();
-    let mut heads = vec![Head::figures("#J", "")];
-    heads.extend(shown.iter().map(|(label, unit, _)| Head::figures(label, unit)));
+    let mut heads = vec![GridHead::figures("#J", "")];
+    heads.extend(shown.iter().map(|(label, unit, _)| GridHead::figures(label, unit)));
     let mut grid = Grid::new(heads);
     for step in &test.steps {
         let mut cells = vec![step.sessions.to_string()];
         cells.extend(shown.iter().map(|(_, _, name)| optional(step.costs.get(*name).copied())));
-        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
     }
     grid
 }
 
 /// The top timed events of a step.
-pub(crate) fn events(step: &Step) -> Grid {
+pub(crate) fn events(step: &SuiteTestStep) -> Grid {
     let mut grid = Grid::new(vec![
-        Head::text("event"),
-        Head::text("class"),
-        Head::figures("sessions", "on average"),
-        Head::figures("share", "% of DB time"),
+        GridHead::text("event"),
+        GridHead::text("class"),
+        GridHead::figures("sessions", "on average"),
+        GridHead::figures("share", "% of DB time"),
     ]);
     for wait in &step.events {
         let texts =
             [wait.event.clone(), wait.class.clone(), figure(wait.average_sessions), fixed(wait.share_pct, 1)];
-        grid.row(texts.iter().map(|text| Cell::text(text)).collect());
+        grid.row(texts.iter().map(|text| GridCell::text(text)).collect());
     }
     grid
 }
 
-/// The table of these columns, in as many parts as a terminal needs: figures are never shortened.
-fn fitting(
-    test: &Tested,
-    columns: &[Shown],
-    grid: fn(&Tested, &[Shown]) -> Grid,
+/// The table of these columns, split into as many parts as the terminal needs: figures are never shortened.
+fn split_to_fit(
+    test: &SuiteTestResult,
+    columns: &[StepColumn],
+    grid: fn(&SuiteTestResult, &[StepColumn]) -> Grid,
     style: &Style,
-) -> Vec<Table> {
+) -> Vec<TextTable> {
     let (mut tables, mut first) = (Vec::new(), 0);
     while first < columns.len() {
-        let fits = |end: &usize| Table::from(&grid(test, &columns[first..*end])).fits(style);
+        let fits = |end: &usize| TextTable::from(&grid(test, &columns[first..*end])).fits(style);
         let end = (first + 1..=columns.len()).take_while(fits).last().unwrap_or(first + 1);
-        tables.push(Table::from(&grid(test, &columns[first..end])));
+        tables.push(TextTable::from(&grid(test, &columns[first..end])));
         first = end;
     }
     tables
 }
 
-/// Every step of every test for a terminal.
-pub fn suite_steps(suite: &Suite, style: &Style) -> String {
+/// All steps of all tests for a terminal.
+pub fn suite_steps(suite: &SuiteResult, style: &Style) -> String {
     let mut out = String::new();
     for test in suite.tests.iter().filter(|test| !test.steps.is_empty()) {
         let head = format!("{}: {}", test.page.id, test.page.title);
@@ -144,11 +144,11 @@ pub fn suite_steps(suite: &Suite, style: &Style) -> String {
         {
             out.push_str(&format!("{line}\n"));
         }
-        for table in fitting(test, &COLUMNS, part, style) {
+        for table in split_to_fit(test, &COLUMNS, part, style) {
             out.push_str(&table.render(style));
         }
         out.push_str("an operation costs\n");
-        for table in fitting(test, &COSTS, cost_part, style) {
+        for table in split_to_fit(test, &COSTS, cost_part, style) {
             out.push_str(&table.render(style));
         }
         if let Some(last) = test.steps.iter().rev().find(|step| !step.events.is_empty()) {
@@ -156,7 +156,7 @@ pub fn suite_steps(suite: &Suite, style: &Style) -> String {
                 "top timed events with {}\n",
                 dyno_analyze::number::sessions(f64::from(last.sessions))
             ));
-            out.push_str(&Table::from(&events(last)).render(style));
+            out.push_str(&TextTable::from(&events(last)).render(style));
         }
         if let Some(limit) = &test.limit {
             for line in wrap(&clean(&limit.full()), style.columns(), NOTE_LINES) {

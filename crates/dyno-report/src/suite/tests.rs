@@ -1,15 +1,17 @@
-//! Tables, charts and sheets of a suite.
+//! Tests of a suite's tables, charts and sheets.
 
 use std::collections::BTreeMap;
 
-use dyno_analyze::conclusion::suite::{At, Page, Step, Suite, Tested};
+use dyno_analyze::conclusion::suite::{
+    SuiteRampPoint, SuiteResult, SuiteTestInfo, SuiteTestResult, SuiteTestStep,
+};
 
 use super::*;
 use crate::style::Style;
 use crate::text::width;
 
-fn test(id: &str, group: &str, unit: &str, value: f64, spread_pct: Option<f64>) -> Tested {
-    let page = Page {
+fn test(id: &str, group: &str, unit: &str, value: f64, spread_pct: Option<f64>) -> SuiteTestResult {
+    let page = SuiteTestInfo {
         id: id.into(),
         group: group.into(),
         title: "A test".into(),
@@ -29,7 +31,7 @@ fn test(id: &str, group: &str, unit: &str, value: f64, spread_pct: Option<f64>) 
     let figures =
         ["cpu_busy_pct", "ops_per_s", "service_p99_us", "logical_reads_per_s", "redo_mb_per_s", "rows_per_s"]
             .map(|name| (name.to_owned(), 1_234_567.0));
-    let step = |sessions: u32| Step {
+    let step = |sessions: u32| SuiteTestStep {
         sessions,
         runs: vec!["a".into()],
         key: Some(value * f64::from(sessions)),
@@ -42,8 +44,8 @@ fn test(id: &str, group: &str, unit: &str, value: f64, spread_pct: Option<f64>) 
         events: Vec::new(),
         marked: Vec::new(),
     };
-    let most = At { sessions: 2, value: value * 2.0, spread_pct, range: None };
-    Tested {
+    let most = SuiteRampPoint { sessions: 2, value: value * 2.0, spread_pct, range: None };
+    SuiteTestResult {
         page,
         steps: vec![step(1), step(2)],
         single_us: Some(1_234.0),
@@ -60,10 +62,10 @@ fn test(id: &str, group: &str, unit: &str, value: f64, spread_pct: Option<f64>) 
     }
 }
 
-fn suite() -> Suite {
+fn suite() -> SuiteResult {
     let mut cached = test("storage-random-read-many", "storage", "blocks", 5_000.0, None);
     cached.unfit = Some("too small to measure: an operation took 5 ms".into());
-    Suite {
+    SuiteResult {
         depth: "usual".into(),
         tests: vec![
             test("server-lookup", "server", "lookups", 182_765.0, Some(6.0)),
@@ -97,7 +99,7 @@ fn catalogue_shows_every_test_whole_in_80_columns() {
     let mut suite = suite();
     suite.tests[1].page.why_not =
         Some("the engine has no such thing, and this reason is longer than one line of a terminal".into());
-    let pages: Vec<&Page> = suite.tests.iter().map(|test| &test.page).collect();
+    let pages: Vec<&SuiteTestInfo> = suite.tests.iter().map(|test| &test.page).collect();
     let listed = suite_list(&pages, &Style { width: 80, ..Style::default() });
     assert!(listed.lines().all(|line| width(line) <= 80), "{listed}");
     assert!(listed.contains("server-lookup: A test (lookups/s, p95 <= 100ms)\n    something\n"), "{listed}");

@@ -1,4 +1,4 @@
-//! No record, however odd or hostile, leaves its columns or drives the terminal.
+//! No record, however odd or hostile, exceeds its columns or controls the terminal.
 
 use super::*;
 
@@ -93,7 +93,7 @@ fn a_card_keeps_its_units_at_any_width() {
         }
         assert!(card.lines().all(|line| crate::text::width(line) <= width), "{width}:\n{card}");
     }
-    // Two runs at one load are told apart.
+    // Two runs at one load can be distinguished.
     let rows = [row, ResultRow::from(&postgres())];
     let table = result_table(&rows, &Style { color: false, width: 80 });
     assert!(table.contains("\n  1         4") && table.contains("\n  2         4"), "{table}");

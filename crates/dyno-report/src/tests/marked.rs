@@ -1,24 +1,26 @@
-//! Figures that are not only ours, imported ones, and verdicts are told as such everywhere.
+//! Figures with activity of others, imported figures, and verdicts are marked everywhere.
 
 use super::*;
 
-/// A run on a server where others wrote, too.
+/// A run on a server where other sessions also wrote.
 fn with_others() -> RunRecord {
     let mut record = postgres();
-    let whose = |scope, others_pct| dyno_record::Whose {
+    let attribution = |scope, others_pct| dyno_record::Attribution {
         scope,
         others_pct,
         marked: true,
         why: "another database committed, too".into(),
     };
-    record.whose.insert("redo_bytes_per_s".into(), whose(dyno_record::Scope::Server, Some(34.0)));
-    record.whose.insert("cpu_busy_pct".into(), whose(dyno_record::Scope::Host, None));
+    record
+        .whose
+        .insert("redo_bytes_per_s".into(), attribution(dyno_record::AttributionScope::Server, Some(34.0)));
+    record.whose.insert("cpu_busy_pct".into(), attribution(dyno_record::AttributionScope::Host, None));
     record
 }
 
-fn exported(exporter: &Exporter, report: &Report<'_>) -> String {
+fn exported(exporter: &ReportExporter, report: &Report<'_>) -> String {
     let mut bytes = Vec::new();
-    (exporter.export)(report, &Request::default(), &mut bytes).unwrap();
+    (exporter.export)(report, &ReportRequest::default(), &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -49,7 +51,7 @@ fn marked_figures_bear_one_mark_with_one_legend_everywhere() {
 
 #[test]
 fn digits_stay_under_digits_beside_a_mark() {
-    let mut table = Table::new(vec![Column::figures("redo", "MB/s"), Column::text("run")]);
+    let mut table = TextTable::new(vec![TextColumn::figures("redo", "MB/s"), TextColumn::text("run")]);
     table.row(["1,234†".into(), "a".into()]);
     table.row(["5".into(), "b".into()]);
     let text = table.render(&Style::default());
@@ -63,8 +65,8 @@ fn digits_stay_under_digits_beside_a_mark() {
 fn an_imported_record_is_called_so_everywhere() {
     let mut record = postgres();
     record.status = Status::Imported;
-    record.kind = dyno_record::Kind::Import;
-    record.imported = Some(dyno_record::Imported { undated: true, ..Default::default() });
+    record.kind = dyno_record::RecordKind::Import;
+    record.imported = Some(dyno_record::ImportSource { undated: true, ..Default::default() });
     record.audit = vec![AuditCheck {
         check: "imported".into(),
         status: CheckStatus::Skipped,
@@ -114,7 +116,7 @@ fn an_ab_is_answered_by_its_verdict_and_never_by_the_best_of_a_side() {
     let without = Report::of(&records).answer();
     assert!(without.line.contains("`dyno compare ab-1/a ab-1/b`"), "{without:?}");
     let runs = |record: &RunRecord| vec![record.id.clone()];
-    let figures = dyno_analyze::conclusion::Ab {
+    let figures = dyno_analyze::conclusion::AbResult {
         a: dyno_analyze::conclusion::AbSide { name: "a".into(), runs: runs(&records[0]) },
         b: dyno_analyze::conclusion::AbSide { name: "b".into(), runs: runs(&records[1]) },
         comparison: None,

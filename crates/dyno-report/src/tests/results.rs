@@ -1,4 +1,4 @@
-//! What results, records, loads and advice say.
+//! Tests of results, records, loads and advice.
 
 use super::*;
 
@@ -149,20 +149,20 @@ fn a_whole_record_has_all_its_sections() {
 
 #[test]
 fn a_result_says_how_threads_were_placed() {
-    let said = |placement, words: &str| {
+    let assert_shown = |placement, words: &str| {
         let mut record = postgres();
         record.gate.placement = placement;
-        if placement.is_some_and(|placed: Placed| placed.kept == 0) {
+        if placement.is_some_and(|placed: ThreadPlacement| placed.kept == 0) {
             record.plan.run.placement = dyno_plan::Placement::None;
         }
         let text = show(&record, &Style::default()).split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(text.contains(words), placement.is_some(), "{text}");
     };
-    let kept = Placed { kept: 2, told: 8, beside: 7 };
-    said(Some(kept), "2 threads pinned; 7 of 8 sessions run on their backend's CPU");
-    let alone = Placed { kept: 0, told: 8, beside: 0 };
-    said(Some(alone), "threads placed by the operating system alone (run.placement = none)");
-    said(None, "kept on a processor");
+    let pinned_threads = ThreadPlacement { kept: 2, told: 8, beside: 7 };
+    assert_shown(Some(pinned_threads), "2 threads pinned; 7 of 8 sessions run on their backend's CPU");
+    let alone = ThreadPlacement { kept: 0, told: 8, beside: 0 };
+    assert_shown(Some(alone), "threads placed by the operating system alone (run.placement = none)");
+    assert_shown(None, "kept on a processor");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn drops_are_shown_whole() {
 
 #[test]
 fn the_live_line_says_where_the_run_is() {
-    let live = Live {
+    let live = LiveFigures {
         phase: "",
         elapsed_s: 12.0,
         length_s: Some(60.0),
@@ -210,7 +210,8 @@ fn the_live_line_says_where_the_run_is() {
         live_line(&live, &Style::default()),
         "  12 s / 60 s  at 11 s: ops/s 31,204  p50 61 µs  p99 210 µs  errors 0  ETA 48 s"
     );
-    let warmup = Live { phase: "warm-up", elapsed_s: 1.7, length_s: Some(2.0), ..Live::default() };
+    let warmup =
+        LiveFigures { phase: "warm-up", elapsed_s: 1.7, length_s: Some(2.0), ..LiveFigures::default() };
     assert_eq!(
         live_line(&warmup, &Style::default()),
         "  warm-up  1 s / 2 s  ops/s –  p50 –  p99 –  errors 0"

@@ -1,16 +1,17 @@
-//! A watch as charts over time.
+//! Charts of a watch over time.
 
 use dyno_analyze::number::{figure, fixed};
 use dyno_record::{RunRecord, SeriesPoint};
 
-use crate::chart::{Axis, Chart, Kind, Mark, MarkAt, Point, Quantity, Series, spread_kept};
+use crate::chart::{
+    Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind, spread_kept,
+};
 
 /// Points of one line: as many as the picture is wide.
 const POINTS_MAX: usize = 360;
-/// Gaps that are marked.
 const MARKS_MAX: usize = 8;
 
-/// A chart: its name, title, unit of its axis, and its lines, each a metric and a name.
+/// A chart: name, title, unit of its axis, and lines, each a metric and a name.
 type Drawn = (&'static str, &'static str, &'static str, Quantity, &'static [(&'static str, &'static str)]);
 
 const CHARTS: [Drawn; 7] = [
@@ -81,7 +82,7 @@ const CHARTS: [Drawn; 7] = [
     ),
 ];
 
-/// All charts of which something is known.
+/// All charts with known data.
 pub(crate) fn of_watch(record: &RunRecord) -> Vec<Chart> {
     CHARTS.iter().filter_map(|drawn| chart(record, drawn)).collect()
 }
@@ -92,14 +93,14 @@ fn chart(record: &RunRecord, (id, title, label, quantity, lines): &Drawn) -> Opt
             let value = *point.metrics.get(*metric)?;
             let at_s = point.at_s + point.seconds / 2.0;
             let hover = format!("{} s: {name} {}", fixed(at_s, 1), figure(value));
-            Some(Point { hover, ..Point::at(at_s, value) })
+            Some(ChartPoint { hover, ..ChartPoint::at(at_s, value) })
         };
-        let points: Vec<Point> = record.series.points.iter().filter_map(point).collect();
+        let points: Vec<ChartPoint> = record.series.points.iter().filter_map(point).collect();
         let is_line = points.len() > 1 && points.iter().any(|point| point.y > 0.0);
         let points = spread_kept(&points, POINTS_MAX);
-        is_line.then(|| Series { name: (*name).into(), kind: Kind::Line, style, points })
+        is_line.then(|| ChartSeries { name: (*name).into(), kind: SeriesKind::Line, style, points })
     });
-    let series: Vec<Series> = series.collect();
+    let series: Vec<ChartSeries> = series.collect();
     if series.is_empty() {
         return None;
     }
@@ -117,11 +118,11 @@ fn chart(record: &RunRecord, (id, title, label, quantity, lines): &Drawn) -> Opt
         id: (*id).into(),
         title: (*title).into(),
         about: about.into(),
-        x: Axis::linear("time since the watch began", Quantity::Seconds),
-        y: Axis::linear(label, *quantity),
+        x: ChartAxis::linear("time since the watch began", Quantity::Seconds),
+        y: ChartAxis::linear(label, *quantity),
         series,
         marks: gaps
-            .map(|gap| Mark {
+            .map(|gap| ChartMark {
                 name: format!("{} s: nothing is known", fixed(gap.at_s, 0)),
                 at: MarkAt::X(gap.at_s),
             })

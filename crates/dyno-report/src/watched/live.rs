@@ -1,4 +1,4 @@
-//! The few lines that tell what a database does right now.
+//! Progress lines of a watch.
 
 use dyno_analyze::number::{ABSENT, compact, percent, span_s};
 use dyno_record::SeriesPoint;
@@ -6,24 +6,24 @@ use dyno_record::SeriesPoint;
 use crate::style::Style;
 use crate::text::{clean, truncate};
 
-/// What is known in the middle of a watch.
+/// State of a watch in progress.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WatchLive<'a> {
-    /// Seconds since it began.
+    /// Seconds since the watch began.
     pub elapsed_s: f64,
-    /// How long it will be, s.
+    /// Total length of the watch, s.
     pub length_s: f64,
-    /// The last interval; nothing where nobody knows.
+    /// The last interval; absent if unknown.
     pub point: Option<&'a SeriesPoint>,
-    /// What sessions waited for in it, with the mean number of sessions, most first.
+    /// What sessions waited for in it, with the mean number of sessions, largest first.
     pub waits: &'a [(String, f64)],
 }
 
-/// A figure of the lines: its metric, and what stands around its value.
-type Shown = (&'static str, &'static str, &'static str);
+/// A figure of the lines: its metric, and the text before and after its value.
+type LiveFigure = (&'static str, &'static str, &'static str);
 
-/// Three lines of figures; what is not known is left out.
-const LINES: [&[Shown]; 3] = [
+/// Three lines of figures; unknown ones are left out.
+const LINES: [&[LiveFigure]; 3] = [
     &[
         ("commits_per_s", "commits", "/s"),
         ("executions_per_s", "statements", "/s"),
@@ -45,38 +45,39 @@ const LINES: [&[Shown]; 3] = [
     ],
 ];
 
-/// `12 s / 10 min  ETA 588 s`, and beneath it the figures of the last interval and the waits, each line within the width.
+/// `12 s / 10 min  ETA 588 s`, and below it the figures of the last interval and the waits, each line within
+/// the width.
 pub fn watch_lines(live: &WatchLive<'_>, style: &Style) -> Vec<String> {
     let whole = |seconds: f64| span_s(seconds.max(0.0).round());
     let left = whole(live.length_s - live.elapsed_s);
     let mut lines = vec![format!("{} / {}  ETA {left}", whole(live.elapsed_s), whole(live.length_s))];
     let Some(point) = live.point else {
         lines.push("nothing is known: the database does not answer".to_owned());
-        return fitted(&lines, style);
+        return fit_lines(&lines, style);
     };
     for figures in LINES {
-        let one = |(metric, what, unit): &Shown| {
+        let figure_words = |(metric, what, unit): &LiveFigure| {
             let value = *point.metrics.get(*metric)?;
             let value = if *unit == " %" { percent(value) } else { compact(value) };
             Some(format!("{what} {value}{unit}"))
         };
-        let told: Vec<String> = figures.iter().filter_map(one).collect();
-        if !told.is_empty() {
-            lines.push(told.join("  "));
+        let parts: Vec<String> = figures.iter().filter_map(figure_words).collect();
+        if !parts.is_empty() {
+            lines.push(parts.join("  "));
         }
     }
     if lines.len() == 1 {
-        lines.push(format!("figures {ABSENT}: counters started anew"));
+        lines.push(format!("figures {ABSENT}: counters were reset"));
     }
     if !live.waits.is_empty() {
         let waits =
             live.waits.iter().map(|(name, sessions)| format!("{} {}", clean(name), compact(*sessions)));
         lines.push(format!("in {}", waits.collect::<Vec<_>>().join(", ")));
     }
-    fitted(&lines, style)
+    fit_lines(&lines, style)
 }
 
-fn fitted(lines: &[String], style: &Style) -> Vec<String> {
+fn fit_lines(lines: &[String], style: &Style) -> Vec<String> {
     lines.iter().map(|line| truncate(&format!("  {line}"), style.columns())).collect()
 }
 

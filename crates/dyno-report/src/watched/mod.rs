@@ -1,10 +1,10 @@
-//! What a database did by itself while it was looked at.
+//! Shows a watch: the activity of a database while Dyno only observed it.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `live` | the few lines that move while it is looked at |
+//! | `live` | progress lines during the watch |
 //! | `spread` | peak, 95th percentile and mean of each figure, gaps, and what could not be read |
-//! | `figures` | the same as charts over time |
+//! | `figures` | charts over time |
 
 pub(crate) mod figures;
 mod live;

@@ -1,20 +1,19 @@
-//! Peak, 95th percentile and mean of each figure of a watch, its gaps, and what could not be read.
+//! Table of each figure of a watch with its peak, 95th percentile and mean; also gaps and figures that could
+//! not be read.
 
 use dyno_analyze::number::{ABSENT, count, figure, percent, span_s};
-use dyno_record::{Gap, Metric, RunRecord, Scope, Unit, Watched};
+use dyno_record::{AttributionScope, Gap, Metric, RunRecord, Unit, WatchSummary};
 
 use crate::bars::sparkline;
-use crate::grid::{Cell, Grid, Head};
+use crate::grid::{Grid, GridCell, GridHead};
 use crate::style::{Paint, Style};
-use crate::table::{Cell as TableCell, Column, Table};
+use crate::table::{TextCell as TableCell, TextColumn, TextTable};
 use crate::text::{clean, wrap};
 
-/// Gaps that are listed.
 const GAPS_MAX: usize = 12;
-/// Widest sparkline, in columns.
 const SPARK_COLUMNS: usize = 40;
 
-/// Figures that have a line of their own in a terminal: metric and name.
+/// Figures with their own line in a terminal: metric and name.
 const LINES: [(&str, &str); 6] = [
     ("commits_per_s", "commits/s"),
     ("logical_reads_per_s", "logical reads/s"),
@@ -24,24 +23,25 @@ const LINES: [(&str, &str); 6] = [
     ("average_active_sessions", "sessions at work"),
 ];
 
-/// What is to be known of a server whose sessions book what they did by themselves.
+/// Note on a server whose sessions publish their statistics themselves.
 const LATE: &str = "On this server statistics arrive up to 1 s late, and those of a long statement when it ends: so the most in a \
                     single interval may hold the work of more than one, which minutes even out.";
 
-/// One row for each figure that was seen: mean, median, 95 % of the time, busiest minute, most in an interval with its moment.
-pub(crate) fn grid(record: &RunRecord, watched: &Watched) -> Grid {
+/// One row for each figure: mean, median, 95 % of the time, busiest minute, and the highest interval with its
+/// time.
+pub(crate) fn grid(record: &RunRecord, watched: &WatchSummary) -> Grid {
     let interval_s = record.series.measured_interval_s();
     let most = format!("in {}", span_s(interval_s));
     let mut grid = Grid::new(vec![
-        Head::text("metric"),
-        Head::tight("unit"),
-        Head::figures("mean", ""),
-        Head::figures("p50", "").explained("half of the time not above this; within 1 %"),
-        Head::figures("p95", "").explained("95 % of the time not above this; within 1 %"),
-        Head::figures("minute", "").explained("the busiest whole minute"),
-        Head::figures(&most, "").explained("the most in one measured interval"),
-        Head::tight("at").explained("when that was, after the watch began"),
-        Head::tight("of").explained("what was counted over"),
+        GridHead::text("metric"),
+        GridHead::tight("unit"),
+        GridHead::figures("mean", ""),
+        GridHead::figures("p50", "").explained("half of the time not above this; within 1 %"),
+        GridHead::figures("p95", "").explained("95 % of the time not above this; within 1 %"),
+        GridHead::figures("minute", "").explained("the busiest whole minute"),
+        GridHead::figures(&most, "").explained("the most in one measured interval"),
+        GridHead::tight("at").explained("when that was, after the watch began"),
+        GridHead::tight("of").explained("what was counted over"),
     ]);
     for (name, spread) in &watched.spreads {
         let unit = match record.metrics.get(name) {
@@ -51,7 +51,7 @@ pub(crate) fn grid(record: &RunRecord, watched: &Watched) -> Grid {
         let show = |value: f64| if unit == Unit::Percent { percent(value) } else { figure(value) };
         let minute = spread.busiest_minute.map_or_else(|| ABSENT.to_owned(), show);
         let name_of_unit = if unit == Unit::Microseconds { "µs" } else { unit.name() };
-        let of = record.whose.get(name).map_or("", |whose| scope(whose.scope));
+        let scope_label = record.whose.get(name).map_or("", |whose| scope(whose.scope));
         let cells = [
             name.clone(),
             name_of_unit.to_owned(),
@@ -61,24 +61,25 @@ pub(crate) fn grid(record: &RunRecord, watched: &Watched) -> Grid {
             minute,
             show(spread.peak),
             span_s(spread.peak_at_s),
-            of.to_owned(),
+            scope_label.to_owned(),
         ];
-        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
     }
     grid
 }
 
-fn scope(scope: Scope) -> &'static str {
+fn scope(scope: AttributionScope) -> &'static str {
     match scope {
-        Scope::Run => "",
-        Scope::Database => "database",
-        Scope::Server => "server",
-        Scope::Host => "host",
+        AttributionScope::Run => "",
+        AttributionScope::Database => "database",
+        AttributionScope::Server => "server",
+        AttributionScope::Host => "host",
     }
 }
 
-/// What has to be known beside the figures: how much is known, gaps, what could not be read, what looking on has added.
-pub(crate) fn sentences(record: &RunRecord, watched: &Watched) -> Vec<String> {
+/// Notes on the figures: coverage, gaps, figures that could not be read, and the load caused by the
+/// observation.
+pub(crate) fn sentences(record: &RunRecord, watched: &WatchSummary) -> Vec<String> {
     let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
     let mut all = vec![format!(
         "Looked on for {}, every {}, without any load of ours; nothing was written.",
@@ -93,7 +94,7 @@ pub(crate) fn sentences(record: &RunRecord, watched: &Watched) -> Vec<String> {
         };
         all.push(format!("Counters tell of {} of it; the rest is {gaps}.", span_s(watched.known_s)));
     }
-    let one = |gap: &Gap| {
+    let describe_gap = |gap: &Gap| {
         format!(
             "Nothing is known of {} after {}: {}.",
             span_s(gap.seconds),
@@ -101,7 +102,7 @@ pub(crate) fn sentences(record: &RunRecord, watched: &Watched) -> Vec<String> {
             gap.why.trim_end_matches('.')
         )
     };
-    all.extend(watched.gaps.iter().take(GAPS_MAX).map(one));
+    all.extend(watched.gaps.iter().take(GAPS_MAX).map(describe_gap));
     if watched.gaps_all > GAPS_MAX as u64 {
         all.push(format!("And {} more gaps.", count(watched.gaps_all - GAPS_MAX as u64)));
     }
@@ -118,16 +119,16 @@ pub(crate) fn sentences(record: &RunRecord, watched: &Watched) -> Vec<String> {
     all
 }
 
-/// The columns that a terminal has room for; names of metrics are never shortened.
+/// The columns that fit into a terminal; metric names are never shortened.
 const SHOWN: [usize; 8] = [0, 1, 2, 4, 5, 6, 7, 8];
 
-fn table(grid: &Grid) -> Table {
+fn table(grid: &Grid) -> TextTable {
     let column = |at: &usize| match (&grid.heads[*at], at) {
-        (head, 0) => Column::name(&head.label),
-        (head, _) if head.figures => Column::figures(&head.label, ""),
-        (head, _) => Column::text(&head.label),
+        (head, 0) => TextColumn::name(&head.label),
+        (head, _) if head.figures => TextColumn::figures(&head.label, ""),
+        (head, _) => TextColumn::text(&head.label),
     };
-    let mut table = Table::new(SHOWN.iter().map(column).collect());
+    let mut table = TextTable::new(SHOWN.iter().map(column).collect());
     for (_, cells) in &grid.rows {
         let cell = |at: &usize| TableCell::from(cells[*at].text.as_str());
         table.row(SHOWN.iter().map(cell).collect::<Vec<_>>());
@@ -135,7 +136,7 @@ fn table(grid: &Grid) -> Table {
     table
 }
 
-/// The whole of it as text; empty for a record of another kind.
+/// The whole watch as text; empty for a record of another kind.
 pub fn watch_text(record: &RunRecord, style: &Style) -> String {
     let Some(watched) = &record.watched else { return String::new() };
     let mut out = String::new();
@@ -160,20 +161,20 @@ pub fn watch_text(record: &RunRecord, style: &Style) -> String {
     out
 }
 
-/// The answer in one sentence: what it does at most, and on average.
+/// The answer in one sentence: maximum and mean activity.
 pub(crate) fn answer(record: &RunRecord) -> Option<String> {
     let watched = record.watched.as_ref()?;
     let seconds = record.window.as_ref()?.seconds;
-    let one = |metric: &str, what: &str| {
+    let describe = |metric: &str, label: &str| {
         let spread = watched.spreads.get(metric)?;
         let most = spread.busiest_minute.unwrap_or(spread.peak);
-        Some(format!("{what} {} on average and {} at most", figure(spread.mean), figure(most)))
+        Some(format!("{label} {} on average and {} at most", figure(spread.mean), figure(most)))
     };
     let figures = [
-        one("commits_per_s", "commits/s"),
-        one("logical_reads_per_s", "logical reads/s"),
-        one("physical_reads_per_s", "physical reads/s"),
-        one("cpu_busy_pct", "CPU %"),
+        describe("commits_per_s", "commits/s"),
+        describe("logical_reads_per_s", "logical reads/s"),
+        describe("physical_reads_per_s", "physical reads/s"),
+        describe("cpu_busy_pct", "CPU %"),
     ];
     let figures: Vec<String> = figures.into_iter().flatten().collect();
     Some(format!("Watched for {}: {}.", span_s(seconds), figures.join("; ")))

@@ -1,4 +1,4 @@
-//! One handler for each address.
+//! The handlers of the API, one for each path.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -14,46 +14,47 @@ use futures_util::stream;
 use serde_json::Value;
 
 use super::types::{
-    CheckedOrder, JobFull, JobShown, KeyShown, Named, PlanShown, PointShown, ReportShown, SweepShown,
+    CheckedOrder, JobFull, JobShown, KeyShown, NamedDescription, PlanShown, PointShown, ReportShown,
+    SweepShown,
 };
 use crate::action_log::Action;
 use crate::allowed;
-use crate::cards::{self, Cards, Wanted};
-use crate::jobs::{Follower, Job};
-use crate::order::Order;
-use crate::pages::report::{Named as Selection, with_report};
+use crate::cards::{self, CardFilterQuery, Cards};
+use crate::jobs::{Follower, ServeJob};
+use crate::order::JobRequest;
+use crate::pages::report::{RunSelectionQuery as Selection, with_report};
 use crate::pages::{
     awr as awr_page, awr_diff as awr_diff_page, compare as compare_page, history as history_page, live,
 };
-use crate::reply::{ApiReply, ApiTrouble, Trouble};
+use crate::reply::{ApiError, ApiReply, HttpError};
 use crate::roles::Caller;
-use crate::state::Shared;
+use crate::state::SharedServeState;
 
-/// The longest silence of a live view.
+/// Longest time without data in a live view.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
-/// Lines that a job's processes said and that are shown.
+/// Number of output lines of a job that are returned.
 const TALK: usize = 40;
 
 pub(crate) async fn openapi() -> Json<Value> {
     Json(super::openapi::document())
 }
 
-pub(crate) async fn runs(shared: Shared, Query(wanted): Query<Wanted>) -> ApiReply<Cards> {
+pub(crate) async fn runs(shared: SharedServeState, Query(wanted): Query<CardFilterQuery>) -> ApiReply<Cards> {
     Ok(Json(shared.read(move |state, repository| cards::cards(state, repository, &wanted)).await?))
 }
 
-pub(crate) async fn run(shared: Shared, Path(id): Path<String>) -> Result<Response, ApiTrouble> {
+pub(crate) async fn run(shared: SharedServeState, Path(id): Path<String>) -> Result<Response, ApiError> {
     let json = shared.read(move |_, repository| {
         let record = repository.load(&id)?;
         record
             .to_json()
-            .map_err(|error| Trouble::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string(), ""))
+            .map_err(|error| HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string(), ""))
     });
     Ok(([(header::CONTENT_TYPE, "application/json")], json.await?).into_response())
 }
 
-pub(crate) async fn sweep(shared: Shared, Path(id): Path<String>) -> ApiReply<SweepShown> {
+pub(crate) async fn sweep(shared: SharedServeState, Path(id): Path<String>) -> ApiReply<SweepShown> {
     let made = shared.read(move |_, repository| {
         let id = repository.resolve_sweep(&id)?;
         let runs = repository.runs_of_sweep(&id)?.into_iter().map(|run| run.id).collect();
@@ -65,7 +66,10 @@ pub(crate) async fn sweep(shared: Shared, Path(id): Path<String>) -> ApiReply<Sw
     Ok(Json(made.await?))
 }
 
-pub(crate) async fn report(shared: Shared, Query(selection): Query<Selection>) -> ApiReply<ReportShown> {
+pub(crate) async fn report(
+    shared: SharedServeState,
+    Query(selection): Query<Selection>,
+) -> ApiReply<ReportShown> {
     let made = shared.read(move |_, repository| {
         with_report(repository, &selection.runs, |report| {
             let answer = report.answer();
@@ -92,34 +96,40 @@ pub(crate) async fn report(shared: Shared, Query(selection): Query<Selection>) -
     Ok(Json(made.await?))
 }
 
-pub(crate) async fn compare(shared: Shared, Query(fields): Query<Vec<(String, String)>>) -> ApiReply<Value> {
+pub(crate) async fn compare(
+    shared: SharedServeState,
+    Query(fields): Query<Vec<(String, String)>>,
+) -> ApiReply<Value> {
     let sides = compare_page::sides(&fields);
     if sides.len() < 2 {
-        return Err(Trouble::wrong("two sets of runs are compared", "name them as a and b").into());
+        return Err(HttpError::bad_request("two sets of runs are compared", "name them as a and b").into());
     }
     let made = shared.read(move |_, repository| {
         let answers = compare_page::answers(repository, &sides)?;
-        serde_json::to_value(answers).map_err(|_| Trouble::ended())
+        serde_json::to_value(answers).map_err(|_| HttpError::task_failed())
     });
     Ok(Json(made.await?))
 }
 
-pub(crate) async fn history(shared: Shared, Query(wanted): Query<history_page::Wanted>) -> ApiReply<Value> {
+pub(crate) async fn history(
+    shared: SharedServeState,
+    Query(wanted): Query<history_page::HistoryQuery>,
+) -> ApiReply<Value> {
     let made = shared.read(move |_, repository| {
-        let trend = history_page::found(repository, &wanted)?;
-        serde_json::to_value(trend).map_err(|_| Trouble::ended())
+        let trend = history_page::load_trend(repository, &wanted)?;
+        serde_json::to_value(trend).map_err(|_| HttpError::task_failed())
     });
     Ok(Json(made.await?))
 }
 
-pub(crate) async fn awr(shared: Shared) -> ApiReply<Vec<awr_page::Interval>> {
+pub(crate) async fn awr(shared: SharedServeState) -> ApiReply<Vec<awr_page::WebAwrInterval>> {
     Ok(Json(shared.read(awr_page::intervals).await?))
 }
 
 pub(crate) async fn awr_diff(
-    shared: Shared,
-    Query(two): Query<awr_diff_page::Two>,
-) -> ApiReply<awr_diff_page::Compared> {
+    shared: SharedServeState,
+    Query(two): Query<awr_diff_page::AwrDiffQuery>,
+) -> ApiReply<awr_diff_page::WebAwrDiff> {
     Ok(Json(shared.read(move |_, repository| awr_diff_page::compared(repository, &two)).await?))
 }
 
@@ -127,10 +137,10 @@ pub(crate) async fn formats() -> Json<Vec<String>> {
     Json(dyno_report::EXPORTERS.iter().map(|exporter| exporter.name.to_owned()).collect())
 }
 
-pub(crate) async fn plan(shared: Shared, Extension(caller): Extension<Caller>) -> Json<PlanShown> {
+pub(crate) async fn plan(shared: SharedServeState, Extension(caller): Extension<Caller>) -> Json<PlanShown> {
     let setup = &shared.setup_for(&caller);
-    let named = |name: &str, about: &str| Named { name: name.to_owned(), about: about.to_owned() };
-    let is_open = |key: &&keys::Key| {
+    let named = |name: &str, about: &str| NamedDescription { name: name.to_owned(), about: about.to_owned() };
+    let is_open = |key: &&keys::PlanKey| {
         allowed::is_listed_host(key.path) || allowed::refusal(key.path, "", setup.allow_commands).is_none()
     };
     let keys = keys::all().filter(is_open).map(|key| KeyShown {
@@ -152,36 +162,36 @@ pub(crate) async fn plan(shared: Shared, Extension(caller): Extension<Caller>) -
 }
 
 pub(crate) async fn check(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
-    Json(order): Json<Order>,
+    Json(order): Json<JobRequest>,
 ) -> Json<CheckedOrder> {
-    Json(match order.make(&shared.setup_for(&caller)) {
+    Json(match order.prepare(&shared.setup_for(&caller)) {
         Ok(made) => CheckedOrder { made: Some(made), wrong: Vec::new() },
         Err(wrong) => CheckedOrder { made: None, wrong },
     })
 }
 
-pub(crate) async fn actions(shared: Shared) -> Json<Vec<Action>> {
+pub(crate) async fn actions(shared: SharedServeState) -> Json<Vec<Action>> {
     Json(shared.actions.latest())
 }
 
-fn shown(shared: &Shared, job: &Job) -> JobShown {
+fn shown(shared: &SharedServeState, job: &ServeJob) -> JobShown {
     JobShown::of(job, shared.jobs.before(job))
 }
 
-pub(crate) async fn jobs(shared: Shared) -> Json<Vec<JobShown>> {
+pub(crate) async fn jobs(shared: SharedServeState) -> Json<Vec<JobShown>> {
     Json(shared.jobs.all().iter().map(|job| shown(&shared, job)).collect())
 }
 
 pub(crate) async fn start(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
-    Json(order): Json<Order>,
-) -> Result<Response, ApiTrouble> {
+    Json(order): Json<JobRequest>,
+) -> Result<Response, ApiError> {
     let refused =
         |made, wrong| (StatusCode::UNPROCESSABLE_ENTITY, Json(CheckedOrder { made, wrong })).into_response();
-    let made = match order.make(&shared.setup_for(&caller)) {
+    let made = match order.prepare(&shared.setup_for(&caller)) {
         Ok(made) => made,
         Err(wrong) => return Ok(refused(None, wrong)),
     };
@@ -190,23 +200,23 @@ pub(crate) async fn start(
             let job = shared.jobs.start(start, &caller.name)?;
             Ok((StatusCode::CREATED, Json(shown(&shared, &job))).into_response())
         }
-        // What it would run stands beside, so that it can be looked at and agreed to.
+        // The answer includes the commands that would run, so that the user can read and confirm them.
         Err(wrong) => Ok(refused(Some(made), vec![wrong])),
     }
 }
 
-fn named(shared: &Shared, id: &str) -> Result<Job, Trouble> {
-    shared.jobs.get(id).ok_or_else(|| Trouble::none(format!("there is no job {id}")))
+fn named(shared: &SharedServeState, id: &str) -> Result<ServeJob, HttpError> {
+    shared.jobs.get(id).ok_or_else(|| HttpError::not_found(format!("there is no job {id}")))
 }
 
-pub(crate) async fn job(shared: Shared, Path(id): Path<String>) -> ApiReply<JobFull> {
+pub(crate) async fn job(shared: SharedServeState, Path(id): Path<String>) -> ApiReply<JobFull> {
     let job = named(&shared, &id)?;
     let progress = shared.jobs.feed(&job).progress();
-    Ok(Json(JobFull { progress, talk: shared.jobs.talk(&job, TALK), job: shown(&shared, &job) }))
+    Ok(Json(JobFull { progress, talk: shared.jobs.output_tail(&job, TALK), job: shown(&shared, &job) }))
 }
 
 pub(crate) async fn stop(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> ApiReply<JobShown> {
@@ -215,7 +225,7 @@ pub(crate) async fn stop(
 }
 
 pub(crate) async fn steer(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
     Path((id, word)): Path<(String, String)>,
 ) -> ApiReply<JobShown> {
@@ -224,27 +234,28 @@ pub(crate) async fn steer(
 }
 
 pub(crate) async fn resume(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<Response, ApiTrouble> {
+) -> Result<Response, ApiError> {
     let job = live::resumed(&shared, &caller, &id)?;
     Ok((StatusCode::CREATED, Json(shown(&shared, &job))).into_response())
 }
 
-/// Events as they come: each with the number of its line, so that a browser that lost its connection goes on behind the last.
+/// Streams events with their line numbers, so that a browser that lost its connection continues after the
+/// last one.
 pub(crate) async fn events(
-    shared: Shared,
+    shared: SharedServeState,
     Path(id): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, ApiTrouble> {
+) -> Result<Response, ApiError> {
     let job = named(&shared, &id)?;
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     let follower = shared.jobs.feed(&job).follow(last.map_or(0, |last| last + 1));
     let pieces = stream::unfold(Some(follower), |follower| async move {
         let mut follower: Follower = follower?;
         match tokio::time::timeout(KEEP_ALIVE, follower.next()).await {
-            // A comment, so that neither the server nor a proxy takes the connection for an idle one.
+            // A comment line, so that neither server nor proxy closes the connection as idle.
             Err(_) => Some((Ok(": waiting\n\n".to_owned()), Some(follower))),
             Ok(Some(lines)) => {
                 let mut text = String::new();
@@ -253,7 +264,7 @@ pub(crate) async fn events(
                 }
                 Some((Ok::<_, Infallible>(text), Some(follower)))
             }
-            // The page asks for what came of it, and not for the events again.
+            // The page then requests the result, and does not request the events again.
             Ok(None) => Some((Ok("event: over\ndata: {}\n\n".to_owned()), None)),
         }
     });

@@ -1,4 +1,4 @@
-//! The same as the pages, as JSON.
+//! The content of the pages as JSON.
 
 pub(crate) mod handlers;
 pub(crate) mod openapi;
@@ -10,10 +10,10 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::roles;
-use crate::state::State;
+use crate::state::ServeState;
 
-/// Every address under `/api/v1`; [`openapi::ROUTES`] describes each of them.
-pub(crate) fn router() -> Router<Arc<State>> {
+/// The routes under `/api/v1`; [`openapi::ROUTES`] describes each of them.
+pub(crate) fn router() -> Router<Arc<ServeState>> {
     Router::new()
         .route("/api/v1/openapi.json", get(handlers::openapi))
         .route("/api/v1/runs", get(handlers::runs))

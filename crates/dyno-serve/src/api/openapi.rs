@@ -1,5 +1,5 @@
-//! The OpenAPI document: made from the one list of addresses and from the types that are answered, so that it cannot say what is
-//! not so.
+//! Creates the OpenAPI document from the list of routes and from the response types, so it always matches the
+//! code.
 
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -8,25 +8,25 @@ use serde_json::{Value, json};
 use super::types::{CheckedOrder, JobFull, JobShown, PlanShown, ReportShown, SweepShown};
 use crate::action_log::Action;
 use crate::cards::Cards;
-use crate::order::Order;
-use crate::pages::awr::Interval;
-use crate::pages::awr_diff::Compared;
+use crate::order::JobRequest;
+use crate::pages::awr::WebAwrInterval;
+use crate::pages::awr_diff::WebAwrDiff;
 use crate::reply::Problem;
 use crate::roles::ACTIONS;
 
-/// What stands in an address or behind it.
+/// A parameter of a path or a query.
 struct Parameter {
     name: &'static str,
     is_path: bool,
     about: &'static str,
 }
 
-/// What is answered.
+/// The body of a response.
 #[derive(Clone, Copy)]
 enum Body {
     /// JSON of this schema.
     Json(fn(&mut SchemaGenerator) -> schemars::Schema),
-    /// A run record, which has a schema of its own.
+    /// A run record, whose schema is published separately.
     Record,
     /// Server-sent events, each a line of this schema.
     Events,
@@ -34,7 +34,7 @@ enum Body {
     Any,
 }
 
-/// One address and what it answers.
+/// A path and its response.
 struct Route {
     method: &'static str,
     path: &'static str,
@@ -64,7 +64,7 @@ const fn get(
     Route { method: "get", path, about, parameters, takes: None, status: "200", answers }
 }
 
-/// Every address under `/api/v1`.
+/// All routes under `/api/v1`.
 const ROUTES: &[Route] = &[
     get("/api/v1/openapi.json", "This document.", &[], Body::Any),
     get(
@@ -101,7 +101,7 @@ const ROUTES: &[Route] = &[
     ),
     get(
         "/api/v1/compare",
-        "Two or more sets of runs, each held against the first, as `dyno compare --json` has it.",
+        "Two or more sets of runs, each compared with the first, as `dyno compare --json` prints it.",
         &[query("a", SELECTION), query("b", SELECTION)],
         Body::Any,
     ),
@@ -119,7 +119,7 @@ const ROUTES: &[Route] = &[
         "/api/v1/awr",
         "Intervals of databases' own reports that were imported.",
         &[],
-        Body::Json(SchemaGenerator::subschema_for::<Vec<Interval>>),
+        Body::Json(SchemaGenerator::subschema_for::<Vec<WebAwrInterval>>),
     ),
     get(
         "/api/v1/awr/diff",
@@ -129,7 +129,7 @@ const ROUTES: &[Route] = &[
             query("b", "The record of the second."),
             query("anyway", "true: differences of what is no change of one database, too."),
         ],
-        Body::Json(SchemaGenerator::subschema_for::<Compared>),
+        Body::Json(SchemaGenerator::subschema_for::<WebAwrDiff>),
     ),
     get(
         "/api/v1/export",
@@ -148,7 +148,7 @@ const ROUTES: &[Route] = &[
         path: "/api/v1/check",
         about: "What would be started, or everything that is wrong with it.",
         parameters: &[],
-        takes: Some(SchemaGenerator::subschema_for::<Order>),
+        takes: Some(SchemaGenerator::subschema_for::<JobRequest>),
         status: "200",
         answers: Body::Json(SchemaGenerator::subschema_for::<CheckedOrder>),
     },
@@ -163,7 +163,7 @@ const ROUTES: &[Route] = &[
         path: "/api/v1/jobs",
         about: "Starts something, or lets it wait for its target. What runs commands (a study, a proof of durability) is started only with the mark of the commands that `check` tells, as `confirmed`.",
         parameters: &[],
-        takes: Some(SchemaGenerator::subschema_for::<Order>),
+        takes: Some(SchemaGenerator::subschema_for::<JobRequest>),
         status: "201",
         answers: Body::Json(SchemaGenerator::subschema_for::<JobShown>),
     },
@@ -208,7 +208,7 @@ const ROUTES: &[Route] = &[
     },
 ];
 
-/// The document, OpenAPI 3.1.
+/// Creates the document in OpenAPI 3.1.
 pub fn document() -> Value {
     let mut settings = SchemaSettings::draft2020_12().for_serialize();
     settings.definitions_path = "/components/schemas".into();
@@ -255,7 +255,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
             "type": "object", "description": "A run record: schema/run-record.schema.json."
         } } }),
         Body::Events => {
-            let schema = generator.subschema_for::<dyno_campaign::Told>();
+            let schema = generator.subschema_for::<dyno_campaign::ProgressEvent>();
             json!({ "text/event-stream": { "schema": schema } })
         }
         Body::Any => json!({ "application/json": { "schema": {} } }),

@@ -1,40 +1,40 @@
-//! What the API answers, where no other type says it.
+//! Response types of the API that are not defined elsewhere.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::jobs::{Job, JobState, Kind, Progress};
-use crate::order::{Made, Wrong};
+use crate::jobs::{JobKind, JobProgress, JobState, ServeJob};
+use crate::order::{FieldError, PreparedJob};
 
-/// Something that was started here.
+/// A job that was started on this server.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct JobShown {
-    /// Its name.
+    /// The unique name of the job.
     pub(crate) id: String,
     /// The name of the token that started it; absent in jobs of earlier versions.
     pub(crate) started_by: Option<String>,
-    /// What it does.
-    pub(crate) kind: Kind,
-    /// The name of its target.
+    /// The kind of the job.
+    pub(crate) kind: JobKind,
+    /// Name of the target in the server's list.
     pub(crate) target: String,
-    /// The command line that does the same.
+    /// The equivalent command line for a terminal.
     pub(crate) command: String,
-    /// When it was started, RFC 3339 in UTC.
+    /// Time of the start, RFC 3339 in UTC.
     pub(crate) started_at: String,
-    /// When it ended.
+    /// Time of the end, RFC 3339 in UTC; absent while it is queued or running.
     pub(crate) ended_at: Option<String>,
-    /// How it stands.
+    /// Current state of the job.
     pub(crate) state: JobState,
-    /// Whether somebody asked it to stop.
+    /// Whether a user asked the job to stop.
     pub(crate) stop_asked: bool,
-    /// How many on the same target come before it.
+    /// Number of jobs on the same target that are queued before it.
     pub(crate) before: usize,
-    /// The exit code of its last process.
+    /// Exit code of the last process; absent if there is none.
     pub(crate) exit: Option<i32>,
 }
 
 impl JobShown {
-    pub(crate) fn of(job: &Job, before: usize) -> Self {
+    pub(crate) fn of(job: &ServeJob, before: usize) -> Self {
         Self {
             id: job.id.clone(),
             started_by: job.started_by.clone(),
@@ -51,102 +51,102 @@ impl JobShown {
     }
 }
 
-/// The same with how far it is.
+/// A job with its progress and output.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct JobFull {
-    /// What it is.
+    /// The job and its state.
     pub(crate) job: JobShown,
-    /// How far it is.
-    pub(crate) progress: Progress,
-    /// The last lines that its processes said.
+    /// The progress of the job so far.
+    pub(crate) progress: JobProgress,
+    /// The last lines of the output of its processes.
     pub(crate) talk: Vec<String>,
 }
 
-/// Whether an order can be started.
+/// Whether a job request can be started.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct CheckedOrder {
-    /// What would be started; absent where something is wrong.
-    pub(crate) made: Option<Made>,
-    /// What is wrong.
-    pub(crate) wrong: Vec<Wrong>,
+    /// The job that would be started; absent if the request has problems.
+    pub(crate) made: Option<PreparedJob>,
+    /// All problems of the request; empty if there are none.
+    pub(crate) wrong: Vec<FieldError>,
 }
 
-/// Runs that belong together.
+/// A campaign with its conclusion.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct SweepShown {
-    /// Its name.
+    /// The name of the campaign.
     pub(crate) id: String,
-    /// The ids of its runs that have a record, in the order in which they ran.
+    /// Ids of the campaign's runs that have a record, in the order of execution.
     pub(crate) runs: Vec<String>,
-    /// The answer in a sentence.
+    /// The result in one sentence.
     pub(crate) answer: String,
-    /// What has to be known with it.
+    /// Notes that limit or explain the result.
     pub(crate) more: Vec<String>,
-    /// What the command concluded, as it noted it.
+    /// The stored conclusion of the campaign; absent if there is none.
     pub(crate) conclusion: Option<serde_json::Value>,
 }
 
-/// A report in short.
+/// A report of selected runs in short form.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct ReportShown {
-    /// The answer in a sentence.
+    /// The result in one sentence.
     pub(crate) answer: String,
-    /// What has to be known with it.
+    /// Notes that limit or explain the result.
     pub(crate) more: Vec<String>,
-    /// Names of its charts, for `/export/file`.
+    /// Names of the report's charts, for `/export/file`.
     pub(crate) charts: Vec<String>,
-    /// Settings along which its points lie.
+    /// The settings that differ between the points.
     pub(crate) axes: Vec<String>,
-    /// Its points.
+    /// The points of the report.
     pub(crate) points: Vec<PointShown>,
-    /// Runs without a result, with the reason.
+    /// Runs without a result, each with the reason.
     pub(crate) left_out: Vec<(String, String)>,
 }
 
-/// One point.
+/// A point of a report, with its runs.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct PointShown {
-    /// Its value on each axis.
+    /// The point's value on each axis.
     pub(crate) at: Vec<String>,
-    /// Its runs.
+    /// Ids of the runs at this point.
     pub(crate) runs: Vec<String>,
-    /// Medians of measures, by name.
+    /// Median of each measure over the runs, by measure name.
     pub(crate) measures: std::collections::BTreeMap<String, f64>,
 }
 
-/// What a plan may say, and on what it may be run.
+/// The options for a plan: targets, hosts, ready plans and keys.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct PlanShown {
-    /// Targets: name and what it is.
-    pub(crate) targets: Vec<Named>,
-    /// Hosts that `observe.hosts` may name.
-    pub(crate) hosts: Vec<Named>,
-    /// Ready plans.
-    pub(crate) ready: Vec<Named>,
-    /// Ready workloads.
-    pub(crate) workloads: Vec<Named>,
-    /// Keys of a plan that may be set from here.
+    /// The targets of the server's list.
+    pub(crate) targets: Vec<NamedDescription>,
+    /// The hosts that `observe.hosts` may name.
+    pub(crate) hosts: Vec<NamedDescription>,
+    /// The ready plans that a job can start with.
+    pub(crate) ready: Vec<NamedDescription>,
+    /// The ready workloads that a job can run.
+    pub(crate) workloads: Vec<NamedDescription>,
+    /// The plan keys that requests may set.
     pub(crate) keys: Vec<KeyShown>,
 }
 
-/// A name, and what it means.
+/// A name with its description.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Named {
-    /// The name.
+pub(crate) struct NamedDescription {
+    /// The name, as requests use it.
     pub(crate) name: String,
-    /// What it means.
+    /// A description of what it names.
     pub(crate) about: String,
 }
 
-/// A key of a plan.
+/// A plan key and its values.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct KeyShown {
-    /// Its full name.
+    /// Full name of the key, such as `run.time`.
     pub(crate) path: String,
-    /// What it means.
+    /// A description of the key's effect.
     pub(crate) about: String,
-    /// What it may be.
+    /// The values that the key accepts.
     pub(crate) allowed: String,
-    /// What holds when it is not set; absent where nothing does.
+    /// The default value; absent if there is none.
     pub(crate) usual: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The events of a job, for as many viewers as there are: read once from the file, kept as the lines that are sent.
+//! The events of a job for any number of viewers: read once from the file, and kept as lines.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -6,22 +6,22 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dyno_campaign::Told;
+use dyno_campaign::ProgressEvent;
 use tokio::sync::watch;
 
-use super::progress::Progress;
+use super::progress::JobProgress;
 
-/// Lines that are kept for viewers who come late: more than an hour at one a second.
+/// Maximum number of lines kept for later viewers: more than an hour at one line per second.
 const KEPT_MAX: usize = 5_000;
 
-/// A line longer than this is none of ours.
+/// Longest line that this program writes, bytes; longer ones are not parsed as a whole.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// What has been read so far.
+/// The events read so far, shared by all viewers.
 #[derive(Debug)]
-pub(crate) struct Feed {
+pub(crate) struct JobEventFeed {
     read: Mutex<Read>,
-    /// The number of lines so far; viewers wait for it to rise.
+    /// Number of lines so far; viewers wait until it rises.
     lines: watch::Sender<u64>,
 }
 
@@ -29,23 +29,23 @@ pub(crate) struct Feed {
 struct Read {
     file: Option<BufReader<File>>,
     path: PathBuf,
-    /// A line that is not whole yet.
+    /// The beginning of a line that is not complete yet.
     partial: String,
     kept: VecDeque<Arc<str>>,
-    /// How many came before those.
+    /// Number of lines that were dropped before the kept ones.
     before: u64,
-    progress: Progress,
+    progress: JobProgress,
     is_over: bool,
 }
 
-impl Feed {
-    /// Of the file at `path`, which need not be there yet.
+impl JobEventFeed {
+    /// Creates a feed of the file at `path`, which need not exist yet.
     pub(crate) fn of(path: &Path) -> Arc<Self> {
         let read = Read { path: path.to_owned(), ..Read::default() };
         Arc::new(Self { read: Mutex::new(read), lines: watch::Sender::new(0) })
     }
 
-    /// Of something that has ended: all of the file.
+    /// Creates a feed of a finished job, with all events of the file.
     pub(crate) fn whole(path: &Path) -> Arc<Self> {
         let feed = Self::of(path);
         feed.read_on();
@@ -53,24 +53,24 @@ impl Feed {
         feed
     }
 
-    /// Reads what has come since.
+    /// Reads the lines that were appended since the last call.
     pub(crate) fn read_on(&self) {
         let count = self.locked().read_on();
         self.lines.send_if_modified(|lines| std::mem::replace(lines, count) != count);
     }
 
-    /// Nothing more will come.
+    /// Marks the feed as complete.
     pub(crate) fn end(&self) {
         self.locked().is_over = true;
         self.lines.send_modify(|_| ());
     }
 
-    /// What it says, summed up.
-    pub(crate) fn progress(&self) -> Progress {
+    /// Returns the progress computed from the events.
+    pub(crate) fn progress(&self) -> JobProgress {
         self.locked().progress.clone()
     }
 
-    /// Follows it from line number `from` on.
+    /// Creates a viewer that starts at line number `from`.
     pub(crate) fn follow(self: &Arc<Self>, from: u64) -> Follower {
         Follower { feed: Arc::clone(self), lines: self.lines.subscribe(), next: from }
     }
@@ -94,9 +94,9 @@ impl Read {
                 break;
             }
             let line = std::mem::take(&mut self.partial);
-            // What is not ours is nobody's: a page gets lines of this program only.
-            if let Ok(told) = serde_json::from_str::<Told>(&line) {
-                self.progress.see(&told);
+            // Other text is skipped: a page receives only lines that this program wrote.
+            if let Ok(told) = serde_json::from_str::<ProgressEvent>(&line) {
+                self.progress.apply_event(&told);
                 self.kept.push_back(line.trim_end().into());
                 if self.kept.len() > KEPT_MAX {
                     self.kept.pop_front();
@@ -108,21 +108,21 @@ impl Read {
     }
 }
 
-/// One viewer.
+/// A viewer of a feed.
 #[derive(Debug)]
 pub(crate) struct Follower {
-    feed: Arc<Feed>,
+    feed: Arc<JobEventFeed>,
     lines: watch::Receiver<u64>,
-    /// The number of the line that comes next.
+    /// Number of the next line to return.
     next: u64,
 }
 
 impl Follower {
-    /// The lines that have come, each with its number, waiting until there are some; nothing when no more will come.
+    /// Waits for new lines and returns them with their numbers; `None` once the feed is complete.
     pub(crate) async fn next(&mut self) -> Option<Vec<(u64, Arc<str>)>> {
         loop {
             self.lines.mark_unchanged();
-            let (come, is_over) = self.come();
+            let (come, is_over) = self.take_new_lines();
             if !come.is_empty() {
                 return Some(come);
             }
@@ -132,12 +132,12 @@ impl Follower {
         }
     }
 
-    fn come(&mut self) -> (Vec<(u64, Arc<str>)>, bool) {
+    fn take_new_lines(&mut self) -> (Vec<(u64, Arc<str>)>, bool) {
         let read = self.feed.locked();
         let from = self.next.max(read.before);
         let skip = usize::try_from(from - read.before).unwrap_or(usize::MAX);
-        let come: Vec<_> = (from..).zip(read.kept.iter().skip(skip).cloned()).collect();
-        self.next = from + come.len() as u64;
-        (come, read.is_over)
+        let lines: Vec<_> = (from..).zip(read.kept.iter().skip(skip).cloned()).collect();
+        self.next = from + lines.len() as u64;
+        (lines, read.is_over)
     }
 }

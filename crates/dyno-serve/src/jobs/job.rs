@@ -1,4 +1,4 @@
-//! One thing that was started: its directory and its state.
+//! A job: its folder, its file and its state.
 
 use std::path::{Path, PathBuf};
 
@@ -8,74 +8,75 @@ use serde::{Deserialize, Serialize};
 
 use crate::private_file;
 
-/// What it does.
+/// The kind of a job: the command that it executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
-    /// One run.
+pub(crate) enum JobKind {
+    /// A single run of a plan.
     Run,
-    /// Runs over a grid.
+    /// Runs over a grid of settings.
     Sweep,
-    /// One setting for hours.
+    /// One setting that runs for hours.
     Soak,
-    /// The highest load within limits.
+    /// Search for the highest load within limits.
     Search,
-    /// Two sides by turns.
+    /// Two sides that are interleaved: an A/B test.
     Ab,
-    /// A catalogue of tests.
+    /// A suite of tests of single components.
     Suite,
-    /// Data only.
+    /// Loading the data, without a run.
     Load,
-    /// Whether the target is fit for it: nothing is run.
+    /// A check whether target and plan are suitable, without a run.
     Check,
-    /// What a running database does by itself.
+    /// Observation of a running database without load.
     Watch,
-    /// Raw limits of the machine with the target's data.
+    /// Raw limits of the machine that holds the target's data.
     Calibrate,
-    /// That what is claimed is so.
+    /// A proof of updates, of the window or of durability.
     Prove,
-    /// Variants of the platform by turns.
+    /// Variants of the platform that are interleaved.
     Study,
 }
 
 dyno_plan::names! {
-    /// As the command line has it: `run`.
-    Kind {
+    /// The name on the command line, such as `run`.
+    JobKind {
         Run = "run", Sweep = "sweep", Soak = "soak", Search = "search", Ab = "ab", Suite = "suite", Load = "load",
         Check = "check", Watch = "watch", Calibrate = "calibrate", Prove = "prove", Study = "study"
     }
 }
 
-/// The place of what has the whole machine to itself, whatever its target is: nothing else is at work beside it.
+/// The place of a job that needs the whole machine, whatever its target is. No other job runs at the same
+/// time.
 pub(crate) const MACHINE: &str = "*";
 
-/// Whether a job at one place keeps one at the other waiting.
-pub(crate) fn hinders(place: &str, other: &str) -> bool {
+/// Whether a job at one place delays a job at the other.
+pub(crate) fn conflicts_with(place: &str, other: &str) -> bool {
     place == other || place == MACHINE || other == MACHINE
 }
 
-/// How it stands.
+/// The state of a job in the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum JobState {
-    /// Others are at work on its target.
+    /// Waiting, because other jobs use its target.
     Queued,
-    /// It is at work.
+    /// A process of the job is running.
     Running,
-    /// It came to its end.
+    /// The job completed without problems.
     Done,
-    /// It came to its end, and something in it does not count: the audit found a run invalid, or a limit was not kept.
+    /// The job completed, but the audit found a run invalid, or a limit was not kept.
     Doubtful,
-    /// It was stopped; what was measured is stored.
+    /// A user stopped the job; measured runs are stored.
     Stopped,
-    /// It failed.
+    /// The job failed with an error.
     Failed,
-    /// Its process was gone without a word: killed, or the machine was restarted.
+    /// The job's process disappeared without a final event: it was killed, or the machine restarted.
     Interrupted,
 }
 
 dyno_plan::names! {
-    /// The word in lists: `running`.
+    /// The name in lists, such as `running`.
     JobState {
         Queued = "queued", Running = "running", Done = "done", Doubtful = "doubtful", Stopped = "stopped",
         Failed = "failed", Interrupted = "interrupted"
@@ -83,41 +84,42 @@ dyno_plan::names! {
 }
 
 impl JobState {
-    /// Whether it has ended.
+    /// Whether the job has ended in any way.
     pub(crate) fn is_over(self) -> bool {
         !matches!(self, Self::Queued | Self::Running)
     }
 }
 
-/// What is to be started.
+/// The description of a job to start.
 #[derive(Debug, Clone)]
-pub(crate) struct Start {
-    pub(crate) kind: Kind,
-    /// The name of its target.
+pub(crate) struct JobStart {
+    pub(crate) kind: JobKind,
+    /// Name of the target in the server's list.
     pub(crate) target: String,
-    /// What keeps it apart from others on the same target: the URL, or [`MACHINE`].
+    /// Where the job runs: the target's URL, or [`MACHINE`]. Jobs at the same place run one after the other.
     pub(crate) place: String,
-    /// Its plan file.
+    /// The text of the plan file; absent if the job has none.
     pub(crate) plan: Option<String>,
-    /// The command line that does the same.
+    /// The equivalent command line for a terminal.
     pub(crate) command: String,
-    /// What its processes are given, one after the other; `--plan=PLAN` is its plan file.
+    /// The arguments of the job's processes, which run one after the other; `--plan=PLAN` stands for its plan
+    /// file.
     pub(crate) steps: Vec<Vec<String>>,
     /// Whether it may run commands of a plan, a study or a proof.
     pub(crate) runs_commands: bool,
 }
 
-/// One thing that was started, as its file has it.
+/// A job as it is stored in its file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Job {
+pub(crate) struct ServeJob {
     pub(crate) id: String,
-    /// The name of the token that started it; absent in jobs of earlier versions.
+    /// Name of the token that started the job; absent in jobs of earlier versions.
     #[serde(default)]
     pub(crate) started_by: Option<String>,
-    /// Whether it may run commands of a plan, a study or a proof; jobs of earlier versions may.
+    /// Whether the job may run commands of a plan, a study or a proof; true in jobs of earlier versions.
     #[serde(default = "yes")]
     pub(crate) runs_commands: bool,
-    pub(crate) kind: Kind,
+    pub(crate) kind: JobKind,
     pub(crate) target: String,
     pub(crate) place: String,
     pub(crate) command: String,
@@ -125,19 +127,20 @@ pub(crate) struct Job {
     pub(crate) ended_at: Option<String>,
     pub(crate) state: JobState,
     pub(crate) steps: Vec<Vec<String>>,
-    /// Which of its steps is at work, from 0.
+    /// The current step, from 0.
     pub(crate) step: usize,
-    /// The process of that step.
-    pub(crate) process: Option<Process>,
-    /// Whether somebody asked it to stop.
+    /// The process of the current step; absent before it starts.
+    pub(crate) process: Option<JobProcess>,
+    /// Whether a user asked the job to stop.
     pub(crate) stop: bool,
-    /// The exit code of its last step.
+    /// Exit code of the last step; absent before it ends.
     pub(crate) exit: Option<i32>,
 }
 
-/// A process, and when it started, in clock ticks after the boot of this name: a process id alone is given to others, too.
+/// A process with its start time, in clock ticks since the boot with this id. The process id alone is not
+/// unique over time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Process {
+pub(crate) struct JobProcess {
     pub(crate) pid: u32,
     pub(crate) start_ticks: u64,
     pub(crate) boot_id: String,
@@ -149,9 +152,9 @@ fn yes() -> bool {
 
 const FILE: &str = "job.json";
 
-impl Job {
-    /// A new one, with its directory in `jobs`.
-    pub(crate) fn create(jobs: &Path, start: Start, started_by: &str) -> std::io::Result<Self> {
+impl ServeJob {
+    /// Creates a job, with its folder in `jobs`.
+    pub(crate) fn create(jobs: &Path, start: JobStart, started_by: &str) -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt as _;
         let now = jiff::Timestamp::now();
         let random = u16::from_le_bytes(random_pair()?);
@@ -185,34 +188,35 @@ impl Job {
         Ok(job)
     }
 
-    /// Writes its file, whole or not at all.
+    /// Writes the job's file atomically.
     pub(crate) fn save(&self, jobs: &Path) -> std::io::Result<()> {
         dyno_record::private_file::write(&jobs.join(&self.id).join(FILE), &serde_json::to_vec_pretty(self)?)
     }
 
-    /// All in `jobs`, the oldest first. What is not whole is left out, and so is what another user could have put there.
+    /// Loads all jobs in `jobs`, oldest first. Incomplete files, and files that another user could have
+    /// written, are skipped.
     pub(crate) fn all(jobs: &Path) -> std::io::Result<Vec<Self>> {
-        let mut found = Vec::new();
+        let mut stored_jobs = Vec::new();
         let entries = match std::fs::read_dir(jobs) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(found),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(stored_jobs),
             entries => entries?,
         };
         for entry in entries {
             let folder = entry?.path();
             let is_safe = dyno_record::private_file::check_folder(&folder).is_ok();
             let Ok(Some(text)) = private_file::read(&folder.join(FILE)) else { continue };
-            found.extend(serde_json::from_str::<Self>(&text).ok().filter(|_| is_safe));
+            stored_jobs.extend(serde_json::from_str::<Self>(&text).ok().filter(|_| is_safe));
         }
-        found.sort_by(|a: &Self, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
-        Ok(found)
+        stored_jobs.sort_by(|a: &Self, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
+        Ok(stored_jobs)
     }
 
-    /// The file of its events.
+    /// The path of the job's event file.
     pub(crate) fn events(&self, jobs: &Path) -> PathBuf {
         jobs.join(&self.id).join("events.jsonl")
     }
 
-    /// The file of what its processes say.
+    /// The path of the job's output file.
     pub(crate) fn talk(&self, jobs: &Path) -> PathBuf {
         jobs.join(&self.id).join("talk.txt")
     }

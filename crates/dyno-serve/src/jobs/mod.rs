@@ -1,12 +1,12 @@
-//! What was started from a page: one directory for each, so that a restart of the server finds it again.
+//! Jobs started from a page or the API. Each has a folder, so that a restarted server finds it again.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `job` | one thing that was started: its file, its state |
-//! | `child` | its processes: started, found again, stopped |
-//! | `feed` | its events, for as many viewers as there are |
-//! | `progress` | what the events say, summed up |
-//! | `queue` | one at a time on a target, the others wait |
+//! | `job` | a job: its file and its state |
+//! | `child` | the processes of a job: started, found again, stopped |
+//! | `feed` | the events of a job, for any number of viewers |
+//! | `progress` | the progress of a job, computed from its events |
+//! | `queue` | the queue: one job at a time on each target |
 
 mod child;
 mod feed;
@@ -15,6 +15,6 @@ mod progress;
 mod queue;
 
 pub(crate) use feed::Follower;
-pub(crate) use job::{Job, JobState, Kind, MACHINE, Start};
-pub(crate) use progress::{Progress, RunSeen, StepSeen};
+pub(crate) use job::{JobKind, JobStart, JobState, MACHINE, ServeJob};
+pub(crate) use progress::{JobProgress, JobRunShown, JobStepShown};
 pub(crate) use queue::{Jobs, QueuePolicy, Steering, StopError};

@@ -1,28 +1,28 @@
-//! What was started, in its order: one at a time on a target, the others wait; what takes the whole machine has it alone.
+//! The job queue: one job at a time on each target; a job that needs the whole machine runs alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::child::{Handle, Worker};
-use super::feed::Feed;
-use super::job::{Job, JobState, Start, hinders};
+use super::child::{JobStopHandle, JobWorker};
+use super::feed::JobEventFeed;
+use super::job::{JobStart, JobState, ServeJob, conflicts_with};
 
-/// How often new events are looked for.
+/// How often the event files are read.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Started and waiting at most; more are refused.
+/// Maximum number of running and queued jobs; further ones are refused.
 const OPEN_MAX: usize = 200;
 
-/// The exit codes of the program that jobs are judged by.
+/// The exit codes of the program that decide about a job's state.
 const DONE: i32 = 0;
 const INVALID: i32 = 1;
 const INTERRUPTED: i32 = 130;
-/// A study goes on once the machine was started anew.
+/// A study needs a restart of the machine before it can continue.
 const REBOOT: i32 = 4;
 
-/// Everything that was started from this server and those before it.
+/// All jobs of this server and of earlier servers with the same state folder.
 #[derive(Debug)]
 pub(crate) struct Jobs {
     directory: PathBuf,
@@ -31,19 +31,19 @@ pub(crate) struct Jobs {
     inner: Mutex<Inner>,
 }
 
-/// What this server may start of what waits in its queue, whoever put it there.
+/// Which queued jobs this server may start, no matter who queued them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QueuePolicy {
-    /// Nothing: the server only reads.
+    /// No jobs: the server is read-only.
     Nothing,
-    /// Jobs that run no commands.
+    /// Only jobs that run no commands.
     WithoutCommands,
-    /// All jobs.
+    /// All queued jobs, including those that run commands.
     Everything,
 }
 
 impl QueuePolicy {
-    /// The policy of a server with these options.
+    /// Returns the policy of a server with these options.
     pub(crate) fn of(read_only: bool, allow_commands: bool) -> Self {
         match (read_only, allow_commands) {
             (true, _) => Self::Nothing,
@@ -52,8 +52,8 @@ impl QueuePolicy {
         }
     }
 
-    /// Why a queued job is not started; absent where it is.
-    pub(crate) fn refusal(self, job: &Job) -> Option<&'static str> {
+    /// Says why a queued job is not started; absent if it is.
+    pub(crate) fn refusal(self, job: &ServeJob) -> Option<&'static str> {
         match self {
             Self::Nothing => Some("this server only reads (--read-only), so the job waits for another one"),
             Self::WithoutCommands if job.runs_commands => {
@@ -66,50 +66,50 @@ impl QueuePolicy {
 
 #[derive(Debug, Default)]
 struct Inner {
-    jobs: BTreeMap<String, Job>,
-    /// Of those that are at work.
-    handles: HashMap<String, Handle>,
-    feeds: HashMap<String, Arc<Feed>>,
-    /// The server ends: what runs goes on, and nothing more is begun.
+    jobs: BTreeMap<String, ServeJob>,
+    /// Handles of the running jobs.
+    handles: HashMap<String, JobStopHandle>,
+    feeds: HashMap<String, Arc<JobEventFeed>>,
+    /// Whether the server is stopping: running jobs continue, and no further job starts.
     is_closed: bool,
 }
 
-/// What may be asked of runs that belong together while they go on.
+/// A request that controls a campaign in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Steering {
-    /// No next run begins.
+    /// Pause before the next run.
     Pause,
-    /// The next one begins after all.
+    /// Continue with the next run.
     Go,
-    /// The run under way is broken off, and its point left out.
+    /// Stop the current run, and skip its point.
     Skip,
 }
 
 dyno_plan::names! {
-    /// As it is asked: `pause`.
+    /// The name in requests, such as `pause`.
     Steering { Pause = "pause", Go = "go", Skip = "skip" }
 }
 
-/// Why something cannot be stopped or started.
+/// Why a job cannot be started or stopped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StopError {
-    /// There is none of that name.
+    /// There is no job of that name.
     #[error("there is no job {0}")]
     None(String),
-    /// It has ended.
+    /// The job has ended already.
     #[error("job {0} has ended")]
     Over(String),
-    /// Too many wait already.
+    /// The queue is full.
     #[error("{OPEN_MAX} jobs are waiting already")]
     Full,
-    /// What the system refuses.
+    /// An operation of the operating system failed.
     #[error("the system refuses it: {0}")]
     Io(#[from] std::io::Error),
 }
 
 impl Jobs {
-    /// Finds again what is in `directory`: what still runs is followed, what is gone is told as interrupted, what waits goes on
-    /// waiting.
+    /// Loads the jobs in `directory`. Running jobs are followed, jobs whose process has gone become
+    /// interrupted, and queued jobs stay queued.
     pub(crate) fn open(
         directory: PathBuf,
         program: PathBuf,
@@ -119,34 +119,35 @@ impl Jobs {
             std::fs::create_dir_all(&directory)?;
         }
         let jobs: BTreeMap<_, _> =
-            Job::all(&directory)?.into_iter().map(|job| (job.id.clone(), job)).collect();
-        let running: Vec<Job> = jobs.values().filter(|job| job.state == JobState::Running).cloned().collect();
+            ServeJob::all(&directory)?.into_iter().map(|job| (job.id.clone(), job)).collect();
+        let running: Vec<ServeJob> =
+            jobs.values().filter(|job| job.state == JobState::Running).cloned().collect();
         let inner = Mutex::new(Inner { jobs, ..Inner::default() });
         let this = Arc::new(Self { directory, program, policy, inner });
         for job in running {
-            let worker = job.process.as_ref().and_then(Worker::again);
-            this.follow(job, worker)?;
+            let worker = job.process.as_ref().and_then(JobWorker::reattach);
+            this.spawn_job_thread(job, worker)?;
         }
-        this.kick();
+        this.start_ready_jobs();
         Ok(this)
     }
 
-    /// Starts something for the holder of the token called `started_by`, or lets it wait.
-    pub(crate) fn start(self: &Arc<Self>, start: Start, started_by: &str) -> Result<Job, StopError> {
+    /// Queues a job for the holder of the token `started_by`, and starts it if its target is free.
+    pub(crate) fn start(self: &Arc<Self>, start: JobStart, started_by: &str) -> Result<ServeJob, StopError> {
         let job = {
             let mut inner = self.locked();
             if inner.jobs.values().filter(|job| !job.state.is_over()).count() >= OPEN_MAX {
                 return Err(StopError::Full);
             }
-            let job = Job::create(&self.directory, start, started_by)?;
+            let job = ServeJob::create(&self.directory, start, started_by)?;
             inner.jobs.insert(job.id.clone(), job.clone());
             job
         };
-        self.kick();
+        self.start_ready_jobs();
         Ok(self.get(&job.id).unwrap_or(job))
     }
 
-    /// Asks a job to stop and to keep what was measured; one that waits is taken out.
+    /// Asks a running job to stop and to keep measured runs; removes a queued job from the queue.
     pub(crate) fn stop(self: &Arc<Self>, id: &str) -> Result<(), StopError> {
         let mut inner = self.locked();
         let Inner { jobs, handles, .. } = &mut *inner;
@@ -166,7 +167,8 @@ impl Jobs {
         Ok(job.save(&self.directory)?)
     }
 
-    /// Asks runs that belong together to rest (`pause`), to go on (`go`), or to leave the point under way out (`skip`).
+    /// Asks the campaign of a job to pause (`pause`), to continue (`go`), or to skip the current point
+    /// (`skip`).
     pub(crate) fn steer(&self, id: &str, word: Steering) -> Result<(), StopError> {
         let job = self.get(id).ok_or_else(|| StopError::None(id.to_owned()))?;
         if job.state != JobState::Running {
@@ -180,45 +182,45 @@ impl Jobs {
         Ok(std::fs::rename(new, file)?)
     }
 
-    /// All, the newest first.
-    pub(crate) fn all(&self) -> Vec<Job> {
-        let mut all: Vec<Job> = self.locked().jobs.values().cloned().collect();
+    /// Returns all jobs, newest first.
+    pub(crate) fn all(&self) -> Vec<ServeJob> {
+        let mut all: Vec<ServeJob> = self.locked().jobs.values().cloned().collect();
         all.sort_by(|a, b| (&b.started_at, &b.id).cmp(&(&a.started_at, &a.id)));
         all
     }
 
-    /// One of them.
-    pub(crate) fn get(&self, id: &str) -> Option<Job> {
+    /// Returns the job with this id; absent if there is none.
+    pub(crate) fn get(&self, id: &str) -> Option<ServeJob> {
         self.locked().jobs.get(id).cloned()
     }
 
-    /// The events of a job.
-    pub(crate) fn feed(&self, job: &Job) -> Arc<Feed> {
-        let found = self.locked().feeds.get(&job.id).cloned();
-        found.unwrap_or_else(|| match job.state.is_over() {
-            true => Feed::whole(&job.events(&self.directory)),
-            false => Feed::of(&job.events(&self.directory)),
+    /// Returns the event feed of a job.
+    pub(crate) fn feed(&self, job: &ServeJob) -> Arc<JobEventFeed> {
+        let open_feed = self.locked().feeds.get(&job.id).cloned();
+        open_feed.unwrap_or_else(|| match job.state.is_over() {
+            true => JobEventFeed::whole(&job.events(&self.directory)),
+            false => JobEventFeed::of(&job.events(&self.directory)),
         })
     }
 
-    /// Why a job that waits is not started by this server.
-    pub(crate) fn refusal(&self, job: &Job) -> Option<&'static str> {
+    /// Says why this server does not start a queued job; absent if it may start it.
+    pub(crate) fn refusal(&self, job: &ServeJob) -> Option<&'static str> {
         self.policy.refusal(job).filter(|_| job.state == JobState::Queued)
     }
 
-    /// How many wait before this one on the same target.
-    pub(crate) fn before(&self, job: &Job) -> usize {
+    /// Number of jobs on the same target that are queued before this one.
+    pub(crate) fn before(&self, job: &ServeJob) -> usize {
         let inner = self.locked();
-        let is_before = |other: &&Job| {
-            hinders(&other.place, &job.place)
+        let is_before = |other: &&ServeJob| {
+            conflicts_with(&other.place, &job.place)
                 && !other.state.is_over()
                 && (&other.started_at, &other.id) < (&job.started_at, &job.id)
         };
         inner.jobs.values().filter(is_before).count()
     }
 
-    /// The last lines that its processes said.
-    pub(crate) fn talk(&self, job: &Job, lines: usize) -> Vec<String> {
+    /// Returns the last lines of the output of a job's processes.
+    pub(crate) fn output_tail(&self, job: &ServeJob, lines: usize) -> Vec<String> {
         use std::io::{Read as _, Seek as _, SeekFrom};
         const BYTES: u64 = 16 << 10;
         let read = || -> std::io::Result<Vec<u8>> {
@@ -234,12 +236,12 @@ impl Jobs {
         all[all.len().saturating_sub(lines)..].iter().map(|line| dyno_report::text::clean(line)).collect()
     }
 
-    /// Its plan file.
-    pub(crate) fn plan(&self, job: &Job) -> Option<String> {
+    /// Returns the job's plan file; absent if it has none.
+    pub(crate) fn plan(&self, job: &ServeJob) -> Option<String> {
         std::fs::read_to_string(self.directory.join(&job.id).join("plan.toml")).ok()
     }
 
-    /// Nothing more is begun; what runs goes on without this server.
+    /// Stops starting jobs; running ones continue without this server.
     pub(crate) fn close(&self) {
         self.locked().is_closed = true;
     }
@@ -248,61 +250,63 @@ impl Jobs {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins what waits for nobody.
-    fn kick(self: &Arc<Self>) {
-        let ready: Vec<Job> = {
+    /// Starts all queued jobs that no other job delays.
+    fn start_ready_jobs(self: &Arc<Self>) {
+        let ready: Vec<ServeJob> = {
             let mut inner = self.locked();
             if inner.is_closed {
                 return;
             }
-            let is_at_work = |job: &&Job| job.state == JobState::Running;
+            let is_at_work = |job: &&ServeJob| job.state == JobState::Running;
             let mut places: Vec<String> =
                 inner.jobs.values().filter(is_at_work).map(|job| job.place.clone()).collect();
             let waiting = inner.jobs.values_mut().filter(|job| job.state == JobState::Queued);
             let mut ready = Vec::new();
-            let mut waiting: Vec<&mut Job> = waiting.collect();
+            let mut waiting: Vec<&mut ServeJob> = waiting.collect();
             waiting.sort_by(|a, b| (&a.started_at, &a.id).cmp(&(&b.started_at, &b.id)));
             for job in waiting {
-                // One that may not run here keeps nobody waiting.
+                // A job that this server may not start delays no others.
                 if self.policy.refusal(job).is_some() {
                     continue;
                 }
-                if !places.iter().any(|place| hinders(place, &job.place)) {
+                if !places.iter().any(|place| conflicts_with(place, &job.place)) {
                     job.state = JobState::Running;
                     ready.push(job.clone());
                 }
-                // One that waits for the whole machine is not overtaken, or it would wait for ever.
+                // Later jobs do not overtake one that needs the whole machine; otherwise it could wait
+                // forever.
                 places.push(job.place.clone());
             }
             ready
         };
         for job in ready {
             let id = job.id.clone();
-            if let Err(error) = self.follow(job, None) {
+            if let Err(error) = self.spawn_job_thread(job, None) {
                 self.end(&id, JobState::Failed, None, Some(&error.to_string()));
             }
         }
     }
 
-    /// Leads a job to its end on a thread of its own; `worker` is the process of its step that still lives.
-    fn follow(self: &Arc<Self>, job: Job, worker: Option<Worker>) -> std::io::Result<()> {
-        let feed = Feed::of(&job.events(&self.directory));
+    /// Runs a job to its end on a thread of its own; `worker` is the process of the current step if it is
+    /// still running.
+    fn spawn_job_thread(self: &Arc<Self>, job: ServeJob, worker: Option<JobWorker>) -> std::io::Result<()> {
+        let feed = JobEventFeed::of(&job.events(&self.directory));
         self.locked().feeds.insert(job.id.clone(), Arc::clone(&feed));
         let this = Arc::clone(self);
-        let lead = move || this.lead(job, worker, &feed);
+        let lead = move || this.run_job(job, worker, &feed);
         std::thread::Builder::new().name("job".into()).spawn(lead).map(|_| ())
     }
 
-    fn lead(self: &Arc<Self>, mut job: Job, mut worker: Option<Worker>, feed: &Feed) {
+    fn run_job(self: &Arc<Self>, mut job: ServeJob, mut worker: Option<JobWorker>, feed: &JobEventFeed) {
         let mut was_begun = job.process.is_some();
         let (state, exit, error) = loop {
-            // A step that begins later is bound by what this server may start, as the first one is.
+            // The policy of this server also applies to later steps of a job.
             if !was_begun && worker.is_none() && self.policy.refusal(&job).is_some() {
                 break (JobState::Interrupted, None, None);
             }
             let exit = match (worker.take(), was_begun) {
                 (Some(worker), _) => self.wait(&job.id, worker, feed),
-                // Its process ended while no server was there.
+                // The process ended while no server was running.
                 (None, true) => None,
                 (None, false) => match self.begin(&mut job) {
                     Ok(worker) => self.wait(&job.id, worker, feed),
@@ -310,7 +314,7 @@ impl Jobs {
                 },
             };
             feed.read_on();
-            // A process says itself how it ends; only one that was killed does not.
+            // A process reports its own exit code as an event, unless it was killed.
             let exit = feed.progress().exits.get(job.step).copied().or(exit);
             let stop = self.get(&job.id).is_some_and(|job| job.stop);
             let is_last = job.step + 1 == job.steps.len();
@@ -329,14 +333,14 @@ impl Jobs {
         };
         feed.end();
         self.end(&job.id, state, exit, error.as_deref());
-        self.kick();
+        self.start_ready_jobs();
     }
 
-    /// Begins the process of the next step.
-    fn begin(&self, job: &mut Job) -> std::io::Result<Worker> {
+    /// Starts the process of the next step.
+    fn begin(&self, job: &mut ServeJob) -> std::io::Result<JobWorker> {
         let mut args = job.steps.get(job.step).cloned().unwrap_or_default();
         args.extend(["--events".to_owned(), job.events(&self.directory).to_string_lossy().into_owned()]);
-        let worker = Worker::begin(&self.program, &args, &job.talk(&self.directory))?;
+        let worker = JobWorker::spawn(&self.program, &args, &job.talk(&self.directory))?;
         job.process = Some(worker.process.clone());
         let mut inner = self.locked();
         if let Some(known) = inner.jobs.get_mut(&job.id) {
@@ -347,10 +351,10 @@ impl Jobs {
     }
 
     /// Waits for the end of a process, and reads its events meanwhile.
-    fn wait(&self, id: &str, worker: Worker, feed: &Feed) -> Option<i32> {
+    fn wait(&self, id: &str, worker: JobWorker, feed: &JobEventFeed) -> Option<i32> {
         if let Ok(handle) = worker.handle() {
             let mut inner = self.locked();
-            // Somebody may have asked before there was anything to stop.
+            // The user may have asked to stop before the process existed.
             if inner.jobs.get(id).is_some_and(|job| job.stop) {
                 let _ = handle.interrupt();
             }
@@ -372,7 +376,7 @@ impl Jobs {
         if let Some(error) = error {
             let _ = std::fs::write(job.talk(&self.directory), format!("error: {error}\n"));
         }
-        // Its state can be found out again from its events, should this not be written.
+        // If this fails, the state can be derived from the events again.
         let _ = job.save(&self.directory);
     }
 }

@@ -1,15 +1,16 @@
-//! The command line that an order is, and those of the steps of its job.
+//! Creates the command line of a job request, and the arguments of the job's steps.
 
 use dyno_plan::EngineSpec;
 
-use super::Order;
-use crate::jobs::Kind;
+use super::JobRequest;
+use crate::jobs::JobKind;
 use crate::listed_host::ListedHost;
 use crate::setup::Setup;
 use crate::targets::NamedTarget;
 
-impl Order {
-    /// What the child of each step is given. Values stand behind `=`, so that none of them can be an option.
+impl JobRequest {
+    /// Returns the arguments of each step's process. Values follow `=`, so none of them can be taken for an
+    /// option.
     pub(super) fn steps(&self, setup: &Setup, target: &NamedTarget) -> Vec<Vec<String>> {
         let mut common =
             vec!["--plan=PLAN".to_owned(), format!("--repository={}", setup.repository.display())];
@@ -33,56 +34,62 @@ impl Order {
         steps
     }
 
-    /// The command's name, and that of the part of it that is meant.
+    /// Returns the command's name, and its subcommand if it has one.
     pub(super) fn words(&self) -> Vec<String> {
-        let of_proof = Some(self.proof.clone()).filter(|_| self.kind == Kind::Prove);
+        let of_proof = Some(self.proof.clone()).filter(|_| self.kind == JobKind::Prove);
         std::iter::once(self.kind.name().to_owned()).chain(of_proof).collect()
     }
 
-    /// Whether data is loaded by a step of its own: a sweep and a suite load what they need themselves.
+    /// Whether data is loaded in a separate step; sweeps and suites load what they need themselves.
     pub(super) fn loads_first(&self) -> bool {
-        let is_proof_with_data = self.kind == Kind::Prove && self.proof != "window";
+        let is_proof_with_data = self.kind == JobKind::Prove && self.proof != "window";
         self.load
-            && (is_proof_with_data || matches!(self.kind, Kind::Run | Kind::Search | Kind::Soak | Kind::Ab))
+            && (is_proof_with_data
+                || matches!(self.kind, JobKind::Run | JobKind::Search | JobKind::Soak | JobKind::Ab))
     }
 
-    /// Options of the kind.
+    /// Returns the options that belong to this kind of job.
     pub(super) fn own_args(&self, target: &NamedTarget) -> Vec<String> {
         let mut args = Vec::new();
         match self.kind {
-            Kind::Search => {
+            JobKind::Search => {
                 args.extend(self.limits.iter().map(|limit| format!("--limit={limit}")));
                 args.push(format!("--over={}", self.over));
                 args.extend(Some(&self.max).filter(|max| !max.is_empty()).map(|max| format!("--max={max}")));
             }
-            Kind::Soak => args.push(format!("--time={}", self.time)),
-            Kind::Ab => args.extend([
+            JobKind::Soak => args.push(format!("--time={}", self.time)),
+            JobKind::Ab => args.extend([
                 format!("--a={}", self.a),
                 format!("--b={}", self.b),
                 format!("--pairs={}", self.pairs),
             ]),
-            Kind::Suite => {
+            JobKind::Suite => {
                 args.push(if self.quick { "--quick" } else { "--full" }.to_owned());
                 args.extend(self.groups.iter().map(|group| format!("--group={group}")));
                 args.extend(self.tests.iter().map(|test| format!("--test={test}")));
             }
-            Kind::Watch => {
+            JobKind::Watch => {
                 args.push(format!("--for={}", self.watch_for));
                 let interval = self.set.get("observe.interval");
                 args.extend(interval.map(|interval| format!("--interval={interval}")));
             }
-            Kind::Calibrate => {
+            JobKind::Calibrate => {
                 args.extend(self.quick.then(|| "--quick".to_owned()));
                 args.extend(self.parts.iter().map(|part| format!("--only={part}")));
             }
-            Kind::Prove if self.proof == "durability" => {
+            JobKind::Prove if self.proof == "durability" => {
                 args.push(format!("--kill-command={}", self.kill_command));
                 let restart = Some(&self.restart_command).filter(|command| !command.is_empty());
                 args.extend(restart.map(|command| format!("--restart-command={command}")));
             }
-            Kind::Run | Kind::Sweep | Kind::Load | Kind::Check | Kind::Prove | Kind::Study => {}
+            JobKind::Run
+            | JobKind::Sweep
+            | JobKind::Load
+            | JobKind::Check
+            | JobKind::Prove
+            | JobKind::Study => {}
         }
-        if !matches!(self.kind, Kind::Load | Kind::Check | Kind::Prove) {
+        if !matches!(self.kind, JobKind::Load | JobKind::Check | JobKind::Prove) {
             let variant = Some(&self.variant).filter(|name| !name.is_empty()).or(target.variant.as_ref());
             args.extend(variant.map(|name| format!("--variant={name}")));
             args.extend(self.tags.iter().map(|tag| format!("--tag={tag}")));
@@ -90,7 +97,7 @@ impl Order {
         args
     }
 
-    /// The command line that does the same at a terminal.
+    /// Returns the equivalent command line for a terminal.
     pub(super) fn command(&self, target: &NamedTarget, engine: &EngineSpec, setup: &Setup) -> String {
         let mut lines = Vec::new();
         let mut common: Vec<String> = Vec::new();
@@ -121,13 +128,14 @@ impl Order {
         if self.loads_first() {
             lines.push(format!("dyno load {common}"));
         }
-        let own: Vec<String> = self.own_args(target).iter().map(|arg| format!(" {}", quoted(arg))).collect();
-        lines.push(format!("dyno {}{} {common}", self.words().join(" "), own.concat()));
+        let extra_args: Vec<String> =
+            self.own_args(target).iter().map(|arg| format!(" {}", quoted(arg))).collect();
+        lines.push(format!("dyno {}{} {common}", self.words().join(" "), extra_args.concat()));
         lines.join("\n")
     }
 }
 
-/// A word of a shell's command line.
+/// Quotes a word for a shell's command line.
 pub(super) fn quoted(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
     if !text.is_empty() && text.bytes().all(plain) {

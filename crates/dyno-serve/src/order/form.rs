@@ -1,18 +1,18 @@
-//! An order out of the fields of a form.
+//! Reads a job request from the fields of a form.
 
-use super::{Order, Wrong, listed, wrong};
-use crate::jobs::Kind;
+use super::{FieldError, JobRequest, field_error, listed};
+use crate::jobs::JobKind;
 
-impl Order {
-    /// An order out of the fields of a form.
-    pub(crate) fn of_form(fields: &[(String, String)]) -> Result<Self, Wrong> {
+impl JobRequest {
+    /// Reads a job request from the fields of a form.
+    pub(crate) fn of_form(fields: &[(String, String)]) -> Result<Self, FieldError> {
         let mut order = Self { load: false, quick: false, ..Self::default() };
         for (name, value) in fields {
             let value = value.trim().replace("\r\n", "\n");
             match name.as_str() {
                 "kind" => {
-                    order.kind = Kind::from_name(&value)
-                        .ok_or_else(|| wrong("kind", "there is nothing of that name to start", ""))?;
+                    order.kind = JobKind::from_name(&value)
+                        .ok_or_else(|| field_error("kind", "there is nothing of that name to start", ""))?;
                 }
                 "target" => order.target = value,
                 "ready" => order.ready = value,
@@ -29,8 +29,9 @@ impl Order {
                 "a" => order.a = value,
                 "b" => order.b = value,
                 "pairs" => {
-                    order.pairs =
-                        value.parse().map_err(|_| wrong("pairs", "not a whole number", "1 to 1,000"))?;
+                    order.pairs = value
+                        .parse()
+                        .map_err(|_| field_error("pairs", "not a whole number", "1 to 1,000"))?;
                 }
                 "quick" => order.quick = true,
                 "watch_for" => order.watch_for = value,
@@ -42,7 +43,7 @@ impl Order {
                 "params" => {
                     for line in listed(&value, '\n') {
                         let (name, value) = line.split_once('=').ok_or_else(|| {
-                            wrong("params", format!("{line:?} is no parameter"), "size = 4G")
+                            field_error("params", format!("{line:?} is no parameter"), "size = 4G")
                         })?;
                         order.params.insert(name.trim().to_owned(), value.trim().to_owned());
                     }
@@ -52,7 +53,7 @@ impl Order {
                 "axes" => {
                     for line in listed(&value, '\n') {
                         let (key, value) = line.split_once('=').ok_or_else(|| {
-                            wrong("axes", format!("{line:?} is no axis"), "sessions = 1, 2, 4, 8")
+                            field_error("axes", format!("{line:?} is no axis"), "sessions = 1, 2, 4, 8")
                         })?;
                         order.set.insert(format!("sweep.{}", key.trim()), value.trim().to_owned());
                     }
@@ -63,7 +64,7 @@ impl Order {
                         order.set.insert(key.to_owned(), value);
                     }
                     Some(_) => {}
-                    None => return Err(wrong("", format!("there is no field {name:?}"), "")),
+                    None => return Err(field_error("", format!("there is no field {name:?}"), "")),
                 },
             }
         }

@@ -1,4 +1,5 @@
-//! Orders that do something to the platform: studies, and proofs that kill a server. Their commands are the server's user's.
+//! Job requests that change the platform: studies, and proofs that kill a server. Their commands run as the
+//! server's user.
 
 use std::path::{Path, PathBuf};
 
@@ -7,46 +8,46 @@ use dyno_plan::PlanSource;
 use dyno_plan::study::{READY_STUDIES, ReadyStudy, StudyFile};
 
 use super::args::quoted;
-use super::{Made, Order, PROOFS, StartMade, Wrong, wrong};
-use crate::commands::Commands;
-use crate::jobs::{Kind, MACHINE, Start};
+use super::{FieldError, JobRequest, PROOFS, PreparedJob, StartMade, field_error};
+use crate::commands::ServeCommandList;
+use crate::jobs::{JobKind, JobStart, MACHINE};
 use crate::setup::Setup;
 use crate::targets::NamedTarget;
 
-/// Why no command runs.
+/// The reason why commands are refused.
 const NO_COMMANDS: &str = "commands run only if the server was started with --allow-commands";
 
-impl Order {
-    /// What is wrong with a proof.
-    pub(super) fn refused_proof(&self, allow_commands: bool) -> Vec<Wrong> {
+impl JobRequest {
+    /// Returns the problems of a request for a proof.
+    pub(super) fn refused_proof(&self, allow_commands: bool) -> Vec<FieldError> {
         let is_named = PROOFS.iter().any(|(name, _)| *name == self.proof);
         if !is_named {
             let names = PROOFS.map(|(name, _)| name).join(", ");
-            return vec![wrong("proof", "there is no such proof", format!("there are {names}"))];
+            return vec![field_error("proof", "there is no such proof", format!("there are {names}"))];
         }
         let of_durability = self.proof == "durability";
         let has_commands = !self.kill_command.is_empty() || !self.restart_command.is_empty();
         if (of_durability || has_commands) && !allow_commands {
-            return vec![wrong("kill_command", NO_COMMANDS, "")];
+            return vec![field_error("kill_command", NO_COMMANDS, "")];
         }
         if of_durability && self.kill_command.is_empty() {
-            return vec![wrong("kill_command", "it takes a command that kills the server, hard", "")];
+            return vec![field_error("kill_command", "it takes a command that kills the server, hard", "")];
         }
         let is_text = |text: &str| !text.chars().any(char::is_control);
         if !is_text(&self.kill_command) || !is_text(&self.restart_command) {
-            return vec![wrong("kill_command", "a command is one line", "")];
+            return vec![field_error("kill_command", "a command is one line", "")];
         }
         Vec::new()
     }
 
-    /// What is wrong with a study before it is read.
-    pub(super) fn refused_study(&self, allow_commands: bool) -> Vec<Wrong> {
+    /// Returns the problems of a request for a study, before the study is read.
+    pub(super) fn refused_study(&self, allow_commands: bool) -> Vec<FieldError> {
         if !allow_commands {
-            return vec![wrong("study", NO_COMMANDS, "")];
+            return vec![field_error("study", NO_COMMANDS, "")];
         }
         if ReadyStudy::find(&self.study).is_none() {
             let names: Vec<&str> = READY_STUDIES.iter().map(|study| study.name).collect();
-            return vec![wrong(
+            return vec![field_error(
                 "study",
                 "there is no such ready study",
                 format!("there are {}", names.join(", ")),
@@ -54,18 +55,18 @@ impl Order {
         }
         let is_text = |text: &String| !text.chars().any(char::is_control);
         let odd = self.params.iter().find(|(name, value)| !is_text(name) || !is_text(value));
-        odd.map(|(name, _)| wrong("params", format!("{name:?} has characters that no value has"), ""))
+        odd.map(|(name, _)| field_error("params", format!("{name:?} has characters that no value has"), ""))
             .into_iter()
             .collect()
     }
 
-    /// Whether the kind of the order runs commands by itself, whatever its plan says.
+    /// Whether this kind of job runs commands, independently of its plan.
     pub(super) fn runs_commands(&self) -> bool {
-        self.kind == Kind::Study || (self.kind == Kind::Prove && self.proof == "durability")
+        self.kind == JobKind::Study || (self.kind == JobKind::Prove && self.proof == "durability")
     }
 
-    /// The commands of a proof.
-    pub(super) fn commands(&self, start: &Start) -> Option<Commands> {
+    /// Returns the commands of a proof; absent if it has none.
+    pub(super) fn commands(&self, start: &JobStart) -> Option<ServeCommandList> {
         if !self.runs_commands() {
             return None;
         }
@@ -73,13 +74,13 @@ impl Order {
         if !self.restart_command.is_empty() {
             steps.push(("restart".to_owned(), self.restart_command.clone()));
         }
-        Some(Commands::of(&steps, &start.steps))
+        Some(ServeCommandList::of(&steps, &start.steps))
     }
 
-    /// A study with every command that it would run. Nothing is asked of a database.
-    pub(super) fn study(&self, setup: &Setup, target: &NamedTarget) -> Result<Made, Vec<Wrong>> {
+    /// Prepares a study, with every command that it would run, without connecting to a database.
+    pub(super) fn study(&self, setup: &Setup, target: &NamedTarget) -> Result<PreparedJob, Vec<FieldError>> {
         let Some(ready) = ReadyStudy::find(&self.study) else {
-            return Err(vec![wrong("study", "there is no such ready study", "")]);
+            return Err(vec![field_error("study", "there is no such ready study", "")]);
         };
         let params = self.params.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let file = StudyFile { file: ready.file(), name: ready.name.to_owned(), params };
@@ -89,14 +90,15 @@ impl Order {
             options.target = Some(target.url.clone());
         }
         let folder = Path::new("a new folder").to_path_buf();
-        let order =
-            study::Order::new(&file, folder, PathBuf::new(), &options).map_err(|error| match &error {
-                dyno_campaign::Error::Plan(errors) => super::of_plan(errors),
-                error => vec![wrong("study", error.to_string(), error.hint())],
-            })?;
+        let order = study::StudyDefinition::new(&file, folder, PathBuf::new(), &options).map_err(
+            |error| match &error {
+                dyno_campaign::Error::Plan(errors) => super::plan_field_errors(errors),
+                error => vec![field_error("study", error.to_string(), error.hint())],
+            },
+        )?;
         let shown_sets = sets.clone();
         sets.extend(self.observed(setup));
-        // What a child is told beside what the page shows: where the password is.
+        // The child process also receives the place of the password, which the page does not show.
         if self.on_target {
             sets.extend(target.secrets().into_iter().map(|(key, value)| format!("{key}={value}")));
         }
@@ -113,8 +115,8 @@ impl Order {
         shown.extend(shown_sets.iter().map(|set| format!("--set={set}")));
         let words: Vec<String> = shown.iter().map(|word| quoted(word)).collect();
         let command = format!("dyno {}", words.join(" "));
-        let start = Start {
-            kind: Kind::Study,
+        let start = JobStart {
+            kind: JobKind::Study,
             target: if self.on_target { self.target.clone() } else { "this machine".to_owned() },
             place: MACHINE.to_owned(),
             plan: None,
@@ -123,12 +125,12 @@ impl Order {
             runs_commands: true,
         };
         let runs = order.legs().len() * order.study.tasks.iter().filter(|task| task.run).count();
-        Ok(Made {
+        Ok(PreparedJob {
             toml: ready.text.to_owned(),
             command,
             seconds: None,
             runs: u32::try_from(runs).ok(),
-            commands: Some(Commands::of(&study::steps(&order), &start.steps)),
+            commands: Some(ServeCommandList::of(&study::steps(&order), &start.steps)),
             start: StartMade(start),
         })
     }

@@ -1,64 +1,67 @@
-//! Databases' own reports that were imported: intervals along time.
+//! The page of imported database reports: their intervals along time.
 
 use axum::response::Html;
 use dyno_analyze::number::figure;
 use dyno_record::{Repository, RunState};
-use dyno_report::chart::{Axis, Chart, Kind, Point, Quantity, Series};
+use dyno_report::chart::{Chart, ChartAxis, ChartPoint, ChartSeries, Quantity, SeriesKind};
 use dyno_report::text::clean;
 use maud::{Markup, html};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::frame::{self, escaped, moment};
-use crate::reply::Trouble;
-use crate::state::{Shared, State};
+use crate::reply::HttpError;
+use crate::state::{ServeState, SharedServeState};
 
-/// Intervals that are shown, at most: a week of hours, and more.
+/// Maximum number of intervals shown; more than the hours of two weeks.
 const SHOWN_MAX: usize = 400;
 
-/// One interval of a report.
+/// An interval of an imported database report.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Interval {
-    /// The name of its record.
+pub(crate) struct WebAwrInterval {
+    /// Name of the interval's record.
     pub(crate) id: String,
-    /// When it began, RFC 3339 in UTC.
+    /// Begin of the interval, RFC 3339 in UTC.
     pub(crate) started_at: String,
-    /// Its length, s.
+    /// Length of the interval, s.
     pub(crate) seconds: f64,
-    /// The instance that it is of.
+    /// Name of the database instance.
     pub(crate) instance: String,
-    /// Sessions in the database on average: DB time by time.
+    /// Average number of active sessions: DB time divided by elapsed time.
     pub(crate) active_sessions: Option<f64>,
 }
 
-/// The intervals of all reports in the repository, the oldest first.
-pub(crate) fn intervals(state: &State, repository: &Repository) -> Result<Vec<Interval>, Trouble> {
+/// Returns the intervals of all imported reports, oldest first.
+pub(crate) fn intervals(
+    state: &ServeState,
+    repository: &Repository,
+) -> Result<Vec<WebAwrInterval>, HttpError> {
     let listed = state.store.listed(repository)?;
     let imported = listed.runs.iter().filter(|run| run.status == RunState::Imported);
-    let mut found = Vec::new();
+    let mut shown = Vec::new();
     for run in imported {
         let record = repository.load(&run.id)?;
         let Some(reported) = record.imported.as_ref().and_then(|imported| imported.reported.as_ref()) else {
             continue;
         };
         let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
-        found.push(Interval {
+        shown.push(WebAwrInterval {
             id: run.id.clone(),
             started_at: run.started_at.clone(),
             seconds,
             instance: run.target.clone(),
             active_sessions: reported.db_time_s.filter(|_| seconds > 0.0).map(|time| time / seconds),
         });
-        if found.len() >= SHOWN_MAX {
+        if shown.len() >= SHOWN_MAX {
             break;
         }
     }
-    found.reverse();
-    Ok(found)
+    shown.reverse();
+    Ok(shown)
 }
 
-/// `GET /awr`.
-pub(crate) async fn page(shared: Shared) -> Result<Html<String>, Trouble> {
+/// Answers `GET /awr` with the page of intervals.
+pub(crate) async fn page(shared: SharedServeState) -> Result<Html<String>, HttpError> {
     let intervals = shared.read(intervals).await?;
     if intervals.is_empty() {
         let body = html! {
@@ -78,37 +81,41 @@ pub(crate) async fn page(shared: Shared) -> Result<Html<String>, Trouble> {
     Ok(Html(frame::page_with("AWR", "/awr", &head, &body).into_string()))
 }
 
-fn timeline(intervals: &[Interval]) -> Markup {
+fn timeline(intervals: &[WebAwrInterval]) -> Markup {
     let points = intervals.iter().enumerate().filter_map(|(at, interval)| {
         let hover = format!(
             "{}: {} active sessions",
             moment(&interval.started_at),
             figure(interval.active_sessions?)
         );
-        // Its number lies in the middle of its bar.
+        // The number of an interval is in the middle of its bar.
         let begin = at as f64 + 0.5;
-        Some(Point { hover, x_end: begin + 1.0, ..Point::at(begin, interval.active_sessions?) })
+        Some(ChartPoint { hover, x_end: begin + 1.0, ..ChartPoint::at(begin, interval.active_sessions?) })
     });
-    let series =
-        Series { name: "active sessions".into(), kind: Kind::Bar, style: 0, points: points.collect() };
+    let series = ChartSeries {
+        name: "active sessions".into(),
+        kind: SeriesKind::Bar,
+        style: 0,
+        points: points.collect(),
+    };
     let chart = Chart {
         id: "timeline".into(),
         title: "Active sessions, interval by interval".into(),
         about: "DB time by time of each report, in the order of time.".into(),
-        x: Axis::linear("interval", Quantity::Plain("")),
-        y: Axis::linear("active sessions", Quantity::Plain("sessions")),
+        x: ChartAxis::linear("interval", Quantity::Plain("")),
+        y: ChartAxis::linear("active sessions", Quantity::Plain("sessions")),
         series: vec![series],
         marks: Vec::new(),
     };
     html! {
         figure class="wide timeline" {
-            (maud::PreEscaped(dyno_report::chart::svg::svg(&chart, dyno_report::chart::svg::Look::Page)))
+            (maud::PreEscaped(dyno_report::chart::svg::svg(&chart, dyno_report::chart::svg::SvgPlacement::Page)))
             figcaption { (chart.about) }
         }
     }
 }
 
-fn table(intervals: &[Interval]) -> Markup {
+fn table(intervals: &[WebAwrInterval]) -> Markup {
     html! {
         form id="pick" method="get" action="/awr/diff" {
             p class="bar" { button type="submit" { "Compare A with B" } span id="brushed" class="dim" {} }

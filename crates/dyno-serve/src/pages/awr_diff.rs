@@ -1,13 +1,13 @@
-//! Two intervals of databases' own reports against each other, line by line.
+//! Compares two intervals of database reports, line by line.
 
 use axum::extract::Query;
 use axum::response::{Html, Redirect};
-use dyno_analyze::intervals::{Between, between};
+use dyno_analyze::intervals::{IntervalComparison, compare_intervals};
 use dyno_analyze::number::span_s;
-use dyno_analyze::reading::{Change, Reading};
+use dyno_analyze::reading::{PrintedNumber, ReadingChange};
 use dyno_record::{Repository, RunRecord};
 use dyno_report::Differences;
-use dyno_report::html::{Section, pages_in};
+use dyno_report::html::{PageSection, pages_in};
 use dyno_report::text::clean;
 use maud::html;
 use schemars::JsonSchema;
@@ -15,29 +15,29 @@ use serde::{Deserialize, Serialize};
 
 use super::compare;
 use super::frame::{self, escaped, moment};
-use crate::reply::Trouble;
-use crate::state::Shared;
+use crate::reply::HttpError;
+use crate::state::SharedServeState;
 
-/// Two intervals, and whether differences of what is no change of one database are shown.
+/// The two intervals, and whether differences are shown even if the intervals are not comparable.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Two {
+pub(crate) struct AwrDiffQuery {
     a: String,
     b: String,
     anyway: bool,
 }
 
-/// Two records of reports, held against each other.
+/// The records of two reports, and their comparison.
 struct Held {
     records: [RunRecord; 2],
-    between: Between,
+    between: IntervalComparison,
     differences: Differences,
 }
 
-fn held(repository: &Repository, two: &Two) -> Result<Held, Trouble> {
+fn load_pair(repository: &Repository, two: &AwrDiffQuery) -> Result<Held, HttpError> {
     let records = [repository.load(&two.a)?, repository.load(&two.b)?];
-    let Some(between) = between(&records[0], &records[1]) else {
-        return Err(Trouble::wrong(
+    let Some(between) = compare_intervals(&records[0], &records[1]) else {
+        return Err(HttpError::bad_request(
             "one of the two is of no database's report",
             "the page of intervals has those that are",
         ));
@@ -46,16 +46,16 @@ fn held(repository: &Repository, two: &Two) -> Result<Held, Trouble> {
     Ok(Held { records, between, differences })
 }
 
-/// `GET /awr/diff?a=ID&b=ID`: every line of two intervals with what lies between.
+/// Answers `GET /awr/diff?a=ID&b=ID`: every line of two intervals with its difference.
 pub(crate) async fn page(
-    shared: Shared,
-    Query(two): Query<Two>,
-) -> Result<Result<Html<String>, Redirect>, Trouble> {
+    shared: SharedServeState,
+    Query(two): Query<AwrDiffQuery>,
+) -> Result<Result<Html<String>, Redirect>, HttpError> {
     if two.a.is_empty() || two.b.is_empty() {
         return Ok(Err(Redirect::to("/awr")));
     }
     let page = shared.read(move |_, repository| {
-        let held = held(repository, &two)?;
+        let held = load_pair(repository, &two)?;
         let sides = [two.a.clone(), two.b.clone()];
         let query = compare::query(&sides);
         let is_hidden = !held.differences.are_shown();
@@ -74,15 +74,15 @@ pub(crate) async fn page(
     Ok(Ok(Html(page.await?)))
 }
 
-/// Which two they are, and why they are not alike.
-fn sides_section(held: &Held) -> Section {
+/// Shows which intervals are compared, and why they are not comparable.
+fn sides_section(held: &Held) -> PageSection {
     let side = |name: &str, record: &RunRecord| {
         let seconds = record.window.as_ref().map_or(0.0, |window| window.seconds);
         let target = record.targets.first().map_or("", |target| target.url.as_str());
         format!("{name}: {} UTC, {}, {}", moment(&record.started_at), span_s(seconds), clean(target))
     };
     let mut lines = vec![side("A", &held.records[0]), side("B", &held.records[1])];
-    let apart = held.between.apart.iter().map(|apart| dyno_report::text::capital(&apart.words()) + ".");
+    let apart = held.between.mismatches.iter().map(|apart| dyno_report::text::capital(&apart.words()) + ".");
     lines.extend(apart);
     if !held.between.is_comparable() {
         let words = match held.differences.are_shown() {
@@ -91,110 +91,112 @@ fn sides_section(held: &Held) -> Section {
         };
         lines.push(words.to_owned());
     }
-    Section { title: "A and B".to_owned(), lines, ..Section::default() }
+    PageSection { title: "A and B".to_owned(), lines, ..PageSection::default() }
 }
 
-/// Two intervals line by line.
+/// The comparison of two intervals, line by line.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Compared {
-    /// Whether differences are a change of one database; without that there are none, unless `anyway=true` asks for them.
+pub(crate) struct WebAwrDiff {
+    /// Whether both intervals belong to the same database, so that differences are changes. Otherwise there
+    /// are no differences, unless `anyway=true` requests them.
     comparable: bool,
-    /// Why the two are not alike.
+    /// Why the two intervals are not comparable; empty if they are.
     cautions: Vec<String>,
-    /// The load profile.
+    /// The lines of the load profile.
     load_profile: Vec<LoadCompared>,
-    /// Events among the top ones of either.
+    /// Events that are among the top events of A or B.
     events: Vec<EventCompared>,
-    /// Parameters that differ.
+    /// Parameters whose values differ between A and B.
     parameters: Vec<ParameterCompared>,
-    /// Statistics per second.
+    /// Instance statistics per second of the interval.
     statistics: Vec<LineCompared>,
-    /// Rows of other sections that changed by 20 % or more, at most three of each figure.
+    /// Rows of other sections that changed by 20 % or more, at most three for each figure.
     sections: Vec<SectionCompared>,
 }
 
-/// A figure of both, and what lies between.
+/// A figure in both reports, and its difference.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Sides {
-    /// In A; absent where that does not list it.
+    /// Value in A; absent if A does not list it.
     a: Option<f64>,
-    /// In B.
+    /// Value in B; absent if B does not list it.
     b: Option<f64>,
-    /// B less A; absent where they do not differ by more than their last digits tell, or are not to be compared.
+    /// B minus A; absent if the last printed digits do not show a difference, or if the intervals are not
+    /// comparable.
     difference: Option<f64>,
-    /// The same in percent of A.
+    /// The difference in percent of A.
     change_pct: Option<f64>,
 }
 
 /// A line of the load profile.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct LoadCompared {
-    /// What it counts, with its unit.
+    /// Name of the figure, with its unit.
     name: String,
-    /// Per second.
+    /// The figure per second of the interval.
     per_s: Sides,
-    /// Per transaction.
+    /// The figure per transaction of the interval.
     per_txn: Sides,
 }
 
-/// A wait event, or the CPU.
+/// A wait event, or CPU time.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct EventCompared {
-    /// The event.
+    /// Name of the wait event.
     event: String,
-    /// Its class.
+    /// Name of its wait class.
     class: String,
     /// Time waited per second, s.
     waited_per_s: Sides,
-    /// Waits per second.
+    /// Number of waits per second.
     waits_per_s: Sides,
     /// Mean time of a wait, µs.
     mean_us: Sides,
-    /// Whether the report without it lists all of its events.
+    /// Whether the report that does not list the event lists all of its events.
     certain: bool,
 }
 
-/// A parameter's values.
+/// The values of a parameter in both reports.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct ParameterCompared {
-    /// The parameter.
+    /// Name of the parameter that differs.
     name: String,
-    /// In A.
+    /// Value in A; absent if A does not list it.
     a: Option<String>,
-    /// In B.
+    /// Value in B; absent if B does not list it.
     b: Option<String>,
 }
 
-/// A figure of one row of a section that changed.
+/// A changed figure of a row in a section.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct SectionCompared {
-    /// The section by the name of its list in the JSON of reports: `latches`.
+    /// The section's name in the JSON of reports, such as `latches`.
     section: String,
-    /// The row: `cache buffers chains`.
+    /// Name of the row, such as `cache buffers chains`.
     row: String,
-    /// The figure with its unit: `wait_s`.
+    /// Name of the figure with its unit, such as `wait_s`.
     figure: String,
-    /// Whether it is per second of the interval.
+    /// Whether the figure is per second of the interval.
     per_s: bool,
-    /// The figure in each report.
+    /// The figure in both reports.
     value: Sides,
 }
 
-/// A line with one figure.
+/// A statistic with a single figure.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct LineCompared {
-    /// What it counts.
+    /// Name of the statistic, as the database has it.
     name: String,
-    /// Per second.
+    /// The statistic per second of the interval.
     per_s: Sides,
 }
 
-/// The same as the page, for programs.
-pub(crate) fn compared(repository: &Repository, two: &Two) -> Result<Compared, Trouble> {
-    let held = held(repository, two)?;
+/// Returns the content of the page for programs.
+pub(crate) fn compared(repository: &Repository, two: &AwrDiffQuery) -> Result<WebAwrDiff, HttpError> {
+    let held = load_pair(repository, two)?;
     let shown = held.differences.are_shown();
-    let sides = |of: &Change| {
-        let value = |reading: Option<Reading>| reading.map(|reading| reading.value);
+    let sides = |of: &ReadingChange| {
+        let value = |reading: Option<PrintedNumber>| reading.map(|reading| reading.value);
         Sides {
             a: value(of.a),
             b: value(of.b),
@@ -202,7 +204,8 @@ pub(crate) fn compared(repository: &Repository, two: &Two) -> Result<Compared, T
             change_pct: of.percent().filter(|_| shown),
         }
     };
-    let Between { apart, load, events, statistics, sections, parameters } = &held.between;
+    let IntervalComparison { mismatches: apart, load, events, statistics, sections, parameters } =
+        &held.between;
     let load = load.iter().map(|line| LoadCompared {
         name: line.name.clone(),
         per_s: sides(&line.per_s),
@@ -230,7 +233,7 @@ pub(crate) fn compared(repository: &Repository, two: &Two) -> Result<Compared, T
         per_s: line.per_s,
         value: sides(&line.change),
     });
-    Ok(Compared {
+    Ok(WebAwrDiff {
         comparable: held.between.is_comparable(),
         cautions: apart.iter().map(|apart| apart.words()).collect(),
         load_profile: load.collect(),

@@ -1,4 +1,4 @@
-//! Runs as files for elsewhere: every format that reports have.
+//! Exports runs as files, in every format of reports.
 
 use std::io::Write;
 
@@ -6,23 +6,23 @@ use axum::body::{Body, Bytes};
 use axum::extract::Query;
 use axum::http::header;
 use axum::response::{Html, IntoResponse as _, Response};
-use dyno_report::{EXPORTERS, Exporter, Request};
+use dyno_report::{EXPORTERS, ReportExporter, ReportRequest};
 use futures_util::stream;
 use maud::html;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use super::frame::{self, escaped};
-use super::report::{Named, with_report};
-use crate::reply::Trouble;
-use crate::state::Shared;
+use super::report::{RunSelectionQuery, with_report};
+use crate::reply::HttpError;
+use crate::state::SharedServeState;
 
-/// Bytes of a piece that is sent.
+/// Size of a piece that is sent, bytes.
 const PIECE: usize = 64 << 10;
 
-/// Which runs in which format.
+/// The runs to export, and the format.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct ExportQuery {
     #[serde(default)]
     runs: String,
     #[serde(default)]
@@ -30,8 +30,11 @@ pub(crate) struct Wanted {
     chart: Option<String>,
 }
 
-/// `GET /export?runs=SELECTION`.
-pub(crate) async fn page(shared: Shared, Query(named): Query<Named>) -> Result<Html<String>, Trouble> {
+/// Answers `GET /export?runs=SELECTION` with the list of formats.
+pub(crate) async fn page(
+    shared: SharedServeState,
+    Query(named): Query<RunSelectionQuery>,
+) -> Result<Html<String>, HttpError> {
     let selection = if named.runs.is_empty() { "last".to_owned() } else { named.runs };
     let wanted = selection.clone();
     let (line, charts) = shared
@@ -90,8 +93,8 @@ fn about(format: &str) -> String {
     if words.is_empty() { format.to_uppercase() } else { format!("{}: {words}", format.to_uppercase()) }
 }
 
-/// The type of a format.
-fn mime(exporter: &Exporter) -> &'static str {
+/// Returns the media type of a format.
+fn mime(exporter: &ReportExporter) -> &'static str {
     match exporter.name {
         "html" => "text/html; charset=utf-8",
         "md" => "text/markdown; charset=utf-8",
@@ -104,11 +107,17 @@ fn mime(exporter: &Exporter) -> &'static str {
     }
 }
 
-/// `GET /export/file?runs=SELECTION&format=FORMAT`.
-pub(crate) async fn file(shared: Shared, Query(wanted): Query<Wanted>) -> Result<Response, Trouble> {
+/// Answers `GET /export/file?runs=SELECTION&format=FORMAT` with the exported file.
+pub(crate) async fn file(
+    shared: SharedServeState,
+    Query(wanted): Query<ExportQuery>,
+) -> Result<Response, HttpError> {
     let exporter = EXPORTERS.iter().find(|exporter| exporter.name == wanted.format).ok_or_else(|| {
-        let known: Vec<&str> = EXPORTERS.iter().map(|exporter| exporter.name).collect();
-        Trouble::wrong(format!("{:?} is no format", wanted.format), format!("there are {}", known.join(", ")))
+        let format_names: Vec<&str> = EXPORTERS.iter().map(|exporter| exporter.name).collect();
+        HttpError::bad_request(
+            format!("{:?} is no format", wanted.format),
+            format!("there are {}", format_names.join(", ")),
+        )
     })?;
     let (pieces, mut come) = mpsc::channel::<Result<Bytes, std::io::Error>>(4);
     let selection = wanted.runs.clone();
@@ -117,30 +126,34 @@ pub(crate) async fn file(shared: Shared, Query(wanted): Query<Wanted>) -> Result
         async move {
             let made = state.read(move |_, repository| {
                 with_report(repository, &wanted.runs, |report| {
-                    let request = Request {
+                    let request = ReportRequest {
                         made_at: dyno_record::now_rfc3339(),
                         chart: wanted.chart.clone(),
-                        ..Request::default()
+                        ..ReportRequest::default()
                     };
                     let mut out = std::io::BufWriter::with_capacity(PIECE, Pieces(pieces.clone()));
                     let written = (exporter.export)(report, &request, &mut out);
                     if let Err(error) = written {
-                        // What is half a file is cut off where the browser sees it.
+                        // The connection breaks, so the browser notices that the file is incomplete.
                         let (Pieces(pieces), _) = out.into_parts();
                         let _ = pieces.blocking_send(Err(std::io::Error::other("the report cannot be made")));
-                        return Err(Trouble::wrong(error.to_string(), ""));
+                        return Err(HttpError::bad_request(error.to_string(), ""));
                     }
-                    out.flush().map_err(|_| Trouble::ended())
+                    out.flush().map_err(|_| HttpError::task_failed())
                 })
             });
             made.await
         }
     });
-    // What fails before its first piece is told as an error, and not as a file.
+    // A failure before the first piece is answered as an error, and not as a file.
     let first = match come.recv().await {
         Some(first @ Ok(_)) => first,
         Some(Err(_)) | None => {
-            return Err(making.await.map_err(|_| Trouble::ended())?.err().unwrap_or_else(Trouble::ended));
+            return Err(making
+                .await
+                .map_err(|_| HttpError::task_failed())?
+                .err()
+                .unwrap_or_else(HttpError::task_failed));
         }
     };
     let rest = stream::unfold((Some(first), come), |(first, mut come)| async move {
@@ -161,7 +174,7 @@ pub(crate) async fn file(shared: Shared, Query(wanted): Query<Wanted>) -> Result
     Ok((headers, Body::from_stream(rest)).into_response())
 }
 
-/// Hands out what is written piece by piece; the writer waits for whoever reads.
+/// Sends written bytes to the response in pieces; the writer waits while the client reads.
 struct Pieces(mpsc::Sender<Result<Bytes, std::io::Error>>);
 
 impl Write for Pieces {

@@ -1,16 +1,17 @@
-//! The form of a plan, made from the one list of its keys.
+//! The form of a plan, generated from the list of plan keys.
 
 use dyno_plan::is_of_method;
-use dyno_plan::keys::{self, Fallback, Key, Kind, Section};
+use dyno_plan::keys::{self, Fallback, PlanKey, PlanKeyKind, PlanSection};
 use maud::{Markup, html};
 
 use crate::allowed;
-use crate::order::{Order, Wrong};
+use crate::order::{FieldError, JobRequest};
 use crate::setup::Setup;
 
-/// Sections that a form shows; a sweep's axes have a field of their own, and targets are the server's.
-fn sections(allow_commands: bool) -> impl Iterator<Item = &'static Section> {
-    let shown = move |section: &&Section| match section.name {
+/// Sections that the form shows. The axes of a sweep have a separate field, and targets come from the
+/// server's list.
+fn sections(allow_commands: bool) -> impl Iterator<Item = &'static PlanSection> {
+    let shown = move |section: &&PlanSection| match section.name {
         "" | "target" => false,
         "hooks" => allow_commands,
         _ => true,
@@ -18,7 +19,7 @@ fn sections(allow_commands: bool) -> impl Iterator<Item = &'static Section> {
     keys::SECTIONS.iter().filter(shown)
 }
 
-/// Keys that most people set; the others are behind a fold.
+/// Keys that most users set; all others are in a collapsed part.
 const USUAL: [&str; 7] = [
     "data.scale",
     "workload.update_pct",
@@ -29,19 +30,19 @@ const USUAL: [&str; 7] = [
     "workload.work_unit",
 ];
 
-/// The fields that most people set.
-pub(crate) fn usual(order: &Order, wrong: &[Wrong]) -> Markup {
+/// The fields of the keys that most users set.
+pub(crate) fn usual(order: &JobRequest, wrong: &[FieldError]) -> Markup {
     let keys = USUAL.iter().filter_map(|path| keys::find(path));
     html! { @for key in keys { (field(key, order, wrong)) } }
 }
 
-/// All the others, section by section.
-pub(crate) fn others(order: &Order, wrong: &[Wrong], setup: &Setup) -> Markup {
+/// The fields of all other keys, section by section.
+pub(crate) fn others(order: &JobRequest, wrong: &[FieldError], setup: &Setup) -> Markup {
     let hosts: Vec<&str> = setup.targets.hosts().map(|(name, _)| name).collect();
-    let is_hosts = |key: &Key| allowed::is_listed_host(key.path);
+    let is_hosts = |key: &PlanKey| allowed::is_listed_host(key.path);
     html! {
         @for section in sections(setup.allow_commands) {
-            @let keys: Vec<&Key> = section.keys.iter().filter(|key| is_shown(key)).collect();
+            @let keys: Vec<&PlanKey> = section.keys.iter().filter(|key| is_shown(key)).collect();
             @if !keys.is_empty() {
                 details open[keys.iter().any(|key| order.set.contains_key(key.path))] {
                     summary { (section.title) }
@@ -59,12 +60,12 @@ pub(crate) fn others(order: &Order, wrong: &[Wrong], setup: &Setup) -> Markup {
     }
 }
 
-fn is_shown(key: &Key) -> bool {
-    !USUAL.contains(&key.path) && !matches!(key.kind, Kind::File(_) | Kind::Folders(_))
+fn is_shown(key: &PlanKey) -> bool {
+    !USUAL.contains(&key.path) && !matches!(key.kind, PlanKeyKind::File(_) | PlanKeyKind::Folders(_))
 }
 
-/// One key.
-fn field(key: &Key, order: &Order, wrong: &[Wrong]) -> Markup {
+/// The field of one key.
+fn field(key: &PlanKey, order: &JobRequest, wrong: &[FieldError]) -> Markup {
     let name = format!("set.{}", key.path);
     let value = order.set.get(key.path).map_or("", String::as_str);
     let help = format!("help-{}", key.path.replace('.', "-"));
@@ -73,18 +74,18 @@ fn field(key: &Key, order: &Order, wrong: &[Wrong]) -> Markup {
         Fallback::None(words) => words,
         Fallback::Required => "",
     };
-    let wrong: Vec<&Wrong> = wrong.iter().filter(|wrong| wrong.field == key.path).collect();
+    let wrong: Vec<&FieldError> = wrong.iter().filter(|wrong| wrong.field == key.path).collect();
     html! {
         div class={"field" (if is_of_method(key.path) { " of-block" } else { "" }) (if wrong.is_empty() { "" } else { " wrong" })} {
             label for=(name) { (key.path) }
             @match &key.kind {
-                Kind::Word(words, _) => {
+                PlanKeyKind::Word(words, _) => {
                     select id=(name) name=(name) aria-describedby=(help) {
                         option value="" { (usual) " (default)" }
                         @for (word, about) in *words { option value=(word) selected[*word == value] title=(about) { (word) } }
                     }
                 }
-                Kind::Flag(_) => {
+                PlanKeyKind::Flag(_) => {
                     select id=(name) name=(name) aria-describedby=(help) {
                         option value="" { (usual) " (default)" }
                         @for word in ["true", "false"] { option value=(word) selected[word == value] { (word) } }
@@ -101,8 +102,8 @@ fn field(key: &Key, order: &Order, wrong: &[Wrong]) -> Markup {
     }
 }
 
-/// What is wrong with a field.
-pub(crate) fn problem(wrong: &Wrong) -> Markup {
+/// The message about a problem with a field.
+pub(crate) fn problem(wrong: &FieldError) -> Markup {
     html! {
         p class="problem" role="alert" {
             @if !wrong.field.is_empty() { strong { (wrong.field) } ": " }
@@ -118,7 +119,7 @@ mod tests {
 
     #[test]
     fn keys_of_the_block_workload_are_marked_in_the_form() {
-        let order = Order::default();
+        let order = JobRequest::default();
         let of_block = |path: &str| {
             let key = keys::find(path).expect("a key");
             field(key, &order, &[]).into_string().contains("class=\"field of-block\"")
@@ -132,8 +133,9 @@ mod tests {
             "workload.mix",
         ];
         assert_eq!(paths.map(of_block), [true, true, true, false, false, false]);
-        // A value that is wrong is shown, whatever workload is chosen.
-        let wrong = Wrong { field: "workload.update_pct".into(), problem: "no".into(), hint: String::new() };
+        // An invalid value is shown even if the chosen workload does not use its key.
+        let wrong =
+            FieldError { field: "workload.update_pct".into(), problem: "no".into(), hint: String::new() };
         let key = keys::find("workload.update_pct").expect("a key");
         let shown = field(key, &order, &[wrong]).into_string();
         assert!(shown.contains("class=\"field of-block wrong\""), "{shown}");

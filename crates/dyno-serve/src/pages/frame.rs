@@ -1,11 +1,11 @@
-//! What is around every page: head, navigation, and the same around a report.
+//! The frame of every page: head and navigation; reports get the same frame.
 
-use dyno_report::html::Frame;
+use dyno_report::html::PageFrame;
 use dyno_report::text::clean;
 use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Views in the navigation: address, name.
+/// Links of the navigation: path and name.
 const VIEWS: [(&str, &str); 6] = [
     ("/", "Runs"),
     ("/new", "New"),
@@ -17,22 +17,22 @@ const VIEWS: [(&str, &str); 6] = [
 
 const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A page. `here` is its address in the navigation.
-pub(crate) fn page(title: &str, here: &str, body: &Markup) -> Markup {
-    page_with(title, here, &html! {}, body)
+/// Creates a page; `current_path` is its path in the navigation.
+pub(crate) fn page(title: &str, current_path: &str, body: &Markup) -> Markup {
+    page_with(title, current_path, &html! {}, body)
 }
 
-/// The same with more in its head, such as a script.
-pub(crate) fn page_with(title: &str, here: &str, head: &Markup, body: &Markup) -> Markup {
+/// Creates a page with additional elements in its head, such as a script.
+pub(crate) fn page_with(title: &str, current_path: &str, head: &Markup, body: &Markup) -> Markup {
     let title = clean(title);
     bare(
         &format!("{title} · Dyno"),
         &html! { (links()) (head) },
-        &html! { (top(here)) main id="main" { h1 { (title) } (body) } },
+        &html! { (top(current_path)) main id="main" { h1 { (title) } (body) } },
     )
 }
 
-/// A page with nothing of ours around it, as for those who are not known yet.
+/// Creates a page without navigation, for users who have not logged in.
 pub(crate) fn bare(title: &str, head: &Markup, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
@@ -42,7 +42,7 @@ pub(crate) fn bare(title: &str, head: &Markup, body: &Markup) -> Markup {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                // Browsers ask for one elsewhere where a page names none.
+                // Without this link, browsers request an icon at another path.
                 link rel="icon" href="data:,";
                 (head)
             }
@@ -58,36 +58,36 @@ fn links() -> Markup {
     }
 }
 
-fn top(here: &str) -> Markup {
+fn top(current_path: &str) -> Markup {
     html! {
         a class="skip" href="#main" { "To the content" }
         nav class="site" aria-label="views" {
             a class="home" href="/" { "Dyno" }
             @for (address, name) in VIEWS {
-                a href=(address) aria-current=[(address == here).then_some("page")] { (name) }
+                a href=(address) aria-current=[(address == current_path).then_some("page")] { (name) }
             }
         }
     }
 }
 
-/// What is put around a report; `here` is its address in the navigation, `actions` stand beneath that.
-pub(crate) fn around(here: &str, actions: &Markup) -> Frame {
+/// Creates the frame around a report: `current_path` is its path in the navigation, `actions` appear below it.
+pub(crate) fn around(current_path: &str, actions: &Markup) -> PageFrame {
     let head = html! { link rel="icon" href="data:,"; (links()) script src="/assets/report.js" defer {} };
-    let top = html! { (top(here)) p id="main" class="actions" { (actions) } };
-    Frame { head: head.into_string(), top: top.into_string() }
+    let top = html! { (top(current_path)) p id="main" class="actions" { (actions) } };
+    PageFrame { head: head.into_string(), top: top.into_string() }
 }
 
-/// Text as a part of an address.
+/// Escapes text for a part of a URL.
 pub(crate) fn escaped(text: &str) -> String {
     utf8_percent_encode(text, KEPT).to_string()
 }
 
-/// `2026-03-21 14:25:01` of a moment.
+/// Formats a time as `2026-03-21 14:25:01`.
 pub(crate) fn moment(rfc3339: &str) -> String {
     clean(rfc3339.get(..19).unwrap_or(rfc3339)).replace('T', " ")
 }
 
-/// Values as a line without axes; what they are stands in `label`.
+/// Draws values as a line without axes; `label` says what they are.
 pub(crate) fn sparkline(values: &[f64], label: &str) -> Markup {
     const WIDTH: f64 = 160.0;
     const HEIGHT: f64 = 34.0;

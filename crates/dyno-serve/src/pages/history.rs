@@ -1,57 +1,62 @@
-//! What became of a measure over the runs of one plan, with the moments at which it changed.
+//! The history of a measure over the runs of one plan, with its change points.
 
 use axum::extract::Query;
 use axum::response::Html;
 use dyno_analyze::number::figure;
 use dyno_analyze::points::Measure;
-use dyno_analyze::trend::{Search, Trend, leading_measure, trend};
+use dyno_analyze::trend::{ChangePointOptions, Trend, leading_measure, trend};
 use dyno_analyze::{number, totals};
 use dyno_campaign::select;
 use dyno_record::{Repository, RunRecord, Unit};
-use dyno_report::chart::{Axis, Chart, Kind, Mark, MarkAt, Point, Quantity, Series};
-use dyno_report::grid::{Cell, Grid, Head};
-use dyno_report::html::{Section, pages_in};
+use dyno_report::chart::{
+    Chart, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind,
+};
+use dyno_report::grid::{Grid, GridCell, GridHead};
+use dyno_report::html::{PageSection, pages_in};
 use dyno_report::text::capital;
 use maud::html;
 use serde::Deserialize;
 
 use super::frame::{self, escaped, moment};
-use crate::reply::Trouble;
-use crate::state::Shared;
+use crate::reply::HttpError;
+use crate::state::SharedServeState;
 
-/// Runs that a history looks at, at most.
+/// Maximum number of runs in a history.
 const RUNS_MAX: usize = 300;
 
-/// Which history.
+/// Which runs and which measure the history shows.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Wanted {
-    /// A run: all of its plan and target. Empty: the latest.
+pub(crate) struct HistoryQuery {
+    /// A run: all runs with its plan and target. Empty: those of the latest run.
     like: String,
-    /// Or these runs, whatever their plans.
+    /// Alternatively these runs, whatever their plans are.
     runs: String,
-    /// The measure; empty: the leading one.
+    /// The measure; empty for the leading measure of the plan.
     metric: String,
 }
 
-/// `GET /history?like=RUN&metric=MEASURE`.
-pub(crate) async fn page(shared: Shared, Query(wanted): Query<Wanted>) -> Result<Html<String>, Trouble> {
-    let asked = wanted.clone();
+/// Answers `GET /history?like=RUN&metric=MEASURE` with the page of a trend.
+pub(crate) async fn page(
+    shared: SharedServeState,
+    Query(wanted): Query<HistoryQuery>,
+) -> Result<Html<String>, HttpError> {
+    let request = wanted.clone();
     let made = shared.read(move |_, repository| {
         if repository.list(&dyno_record::Filter { limit: Some(1), ..Default::default() })?.is_empty() {
             return Ok(None);
         }
-        found(repository, &wanted).map(Some)
+        load_trend(repository, &wanted).map(Some)
     });
     let Some(trend) = made.await? else {
         let body = html! { section id="answer" class="none" { p class="line" { "There are no runs yet." } } };
         return Ok(Html(frame::page("History", "/history", &body).into_string()));
     };
-    Ok(Html(show(&asked, &trend)))
+    Ok(Html(show(&request, &trend)))
 }
 
-/// The trend that is wanted.
-pub(crate) fn found(repository: &Repository, wanted: &Wanted) -> Result<Trend, Trouble> {
+/// Computes the requested trend.
+pub(crate) fn load_trend(repository: &Repository, wanted: &HistoryQuery) -> Result<Trend, HttpError> {
     let like = if wanted.like.is_empty() { "last" } else { &wanted.like };
     let records = match wanted.runs.as_str() {
         "" => select::like(repository, like, RUNS_MAX)?,
@@ -63,14 +68,14 @@ pub(crate) fn found(repository: &Repository, wanted: &Wanted) -> Result<Trend, T
         "" => leading_measure(&latest),
         metric => metric,
     };
-    // Fewer shuffles than at a terminal: somebody waits for the page.
-    Ok(trend(&latest, metric, &Search { shuffles: 199, ..Search::default() }))
+    // Fewer permutations than on the command line, because a user waits for the page.
+    Ok(trend(&latest, metric, &ChangePointOptions { shuffles: 199, ..ChangePointOptions::default() }))
 }
 
-/// Names of runs that are told of those without a place.
+/// Maximum number of run names listed for each reason why runs are left out.
 const NAMED_MAX: usize = 5;
 
-fn show(wanted: &Wanted, trend: &Trend) -> String {
+fn show(wanted: &HistoryQuery, trend: &Trend) -> String {
     let query = format!(
         "like={}&runs={}&metric={}",
         escaped(&wanted.like),
@@ -95,19 +100,19 @@ fn show(wanted: &Wanted, trend: &Trend) -> String {
     let mut lines: Vec<String> = trend.words().iter().map(|line| capital(line)).collect();
     lines.extend(trend.others.iter().chain(&trend.notes).cloned());
     lines.extend(left_out(&trend.left_out));
-    let section = Section {
+    let section = PageSection {
         title: "Run by run".into(),
         lines,
         charts: chart(trend).into_iter().collect(),
         grids: vec![("Runs".into(), table(trend))],
-        ..Section::default()
+        ..PageSection::default()
     };
     let title = format!("History of {}", label(&trend.measure));
     let about = format!("{} runs of one plan and target", number::count(trend.points.len() as u64));
     pages_in(Some(&frame::around("/history", &actions)), &title, &about, &[section])
 }
 
-/// Runs without a place in it, those of one reason together.
+/// Lists the runs that are left out, grouped by reason.
 fn left_out(runs: &[(String, String)]) -> Vec<String> {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (run, why) in runs {
@@ -116,7 +121,7 @@ fn left_out(runs: &[(String, String)]) -> Vec<String> {
             None => reasons.push((why, vec![run])),
         }
     }
-    let one = |(why, names): &(&str, Vec<&str>)| match names.as_slice() {
+    let describe_group = |(why, names): &(&str, Vec<&str>)| match names.as_slice() {
         [only] => format!("Left out: {only}, {why}."),
         many => {
             let more = if many.len() > NAMED_MAX { ", …" } else { "" };
@@ -124,14 +129,14 @@ fn left_out(runs: &[(String, String)]) -> Vec<String> {
             format!("{} runs are left out, {why}: {named}{more}.", number::count(many.len() as u64))
         }
     };
-    reasons.iter().map(one).collect()
+    reasons.iter().map(describe_group).collect()
 }
 
 fn label(measure: &str) -> &str {
     Measure::find(measure).map_or(measure, |measure| measure.label)
 }
 
-/// Each run a place, in the order of time, and a line where it changed.
+/// Draws the runs in order of time, with a line at each change point.
 fn chart(trend: &Trend) -> Option<Chart> {
     if trend.points.len() < 2 {
         return None;
@@ -143,11 +148,15 @@ fn chart(trend: &Trend) -> Option<Chart> {
     };
     let points = trend.points.iter().enumerate().map(|(at, point)| {
         let hover = format!("{}, {}: {}", point.run, moment(&point.started_at), figure(point.value));
-        Point { hover, ..Point::at((at + 1) as f64, point.value) }
+        ChartPoint { hover, ..ChartPoint::at((at + 1) as f64, point.value) }
     });
-    let series =
-        Series { name: label(&trend.measure).into(), kind: Kind::Line, style: 0, points: points.collect() };
-    let marks = trend.changes.iter().map(|change| Mark {
+    let series = ChartSeries {
+        name: label(&trend.measure).into(),
+        kind: SeriesKind::Line,
+        style: 0,
+        points: points.collect(),
+    };
+    let marks = trend.changes.iter().map(|change| ChartMark {
         name: format!("changed {}", moment(&change.started_at)),
         at: MarkAt::X(change.at as f64 + 0.5),
     });
@@ -156,8 +165,8 @@ fn chart(trend: &Trend) -> Option<Chart> {
         title: format!("{} run by run", label(&trend.measure)),
         about: "Each run of the plan in the order of time; dashed lines are the moments at which it changed."
             .into(),
-        x: Axis::linear("run", Quantity::Plain("")),
-        y: Axis::linear(label(&trend.measure), quantity),
+        x: ChartAxis::linear("run", Quantity::Plain("")),
+        y: ChartAxis::linear(label(&trend.measure), quantity),
         series: vec![series],
         marks: marks.collect(),
     })
@@ -166,11 +175,11 @@ fn chart(trend: &Trend) -> Option<Chart> {
 fn table(trend: &Trend) -> Grid {
     let unit = trend.unit.map_or("", Unit::name);
     let mut grid = Grid::new(vec![
-        Head::figures("#", ""),
-        Head::tight("run"),
-        Head::tight("started"),
-        Head::figures(label(&trend.measure), unit),
-        Head::text("changed"),
+        GridHead::figures("#", ""),
+        GridHead::tight("run"),
+        GridHead::tight("started"),
+        GridHead::figures(label(&trend.measure), unit),
+        GridHead::text("changed"),
     ]);
     for (at, point) in trend.points.iter().enumerate() {
         let change = trend.changes.iter().find(|change| change.at == at);
@@ -184,7 +193,7 @@ fn table(trend: &Trend) -> Grid {
             dyno_analyze::whose::mark(figure(point.value), point.marked),
             change,
         ];
-        grid.row(cells.iter().map(|text| Cell::text(text)).collect());
+        grid.row(cells.iter().map(|text| GridCell::text(text)).collect());
     }
     grid
 }

@@ -1,4 +1,4 @@
-//! Everything there is: cards, filters, two to be compared.
+//! The home page: cards of all runs and campaigns, filters, and the selection of two for a comparison.
 
 use axum::extract::Query;
 use axum::response::Html;
@@ -7,11 +7,11 @@ use dyno_report::text::clean;
 use maud::{Markup, html};
 
 use super::frame::{self, escaped, moment};
-use crate::cards::{self, Card, Cards, Wanted};
-use crate::reply::Trouble;
-use crate::state::Shared;
+use crate::cards::{self, Card, CardFilterQuery, Cards};
+use crate::reply::HttpError;
+use crate::state::SharedServeState;
 
-/// Kinds that a filter offers: value, words.
+/// Kinds that the filter offers: value and label.
 pub(crate) const KINDS: [(&str, &str); 7] = [
     ("run", "single runs"),
     ("sweep", "sweeps"),
@@ -24,9 +24,12 @@ pub(crate) const KINDS: [(&str, &str); 7] = [
 
 const STATES: [&str; 7] = ["running", "valid", "invalid", "interrupted", "failed", "imported", "done"];
 
-/// `GET /`.
-pub(crate) async fn page(shared: Shared, Query(wanted): Query<Wanted>) -> Result<Html<String>, Trouble> {
-    let asked = wanted.clone();
+/// Answers `GET /` with the home page.
+pub(crate) async fn page(
+    shared: SharedServeState,
+    Query(wanted): Query<CardFilterQuery>,
+) -> Result<Html<String>, HttpError> {
+    let request = wanted.clone();
     let made = shared.read(move |state, repository| {
         let cards = cards::cards(state, repository, &wanted)?;
         let listed = state.store.listed(repository)?;
@@ -38,14 +41,14 @@ pub(crate) async fn page(shared: Shared, Query(wanted): Query<Wanted>) -> Result
         @if open > 0 {
             p class="note" { a href="/jobs" { (open) " started here and not over" } }
         }
-        (filters(&asked, &variants, &tags))
-        (results(&asked, &cards))
+        (filters(&request, &variants, &tags))
+        (results(&request, &cards))
     };
     let head = html! { script src="/assets/home.js" defer {} };
     Ok(Html(frame::page_with("Runs", "/", &head, &body).into_string()))
 }
 
-fn filters(wanted: &Wanted, variants: &[String], tags: &[String]) -> Markup {
+fn filters(wanted: &CardFilterQuery, variants: &[String], tags: &[String]) -> Markup {
     let kinds: Vec<(String, String)> =
         KINDS.iter().map(|(value, words)| ((*value).into(), (*words).into())).collect();
     let same = |names: &[String]| names.iter().map(|name| (name.clone(), name.clone())).collect::<Vec<_>>();
@@ -76,24 +79,24 @@ fn select(label: &str, name: &str, chosen: &str, options: &[(String, String)]) -
     }
 }
 
-fn results(wanted: &Wanted, found: &Cards) -> Markup {
+fn results(wanted: &CardFilterQuery, card_page: &Cards) -> Markup {
     html! {
-        @if found.runs == 0 {
+        @if card_page.runs == 0 {
             section id="answer" class="none" {
                 p class="line" { "There are no runs yet." }
                 p { a href="/new" { "Start one" } ", or run " code { "dyno run" } " at a terminal with the same repository." }
             }
-        } @else if found.cards.is_empty() {
+        } @else if card_page.cards.is_empty() {
             section id="answer" class="none" { p class="line" { "Nothing fits." } p { a href="/" { "Show all" } } }
         } @else {
             form id="pick" method="get" action="/compare" {
                 p class="bar" {
-                    span { (count(found.found as u64)) @if found.found == 1 { " card; " } @else { " cards; " } "the repository holds " (count(found.runs as u64)) @if found.runs == 1 { " run" } @else { " runs" } }
+                    span { (count(card_page.found as u64)) @if card_page.found == 1 { " card; " } @else { " cards; " } "the repository holds " (count(card_page.runs as u64)) @if card_page.runs == 1 { " run" } @else { " runs" } }
                     button type="submit" { "Compare the ticked" }
                 }
-                ul class="cards" { @for card in &found.cards { li { (self::card(card)) } } }
+                ul class="cards" { @for card in &card_page.cards { li { (self::card(card)) } } }
             }
-            (pager(wanted, found))
+            (pager(wanted, card_page))
         }
     }
 }
@@ -126,14 +129,14 @@ fn card(card: &Card) -> Markup {
     }
 }
 
-/// Where a card leads.
+/// Returns the path of the page that a card links to.
 pub(crate) fn address(card: &Card) -> String {
-    let of = if matches!(card.kind.as_str(), "run" | "import" | "watch" | "component") {
+    let section = if matches!(card.kind.as_str(), "run" | "import" | "watch" | "component") {
         "runs"
     } else {
         "sweeps"
     };
-    format!("/{of}/{}", escaped(&card.id))
+    format!("/{section}/{}", escaped(&card.id))
 }
 
 fn title(card: &Card) -> String {
@@ -141,7 +144,7 @@ fn title(card: &Card) -> String {
     clean(&database)
 }
 
-fn pager(wanted: &Wanted, found: &Cards) -> Markup {
+fn pager(wanted: &CardFilterQuery, card_page: &Cards) -> Markup {
     let to = |page: usize| {
         let fields = [
             ("q", &wanted.q),
@@ -156,11 +159,11 @@ fn pager(wanted: &Wanted, found: &Cards) -> Markup {
         address
     };
     html! {
-        @if found.pages > 1 {
+        @if card_page.pages > 1 {
             nav class="pager" aria-label="pages" {
-                @if found.page > 1 { a href=(to(found.page - 1)) rel="prev" { "Newer" } }
-                span { "page " (found.page) " of " (found.pages) }
-                @if found.page < found.pages { a href=(to(found.page + 1)) rel="next" { "Older" } }
+                @if card_page.page > 1 { a href=(to(card_page.page - 1)) rel="prev" { "Newer" } }
+                span { "page " (card_page.page) " of " (card_page.pages) }
+                @if card_page.page < card_page.pages { a href=(to(card_page.page + 1)) rel="next" { "Older" } }
             }
         }
     }

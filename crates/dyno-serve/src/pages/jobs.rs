@@ -1,19 +1,19 @@
-//! Jobs that were started on this server, with their status.
+//! The list of jobs started on this server, with their states.
 
 use axum::response::Html;
 use dyno_report::text::clean;
 use maud::{Markup, html};
 
 use super::frame::{self, moment};
-use crate::jobs::{Job, JobState};
-use crate::reply::Trouble;
-use crate::state::Shared;
+use crate::jobs::{JobState, ServeJob};
+use crate::reply::HttpError;
+use crate::state::SharedServeState;
 
-/// Jobs that are listed; the others are found by their runs.
+/// Maximum number of jobs listed; older ones are found through their runs.
 const SHOWN_MAX: usize = 200;
 
-/// `GET /jobs`.
-pub(crate) async fn page(shared: Shared) -> Result<Html<String>, Trouble> {
+/// Answers `GET /jobs` with the list of jobs.
+pub(crate) async fn page(shared: SharedServeState) -> Result<Html<String>, HttpError> {
     let jobs = shared.jobs.all();
     let body = html! {
         @if jobs.is_empty() {
@@ -26,7 +26,7 @@ pub(crate) async fn page(shared: Shared) -> Result<Html<String>, Trouble> {
     Ok(Html(frame::page("Jobs", "/jobs", &body).into_string()))
 }
 
-fn table(jobs: &[Job]) -> Markup {
+fn table(jobs: &[ServeJob]) -> Markup {
     html! {
         div class="scroll" tabindex="0" role="region" aria-label="started here" {
             table {
@@ -48,7 +48,7 @@ fn table(jobs: &[Job]) -> Markup {
     }
 }
 
-/// How a job stands, as a word with a colour.
+/// Shows the state of a job as a colored word.
 pub(crate) fn badge(state: JobState) -> Markup {
     let tone = match state {
         JobState::Done => "good",

@@ -1,6 +1,7 @@
-//! Something that was started here, while it runs and after.
+//! The page of a job, while it runs and afterwards.
 //!
-//! Everything stands on the page as it was when it was asked for; a script moves it, and without one the page asks again.
+//! The page contains the state at the time of the request. A script updates it; without scripts the page
+//! reloads itself.
 
 use axum::Extension;
 use axum::extract::Path;
@@ -12,22 +13,22 @@ use maud::{Markup, html};
 
 use super::frame::{self, escaped, moment};
 use super::jobs::badge;
-use crate::jobs::{Job, JobState, Kind, Progress, RunSeen, Start, Steering, StepSeen};
-use crate::reply::Trouble;
+use crate::jobs::{JobKind, JobProgress, JobRunShown, JobStart, JobState, JobStepShown, ServeJob, Steering};
+use crate::reply::HttpError;
 use crate::roles::Caller;
-use crate::state::Shared;
+use crate::state::SharedServeState;
 
-/// Lines of what its processes said; what a look at a target says is all there is of it.
+/// Maximum number of output lines shown; for a check and a proof, the output is the only result.
 const TALK: usize = 12;
 const TALK_OF_CHECK: usize = 100;
 
-/// `GET /jobs/ID`.
+/// Answers `GET /jobs/ID` with the page of a job.
 pub(crate) async fn page(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<Html<String>, Trouble> {
-    let job = shared.jobs.get(&id).ok_or_else(|| Trouble::none(format!("there is no job {id}")))?;
+) -> Result<Html<String>, HttpError> {
+    let job = shared.jobs.get(&id).ok_or_else(|| HttpError::not_found(format!("there is no job {id}")))?;
     let progress = shared.jobs.feed(&job).progress();
     let over = job.state.is_over();
     let head = html! {
@@ -55,19 +56,19 @@ pub(crate) async fn page(
     Ok(Html(frame::page_with(&title, "/jobs", &head, &body).into_string()))
 }
 
-fn state(shared: &Shared, caller: &Caller, job: &Job, progress: &Progress) -> Markup {
+fn state(shared: &SharedServeState, caller: &Caller, job: &ServeJob, progress: &JobProgress) -> Markup {
     let before = shared.jobs.before(job);
     let may_control = !shared.setup.read_only && caller.controls(job.started_by.as_deref());
     html! {
         section id="answer" class=[(job.state != JobState::Done && job.state.is_over()).then_some("none")] {
-            p class="line" { span id="state" { (badge(job.state)) } " " span id="says" { (shared.jobs.refusal(job).map_or_else(|| says(job, progress, before), str::to_owned)) } }
+            p class="line" { span id="state" { (badge(job.state)) } " " span id="says" { (shared.jobs.refusal(job).map_or_else(|| status_text(job, progress, before), str::to_owned)) } }
             @if let Some(starter) = &job.started_by { p class="dim" { "Started by " (clean(starter)) } }
             @if !progress.targets.is_empty() { p class="dim" { (clean(&progress.targets)) } }
             p class="actions" {
                 @if let Some(run) = progress.stored.last().filter(|_| job.state.is_over()) {
                     a class="go" href={"/runs/" (escaped(&run.told.id))} { "The run" } " "
                 }
-                @if let Some(sweep) = &progress.sweep { a class="go" href={"/sweeps/" (escaped(sweep))} { @if job.kind == Kind::Study { "The study " } @else { "All runs of " } (clean(sweep)) } }
+                @if let Some(sweep) = &progress.sweep { a class="go" href={"/sweeps/" (escaped(sweep))} { @if job.kind == JobKind::Study { "The study " } @else { "All runs of " } (clean(sweep)) } }
             }
             @if !job.state.is_over() && may_control {
                 form method="post" action={"/jobs/" (job.id) "/stop"} {
@@ -89,21 +90,21 @@ fn state(shared: &Shared, caller: &Caller, job: &Job, progress: &Progress) -> Ma
     }
 }
 
-/// What stopping it does.
-fn stop_words(kind: Kind) -> &'static str {
+/// Label of the button that stops a job.
+fn stop_words(kind: JobKind) -> &'static str {
     match kind {
-        Kind::Study => "Stop, put everything back, and keep what was measured",
-        Kind::Watch => "Stop, and keep what was seen",
+        JobKind::Study => "Stop, put everything back, and keep what was measured",
+        JobKind::Watch => "Stop, and keep what was seen",
         _ => "Stop, and keep what was measured",
     }
 }
 
-/// What may be asked of runs that belong together, with the words on the buttons.
-fn steerings(job: &Job, progress: &Progress) -> Option<Vec<(Steering, &'static str)>> {
+/// Returns the requests that control the job's campaign, with the labels of their buttons.
+fn steerings(job: &ServeJob, progress: &JobProgress) -> Option<Vec<(Steering, &'static str)>> {
     if job.state != JobState::Running
         || progress.sweep.is_none()
         || !progress.is_reached
-        || matches!(job.kind, Kind::Soak | Kind::Study)
+        || matches!(job.kind, JobKind::Soak | JobKind::Study)
     {
         return None;
     }
@@ -117,29 +118,34 @@ fn steerings(job: &Job, progress: &Progress) -> Option<Vec<(Steering, &'static s
     Some(words)
 }
 
-/// `POST /jobs/ID/steer/WORD`.
+/// Answers `POST /jobs/ID/steer/WORD`, and redirects to the job.
 pub(crate) async fn steer(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
     Path((id, word)): Path<(String, String)>,
-) -> Result<Redirect, Trouble> {
+) -> Result<Redirect, HttpError> {
     steered(&shared, &caller, &id, &word)?;
     Ok(Redirect::to(&format!("/jobs/{}", escaped(&id))))
 }
 
-/// Asks what `word` says of the runs of the job `id`.
-pub(crate) fn steered(shared: &Shared, caller: &Caller, id: &str, word: &str) -> Result<(), Trouble> {
-    let word = Steering::from_name(word).ok_or_else(|| Trouble::none("that cannot be asked"))?;
+/// Sends the request `word` to the campaign of the job `id`.
+pub(crate) fn steered(
+    shared: &SharedServeState,
+    caller: &Caller,
+    id: &str,
+    word: &str,
+) -> Result<(), HttpError> {
+    let word = Steering::from_name(word).ok_or_else(|| HttpError::not_found("that cannot be asked"))?;
     controlled(shared, caller, id)?;
     Ok(shared.jobs.steer(id, word)?)
 }
 
-/// What goes on, in words.
-fn says(job: &Job, progress: &Progress, before: usize) -> String {
+/// Describes the current state in words.
+fn status_text(job: &ServeJob, progress: &JobProgress, before: usize) -> String {
     match job.state {
         JobState::Queued if before == 1 => "waits until one before it on this target is over".into(),
         JobState::Queued => format!("waits until {before} before it on this target are over"),
-        JobState::Running => running(progress),
+        JobState::Running => progress_text(progress),
         JobState::Done => "finished".into(),
         JobState::Doubtful => "finished; some runs do not count".into(),
         JobState::Stopped => "stopped; what was measured is stored".into(),
@@ -148,7 +154,7 @@ fn says(job: &Job, progress: &Progress, before: usize) -> String {
     }
 }
 
-fn running(progress: &Progress) -> String {
+fn progress_text(progress: &JobProgress) -> String {
     let mut parts = Vec::new();
     if let Some(why) = &progress.away {
         parts.push(format!("the database is away: {}", clean(why)));
@@ -157,8 +163,8 @@ fn running(progress: &Progress) -> String {
         parts.push("rests before the next run".to_owned());
     }
     if let Some(next) = &progress.next {
-        let of = progress.of.map_or_else(String::new, |of| format!(" of {of}"));
-        parts.push(format!("run {}{of}", next.number));
+        let of_total = progress.of.map_or_else(String::new, |of| format!(" of {of}"));
+        parts.push(format!("run {}{of_total}", next.number));
     }
     if !progress.phase.is_empty() {
         parts.push(progress.phase.clone());
@@ -176,17 +182,17 @@ fn running(progress: &Progress) -> String {
     if parts.is_empty() { "begins".into() } else { parts.join(", ") }
 }
 
-/// Figures of the last interval that is over.
-fn strip(job: &Job, progress: &Progress) -> Markup {
+/// The figures of the last complete interval.
+fn strip(job: &ServeJob, progress: &JobProgress) -> Markup {
     let last = progress.last.as_ref().filter(|_| job.state == JobState::Running);
     let rate = last.filter(|last| last.seconds > 0.0).map(|last| last.ops as f64 / last.seconds);
     let time = |us: Option<f64>| us.map_or_else(|| optional(None), time_us);
     let cpu = last.and_then(|last| last.metrics.get("cpu_busy_pct").copied());
-    if job.kind == Kind::Watch {
+    if job.kind == JobKind::Watch {
         return watch_strip(job, progress);
     }
     html! {
-        @if job.state == JobState::Running && !matches!(job.kind, Kind::Calibrate) {
+        @if job.state == JobState::Running && !matches!(job.kind, JobKind::Calibrate) {
             dl class="strip" aria-label="the last interval that is over" {
                 div { dt { "operations/s" } dd data-live="rate" { (rate.map_or_else(|| optional(None), figure)) } }
                 div { dt { "p50" } dd data-live="p50" { (time(last.and_then(|last| last.p50_us))) } }
@@ -201,8 +207,8 @@ fn strip(job: &Job, progress: &Progress) -> Markup {
     }
 }
 
-/// The same of a database that is only looked at.
-fn watch_strip(job: &Job, progress: &Progress) -> Markup {
+/// The figures of the last interval of an observed database.
+fn watch_strip(job: &ServeJob, progress: &JobProgress) -> Markup {
     let last = progress.watched.as_ref().filter(|_| progress.away.is_none());
     let metric = |name: &str| last.and_then(|last| last.metrics.get(name).copied());
     let shown = [
@@ -223,14 +229,14 @@ fn watch_strip(job: &Job, progress: &Progress) -> Markup {
     }
 }
 
-/// The charts as figures; a script fills it.
-fn intervals(kind: Kind) -> Markup {
+/// Empty charts, which a script fills.
+fn intervals(kind: JobKind) -> Markup {
     const COUNTED: [&str; 4] = ["CPU busy, %", "physical reads/s", "redo, kB/s", "commits/s"];
-    let own: &[&str] = match kind {
-        Kind::Watch => &["s in the watch", "sessions at work"],
+    let kind_heads: &[&str] = match kind {
+        JobKind::Watch => &["s in the watch", "sessions at work"],
         _ => &["s in the window", "operations/s", "p50", "p99", "max"],
     };
-    let heads = own.iter().chain(&COUNTED);
+    let heads = kind_heads.iter().chain(&COUNTED);
     html! {
         details id="intervals" {
             summary { "The last 30 intervals as a table" }
@@ -241,8 +247,8 @@ fn intervals(kind: Kind) -> Markup {
     }
 }
 
-/// What the audit has found so far.
-fn so_far(progress: &Progress) -> String {
+/// What the audit has found so far, in words.
+fn so_far(progress: &JobProgress) -> String {
     match (progress.looks, progress.found.as_slice()) {
         (0, _) => "nothing was looked at yet".into(),
         (looks, []) => format!("{} snapshots compared, nothing changed", count(looks)),
@@ -250,8 +256,8 @@ fn so_far(progress: &Progress) -> String {
     }
 }
 
-/// Runs of several, in the order in which they ended.
-fn grid(progress: &Progress) -> Markup {
+/// A table of the campaign's finished runs, in the order in which they ended.
+fn grid(progress: &JobProgress) -> Markup {
     let keys: Vec<&str> = progress
         .ended
         .iter()
@@ -281,17 +287,17 @@ fn grid(progress: &Progress) -> Markup {
     }
 }
 
-fn row(step: &StepSeen) -> Markup {
-    let told = step.run.as_ref().map(|run| &run.told);
+fn row(step: &JobStepShown) -> Markup {
+    let result = step.run.as_ref().map(|run| &run.told);
     html! {
         tr {
-            td class="n" { @if let Some(told) = told { a href={"/runs/" (escaped(&told.id))} { (step.number) } } @else { (step.number) } }
+            td class="n" { @if let Some(told) = result { a href={"/runs/" (escaped(&told.id))} { (step.number) } } @else { (step.number) } }
             @for (_, value) in &step.settings { td class="n" { (clean(value)) } }
             td class="n" { (step.repeat) @if let Some(side) = &step.side { " " (clean(side)) } }
-            td class="n" { (optional(told.and_then(|told| told.ops_per_s))) }
-            td class="n" { (told.and_then(|told| told.p99_us).map_or_else(|| optional(None), time_us)) }
+            td class="n" { (optional(result.and_then(|told| told.ops_per_s))) }
+            td class="n" { (result.and_then(|told| told.p99_us).map_or_else(|| optional(None), time_us)) }
             td {
-                @if let Some(told) = told { (told.status.words()) }
+                @if let Some(told) = result { (told.status.words()) }
                 @else if let Some(failed) = &step.failed { (clean(failed)) }
                 @else { "under way" }
             }
@@ -299,10 +305,10 @@ fn row(step: &StepSeen) -> Markup {
     }
 }
 
-/// What the audits of stored runs doubt.
-fn audit(progress: &Progress) -> Markup {
+/// The doubtful audit checks of stored runs.
+fn audit(progress: &JobProgress) -> Markup {
     html! {
-        @if let Some(RunSeen { told }) = progress.stored.last() {
+        @if let Some(JobRunShown { told }) = progress.stored.last() {
             section id="audit" {
                 h2 { "Audit of the last run" }
                 p { (told.passed) " checks passed" @if told.doubts.is_empty() { "." } @else { ", " (told.doubts.len()) " did not:" } }
@@ -318,10 +324,10 @@ fn audit(progress: &Progress) -> Markup {
     }
 }
 
-fn about(shared: &Shared, job: &Job) -> Markup {
-    // Of a look and of a proof this is all there is.
-    let is_all = matches!(job.kind, Kind::Check | Kind::Prove);
-    let talk = shared.jobs.talk(job, if is_all { TALK_OF_CHECK } else { TALK });
+fn about(shared: &SharedServeState, job: &ServeJob) -> Markup {
+    // The output of a check and of a proof is their only result.
+    let is_all = matches!(job.kind, JobKind::Check | JobKind::Prove);
+    let talk = shared.jobs.output_tail(job, if is_all { TALK_OF_CHECK } else { TALK });
     html! {
         section id="about" {
             h2 { "What was started" }
@@ -342,72 +348,74 @@ fn clean_lines(text: &str) -> String {
     text.lines().map(|line| clean(line) + "\n").collect()
 }
 
-/// Where a password is, is the server's own business.
+/// Removes the lines that locate the password, which only the server needs.
 fn without_secrets(plan: &str) -> String {
     let is_own = |line: &&str| !line.starts_with("password_");
     plan.lines().filter(is_own).map(|line| format!("{line}\n")).collect()
 }
 
-/// `POST /jobs/ID/stop`.
+/// Answers `POST /jobs/ID/stop`, and redirects to the job.
 pub(crate) async fn stop(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<Redirect, Trouble> {
+) -> Result<Redirect, HttpError> {
     stopped(&shared, &caller, &id)?;
     Ok(Redirect::to(&format!("/jobs/{}", escaped(&id))))
 }
 
 /// Asks the job `id` to stop.
-pub(crate) fn stopped(shared: &Shared, caller: &Caller, id: &str) -> Result<(), Trouble> {
+pub(crate) fn stopped(shared: &SharedServeState, caller: &Caller, id: &str) -> Result<(), HttpError> {
     controlled(shared, caller, id)?;
     Ok(shared.jobs.stop(id)?)
 }
 
-/// The job `id`, where the caller may control it.
-fn controlled(shared: &Shared, caller: &Caller, id: &str) -> Result<Job, Trouble> {
-    let job = shared.jobs.get(id).ok_or_else(|| Trouble::none(format!("there is no job {id}")))?;
+/// Returns the job `id` if the caller may control it.
+fn controlled(shared: &SharedServeState, caller: &Caller, id: &str) -> Result<ServeJob, HttpError> {
+    let job = shared.jobs.get(id).ok_or_else(|| HttpError::not_found(format!("there is no job {id}")))?;
     if !caller.controls(job.started_by.as_deref()) {
         let starter = job.started_by.as_deref().unwrap_or("somebody else");
         let problem = format!("job {id} was started by {starter}");
-        return Err(Trouble::refused(problem, "its starter or an administrator can do this"));
+        return Err(HttpError::forbidden(problem, "its starter or an administrator can do this"));
     }
     Ok(job)
 }
 
-fn is_resumable(job: &Job, progress: &Progress) -> bool {
-    let ended = matches!(job.state, JobState::Stopped | JobState::Interrupted | JobState::Failed);
-    ended && matches!(job.kind, Kind::Sweep | Kind::Suite | Kind::Study) && progress.sweep.is_some()
+fn is_resumable(job: &ServeJob, progress: &JobProgress) -> bool {
+    let has_ended = matches!(job.state, JobState::Stopped | JobState::Interrupted | JobState::Failed);
+    has_ended
+        && matches!(job.kind, JobKind::Sweep | JobKind::Suite | JobKind::Study)
+        && progress.sweep.is_some()
 }
 
-/// `POST /jobs/ID/resume`: a sweep, suite or study goes on where it stopped.
+/// Answers `POST /jobs/ID/resume`: a sweep, suite or study continues where it stopped.
 pub(crate) async fn resume(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<Redirect, Trouble> {
+) -> Result<Redirect, HttpError> {
     Ok(Redirect::to(&format!("/jobs/{}", resumed(&shared, &caller, &id)?.id)))
 }
 
-/// Starts what goes on with the job `id`.
-pub(crate) fn resumed(shared: &Shared, caller: &Caller, id: &str) -> Result<Job, Trouble> {
+/// Starts a new job that continues the job `id`.
+pub(crate) fn resumed(shared: &SharedServeState, caller: &Caller, id: &str) -> Result<ServeJob, HttpError> {
     let job = controlled(shared, caller, id)?;
     let setup = shared.setup_for(caller);
     let progress = shared.jobs.feed(&job).progress();
     let Some(sweep) = progress.sweep.clone().filter(|_| is_resumable(&job, &progress)) else {
-        return Err(Trouble::wrong(
-            "there is nothing to go on with",
+        return Err(HttpError::bad_request(
+            "there is nothing to resume",
             "a sweep, a suite or a study that was stopped goes on",
         ));
     };
     if job.runs_commands && !setup.allow_commands {
-        return Err(Trouble::refused(
+        return Err(HttpError::forbidden(
             "the job runs commands: the server has to be started with --allow-commands, and only administrators start them",
             "resume it at a terminal; `dyno study resume` also restores what a study changed",
         ));
     }
     let (mut step, command) = match job.kind {
-        Kind::Study => (
+        JobKind::Study => (
             vec!["study".to_owned(), "resume".to_owned(), sweep.clone()],
             format!("dyno study resume {sweep}"),
         ),
@@ -420,7 +428,7 @@ pub(crate) fn resumed(shared: &Shared, caller: &Caller, id: &str) -> Result<Job,
     if setup.allow_commands {
         step.push("--allow-hooks".into());
     }
-    let start = Start {
+    let start = JobStart {
         kind: job.kind,
         target: job.target.clone(),
         place: job.place.clone(),

@@ -1,4 +1,4 @@
-//! One file for each view; each shows what its twin under `/api/v1` says.
+//! The pages, one file for each view; each shows the same content as its path under `/api/v1`.
 
 pub(crate) mod awr;
 pub(crate) mod awr_diff;

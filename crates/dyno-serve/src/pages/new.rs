@@ -1,4 +1,4 @@
-//! Starting something: a form made from the plan's keys, checked before anything runs.
+//! The page that starts a job: a form generated from the plan keys, which is checked before anything runs.
 
 use std::time::{Duration, Instant};
 
@@ -16,57 +16,57 @@ use serde::Deserialize;
 use super::form::{self, problem};
 use super::frame;
 use super::jobs::badge;
-use crate::jobs::{Job, JobState, Kind};
-use crate::order::{Made, Order, PARTS, PROOFS, Wrong};
-use crate::reply::Trouble;
+use crate::jobs::{JobKind, JobState, ServeJob};
+use crate::order::{FieldError, JobRequest, PARTS, PROOFS, PreparedJob};
+use crate::reply::HttpError;
 use crate::roles::Caller;
 use crate::setup::Setup;
-use crate::state::Shared;
+use crate::state::SharedServeState;
 
-/// The longest wait for a look at the target, and how often it is asked whether that has ended.
+/// Longest wait for a check of the target, and how often its state is polled.
 const LOOK_MAX: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The form's name: what agrees to commands stands beside these and belongs to it.
+/// The id of the form. The checkbox that confirms commands is outside the form and refers to it.
 const FORM: &str = "plan";
 
-/// Lines that are shown of it.
+/// Maximum number of output lines of the check that are shown.
 const LOOK_LINES: usize = 100;
 
-/// What a link may choose beforehand.
+/// The values that a link can preselect.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Chosen {
+pub(crate) struct NewPageQuery {
     ready: String,
     workload: String,
     target: String,
     kind: String,
 }
 
-/// `GET /new`.
+/// Answers `GET /new` with the empty or preselected form.
 pub(crate) async fn page(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
-    Query(chosen): Query<Chosen>,
-) -> Result<Html<String>, Trouble> {
-    let kind = Kind::from_name(&chosen.kind).unwrap_or(Kind::Run);
-    let Chosen { ready, workload, target, .. } = chosen;
-    let order = Order { kind, ready, workload, target, ..Order::default() };
+    Query(chosen): Query<NewPageQuery>,
+) -> Result<Html<String>, HttpError> {
+    let kind = JobKind::from_name(&chosen.kind).unwrap_or(JobKind::Run);
+    let NewPageQuery { ready, workload, target, .. } = chosen;
+    let order = JobRequest { kind, ready, workload, target, ..JobRequest::default() };
     Ok(Html(show(&shared.setup_for(&caller), &order, &[], None, None).into_string()))
 }
 
-/// `POST /new`: checks, or starts.
+/// Answers `POST /new`: checks the request, or starts the job.
 pub(crate) async fn post(
-    shared: Shared,
+    shared: SharedServeState,
     Extension(caller): Extension<Caller>,
     Form(fields): Form<Vec<(String, String)>>,
-) -> Result<Response, Trouble> {
+) -> Result<Response, HttpError> {
     let setup = shared.setup_for(&caller);
     let does = |word: &str| fields.iter().any(|(name, value)| name == "do" && value == word);
     let (starts, looks) = (does("start"), does("target"));
-    let order = Order::of_form(&fields)
-        .map_err(|wrong| Trouble::wrong(format!("{}: {}", wrong.field, wrong.problem), wrong.hint))?;
-    match order.make(&setup) {
+    let order = JobRequest::of_form(&fields)
+        .map_err(|wrong| HttpError::bad_request(format!("{}: {}", wrong.field, wrong.problem), wrong.hint))?;
+    match order.prepare(&setup) {
         Ok(made) if starts => match made.confirmed(&order) {
             Ok(start) => {
                 let job = shared.jobs.start(start, &caller.name)?;
@@ -78,8 +78,9 @@ pub(crate) async fn post(
             }
         },
         Ok(made) => {
-            let looked = if looks { Some(look(&shared, &caller, &order).await?) } else { None };
-            Ok(Html(show(&setup, &order, &[], Some(&made), looked.as_ref()).into_string()).into_response())
+            let check_result = if looks { Some(look(&shared, &caller, &order).await?) } else { None };
+            Ok(Html(show(&setup, &order, &[], Some(&made), check_result.as_ref()).into_string())
+                .into_response())
         }
         Err(wrong) => {
             let page = Html(show(&setup, &order, &wrong, None, None).into_string());
@@ -88,21 +89,26 @@ pub(crate) async fn post(
     }
 }
 
-/// What a look at the target has found.
-struct Looked {
-    job: Job,
+/// The result of a check of the target.
+struct TargetCheckView {
+    job: ServeJob,
     said: Vec<String>,
 }
 
-/// Has the target looked at, by a process that queues for it as all others do; what takes longer is on a page of its own.
-async fn look(shared: &Shared, caller: &Caller, order: &Order) -> Result<Looked, Trouble> {
-    let order = Order { kind: Kind::Check, ..order.clone() };
+/// Checks the target with a job that waits in the queue like all others. If that takes too long, the page
+/// links to the job.
+async fn look(
+    shared: &SharedServeState,
+    caller: &Caller,
+    order: &JobRequest,
+) -> Result<TargetCheckView, HttpError> {
+    let order = JobRequest { kind: JobKind::Check, ..order.clone() };
     let start = order
-        .make(&shared.setup_for(caller))
+        .prepare(&shared.setup_for(caller))
         .and_then(|made| made.confirmed(&order).map_err(|wrong| vec![wrong]));
     let start = start.map_err(|wrong| {
         let wrong = wrong.into_iter().next();
-        Trouble::wrong(wrong.map_or_else(String::new, |wrong| wrong.problem), "")
+        HttpError::bad_request(wrong.map_or_else(String::new, |wrong| wrong.problem), "")
     })?;
     let mut job = shared.jobs.start(start, &caller.name)?;
     let began = Instant::now();
@@ -110,16 +116,16 @@ async fn look(shared: &Shared, caller: &Caller, order: &Order) -> Result<Looked,
         tokio::time::sleep(LOOK_AGAIN).await;
         job = shared.jobs.get(&job.id).unwrap_or(job);
     }
-    let said = shared.jobs.talk(&job, LOOK_LINES);
-    Ok(Looked { job, said })
+    let output = shared.jobs.output_tail(&job, LOOK_LINES);
+    Ok(TargetCheckView { job, said: output })
 }
 
 fn show(
     setup: &Setup,
-    order: &Order,
-    wrong: &[Wrong],
-    made: Option<&Made>,
-    looked: Option<&Looked>,
+    order: &JobRequest,
+    wrong: &[FieldError],
+    made: Option<&PreparedJob>,
+    looked: Option<&TargetCheckView>,
 ) -> Markup {
     let body = html! {
         @if setup.read_only {
@@ -144,7 +150,7 @@ fn no_targets() -> Markup {
     }
 }
 
-fn findings(wrong: &[Wrong]) -> Markup {
+fn findings(wrong: &[FieldError]) -> Markup {
     html! {
         @if !wrong.is_empty() {
             section id="answer" class="none" {
@@ -155,8 +161,8 @@ fn findings(wrong: &[Wrong]) -> Markup {
     }
 }
 
-/// What would be started.
-fn checked(made: &Made) -> Markup {
+/// Shows the job that would be started.
+fn checked(made: &PreparedJob) -> Markup {
     let time = made.seconds.map_or_else(
         || "how long it takes is not known before".to_owned(),
         |seconds| format!("warm-ups, windows and pauses take {}", span_s(seconds)),
@@ -177,9 +183,9 @@ fn checked(made: &Made) -> Markup {
     }
 }
 
-/// What the target says to it.
-fn target(looked: &Looked) -> Markup {
-    let Looked { job, said } = looked;
+/// Shows the result of the check of the target.
+fn target(check_result: &TargetCheckView) -> Markup {
+    let TargetCheckView { job, said } = check_result;
     html! {
         section id="target-check" {
             h2 { "The target " (clean(&job.target)) }
@@ -193,7 +199,7 @@ fn target(looked: &Looked) -> Markup {
     }
 }
 
-fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
+fn fields(setup: &Setup, order: &JobRequest, wrong: &[FieldError]) -> Markup {
     let axes: Vec<String> = order
         .set
         .iter()
@@ -206,7 +212,7 @@ fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
             fieldset {
                 legend { "What" }
                 div class="fields" {
-                    (choice("kind", "What to do", order.kind.name(), Kind::ALL.iter().map(|kind| (kind.name(), kind.about().to_owned()))))
+                    (choice("kind", "What to do", order.kind.name(), JobKind::ALL.iter().map(|kind| (kind.name(), kind.about().to_owned()))))
                     (choice("target", "Target", &order.target, setup.targets.all().map(|(name, target)| (name, clean(&target.about)))))
                     (choice("ready", "Ready plan", &order.ready, std::iter::once(("", "default".to_owned())).chain(READY.iter().map(|ready| (ready.name, ready.about().to_owned())))))
                     (choice("workload", "Ready workload", &order.workload, std::iter::once(("", "as the plan says".to_owned())).chain(setup.workloads.iter().map(|known| (known.name, known.about.to_owned())))))
@@ -247,8 +253,8 @@ fn fields(setup: &Setup, order: &Order, wrong: &[Wrong]) -> Markup {
     }
 }
 
-/// Fields of what looks at the platform, or changes it.
-fn of_platform(setup: &Setup, order: &Order) -> Markup {
+/// Fields of jobs that examine or change the platform.
+fn of_platform(setup: &Setup, order: &JobRequest) -> Markup {
     let params: Vec<String> = order.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     html! {
         div class="fields of of-watch" { (text("watch_for", "Watch: how long", &order.watch_for, "8h; stopping it keeps what was seen")) }

@@ -1,29 +1,30 @@
-//! A run, a sweep, and any selection of runs: the report's own pages, with the server's navigation around them.
+//! Reports of a run, a campaign, or any selection of runs, with the server's navigation.
 
 use axum::extract::{Path, Query};
 use axum::response::{Html, IntoResponse as _, Redirect, Response};
-use dyno_analyze::conclusion::{Conclusion, Figures};
+use dyno_analyze::conclusion::{Conclusion, ConclusionFigures};
 use dyno_campaign::{conclusions, select};
 use dyno_record::{Repository, RepositoryError, RunState};
 use dyno_report::study_page::study_page_in;
-use dyno_report::{Report, Stored};
+use dyno_report::{Report, StoredRuns};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::frame::{self, escaped};
-use crate::reply::Trouble;
-use crate::state::Shared;
+use crate::reply::HttpError;
+use crate::state::SharedServeState;
 
-/// Which runs a page is about, as commands name them: `last`, an id, a sweep, `tag:NAME`, several with commas between them.
+/// A selection of runs, as on the command line: `last`, an id, a campaign, `tag:NAME`, or several separated
+/// by commas.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Named {
+pub(crate) struct RunSelectionQuery {
     pub(crate) runs: String,
 }
 
-/// `GET /runs/ID`.
-pub(crate) async fn run(shared: Shared, Path(id): Path<String>) -> Result<Response, Trouble> {
-    // One that was started here and has no record yet is watched.
+/// Answers `GET /runs/ID` with the report of a run.
+pub(crate) async fn run(shared: SharedServeState, Path(id): Path<String>) -> Result<Response, HttpError> {
+    // A run of a job that has no record yet is shown on the page of its job.
     let job = shared
         .jobs
         .all()
@@ -41,12 +42,15 @@ pub(crate) async fn run(shared: Shared, Path(id): Path<String>) -> Result<Respon
     match (made.await?, job) {
         (Some(page), _) => Ok(Html(page).into_response()),
         (None, Some(job)) => Ok(Redirect::to(&format!("/jobs/{}", job.id)).into_response()),
-        (None, None) => Err(Trouble::none(format!("run {id} is under way, and was not started here"))),
+        (None, None) => Err(HttpError::not_found(format!("run {id} is under way, and was not started here"))),
     }
 }
 
-/// `GET /sweeps/ID`.
-pub(crate) async fn sweep(shared: Shared, Path(id): Path<String>) -> Result<Html<String>, Trouble> {
+/// Answers `GET /sweeps/ID` with the report of a campaign.
+pub(crate) async fn sweep(
+    shared: SharedServeState,
+    Path(id): Path<String>,
+) -> Result<Html<String>, HttpError> {
     let made = shared.read(move |_, repository| match study(repository, &id)? {
         Some(page) => Ok(page),
         None => report(repository, &id, &sweep_actions(&id)),
@@ -54,18 +58,21 @@ pub(crate) async fn sweep(shared: Shared, Path(id): Path<String>) -> Result<Html
     Ok(Html(made.await?))
 }
 
-/// The page of a study that has come to something; nothing where `id` is of anything else.
-fn study(repository: &Repository, id: &str) -> Result<Option<String>, Trouble> {
+/// Returns the page of a study that has a conclusion; `None` if `id` is something else.
+fn study(repository: &Repository, id: &str) -> Result<Option<String>, HttpError> {
     let Ok(id) = repository.resolve_sweep(id) else { return Ok(None) };
     let conclusion = repository.conclusion(&id)?;
     let Some(Ok(conclusion)) = conclusion.map(serde_json::from_value::<Conclusion>) else { return Ok(None) };
-    let Figures::Study(study) = &conclusion.figures else { return Ok(None) };
+    let ConclusionFigures::Study(study) = &conclusion.figures else { return Ok(None) };
     let actions = html! { a href={"/report?runs=" (escaped(&id))} { "Its runs" } " " (sweep_actions(&id)) };
     Ok(Some(study_page_in(Some(&frame::around("/", &actions)), &conclusion, study)))
 }
 
-/// `GET /report?runs=SELECTION`.
-pub(crate) async fn several(shared: Shared, Query(named): Query<Named>) -> Result<Html<String>, Trouble> {
+/// Answers `GET /report?runs=SELECTION` with one report of all selected runs.
+pub(crate) async fn several(
+    shared: SharedServeState,
+    Query(named): Query<RunSelectionQuery>,
+) -> Result<Html<String>, HttpError> {
     let made = shared.read(move |_, repository| report(repository, &named.runs, &sweep_actions(&named.runs)));
     Ok(Html(made.await?))
 }
@@ -89,33 +96,34 @@ fn sweep_actions(selection: &str) -> Markup {
     }
 }
 
-/// The page of the runs that `selection` names.
-fn report(repository: &Repository, selection: &str, actions: &Markup) -> Result<String, Trouble> {
+/// Creates the report page of the selected runs.
+fn report(repository: &Repository, selection: &str, actions: &Markup) -> Result<String, HttpError> {
     with_report(repository, selection, |report| {
         let mut page = Vec::new();
-        let request = dyno_report::Request { made_at: dyno_record::now_rfc3339(), ..Default::default() };
+        let request =
+            dyno_report::ReportRequest { made_at: dyno_record::now_rfc3339(), ..Default::default() };
         dyno_report::html::html_in(Some(&frame::around("/", actions)), report, &request, &mut page)?;
-        String::from_utf8(page).map_err(|_| Trouble::ended())
+        String::from_utf8(page).map_err(|_| HttpError::task_failed())
     })
 }
 
-/// What `make` makes of the report of the runs that `selection` names.
+/// Creates the report of the selected runs, and passes it to `make`.
 pub(crate) fn with_report<T>(
     repository: &Repository,
     selection: &str,
-    make: impl FnOnce(&Report<'_>) -> Result<T, Trouble>,
-) -> Result<T, Trouble> {
+    make: impl FnOnce(&Report<'_>) -> Result<T, HttpError>,
+) -> Result<T, HttpError> {
     let named = select::runs(repository, selection).map_err(|error| match error {
-        // What is in an address and is not there is no wrong usage.
-        dyno_campaign::Error::Repository(error) => Trouble::from(error),
-        error => Trouble::none(error.to_string()),
+        // A name in a URL that does not exist is not a usage error.
+        dyno_campaign::Error::Repository(error) => HttpError::from(error),
+        error => HttpError::not_found(error.to_string()),
     })?;
     let ids = repository.recorded(named)?;
     if ids.is_empty() {
         return Err(RepositoryError::NoSuchRun { selector: selection.to_owned(), newest: Vec::new() }.into());
     }
-    let mut report = Report::over(Stored { repository, ids: &ids })?;
-    let here: std::collections::BTreeSet<&str> = ids.iter().map(String::as_str).collect();
-    report.conclude(conclusions::of_named(repository, &report.seen.parts, |id| here.contains(id))?);
+    let mut report = Report::over(StoredRuns { repository, ids: &ids })?;
+    let selected_ids: std::collections::BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+    report.conclude(conclusions::of_named(repository, &report.seen.parts, |id| selected_ids.contains(id))?);
     make(&report)
 }

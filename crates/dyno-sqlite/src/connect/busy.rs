@@ -1,7 +1,7 @@
-//! Waiting for a lock.
+//! Waits for a lock.
 //!
-//! SQLite's own busy timeout sleeps for 1, 2, 5 … 100 ms between attempts, which would be most of what an update on a
-//! busy file is seen to take. This one begins at 50 µs and stays below 1 ms, and it can be told to give up.
+//! SQLite's own busy timeout sleeps for 1, 2, 5 … 100 ms between attempts, which would dominate the time of
+//! an update on a busy file. This one begins at 50 µs, stays below 1 ms, and can be interrupted.
 
 // A busy handler is a C function pointer with a context.
 #![allow(unsafe_code)]
@@ -14,36 +14,36 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ffi};
 
-use crate::fault::Fault;
+use crate::fault::SqliteError;
 
 const SLEEP_US_MIN: u64 = 50;
 const SLEEP_US_MAX: u64 = 1_000;
 
-/// One connection's patience.
+/// How long one connection waits for locks.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct SqliteBusyWaiter {
     longest: Duration,
     began: Cell<Option<Instant>>,
     stop: Arc<AtomicBool>,
 }
 
-impl Patience {
-    /// Waits up to `longest`, and no longer once `stop` is set.
+impl SqliteBusyWaiter {
+    /// Waits up to `longest`, or until `stop` is set.
     pub(super) fn new(longest: Duration, stop: Arc<AtomicBool>) -> Box<Self> {
         Box::new(Self { longest, began: Cell::new(None), stop })
     }
 
-    /// Makes `conn` wait like this. It must outlive the connection.
-    pub(super) fn install(&self, conn: &Connection) -> Result<(), Fault> {
+    /// Makes `conn` use this wait. This value must outlive the connection.
+    pub(super) fn install(&self, conn: &Connection) -> Result<(), SqliteError> {
         let context = std::ptr::from_ref(self).cast_mut().cast();
         // SAFETY: the connection is open; its owner keeps this box until after the connection is closed.
         match unsafe { ffi::sqlite3_busy_handler(conn.handle(), Some(wait), context) } {
             ffi::SQLITE_OK => Ok(()),
-            code => Err(Fault::bare(code)),
+            code => Err(SqliteError::bare(code)),
         }
     }
 
-    /// Sleeps before attempt number `attempts`; false is giving up.
+    /// Sleeps before attempt number `attempts`; returns false to give up.
     fn wait(&self, attempts: u32) -> bool {
         let now = Instant::now();
         let began = match self.began.get().filter(|_| attempts > 0) {
@@ -64,9 +64,9 @@ impl Patience {
 }
 
 /// # Safety
-/// SQLite calls it, with the `Patience` that was given with it, on the thread of the connection.
+/// SQLite calls it, with the `SqliteBusyWaiter` that was passed with it, on the thread of the connection.
 unsafe extern "C" fn wait(context: *mut c_void, attempts: c_int) -> c_int {
-    // SAFETY: the context is the `Patience` given to `install`, and only the connection's thread is here.
-    let patience = unsafe { &*context.cast::<Patience>() };
+    // SAFETY: the context is the `SqliteBusyWaiter` passed to `install`, and only the connection's thread runs this.
+    let patience = unsafe { &*context.cast::<SqliteBusyWaiter>() };
     c_int::from(patience.wait(attempts.unsigned_abs()))
 }

@@ -1,4 +1,4 @@
-//! Opening connections: from the URL's parameters to a connection that has been told all of them.
+//! Opens connections and applies all of the URL's parameters.
 
 mod busy;
 mod params;
@@ -10,32 +10,32 @@ use std::sync::atomic::AtomicBool;
 
 use rusqlite::{Connection, OpenFlags, ffi};
 
-use super::fault::{Doing, Fault};
+use super::fault::{SqliteError, SqliteErrorContext};
 use super::vfs;
-use busy::Patience;
+use busy::SqliteBusyWaiter;
 use dyno_engine::{Cancel, TargetError, TargetErrorKind};
 pub(super) use params::{DEFAULT_CACHE, DEFAULT_CHECKPOINT, Params, Storage};
 
 /// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To look: the file must exist, and how it keeps its journal is left as it is.
+    /// To read metadata: the file must exist, and its journal mode is not changed.
     Inspect,
-    /// To load: the file is created if it is not there, and the loader sets what it needs.
+    /// To load: the file is created if it does not exist, and the loader makes its own settings.
     Load,
-    /// To do operations, with everything as the URL says.
+    /// To execute operations, with all settings from the URL.
     Work,
 }
 
 /// An open connection and what must live as long as it.
-pub(super) struct Link {
+pub(super) struct SqliteConnection {
     /// The connection; declared first, so that it is closed before the rest is freed.
     pub(super) conn: Connection,
-    _patience: Box<Patience>,
+    _busy_waiter: Box<SqliteBusyWaiter>,
 }
 
-/// `PRAGMA {name} = {value}`, and the value that is in force afterwards, if SQLite says it.
-pub(super) fn pragma(conn: &Connection, name: &str, value: &str) -> Result<Option<String>, Fault> {
+/// Executes `PRAGMA {name} = {value}`; returns the effective value, if SQLite reports it.
+pub(super) fn pragma(conn: &Connection, name: &str, value: &str) -> Result<Option<String>, SqliteError> {
     let mut statement = conn.prepare(&format!("PRAGMA {name} = {value}"))?;
     let mut rows = statement.query([])?;
     let Some(row) = rows.next()? else { return Ok(None) };
@@ -47,18 +47,18 @@ pub(super) fn pragma(conn: &Connection, name: &str, value: &str) -> Result<Optio
     Ok(Some(value))
 }
 
-/// The value of a pragma that is a number.
-pub(super) fn number(conn: &Connection, name: &str) -> Result<i64, Fault> {
+/// The value of a numeric pragma.
+pub(super) fn pragma_number(conn: &Connection, name: &str) -> Result<i64, SqliteError> {
     Ok(conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))?)
 }
 
-/// The value of a pragma that is a word.
-pub(super) fn word(conn: &Connection, name: &str) -> Result<String, Fault> {
+/// The value of a textual pragma.
+pub(super) fn pragma_text(conn: &Connection, name: &str) -> Result<String, SqliteError> {
     Ok(conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))?)
 }
 
 impl Params {
-    /// The URI that SQLite opens, past the page cache if `direct`.
+    /// The URI that SQLite opens; with `direct` it bypasses the page cache.
     fn uri(&self, direct: bool) -> String {
         match &self.storage {
             Storage::Memory(name) => format!("file:{name}?vfs=memdb"),
@@ -81,7 +81,7 @@ impl Params {
         }
     }
 
-    /// What errors call the database.
+    /// The name of the database in error messages.
     pub(super) fn name(&self) -> String {
         self.file().map_or_else(|| "the database in memory".to_owned(), |path| path.display().to_string())
     }
@@ -89,11 +89,15 @@ impl Params {
     /// Opens a connection. Waiting for locks ends when `stop` is set.
     ///
     /// # Errors
-    /// The file cannot be opened, is no database, or refuses a setting; says which and why.
-    pub(super) fn connect(&self, purpose: Purpose, stop: &Arc<AtomicBool>) -> Result<Link, TargetError> {
+    /// The file cannot be opened, is not a database, or rejects a setting; the error states which and why.
+    pub(super) fn connect(
+        &self,
+        purpose: Purpose,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<SqliteConnection, TargetError> {
         match vfs::register() {
             ffi::SQLITE_OK => {}
-            code => return Err(Fault::bare(code).into_target("register the instrumented file layer")),
+            code => return Err(SqliteError::bare(code).into_target("register the instrumented file layer")),
         }
         let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_URI
@@ -102,20 +106,20 @@ impl Params {
         if purpose == Purpose::Load || self.in_memory() {
             flags |= OpenFlags::SQLITE_OPEN_CREATE;
         }
-        // A load writes page after page, and waiting for the device at each would take many times as long; its commits
-        // sync all the same.
+        // A load writes page after page, and waiting for the device each time would be many times slower. Its
+        // commits are synced in any case.
         let direct = self.direct && purpose != Purpose::Load;
         let conn = Connection::open_with_flags(self.uri(direct), flags).map_err(|e| self.refused(e))?;
-        let patience = Patience::new(self.busy, Arc::clone(stop));
+        let patience = SqliteBusyWaiter::new(self.busy, Arc::clone(stop));
         patience.install(&conn).doing("set the busy handler")?;
-        let link = Link { conn, _patience: patience };
+        let link = SqliteConnection { conn, _busy_waiter: patience };
         self.settle(&link.conn, purpose).map_err(|error| self.explain(error))?;
         Ok(link)
     }
 
-    /// Why the file could not be opened.
+    /// The error if the file could not be opened.
     fn refused(&self, error: rusqlite::Error) -> TargetError {
-        let fault = Fault::from(error);
+        let fault = SqliteError::from(error);
         match vfs::take_reason() {
             Some(reason) => TargetError::unreachable(format!("sqlite: {reason}"))
                 .hint("use direct=off, or a file system that knows O_DIRECT (ext4, xfs, btrfs, nfs)")
@@ -124,7 +128,7 @@ impl Params {
         }
     }
 
-    /// Names the file in an error about something that is no database.
+    /// Adds the file's name to an error about a file that is not a database.
     fn explain(&self, error: TargetError) -> TargetError {
         if error.kind != TargetErrorKind::Unreachable {
             return error;
@@ -133,15 +137,15 @@ impl Params {
         TargetError { message, ..error }
     }
 
-    /// Tells the connection what the URL says.
+    /// Applies the URL's settings to the connection.
     fn settle(&self, conn: &Connection, purpose: Purpose) -> Result<(), TargetError> {
-        // With the value's sign SQLite is told KiB instead of pages.
+        // A negative value of cache_size means KiB instead of pages.
         let cache = format!("-{}", self.cache.0 / 1024);
         pragma(conn, "cache_size", &cache).doing("set the cache size")?;
         if purpose != Purpose::Work {
             return Ok(());
         }
-        // Exclusive locking comes before the journal: WAL then keeps its index in private memory.
+        // Exclusive locking is set before the journal: WAL then keeps its index in private memory.
         pragma(conn, "locking_mode", self.locking).doing("set the locking mode")?;
         self.set_journal(conn)?;
         pragma(conn, "synchronous", self.sync).doing("set synchronous")?;
@@ -149,7 +153,7 @@ impl Params {
         Ok(())
     }
 
-    /// Makes the database keep its journal as the URL says.
+    /// Sets the journal mode from the URL.
     pub(super) fn set_journal(&self, conn: &Connection) -> Result<(), TargetError> {
         let now = pragma(conn, "journal_mode", self.journal).doing("set the journal mode")?;
         match now {
@@ -165,7 +169,7 @@ impl Params {
     }
 }
 
-/// The flag of a command that nobody stops.
-pub(super) fn never() -> Arc<AtomicBool> {
+/// A stop flag that is never set.
+pub(super) fn no_stop_flag() -> Arc<AtomicBool> {
     Cancel::default().flag()
 }

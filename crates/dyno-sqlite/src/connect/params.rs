@@ -1,10 +1,10 @@
-//! The parameters of a `sqlite:` URL: read once, checked, with every default spelled out.
+//! Reads and checks the parameters of a `sqlite:` URL, including every default.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dyno_plan::{Bytes, Span, TargetUrl};
+use dyno_plan::{Bytes, TargetUrl, TimeSpan};
 
 use crate::spec::{JOURNALS, LOCKINGS, SWITCH, SYNCS};
 use dyno_engine::TargetError;
@@ -20,7 +20,7 @@ pub(crate) const DEFAULT_CACHE: Bytes = Bytes(2000 * 1024);
 /// SQLite's own distance between checkpoints, in pages of WAL.
 pub(crate) const DEFAULT_CHECKPOINT: u32 = 1000;
 
-/// Where the database is.
+/// Where the database is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Storage {
     /// In this file; the path is absolute.
@@ -29,25 +29,25 @@ pub(crate) enum Storage {
     Memory(String),
 }
 
-/// What a URL says, or leaves to its default.
+/// The parameters of a URL with their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Params {
     pub(crate) storage: Storage,
-    /// `PRAGMA journal_mode`.
+    /// The value of `PRAGMA journal_mode`.
     pub(crate) journal: &'static str,
-    /// `PRAGMA synchronous`.
+    /// The value of `PRAGMA synchronous`.
     pub(crate) sync: &'static str,
     /// Page cache of each connection.
     pub(crate) cache: Bytes,
-    /// Whether the database file is read and written past the operating system's page cache.
+    /// Whether reads and writes of the database file bypass the operating system's page cache.
     pub(crate) direct: bool,
-    /// How much of the file is mapped into memory; 0 is none.
+    /// The part of the file that is mapped into memory; 0 means none.
     pub(crate) mmap: Bytes,
     /// The longest wait for a lock.
     pub(crate) busy: Duration,
-    /// `PRAGMA locking_mode`.
+    /// The value of `PRAGMA locking_mode`.
     pub(crate) locking: &'static str,
-    /// Pages of WAL after which a commit checkpoints; 0 is never.
+    /// Pages of WAL after which a commit starts a checkpoint; 0 means never.
     pub(crate) checkpoint: u32,
 }
 
@@ -59,10 +59,10 @@ fn wrong_value(name: &str, value: &str, allowed: &str) -> TargetError {
     unsupported(format!("sqlite parameter {name} cannot be {value:?}: {allowed} is allowed"), allowed)
 }
 
-/// The one of `allowed` that `value` is.
+/// Returns the element of `allowed` that equals `value`.
 fn choice(name: &str, value: &str, allowed: &[&'static str]) -> Result<&'static str, TargetError> {
-    let found = allowed.iter().find(|word| **word == value);
-    found.copied().ok_or_else(|| wrong_value(name, value, &allowed.join(", ")))
+    let matched = allowed.iter().find(|word| **word == value);
+    matched.copied().ok_or_else(|| wrong_value(name, value, &allowed.join(", ")))
 }
 
 fn bytes(name: &str, value: &str, least: u64) -> Result<Bytes, TargetError> {
@@ -75,8 +75,8 @@ fn bytes(name: &str, value: &str, least: u64) -> Result<Bytes, TargetError> {
 }
 
 fn busy(value: &str) -> Result<Duration, TargetError> {
-    let span: Option<Span> = value.parse().ok();
-    span.map(|Span(time)| time).ok_or_else(|| wrong_value("busy", value, "a duration (`500ms`, `10s`)"))
+    let span: Option<TimeSpan> = value.parse().ok();
+    span.map(|TimeSpan(time)| time).ok_or_else(|| wrong_value("busy", value, "a duration (`500ms`, `10s`)"))
 }
 
 fn pages(value: &str) -> Result<u32, TargetError> {
@@ -117,10 +117,10 @@ impl Params {
         }
     }
 
-    /// Reads the URL of a target.
+    /// Parses the URL of a target.
     ///
     /// # Errors
-    /// A parameter is unknown, impossible, or makes no sense together with another; says what is allowed.
+    /// A parameter is unknown, invalid, or contradicts another one; the error states what is allowed.
     pub(crate) fn read(url: &TargetUrl) -> Result<Self, TargetError> {
         let mut params = Self::defaults(Storage::read(&url.path)?);
         let memory = params.in_memory();
@@ -137,8 +137,8 @@ impl Params {
                 ("checkpoint", false) => params.checkpoint = pages(value)?,
                 _ => {
                     let allowed = if memory { MEMORY_PARAMETERS } else { FILE_PARAMETERS };
-                    let of = if memory { "sqlite::memory:" } else { "sqlite" };
-                    let message = format!("{of} has no parameter {name:?}: {allowed} are allowed");
+                    let scheme = if memory { "sqlite::memory:" } else { "sqlite" };
+                    let message = format!("{scheme} has no parameter {name:?}: {allowed} are allowed");
                     return Err(unsupported(message, allowed));
                 }
             }
@@ -151,12 +151,12 @@ impl Params {
         Ok(params)
     }
 
-    /// Whether the data lives in this process's memory.
+    /// Whether the data is stored in this process's memory.
     pub(crate) fn in_memory(&self) -> bool {
         matches!(self.storage, Storage::Memory(_))
     }
 
-    /// The file, if there is one.
+    /// The path of the file; absent for a database in memory.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         match &self.storage {
             Storage::File(path) => Some(path),

@@ -1,8 +1,8 @@
-//! Counters: what SQLite's connections and the instrumented VFS have counted, in the portable vocabulary.
+//! Reports the counts of SQLite's connections and the instrumented VFS as portable counters.
 //!
-//! SQLite has no server that counts for everyone. What is told here is what the sessions of this target did in this
-//! process (cache, commits, statements, rows), and what went between this process and the files (requests, bytes, times).
-//! Another process at work on the same file is not in it; that it wrote is told by the file's own count of transactions.
+//! SQLite has no server that counts for all clients. The counters cover the work of this target's sessions in
+//! this process (cache, commits, statements, rows), and its file I/O (requests, bytes, times). They exclude
+//! another process that uses the file; the file's own count of transactions shows that it wrote.
 
 mod shape;
 mod slot;
@@ -18,39 +18,43 @@ use dyno_record::{Counter, Snapshot};
 
 use super::vfs::{self, FileKind, FileStats, KindSum, RequestSum};
 use dyno_engine::{Counting, Observer, TargetError};
-pub(super) use shape::Onlooker;
-pub(super) use slot::{Committed, Counts, Publisher, Registry};
+pub(super) use shape::SqliteSchemaReader;
+pub(super) use slot::{Publisher, SqliteCommitCounter, SqliteSessionCounts, SqliteSessionRegistry};
 
-/// What the observer has to know of the connections to say what their counters mean.
+/// Properties of the connections that determine what their counters mean.
 #[derive(Debug, Clone)]
-pub(super) struct View {
-    /// The database file; `None` is memory.
+pub(super) struct SqliteObserverContext {
+    /// The database file; `None` for a database in memory.
     pub(super) file: Option<PathBuf>,
-    /// The file's name as SQLite's VFS knows it.
+    /// The file's name in SQLite's VFS.
     pub(super) vfs_name: Vec<u8>,
-    /// Bytes of a page.
+    /// The page size in bytes.
     pub(super) page_bytes: u64,
-    /// `PRAGMA journal_mode`.
+    /// The value of `PRAGMA journal_mode`.
     pub(super) journal: &'static str,
-    /// Whether pages are mapped instead of read.
+    /// Whether pages are mapped into memory instead of read.
     pub(super) mapped: bool,
 }
 
-/// The observer of one target.
+/// Reads the counters of one target.
 pub(super) struct SqliteObserver {
-    registry: Registry,
+    registry: SqliteSessionRegistry,
     files: Option<Arc<FileStats>>,
-    view: View,
-    onlooker: Onlooker,
+    view: SqliteObserverContext,
+    schema_reader: SqliteSchemaReader,
 }
 
 impl SqliteObserver {
-    pub(super) fn new(registry: Registry, view: View, onlooker: Onlooker) -> Self {
+    pub(super) fn new(
+        registry: SqliteSessionRegistry,
+        view: SqliteObserverContext,
+        onlooker: SqliteSchemaReader,
+    ) -> Self {
         let files = view.file.is_some().then(|| vfs::of(&view.vfs_name));
-        Self { registry, files, view, onlooker }
+        Self { registry, files, view, schema_reader: onlooker }
     }
 
-    /// The file that holds the redo, if there is one.
+    /// The file that contains the redo; `None` if there is none.
     fn redo_kind(&self) -> Option<FileKind> {
         match self.view.journal {
             "wal" => Some(FileKind::Wal),
@@ -66,20 +70,21 @@ const NO_REDO: &str = "with this journal mode SQLite writes no redo";
 const NO_ROWS_READ: &str = "SQLite does not count the rows that statements read";
 const NO_TIME: &str =
     "SQLite keeps no time of its own: it runs inside the driving process, where sessions are timed";
-const NO_CPU: &str = "SQLite runs inside the driving process: its CPU time cannot be told from the driver's";
+const NO_CPU: &str =
+    "SQLite runs inside the driving process: its CPU time cannot be separated from the driver's";
 
-/// Nanoseconds in microseconds, rounded down.
+/// Nanoseconds as microseconds, rounded down.
 fn us(time_ns: u64) -> u64 {
     time_ns / 1_000
 }
 
-/// What sessions' connections count.
-fn from_sessions(snapshot: &mut Snapshot, counts: Counts, mapped: bool) {
+/// Stores what the connections of sessions have counted.
+fn from_sessions(snapshot: &mut Snapshot, counts: SqliteSessionCounts, mapped: bool) {
     if mapped {
         snapshot.set_absent(Counter::LogicalReads, MAPPED);
     } else {
         snapshot.set(Counter::LogicalReads, counts.hits + counts.misses);
-        // Connections that only look are not among those that are counted.
+        // Connections that only observe are not counted.
         snapshot.observer.insert(Counter::LogicalReads, 0);
     }
     snapshot.set(Counter::Commits, counts.commits);
@@ -124,7 +129,7 @@ fn physical(snapshot: &mut Snapshot, main: &KindSum, page_bytes: u64, mapped: bo
     snapshot.set(Counter::PhysicalWriteTime, us(main.write.time_ns));
 }
 
-/// Counters and latencies of requests under their own names.
+/// Stores counters and latencies of requests under their native names.
 fn native(snapshot: &mut Snapshot, kind: FileKind, sum: KindSum) {
     let KindSum { read, write, sync } = sum;
     let mut put = |name: &str, plural: &str, requests: RequestSum, timed: bool| {
@@ -158,14 +163,15 @@ const REDO: [Counter; 4] =
     [Counter::RedoBytes, Counter::RedoWrites, Counter::RedoSyncs, Counter::RedoSyncTime];
 
 impl Observer for SqliteObserver {
-    /// All of it is in this process's memory but two numbers of the file, so it is read within microseconds.
+    /// The counters are in this process's memory, except two numbers in the file, so reading takes
+    /// microseconds.
     fn read(&mut self, tell: &mut dyn FnMut(Counting)) -> Result<Snapshot, TargetError> {
         let mut snapshot = Snapshot::default();
         tell(Counting::Asked);
         self.count(&mut snapshot);
         tell(Counting::Answered);
-        self.onlooker.fill(&mut snapshot, self.registry.is_at_work());
-        // Counters live as long as the process; what can change under a run is the file.
+        self.schema_reader.fill(&mut snapshot, self.registry.has_sessions());
+        // Counters live as long as the process; only the file can be replaced during a run.
         if let Some(facts) = self.view.file.as_ref().and_then(|path| std::fs::metadata(path).ok()) {
             snapshot
                 .epochs
@@ -175,16 +181,16 @@ impl Observer for SqliteObserver {
     }
 
     fn own_commits(&self) -> u64 {
-        // Only what sessions do is counted.
+        // Only the work of sessions is counted.
         0
     }
 }
 
-/// Looks at the file's own count until no session of ours commits meanwhile, at most.
+/// The most attempts to read the file's count while no session of this process commits.
 const LOOKS_MAX: usize = 100;
 
 impl SqliteObserver {
-    /// Reads what sessions and files have counted.
+    /// Reads the counts of sessions and files.
     fn count(&self, snapshot: &mut Snapshot) {
         from_sessions(snapshot, self.registry.sum(), self.view.mapped);
         let Some(files) = &self.files else {
@@ -219,18 +225,18 @@ impl SqliteObserver {
         }
     }
 
-    /// Transactions in the file, and those of them that are this process's sessions' own, at one moment.
+    /// Transactions in the file, and those of this process's sessions, at one moment.
     fn transactions(&self) -> Option<(u64, u64)> {
         let path = self.view.file.as_ref()?;
-        let mut own = self.registry.commits_by_now();
+        let mut session_commits = self.registry.commits_by_now();
         for _ in 1..LOOKS_MAX {
             let in_file = transactions::count(path, self.view.journal)?;
             let now = self.registry.commits_by_now();
-            if now == own {
-                return Some((in_file, own));
+            if now == session_commits {
+                return Some((in_file, session_commits));
             }
-            own = now;
+            session_commits = now;
         }
-        Some((transactions::count(path, self.view.journal)?, own))
+        Some((transactions::count(path, self.view.journal)?, session_commits))
     }
 }

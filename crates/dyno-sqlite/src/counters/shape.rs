@@ -1,26 +1,28 @@
-//! What another connection can change under a run: the journal's mode, the file's form, and what hangs on the tables.
+//! Records what another connection can change during a run: journal mode, file format, and objects on the
+//! tables.
 //!
-//! Asked on a connection of its own, which is opened when there are sessions and stays: before, it could keep the first
-//! session from setting the journal's mode, which needs the file alone. It waits for writers as sessions do.
+//! A separate connection reads it. The connection is opened when sessions exist, because an earlier one could
+//! prevent the first session from setting the journal mode, which needs exclusive access. It waits for
+//! writers as sessions do.
 
 use dyno_record::{SETTINGS, SHAPE, Snapshot};
 
-use super::super::connect::never;
-use super::super::connect::{Link, Params, Purpose, number, word};
-use super::super::fault::Fault;
+use super::super::connect::no_stop_flag;
+use super::super::connect::{Params, Purpose, SqliteConnection, pragma_number, pragma_text};
+use super::super::fault::SqliteError;
 
-/// Who looks at the file.
-pub(crate) struct Onlooker {
+/// The connection that observes the file.
+pub(crate) struct SqliteSchemaReader {
     params: Params,
-    link: Option<Link>,
+    link: Option<SqliteConnection>,
 }
 
-impl Onlooker {
+impl SqliteSchemaReader {
     pub(crate) fn new(params: Params) -> Self {
         Self { params, link: None }
     }
 
-    /// Fills settings and shape; `at_work` is whether there are sessions.
+    /// Fills settings and definitions; `at_work` states whether sessions exist.
     pub(super) fn fill(&mut self, snapshot: &mut Snapshot, at_work: bool) {
         let unread = |snapshot: &mut Snapshot, reason: &str| {
             for source in [SETTINGS, SHAPE] {
@@ -34,13 +36,13 @@ impl Onlooker {
             return unread(snapshot, "a session holds the file for itself alone (locking=exclusive)");
         }
         if self.link.is_none() {
-            match self.params.connect(Purpose::Inspect, &never()) {
+            match self.params.connect(Purpose::Inspect, &no_stop_flag()) {
                 Ok(link) => self.link = Some(link),
                 Err(error) => return unread(snapshot, &error.message),
             }
         }
-        let looked = self.link.as_ref().map_or(Ok(()), |link| look(link, snapshot));
-        if let Err(fault) = looked {
+        let read_result = self.link.as_ref().map_or(Ok(()), |link| read_schema(link, snapshot));
+        if let Err(fault) = read_result {
             snapshot.settings.clear();
             snapshot.shape.clear();
             unread(snapshot, &fault.into_target("look at the file's schema").message);
@@ -51,10 +53,10 @@ impl Onlooker {
     }
 }
 
-fn look(link: &Link, snapshot: &mut Snapshot) -> Result<(), Fault> {
+fn read_schema(link: &SqliteConnection, snapshot: &mut Snapshot) -> Result<(), SqliteError> {
     let conn = &link.conn;
-    // What is asked first begins to read, which is when a connection learns what others have made of the file.
-    let version = number(conn, "schema_version")?;
+    // The first query starts a read, at which a connection notices what others have changed in the file.
+    let version = pragma_number(conn, "schema_version")?;
     snapshot.shape.insert("schema of the file".to_owned(), version.to_string());
     let mut statement = conn.prepare_cached(
         "SELECT type || ' ' || name || CASE type WHEN 'table' THEN '' ELSE ' on ' || tbl_name END, rootpage || ' ' || ifnull(sql, '')
@@ -65,9 +67,9 @@ fn look(link: &Link, snapshot: &mut Snapshot) -> Result<(), Fault> {
         let (name, mark): (String, String) = row?;
         snapshot.shape.insert(name, mark);
     }
-    snapshot.settings.insert("journal_mode".to_owned(), word(conn, "journal_mode")?);
+    snapshot.settings.insert("journal_mode".to_owned(), pragma_text(conn, "journal_mode")?);
     for name in ["page_size", "auto_vacuum"] {
-        snapshot.settings.insert(name.to_owned(), number(conn, name)?.to_string());
+        snapshot.settings.insert(name.to_owned(), pragma_number(conn, name)?.to_string());
     }
     Ok(())
 }

@@ -1,29 +1,30 @@
-//! Where sessions leave their counters for the observer.
+//! Slots in which sessions publish their counters for the observer.
 //!
-//! SQLite keeps its cache counters in each connection, where only the connection's own thread may read them. So a
-//! session copies them into a slot that it shares with the target, at both ends of the window and a few times a second
-//! in between. A slot has one writer, so publishing takes no lock; a session that ends leaves its counts in the slot,
-//! and the next one carries them on, so the sum over slots is what all sessions ever did.
+//! SQLite keeps its cache counters in each connection, where only the connection's own thread may read them.
+//! A session therefore copies them into a slot that it shares with the target, at both window boundaries and
+//! a few times per second in between. A slot has one writer, so publishing takes no lock. A session that ends
+//! leaves its counts in the slot, and the next one adds to them. The sum over all slots is therefore the work
+//! of all sessions so far.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What one session's connection counts.
+/// The counts of one session's connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct SqliteSessionCounts {
     /// Pages found in the connection's cache.
     pub(crate) hits: u64,
-    /// Pages that were not there.
+    /// Pages that were not in the connection's cache.
     pub(crate) misses: u64,
     /// Pages written from the cache.
     pub(crate) writes: u64,
-    /// Pages among them that were written in the middle of a transaction, to make room.
+    /// Pages among the writes that were written during a transaction to free space in the cache.
     pub(crate) spills: u64,
     /// Transactions that wrote and were committed.
     pub(crate) commits: u64,
-    /// Transactions rolled back.
+    /// Transactions that were rolled back.
     pub(crate) rollbacks: u64,
-    /// Runs of prepared statements.
+    /// Executions of prepared statements since opening.
     pub(crate) runs: u64,
     /// Rows inserted, updated or deleted.
     pub(crate) changes: u64,
@@ -31,7 +32,7 @@ pub(crate) struct Counts {
 
 const FIELDS: usize = 8;
 
-impl Counts {
+impl SqliteSessionCounts {
     fn fields(self) -> [u64; FIELDS] {
         let Self { hits, misses, writes, spills, commits, rollbacks, runs, changes } = self;
         [hits, misses, writes, spills, commits, rollbacks, runs, changes]
@@ -42,7 +43,7 @@ impl Counts {
     }
 }
 
-/// One session's counters, as last published, and its commits by now.
+/// One session's counters as last published, and its current number of commits.
 #[derive(Debug, Default)]
 struct Slot {
     published: [AtomicU64; FIELDS],
@@ -58,15 +59,15 @@ struct Slots {
 
 /// The slots of one target.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Registry(Arc<Mutex<Slots>>);
+pub(crate) struct SqliteSessionRegistry(Arc<Mutex<Slots>>);
 
-impl Registry {
+impl SqliteSessionRegistry {
     fn slots(&self) -> std::sync::MutexGuard<'_, Slots> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a new session's counters.
-    pub(crate) fn check_in(&self) -> Publisher {
+    /// Assigns a slot for a new session's counters.
+    pub(crate) fn register(&self) -> Publisher {
         let mut slots = self.slots();
         let slot = slots.idle.pop().unwrap_or_else(|| {
             let slot = Arc::new(Slot::default());
@@ -76,60 +77,60 @@ impl Registry {
         Publisher { registry: self.clone(), slot }
     }
 
-    /// Whether there are sessions now.
-    pub(super) fn is_at_work(&self) -> bool {
+    /// Whether any session exists now.
+    pub(super) fn has_sessions(&self) -> bool {
         let slots = self.slots();
         slots.all.len() > slots.idle.len()
     }
 
-    /// What all sessions have published, those that have ended included.
-    pub(crate) fn sum(&self) -> Counts {
+    /// The published counts of all sessions, including those that have ended.
+    pub(crate) fn sum(&self) -> SqliteSessionCounts {
         let mut sum = [0; FIELDS];
         for slot in &self.slots().all {
             for (total, field) in sum.iter_mut().zip(&slot.published) {
                 *total += field.load(Ordering::Relaxed);
             }
         }
-        Counts::from_fields(sum)
+        SqliteSessionCounts::from_fields(sum)
     }
 
-    /// Commits of all sessions by now, whether they have published them or not.
+    /// Commits of all sessions so far, published or not.
     pub(super) fn commits_by_now(&self) -> u64 {
         self.slots().all.iter().map(|slot| slot.commits_by_now.load(Ordering::Relaxed)).sum()
     }
 }
 
-/// One session's access to its slot; gives the slot back when it goes.
+/// One session's access to its slot; dropping it returns the slot.
 #[derive(Debug)]
 pub(crate) struct Publisher {
-    registry: Registry,
+    registry: SqliteSessionRegistry,
     slot: Arc<Slot>,
 }
 
 impl Publisher {
-    /// What counts this session's commits at once.
-    pub(crate) fn committed(&self) -> Committed {
-        Committed(Arc::clone(&self.slot))
+    /// A handle that counts this session's commits immediately.
+    pub(crate) fn committed(&self) -> SqliteCommitCounter {
+        SqliteCommitCounter(Arc::clone(&self.slot))
     }
 
-    /// Adds what was counted since the last time.
-    pub(crate) fn add(&self, counts: Counts) {
+    /// Adds the counts since the last publication.
+    pub(crate) fn add(&self, counts: SqliteSessionCounts) {
         for (field, by) in self.slot.published.iter().zip(counts.fields()) {
-            // Only this session writes the slot, so load and store lose nothing.
+            // Only this session writes the slot, so a separate load and store lose nothing.
             field.store(field.load(Ordering::Relaxed) + by, Ordering::Relaxed);
         }
     }
 }
 
-/// Counts the commits of a session at once.
+/// Counts the commits of a session immediately.
 #[derive(Debug)]
-pub(crate) struct Committed(Arc<Slot>);
+pub(crate) struct SqliteCommitCounter(Arc<Slot>);
 
-impl Committed {
-    /// One more.
+impl SqliteCommitCounter {
+    /// Counts one more commit.
     pub(crate) fn add_one(&self) {
         let count = &self.0.commits_by_now;
-        // Only this session writes the slot, so load and store lose nothing.
+        // Only this session writes the slot, so a separate load and store lose nothing.
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 }
@@ -146,12 +147,12 @@ mod tests {
 
     #[test]
     fn sessions_that_ended_stay_in_the_sum_and_their_slots_are_used_again() {
-        let registry = Registry::default();
+        let registry = SqliteSessionRegistry::default();
         for round in 1..=3 {
-            let (a, b) = (registry.check_in(), registry.check_in());
-            a.add(Counts { hits: 10, commits: 1, ..Counts::default() });
-            b.add(Counts { hits: 5, changes: 7, ..Counts::default() });
-            b.add(Counts { hits: 5, ..Counts::default() });
+            let (a, b) = (registry.register(), registry.register());
+            a.add(SqliteSessionCounts { hits: 10, commits: 1, ..SqliteSessionCounts::default() });
+            b.add(SqliteSessionCounts { hits: 5, changes: 7, ..SqliteSessionCounts::default() });
+            b.add(SqliteSessionCounts { hits: 5, ..SqliteSessionCounts::default() });
             let sum = registry.sum();
             assert_eq!((sum.hits, sum.commits, sum.changes), (20 * round, round, 7 * round));
         }

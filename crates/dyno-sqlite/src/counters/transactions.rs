@@ -1,10 +1,10 @@
-//! Transactions that changed a database file, whoever made them.
+//! Counts the transactions of all processes that changed a database file.
 //!
-//! SQLite counts nothing for everyone, but every process that writes leaves a trace that all others must see to know that
-//! their caches are old: the file's change counter ("File change counter" in the file format's header, one more for
-//! each transaction), and in WAL mode the number of changes in the index that all processes share (`iChange` in "The
-//! WAL-Index Format"), which is there while somebody has the database open. What they moved beyond this process's own
-//! commits is another's work.
+//! SQLite keeps no common counters. But every process that writes leaves a mark from which others learn that
+//! their caches are outdated. One is the file's change counter ("File change counter" in the file format's
+//! header), which grows by one per transaction. The other is used in WAL mode: the number of changes in the
+//! index that all processes share (`iChange` in "The WAL-Index Format"). The index exists while a process has
+//! the database open. An increase beyond this process's own commits is background activity.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,17 +12,17 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// Where the change counter lies in the database file: four bytes, the highest first.
+/// Offset of the change counter in the database file: four bytes, big-endian.
 const CHANGE_COUNTER: u64 = 24;
 
-/// Where the number of changes lies in the index of the WAL: four bytes in the machine's own order.
+/// Offset of the number of changes in the WAL index: four bytes in the machine's byte order.
 const INDEX_CHANGES: u64 = 8;
 
-/// Files by device and inode, open for as long as this process lives: when a process closes any descriptor of a file, it
-/// loses all its POSIX locks on it, those of SQLite's own connections, too.
+/// Files by device and inode, which stay open as long as this process lives. If a process closes any
+/// descriptor of a file, it loses all its POSIX locks on it, including those of SQLite's connections.
 static OPEN: LazyLock<Mutex<HashMap<(u64, u64), File>>> = LazyLock::new(Mutex::default);
 
-/// Transactions in the database at `path` so far; nothing where nobody counts them now.
+/// Transactions in the database at `path` so far; `None` if they are not counted now.
 pub(super) fn count(path: &Path, journal: &str) -> Option<u64> {
     match journal {
         "wal" => four_bytes(&index_of(path), INDEX_CHANGES).map(u32::from_ne_bytes),
@@ -31,15 +31,15 @@ pub(super) fn count(path: &Path, journal: &str) -> Option<u64> {
     .map(u64::from)
 }
 
-/// The index that connections in WAL mode share.
+/// The path of the index that connections in WAL mode share.
 fn index_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-shm");
     name.into()
 }
 
-/// Closes files that were removed since: nobody has locks on them any more, and an open one would keep its file system from being
-/// unmounted.
+/// Closes files that have been removed. No process has locks on them any more, and an open descriptor would
+/// prevent the file system from being unmounted.
 pub(crate) fn forget_removed() {
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     open.retain(|_, file| file.metadata().is_ok_and(|facts| facts.nlink() > 0));
@@ -63,9 +63,9 @@ mod tests {
 
     use super::*;
 
-    fn moved(journal: &str, first: &Connection, second: &Connection, path: &Path) -> u64 {
+    fn moved(journal: &str, first: &Connection, second_connection: &Connection, path: &Path) -> u64 {
         let begin = count(path, journal).unwrap();
-        for (connection, times) in [(first, 3), (second, 2)] {
+        for (connection, times) in [(first, 3), (second_connection, 2)] {
             for _ in 0..times {
                 connection.execute_batch("INSERT INTO t VALUES (1); SELECT * FROM t").unwrap();
             }

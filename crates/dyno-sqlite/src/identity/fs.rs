@@ -1,4 +1,4 @@
-//! The file system under a path: what kind it is, how much room it has, and whether it knows `O_DIRECT`.
+//! Reports the file system under a path: its type, its free space, and whether it supports `O_DIRECT`.
 
 // statfs and access have no safe interface in the standard library.
 #![allow(unsafe_code)]
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// What statfs(2) tells of a file system.
+/// The result of statfs(2) for a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileSystem {
     magic: u64,
@@ -38,7 +38,7 @@ const KINDS: [(u64, &str, bool); 15] = [
 ];
 
 impl FileSystem {
-    /// The file system that holds `path`, which exists.
+    /// The file system that contains `path`, which must exist.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let name = CString::new(path.as_os_str().as_bytes())?;
         let mut facts = MaybeUninit::<libc::statfs>::uninit();
@@ -58,17 +58,17 @@ impl FileSystem {
         KINDS.iter().find(|(magic, ..)| *magic == self.magic)
     }
 
-    /// Its name: `ext4`; the magic number of one that is not known.
+    /// The file system's name: `ext4`; the magic number if it is unknown.
     pub(super) fn name(self) -> String {
         self.kind().map_or_else(|| format!("type {:#x}", self.magic), |(_, name, _)| (*name).to_owned())
     }
 
-    /// Whether files are on another machine.
+    /// Whether its files are on another machine.
     pub(super) fn is_network(self) -> bool {
         self.kind().is_some_and(|(.., network)| *network)
     }
 
-    /// Whether files are in memory.
+    /// Whether its files are in memory.
     pub(super) fn is_memory(self) -> bool {
         matches!(self.magic, 0x0102_1994 | 0x8584_58f6)
     }
@@ -81,7 +81,7 @@ pub(super) fn writable(path: &Path) -> bool {
     unsafe { libc::access(name.as_ptr(), libc::W_OK) == 0 }
 }
 
-/// Whether files in `folder` can be opened with `O_DIRECT`; `None` if that cannot be tried without leaving a file.
+/// Whether files in `folder` support `O_DIRECT`; `None` if testing that would leave a file.
 pub(super) fn knows_direct(folder: &Path) -> Option<bool> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).write(true).mode(0o600);
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn a_file_system_says_its_name_and_its_room() {
         let folder = tempfile::tempdir().unwrap();
-        let there = FileSystem::of(folder.path()).unwrap();
-        assert!(there.free_bytes > 0 && !there.name().is_empty());
+        let file_system = FileSystem::of(folder.path()).unwrap();
+        assert!(file_system.free_bytes > 0 && !file_system.name().is_empty());
         assert!(writable(folder.path()));
         assert!(FileSystem::of(&folder.path().join("nothing")).is_err());
         assert!(FileSystem { magic: 0x6969, free_bytes: 0 }.is_network());

@@ -1,4 +1,4 @@
-//! What is under test: product, version, settings; and what about them would falsify a run.
+//! Describes what is under test (product, version, settings) and reports what would falsify a run.
 
 mod counting;
 mod fs;
@@ -10,19 +10,19 @@ use dyno_plan::Bytes;
 use dyno_record::{Identity, ServerProcesses};
 use rusqlite::Connection;
 
-use super::connect::never;
-use super::connect::{DEFAULT_CACHE, DEFAULT_CHECKPOINT, Params, Purpose, number, word};
-use super::fault::{Doing, Fault};
+use super::connect::no_stop_flag;
+use super::connect::{DEFAULT_CACHE, DEFAULT_CHECKPOINT, Params, Purpose, pragma_number, pragma_text};
+use super::fault::{SqliteError, SqliteErrorContext};
 use super::vfs;
 use dyno_engine::TargetError;
 pub(super) use preflight::preflight;
 
-/// SQLite's version.
+/// The version of the linked SQLite library.
 pub(super) fn version() -> &'static str {
     rusqlite::version()
 }
 
-/// The settings of sessions: what each connection is told, with SQLite's own default of each.
+/// The settings of each session's connection, with SQLite's own defaults.
 fn session_settings(params: &Params) -> Vec<(&'static str, String, String)> {
     let on = |switch| if switch { "on" } else { "off" }.to_owned();
     let mut settings = vec![
@@ -48,8 +48,8 @@ fn session_settings(params: &Params) -> Vec<(&'static str, String, String)> {
     settings
 }
 
-/// How SQLite was built: the options that are set.
-fn compile_options(conn: &Connection) -> Result<String, Fault> {
+/// The compile options with which SQLite was built.
+fn compile_options(conn: &Connection) -> Result<String, SqliteError> {
     let mut statement = conn.prepare("PRAGMA compile_options")?;
     let options: Vec<String> = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     let shaping = |option: &&String| {
@@ -60,27 +60,28 @@ fn compile_options(conn: &Connection) -> Result<String, Fault> {
     Ok(options.iter().filter(shaping).map(String::as_str).collect::<Vec<_>>().join(" "))
 }
 
-/// What the file itself is; nothing where there is none yet.
+/// Properties of the file itself; empty if it does not exist yet.
 fn file_settings(params: &Params) -> Result<(u64, BTreeMap<String, String>), TargetError> {
     let mut settings = BTreeMap::new();
     if params.file().is_some_and(|path| !path.exists()) {
         return Ok((0, settings));
     }
-    let link = params.connect(Purpose::Inspect, &never())?;
+    let link = params.connect(Purpose::Inspect, &no_stop_flag())?;
     let doing = "read the file's settings";
-    let pages = number(&link.conn, "page_count").doing(doing)?;
+    let pages = pragma_number(&link.conn, "page_count").doing(doing)?;
     if pages == 0 {
         return Ok((0, settings));
     }
-    let page_bytes = number(&link.conn, "page_size").doing(doing)?.unsigned_abs();
+    let page_bytes = pragma_number(&link.conn, "page_size").doing(doing)?.unsigned_abs();
     settings.insert("page_size".to_owned(), Bytes(page_bytes).to_string());
-    settings.insert("encoding".to_owned(), word(&link.conn, "encoding").doing(doing)?);
-    // How many pages it has, and how many of them are free, is what it holds, and no setting.
-    settings.insert("auto_vacuum".to_owned(), number(&link.conn, "auto_vacuum").doing(doing)?.to_string());
+    settings.insert("encoding".to_owned(), pragma_text(&link.conn, "encoding").doing(doing)?);
+    // The numbers of pages and of free pages depend on the contents and are not settings.
+    settings
+        .insert("auto_vacuum".to_owned(), pragma_number(&link.conn, "auto_vacuum").doing(doing)?.to_string());
     Ok((page_bytes, settings))
 }
 
-/// Product, version, settings and paths.
+/// Product, version, settings and paths of the target.
 pub(super) fn identify(params: &Params) -> Result<Identity, TargetError> {
     let (block_size, mut settings) = file_settings(params)?;
     let mut non_default = Vec::new();
@@ -108,7 +109,7 @@ pub(super) fn identify(params: &Params) -> Result<Identity, TargetError> {
         non_default,
         not_durable: preflight::not_durable(params),
         data_path: params.file().map(|path| path.display().to_string()),
-        // The journal and the WAL are always beside the file.
+        // The journal and the WAL are always in the folder of the file.
         redo_path: None,
         same_host: true,
         counting: counting::counting(),

@@ -1,4 +1,4 @@
-//! What would falsify or prevent a run, each with its way out.
+//! Reports what would falsify or prevent a run, each with a hint.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use dyno_record::{Advice, Severity};
 
 use super::fs::{self, FileSystem};
 use crate::connect::Params;
-use crate::shared::Shared;
+use crate::shared::SqliteSharedState;
 use dyno_engine::{TargetError, WorkloadNeeds};
 
-/// Room that a load needs beside the rows themselves: interior pages, indexes, WAL.
+/// Space that a load needs relative to its rows, for interior pages, indexes and WAL.
 const ROOM_FACTOR: f64 = 1.3;
 
 /// Largest database in memory, in bytes.
@@ -19,23 +19,23 @@ const MEMORY_BYTES_MAX: u64 = 2 << 30;
 struct Findings(Vec<Advice>);
 
 impl Findings {
-    fn add(&mut self, check: &str, severity: Severity, found: impl Into<String>, way_out: &str) {
+    fn add(&mut self, check: &str, severity: Severity, finding: impl Into<String>, way_out: &str) {
         self.0.push(Advice {
             check: check.to_owned(),
             severity,
-            found: found.into(),
+            found: finding.into(),
             way_out: way_out.to_owned(),
         });
     }
 
-    fn ok(&mut self, check: &str, found: impl Into<String>) {
-        self.add(check, Severity::Ok, found, "");
+    fn ok(&mut self, check: &str, finding: impl Into<String>) {
+        self.add(check, Severity::Ok, finding, "");
     }
 }
 
-/// Everything worth saying about a run of `plan`.
+/// All findings about a run of `plan`.
 pub(crate) fn preflight(
-    shared: &Shared,
+    shared: &SqliteSharedState,
     plan: &Plan,
     needs: &WorkloadNeeds,
 ) -> Result<Vec<Advice>, TargetError> {
@@ -53,7 +53,7 @@ pub(crate) fn preflight(
         findings.add(
             "connect",
             Severity::Fail,
-            "workload.connect is transaction, and a database in memory has no file to open anew",
+            "workload.connect is transaction, and a database in memory has no file to reopen",
             "name a file, or leave workload.connect out",
         );
     }
@@ -75,8 +75,8 @@ pub(crate) fn preflight(
     Ok(findings.0)
 }
 
-/// Bytes of the test tables; absent where pages of the file cannot have the size that the plan asks for.
-fn test_table_bytes(findings: &mut Findings, shared: &Shared, plan: &Plan) -> Option<u64> {
+/// Bytes of the test tables; absent if the file's pages cannot have the size that the plan requires.
+fn test_table_bytes(findings: &mut Findings, shared: &SqliteSharedState, plan: &Plan) -> Option<u64> {
     match shared.block_size_of(plan.data.block_size) {
         Ok(block_size) => {
             findings.ok("block size", format!("pages of {block_size}"));
@@ -90,7 +90,7 @@ fn test_table_bytes(findings: &mut Findings, shared: &Shared, plan: &Plan) -> Op
     }
 }
 
-/// Bytes of the database file; absent where it is empty or not there.
+/// Bytes of the database file; absent if it is empty or does not exist.
 fn file_bytes(path: &Path) -> Option<u64> {
     std::fs::metadata(path).ok().map(|facts| facts.len()).filter(|bytes| *bytes > 0)
 }
@@ -98,46 +98,61 @@ fn file_bytes(path: &Path) -> Option<u64> {
 fn file(findings: &mut Findings, path: &Path, data_bytes: Option<u64>, direct: bool) {
     let folder: PathBuf = path.parent().map_or_else(|| "/".into(), Path::to_path_buf);
     let Ok(system) = FileSystem::of(&folder) else {
-        let found = format!("the directory {} is not there", folder.display());
-        return findings.add("file", Severity::Fail, found, &format!("mkdir -p {}", folder.display()));
+        let missing_folder = format!("the directory {} is not there", folder.display());
+        return findings.add(
+            "file",
+            Severity::Fail,
+            missing_folder,
+            &format!("mkdir -p {}", folder.display()),
+        );
     };
     if !fs::writable(&folder) {
-        let found = format!("{} cannot be written to", folder.display());
+        let read_only_folder = format!("{} cannot be written to", folder.display());
         findings.add(
             "file",
             Severity::Fail,
-            found,
+            read_only_folder,
             "allow writing: SQLite keeps its journal beside the file",
         );
     } else if path.exists() && !fs::writable(path) {
-        let found = format!("{} cannot be written to", path.display());
-        findings.add("file", Severity::Fail, found, "allow writing to the file, or name another one");
+        let read_only_file = format!("{} cannot be written to", path.display());
+        findings.add(
+            "file",
+            Severity::Fail,
+            read_only_file,
+            "allow writing to the file, or name another one",
+        );
     } else {
         findings.ok("file", format!("{} on {}", path.display(), system.name()));
     }
     space(findings, path, system, data_bytes);
     if system.is_network() {
-        let found = format!(
+        let network_warning = format!(
             "{} is a network file system: its locks are slow, and WAL does not work across hosts",
             system.name()
         );
         findings.add(
             "file system",
             Severity::Warn,
-            found,
+            network_warning,
             "use a local file system, or run on one host only",
         );
     } else if system.is_memory() {
-        let found =
+        let memory_warning =
             format!("{} keeps files in memory: reads, writes and syncs never reach a device", system.name());
-        findings.add("file system", Severity::Warn, found, "put the file on a device to measure storage");
+        findings.add(
+            "file system",
+            Severity::Warn,
+            memory_warning,
+            "put the file on a device to measure storage",
+        );
     }
     if direct && fs::knows_direct(&folder) == Some(false) {
-        let found = format!("{} does not know O_DIRECT", system.name());
+        let no_direct_io = format!("{} does not know O_DIRECT", system.name());
         findings.add(
             "direct",
             Severity::Fail,
-            found,
+            no_direct_io,
             "use direct=off, or put the file on ext4, xfs or btrfs",
         );
     }
@@ -145,18 +160,18 @@ fn file(findings: &mut Findings, path: &Path, data_bytes: Option<u64>, direct: b
 
 fn space(findings: &mut Findings, path: &Path, system: FileSystem, data_bytes: Option<u64>) {
     let Some(data_bytes) = data_bytes else { return };
-    let there = file_bytes(path).unwrap_or(0);
-    let needed = ((data_bytes as f64 * ROOM_FACTOR) as u64).saturating_sub(there);
+    let existing_bytes = file_bytes(path).unwrap_or(0);
+    let needed = ((data_bytes as f64 * ROOM_FACTOR) as u64).saturating_sub(existing_bytes);
     let (needed_mb, free_mb) = (needed / 1_000_000, system.free_bytes / 1_000_000);
     if needed > system.free_bytes {
-        let found = format!("the data needs {needed_mb} MB more, {free_mb} MB are free");
-        findings.add("disk space", Severity::Fail, found, "make room, or lower data.scale");
+        let shortage = format!("the data needs {needed_mb} MB more, {free_mb} MB are free");
+        findings.add("disk space", Severity::Fail, shortage, "make room, or lower data.scale");
     } else {
         findings.ok("disk space", format!("the data needs {needed_mb} MB more, {free_mb} MB are free"));
     }
 }
 
-/// `size` is what has how many bytes; absent where nothing is there.
+/// `size` states what is compared with the cache and its bytes; absent if it does not exist.
 fn cache(findings: &mut Findings, params: &Params, size: Option<(&str, u64)>) {
     if params.mmap.0 > 0 {
         findings.add(
@@ -175,19 +190,19 @@ fn cache(findings: &mut Findings, params: &Params, size: Option<(&str, u64)>) {
     }
     let Some((what, bytes)) = size else { return };
     if bytes > params.cache.0 {
-        let found = format!(
+        let finding = format!(
             "{what} is larger than the cache of {}: the operating system's page cache answers what SQLite's misses, \
              so physical reads need not reach the device",
             params.cache
         );
-        findings.add("page cache", Severity::Note, found, "add direct=on to the URL to measure the device");
+        findings.add("page cache", Severity::Note, finding, "add direct=on to the URL to measure the device");
     } else {
-        let found = format!("{what} fits into each session's cache of {}", params.cache);
-        findings.ok("page cache", found);
+        let summary = format!("{what} fits into each session's cache of {}", params.cache);
+        findings.ok("page cache", summary);
     }
 }
 
-/// Settings with which commits or the file do not survive a crash.
+/// Settings under which commits or the file do not survive a crash.
 pub(super) fn not_durable(params: &Params) -> Vec<String> {
     let (journal, sync) = (params.journal, params.sync);
     let mut all = Vec::new();
@@ -221,16 +236,16 @@ fn memory(findings: &mut Findings, params: &Params, data_bytes: Option<u64>) {
     findings.add(
         "storage",
         Severity::Note,
-        "the data is in this process's memory and loaded anew for every command; there is no physical read, no redo",
+        "the data is in this process's memory and loaded again for every command; there is no physical read, no redo",
         "name a file in target.url to measure storage",
     );
     let Some(bytes) = data_bytes else { return };
     if bytes as f64 * 1.02 > MEMORY_BYTES_MAX as f64 {
-        let found =
+        let size_fault =
             format!("the data takes {} MB, a database in memory holds 2 GiB at most", bytes / 1_000_000);
-        findings.add("memory", Severity::Fail, found, "lower data.scale, or use a file on /dev/shm");
+        findings.add("memory", Severity::Fail, size_fault, "lower data.scale, or use a file on /dev/shm");
     } else if bytes > params.cache.0 {
-        let found = format!(
+        let cache_note = format!(
             "the data is larger than each session's cache of {}: pages are copied into it again and again",
             params.cache
         );
@@ -238,24 +253,35 @@ fn memory(findings: &mut Findings, params: &Params, data_bytes: Option<u64>) {
             "add cache={} to the URL to measure reads of cached pages",
             Bytes(bytes.next_power_of_two())
         );
-        findings.add("memory", Severity::Note, found, &way_out);
+        findings.add("memory", Severity::Note, cache_note, &way_out);
     }
 }
 
 fn concurrency(findings: &mut Findings, params: &Params, sessions: u32, needs: &WorkloadNeeds) {
     if params.locking == "exclusive" && sessions > 1 {
-        let found = format!("locking=exclusive lets one session in, the plan has {sessions}");
-        findings.add("locking", Severity::Fail, found, "use locking=normal, or one schema with one session");
+        let locking_fault = format!("locking=exclusive lets one session in, the plan has {sessions}");
+        findings.add(
+            "locking",
+            Severity::Fail,
+            locking_fault,
+            "use locking=normal, or one schema with one session",
+        );
     }
     if sessions > 1 && needs.writes() {
-        let found = format!(
+        let writers_note = format!(
             "{sessions} sessions write, and SQLite lets one write at a time: they queue for the lock"
         );
-        findings.add("writers", Severity::Note, found, "this is what SQLite does; compare with one session");
+        findings.add(
+            "writers",
+            Severity::Note,
+            writers_note,
+            "this is what SQLite does; compare with one session",
+        );
         if params.journal != "wal" {
-            let found = format!("with journal={} readers and the writer keep each other out", params.journal);
+            let readers_note =
+                format!("with journal={} readers and the writer keep each other out", params.journal);
             let way_out = if params.in_memory() { "use a file with journal=wal" } else { "use journal=wal" };
-            findings.add("readers", Severity::Note, found, way_out);
+            findings.add("readers", Severity::Note, readers_note, way_out);
         }
     }
 }

@@ -1,39 +1,44 @@
-//! Loading: one writer, large transactions, and after each of them the metadata says how far it came.
+//! Loads data with one writer in large transactions; after each of them the metadata states how far the load
+//! is.
 //!
-//! Whatever the URL says of journal and syncs, a load uses a rollback journal that is truncated at each commit, and full
-//! syncs. That is both safe and the fastest way for SQLite: pages that are new need no copy in the journal, so data is
-//! written once (with WAL it would be twice), and a few syncs per 64 MiB cost nothing. Only a file that others have open
-//! in WAL mode is loaded in WAL mode. With `direct=on` the load goes through the page cache all the same.
+//! Whatever the URL's journal and sync settings are, a load uses a rollback journal that is truncated at each
+//! commit, and full syncs. That is safe and also SQLite's fastest method. New pages need no copy in the
+//! journal, so data is written once (twice with WAL), and a few syncs per 64 MiB cost little. Only a file
+//! that others have open in WAL mode is loaded in WAL mode. Even with `direct=on` the load uses the page
+//! cache.
 
 use std::time::Instant;
 
 use dyno_plan::DataSpec;
 
-use super::names::{Table, check_page_bytes, column_bytes, tables};
+use super::names::{SqliteTable, check_page_bytes, column_bytes, tables};
 use super::{guard, meta, ownership, remove, verify};
-use crate::connect::{Link, Params, Purpose, number, pragma, word};
-use crate::fault::{Doing, Fault};
-use crate::raw::Statement;
+use crate::connect::{Params, Purpose, SqliteConnection, pragma, pragma_number, pragma_text};
+use crate::fault::{SqliteError, SqliteErrorContext};
+use crate::raw::SqlitePreparedStatement;
 use dyno_engine::data::{Filler, Permutation, table_seed};
-use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Progress, TargetError, TargetErrorKind};
+use dyno_engine::{
+    Cancel, DataState, LoadOptions, LoadProgressSink, LoadReport, TargetError, TargetErrorKind,
+};
 
-/// Row content that one transaction writes, in bytes.
+/// Bytes of row content that one transaction writes.
 const TRANSACTION_BYTES: u64 = 64 << 20;
 
-/// Page cache of the loading connection in KiB: a transaction's dirty pages fit, so none is written before its commit.
+/// Page cache of the loading connection in KiB: it holds a transaction's dirty pages, so none is written
+/// before the commit.
 const CACHE_KIB: u64 = 160 << 10;
 
-/// Rows between two looks at whether to stop.
+/// Rows between two checks for cancellation.
 const ROWS_PER_LOOK: u64 = 256;
 
-/// Largest database in memory, in bytes: SQLite's allocator gives no piece of 2 GiB or more.
+/// Largest database in memory, in bytes: SQLite's allocator provides no block of 2 GiB or more.
 const MEMORY_BYTES_MAX: u64 = 2_147_418_112;
 
-/// What a load has to know everywhere.
+/// The context that all steps of a load share.
 struct Loader<'a> {
-    link: &'a Link,
+    link: &'a SqliteConnection,
     spec: &'a DataSpec,
-    progress: &'a dyn Progress,
+    progress: &'a dyn LoadProgressSink,
     cancel: &'a Cancel,
     rows_written: u64,
     bytes_written: u64,
@@ -49,7 +54,7 @@ pub(crate) fn load(
     params: &Params,
     spec: &DataSpec,
     options: &LoadOptions,
-    progress: &dyn Progress,
+    progress: &dyn LoadProgressSink,
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
     let began = Instant::now();
@@ -57,7 +62,7 @@ pub(crate) fn load(
     let created = params.file().is_some_and(|path| !path.exists());
     let mut link = params.connect(Purpose::Load, &cancel.flag())?;
     if params.direct {
-        // Sessions will need it: better said before the load than after.
+        // Sessions will need these settings, so errors are reported before the load.
         drop(params.connect(Purpose::Inspect, &cancel.flag())?);
     }
     match meta::state(&link.conn)? {
@@ -66,11 +71,11 @@ pub(crate) fn load(
         }
         DataState::Loaded { spec: there, .. } | DataState::Partial { spec: there, .. } if there != *spec => {
             if !options.replace {
-                return Err(other_spec(params, &there));
+                return Err(spec_mismatch(params, &there));
             }
-            let page_bytes = number(&link.conn, "page_size").doing("look at the file")?.unsigned_abs();
+            let page_bytes = pragma_number(&link.conn, "page_size").doing("look at the file")?.unsigned_abs();
             drop(link);
-            // Said before anything is dropped: a file that stays keeps its page size.
+            // Reported before anything is dropped: a file that is kept also keeps its page size.
             if page_bytes != spec.block_size && !remove::removes_file(params)? {
                 return Err(page_size_differs(page_bytes, spec.block_size));
             }
@@ -80,7 +85,7 @@ pub(crate) fn load(
             start(params, &link, spec, options, created)?;
         }
         DataState::Empty => start(params, &link, spec, options, created)?,
-        // The same spec, begun before: prepared as far as it came.
+        // A load of this spec was begun before: it is resumed.
         DataState::Partial { .. } | DataState::Loaded { .. } => {
             prepare(&link, spec)?;
         }
@@ -88,7 +93,7 @@ pub(crate) fn load(
     let mut loader = Loader { link: &link, spec, progress, cancel, rows_written: 0, bytes_written: 0 };
     let tables = loader.run()?;
     let written = (loader.rows_written, loader.bytes_written);
-    // WAL is a property of the file: set it now, before many sessions ask for it at once.
+    // WAL is a property of the file: it is set now, before many sessions request it at once.
     if !params.in_memory() {
         params.set_journal(&link.conn)?;
     }
@@ -129,30 +134,30 @@ fn check_spec(params: &Params, spec: &DataSpec) -> Result<(), TargetError> {
     Ok(())
 }
 
-fn other_spec(params: &Params, there: &DataSpec) -> TargetError {
+fn spec_mismatch(params: &Params, existing_spec: &DataSpec) -> TargetError {
     let message = format!(
         "{} holds other data: {} schemas of {} + {} rows, {} byte blocks, {} % compressible, seed {}",
         params.name(),
-        there.schemas,
-        there.rows,
-        there.scan_rows,
-        there.block_size,
-        there.compressible,
-        there.seed
+        existing_spec.schemas,
+        existing_spec.rows,
+        existing_spec.scan_rows,
+        existing_spec.block_size,
+        existing_spec.compressible,
+        existing_spec.seed
     );
     TargetError::data(message).hint("load with --replace to drop it first, or ask for the data that is there")
 }
 
-/// Prepares a file that holds nothing of Dyno's, and makes metadata and empty tables in it.
+/// Prepares a file without data of Dyno, and creates metadata and empty tables in it.
 fn start(
     params: &Params,
-    link: &Link,
+    link: &SqliteConnection,
     spec: &DataSpec,
     options: &LoadOptions,
     created: bool,
 ) -> Result<(), TargetError> {
     let conn = &link.conn;
-    let pages = number(conn, "page_count").doing("look at the file")?;
+    let pages = pragma_number(conn, "page_count").doing("look at the file")?;
     if pages == 0 {
         pragma(conn, "page_size", &spec.block_size.to_string()).doing("set the page size")?;
     }
@@ -160,7 +165,7 @@ fn start(
     if created {
         ownership::mark(conn).doing("create the file")?;
     }
-    let encoding = word(conn, "encoding").doing("look at the file")?;
+    let encoding = pragma_text(conn, "encoding").doing("look at the file")?;
     if encoding != "UTF-8" {
         let message = format!("{} keeps text as {encoding}, which doubles every row", params.name());
         return Err(TargetError::unsupported(message).hint("load into another file"));
@@ -168,28 +173,28 @@ fn start(
     meta::begin(conn, spec, column_bytes(spec.block_size), created, &settings, &options.dyno_version)
 }
 
-/// Tells the connection how to load, and says what it was told.
-fn prepare(link: &Link, spec: &DataSpec) -> Result<String, TargetError> {
+/// Applies the settings of a load to the connection and returns a description of them.
+fn prepare(link: &SqliteConnection, spec: &DataSpec) -> Result<String, TargetError> {
     let conn = &link.conn;
     let doing = "prepare the connection";
     pragma(conn, "cache_size", &format!("-{CACHE_KIB}")).doing(doing)?;
     pragma(conn, "synchronous", "full").doing(doing)?;
     let journal = pragma(conn, "journal_mode", "truncate").doing(doing)?.unwrap_or_default();
-    let page_bytes = number(conn, "page_size").doing(doing)?.unsigned_abs();
+    let page_bytes = pragma_number(conn, "page_size").doing(doing)?.unsigned_abs();
     if page_bytes != spec.block_size {
         return Err(page_size_differs(page_bytes, spec.block_size));
     }
     Ok(format!("journal={journal} sync=full cache={CACHE_KIB}K transaction={TRANSACTION_BYTES}"))
 }
 
-/// A file that is there keeps its page size.
+/// The error for an existing file, which keeps its page size.
 pub(crate) fn page_size_differs(is: u64, wanted: u64) -> TargetError {
     TargetError::data(format!("the file has pages of {is} bytes, and data.block_size asks for {wanted}"))
         .hint(format!("set data.block_size to {is}, or load into another file"))
 }
 
 impl Loader<'_> {
-    /// Loads what is missing, builds the indexes, and measures.
+    /// Loads the missing rows, builds the indexes, and measures the tables.
     fn run(&mut self) -> Result<Vec<dyno_engine::load::SchemaFacts>, TargetError> {
         let conn = &self.link.conn;
         let mut missing = Vec::new();
@@ -200,8 +205,9 @@ impl Loader<'_> {
         for &(table, loaded) in &missing {
             self.fill(table, loaded)?;
         }
-        let of = |table: Table| table.indexes(self.spec).into_iter().map(move |index| (table.rows, index));
-        let indexes: Vec<_> = tables(self.spec).into_iter().flat_map(of).collect();
+        let indexes_of =
+            |table: SqliteTable| table.indexes(self.spec).into_iter().map(move |index| (table.rows, index));
+        let indexes: Vec<_> = tables(self.spec).into_iter().flat_map(indexes_of).collect();
         self.progress.phase("index", indexes.iter().map(|(rows, _)| rows).sum());
         for (rows, (index, ddl)) in &indexes {
             self.index(index, ddl)?;
@@ -211,15 +217,15 @@ impl Loader<'_> {
         let mut measured = Vec::new();
         for table in tables(self.spec) {
             let facts = guard::cancellable(conn, self.cancel, || verify::measure(conn, self.spec, table));
-            measured.push(facts.map_err(|error| self.stopped(error))?);
+            measured.push(facts.map_err(|error| self.as_cancelled(error))?);
             self.progress.advance(table.rows, 0);
         }
         meta::finish(conn, &measured).doing("note the end of the load")?;
         Ok(measured)
     }
 
-    /// An error that is one only because the user asked to stop.
-    fn stopped(&self, error: TargetError) -> TargetError {
+    /// Converts an error that was caused by a cancellation.
+    fn as_cancelled(&self, error: TargetError) -> TargetError {
         if error.kind == TargetErrorKind::Cancelled && self.cancel.is_cancelled() {
             cancelled()
         } else {
@@ -228,13 +234,18 @@ impl Loader<'_> {
     }
 
     /// Loads the rows of `table` from insert position `position` on.
-    fn fill(&mut self, table: Table, mut position: u64) -> Result<(), TargetError> {
+    fn fill(&mut self, table: SqliteTable, mut position: u64) -> Result<(), TargetError> {
         let doing = format!("load rows into {}", table.name());
         let filler = Filler::new(self.spec, table.schema, table.kind, column_bytes(self.spec.block_size));
         let seed = table_seed(self.spec.seed, table.schema, table.kind);
         let keys = Permutation::new(table.rows, seed);
         let texts = filler.row_bytes() / filler.column_bytes();
-        let insert = Statement::with_texts(&self.link.conn, &table.insert(), texts, filler.column_bytes());
+        let insert = SqlitePreparedStatement::with_texts(
+            &self.link.conn,
+            &table.insert(),
+            texts,
+            filler.column_bytes(),
+        );
         let mut insert = insert.map_err(|fault| fault.into_target(&doing))?;
         let rows_per_transaction = (TRANSACTION_BYTES / filler.row_bytes() as u64).max(1);
         while position < table.rows {
@@ -245,22 +256,22 @@ impl Loader<'_> {
             let began = position;
             position = self
                 .transaction(table, &mut insert, &filler, &keys, position..end)
-                .map_err(|fault| self.stopped(fault.into_target(&doing)))?;
+                .map_err(|fault| self.as_cancelled(fault.into_target(&doing)))?;
             self.rows_written += position - began;
             self.bytes_written += (position - began) * filler.row_bytes() as u64;
         }
         Ok(())
     }
 
-    /// Loads rows in one transaction, fewer if asked to stop; returns the position it came to.
+    /// Loads rows in one transaction, or fewer if it is canceled; returns the next position.
     fn transaction(
         &self,
-        table: Table,
-        insert: &mut Statement,
+        table: SqliteTable,
+        insert: &mut SqlitePreparedStatement,
         filler: &Filler,
         keys: &Permutation,
         positions: std::ops::Range<u64>,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, SqliteError> {
         let conn = &self.link.conn;
         let transaction = conn.unchecked_transaction()?;
         let (mut reached, mut told) = (positions.start, positions.start);
@@ -285,10 +296,10 @@ impl Loader<'_> {
         Ok(reached)
     }
 
-    /// Builds an index, unless that was done before.
+    /// Builds an index unless it already exists.
     fn index(&self, index: &str, ddl: &str) -> Result<(), TargetError> {
         let conn = &self.link.conn;
-        let build = || -> Result<(), Fault> {
+        let build = || -> Result<(), SqliteError> {
             if meta::recorded(conn, index)? {
                 return Ok(());
             }
@@ -298,6 +309,6 @@ impl Loader<'_> {
             Ok(transaction.commit()?)
         };
         guard::cancellable(conn, self.cancel, || build().doing(&format!("build the index {index}")))
-            .map_err(|error| self.stopped(error))
+            .map_err(|error| self.as_cancelled(error))
     }
 }

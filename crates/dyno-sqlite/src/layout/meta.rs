@@ -1,20 +1,21 @@
-//! What a file says about the data that Dyno put into it.
+//! Stores in the file what Dyno has loaded into it.
 //!
-//! `dyno_meta` has one row: the spec, column by column, and when it was loaded. `dyno_objects` has a row for every
-//! object that Dyno made, and only those are ever dropped. Both change in the same transactions as the data, so a load
-//! that was interrupted at any moment, even by the machine, finds out exactly how far it came.
+//! `dyno_meta` has one row: the spec, column by column, and the time of the load. `dyno_objects` has a row
+//! for every object that Dyno created, and only those are ever dropped. Both change in the transactions of
+//! the data. A load that was interrupted at any moment, even by a crash of the machine, therefore knows
+//! exactly how far it was.
 
 use dyno_plan::DataSpec;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::names::{Table, tables};
-use crate::fault::{Doing, Fault};
+use super::names::{SqliteTable, tables};
+use crate::fault::{SqliteError, SqliteErrorContext};
 use dyno_engine::data::TableKind;
 use dyno_engine::{DataState, SchemaFacts, TargetError};
 
-/// The version of the tables below; a file of another version is refused.
+/// The version of the metadata tables; a file with another version is rejected.
 const FORMAT_VERSION: i64 = 1;
-/// The same where rows have a secondary key, which older versions do not know.
+/// The version for rows with a secondary key, which older versions do not support.
 const FORMAT_SECONDARY: i64 = 2;
 
 const META: &str = "dyno_meta";
@@ -33,22 +34,22 @@ const DDL: &str = "
         row_count INTEGER, block_count INTEGER, bytes INTEGER);
     INSERT INTO dyno_objects(name, kind) VALUES('dyno_meta', 'table'), ('dyno_objects', 'table');";
 
-/// SQLite's expression for now, RFC 3339 in UTC.
+/// SQLite's expression for the current time in UTC as RFC 3339.
 const NOW: &str = "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
 
-/// What the metadata says.
+/// The contents of the metadata tables.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Meta {
+pub(crate) struct SqliteLoadedLayout {
     pub(crate) spec: DataSpec,
-    /// Whether the load made the file itself.
+    /// Whether the load created the file itself.
     pub(crate) file_created: bool,
     pub(crate) started_at: String,
     pub(crate) finished_at: Option<String>,
 }
 
-/// One recorded object.
+/// One object that is recorded as Dyno's.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Object {
+pub(crate) struct SqliteDatabaseObject {
     pub(crate) name: String,
     pub(crate) kind: String,
     pub(crate) bytes: Option<u64>,
@@ -58,24 +59,24 @@ fn data_error(message: impl Into<String>, hint: &str) -> TargetError {
     TargetError::data(message).hint(hint)
 }
 
-/// Names of everything in the file but SQLite's own tables, in the order they were made.
-pub(super) fn names_in_file(conn: &Connection) -> Result<Vec<String>, Fault> {
+/// Names of everything in the file except SQLite's own tables, in creation order.
+pub(super) fn names_in_file(conn: &Connection) -> Result<Vec<String>, SqliteError> {
     let sql = "SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid";
     let mut statement = conn.prepare(sql)?;
     let names = statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
     Ok(names)
 }
 
-fn exists(conn: &Connection, name: &str) -> Result<bool, Fault> {
+fn exists(conn: &Connection, name: &str) -> Result<bool, SqliteError> {
     let sql = "SELECT 1 FROM sqlite_schema WHERE name = ?1";
     Ok(conn.query_row(sql, [name], |_| Ok(())).optional()?.is_some())
 }
 
-/// Reads the metadata; `None` is a file without any.
+/// Reads the metadata; `None` if the file has none.
 ///
 /// # Errors
-/// A table called `dyno_meta` is not Dyno's, or another version's.
-pub(crate) fn read(conn: &Connection) -> Result<Option<Meta>, TargetError> {
+/// A table named `dyno_meta` is not Dyno's, or has another version.
+pub(crate) fn read(conn: &Connection) -> Result<Option<SqliteLoadedLayout>, TargetError> {
     let doing = "read the metadata";
     if !exists(conn, META).doing(doing)? {
         return Ok(None);
@@ -89,8 +90,8 @@ pub(crate) fn read(conn: &Connection) -> Result<Option<Meta>, TargetError> {
     let version: Option<i64> = conn
         .query_row("SELECT format_version FROM dyno_meta WHERE id = 1", [], |row| row.get(0))
         .map_err(|_| strange())?;
-    let known = version.filter(|version| [FORMAT_VERSION, FORMAT_SECONDARY].contains(version));
-    if known.is_none() || !exists(conn, OBJECTS).doing(doing)? {
+    let known_version = version.filter(|version| [FORMAT_VERSION, FORMAT_SECONDARY].contains(version));
+    if known_version.is_none() || !exists(conn, OBJECTS).doing(doing)? {
         return Err(strange());
     }
     let sql =
@@ -106,15 +107,20 @@ pub(crate) fn read(conn: &Connection) -> Result<Option<Meta>, TargetError> {
                 block_size: row.get(3)?,
                 compressible: row.get(4)?,
                 seed: seed.parse().map_err(|_| rusqlite::Error::IntegralValueOutOfRange(5, 0))?,
-                secondary: known == Some(FORMAT_SECONDARY),
+                secondary: known_version == Some(FORMAT_SECONDARY),
             };
-            Ok(Meta { spec, file_created: row.get(6)?, started_at: row.get(7)?, finished_at: row.get(8)? })
+            Ok(SqliteLoadedLayout {
+                spec,
+                file_created: row.get(6)?,
+                started_at: row.get(7)?,
+                finished_at: row.get(8)?,
+            })
         })
         .doing(doing)?;
     Ok(Some(meta))
 }
 
-/// What the file holds.
+/// The state of Dyno's data in the file.
 pub(crate) fn state(conn: &Connection) -> Result<DataState, TargetError> {
     let Some(meta) = read(conn)? else { return Ok(DataState::Empty) };
     let doing = "read the metadata";
@@ -130,8 +136,8 @@ pub(crate) fn state(conn: &Connection) -> Result<DataState, TargetError> {
     }
 }
 
-/// What was measured of each table when its load ended.
-fn facts(conn: &Connection, spec: &DataSpec) -> Result<Vec<SchemaFacts>, Fault> {
+/// The measurements of each table at the end of its load.
+fn facts(conn: &Connection, spec: &DataSpec) -> Result<Vec<SchemaFacts>, SqliteError> {
     let sql = "SELECT row_count, block_count, bytes FROM dyno_objects WHERE name = ?1";
     let mut statement = conn.prepare(sql)?;
     let mut all = Vec::new();
@@ -151,10 +157,10 @@ fn facts(conn: &Connection, spec: &DataSpec) -> Result<Vec<SchemaFacts>, Fault> 
     Ok(all)
 }
 
-/// Makes the metadata and the empty tables of `spec`, all or nothing.
+/// Creates the metadata and the empty tables of `spec` in one transaction.
 ///
 /// # Errors
-/// An object of one of our names is there already: it is somebody else's.
+/// An object with one of Dyno's names already exists and is not Dyno's.
 pub(super) fn begin(
     conn: &Connection,
     spec: &DataSpec,
@@ -164,13 +170,14 @@ pub(super) fn begin(
     dyno_version: &str,
 ) -> Result<(), TargetError> {
     let wanted = tables(spec);
-    let taken = names_in_file(conn).doing("look for tables")?;
+    let existing_names = names_in_file(conn).doing("look for tables")?;
     let ours = wanted.iter().flat_map(|table| {
         let indexes = table.indexes(spec).into_iter().map(|(index, _)| index);
         std::iter::once(table.name()).chain(indexes)
     });
     let mut ours = [META.to_owned(), OBJECTS.to_owned()].into_iter().chain(ours);
-    if let Some(name) = ours.find(|name| taken.iter().any(|other| other.eq_ignore_ascii_case(name))) {
+    if let Some(name) = ours.find(|name| existing_names.iter().any(|other| other.eq_ignore_ascii_case(name)))
+    {
         return Err(data_error(
             format!("{name} is in the file already, and dyno has not made it"),
             "load into another file, or rename it",
@@ -182,7 +189,7 @@ pub(super) fn begin(
             compressible, seed, column_bytes, file_created, load_settings, dyno_version, started_at)
          VALUES(1, {version}, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, {NOW})"
     );
-    let make = || -> Result<(), Fault> {
+    let make = || -> Result<(), SqliteError> {
         let transaction = conn.unchecked_transaction()?;
         conn.execute_batch(DDL)?;
         conn.execute(
@@ -209,32 +216,32 @@ pub(super) fn begin(
     make().doing("make the tables")
 }
 
-/// Notes an object that Dyno makes in the same transaction.
-pub(super) fn record(conn: &Connection, name: &str, kind: &str) -> Result<(), Fault> {
+/// Records an object that Dyno creates in the same transaction.
+pub(super) fn record(conn: &Connection, name: &str, kind: &str) -> Result<(), SqliteError> {
     conn.execute("INSERT INTO dyno_objects(name, kind) VALUES(?1, ?2)", [name, kind])?;
     Ok(())
 }
 
 /// Whether an object is recorded as Dyno's.
-pub(super) fn recorded(conn: &Connection, name: &str) -> Result<bool, Fault> {
+pub(super) fn recorded(conn: &Connection, name: &str) -> Result<bool, SqliteError> {
     let sql = "SELECT 1 FROM dyno_objects WHERE name = ?1";
     Ok(conn.query_row(sql, [name], |_| Ok(())).optional()?.is_some())
 }
 
-/// Rows of `table` that are there for good.
-pub(super) fn rows_loaded(conn: &Connection, table: Table) -> Result<u64, Fault> {
+/// Committed rows of `table` so far.
+pub(super) fn rows_loaded(conn: &Connection, table: SqliteTable) -> Result<u64, SqliteError> {
     let sql = "SELECT rows_loaded FROM dyno_objects WHERE name = ?1";
     Ok(conn.query_row(sql, [table.name()], |row| row.get(0))?)
 }
 
-/// Notes, in the transaction that loads them, how many rows of `table` there are.
-pub(super) fn set_rows_loaded(conn: &Connection, table: Table, rows: u64) -> Result<(), Fault> {
+/// Records the number of rows of `table`, in the transaction that loads them.
+pub(super) fn set_rows_loaded(conn: &Connection, table: SqliteTable, rows: u64) -> Result<(), SqliteError> {
     conn.execute("UPDATE dyno_objects SET rows_loaded = ?1 WHERE name = ?2", params![rows, table.name()])?;
     Ok(())
 }
 
-/// Notes what was measured, and that the load has ended.
-pub(super) fn finish(conn: &Connection, measured: &[SchemaFacts]) -> Result<(), Fault> {
+/// Records the measurements and the end of the load.
+pub(super) fn finish(conn: &Connection, measured: &[SchemaFacts]) -> Result<(), SqliteError> {
     let transaction = conn.unchecked_transaction()?;
     let sql = "UPDATE dyno_objects SET row_count = ?1, block_count = ?2, bytes = ?3 WHERE name = ?4";
     for facts in measured {
@@ -245,17 +252,19 @@ pub(super) fn finish(conn: &Connection, measured: &[SchemaFacts]) -> Result<(), 
 }
 
 /// Every object recorded as Dyno's: indexes first, then tables, the metadata last.
-pub(super) fn objects(conn: &Connection) -> Result<Vec<Object>, Fault> {
+pub(super) fn objects(conn: &Connection) -> Result<Vec<SqliteDatabaseObject>, SqliteError> {
     let sql = "SELECT o.name, o.kind, o.bytes FROM dyno_objects o JOIN sqlite_schema s ON s.name = o.name
         ORDER BY o.name IN ('dyno_meta', 'dyno_objects'), o.kind = 'table', o.rowid";
     let mut statement = conn.prepare(sql)?;
     let objects = statement
-        .query_map([], |row| Ok(Object { name: row.get(0)?, kind: row.get(1)?, bytes: row.get(2)? }))?
+        .query_map([], |row| {
+            Ok(SqliteDatabaseObject { name: row.get(0)?, kind: row.get(1)?, bytes: row.get(2)? })
+        })?
         .collect::<Result<_, _>>()?;
     Ok(objects)
 }
 
-/// The kind of table that a session reads, if it is there.
+/// Whether `spec` has tables of the kind that a session reads.
 pub(crate) fn has(spec: &DataSpec, kind: TableKind) -> bool {
     kind == TableKind::Rows || spec.scan_rows > 0
 }

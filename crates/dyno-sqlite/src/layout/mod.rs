@@ -1,4 +1,4 @@
-//! The tables: how they are shaped, loaded, measured, recognised and dropped.
+//! Shapes, loads, measures, recognizes and drops the tables.
 
 mod guard;
 mod load;
@@ -15,7 +15,7 @@ pub(super) use load::{load, page_size_differs};
 pub(super) use meta::{has, read as read_meta, state};
 #[cfg(test)]
 pub(super) use names::columns;
-pub(super) use names::{DEFAULT_PAGE_BYTES, Table, check_page_bytes, column_bytes};
+pub(super) use names::{DEFAULT_PAGE_BYTES, SqliteTable, check_page_bytes, column_bytes};
 pub(super) use ownership::create_if_missing;
 pub(super) use remove::{drop_all, foreign, inventory};
 pub(super) use spot::spot_check;

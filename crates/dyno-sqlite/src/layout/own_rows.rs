@@ -1,25 +1,26 @@
-//! Rows that sessions have inserted themselves: those above the loaded keys that hold a value of a run.
+//! Counts and deletes the rows that sessions have inserted: rows above the loaded keys that hold a value of a
+//! run.
 
 use dyno_plan::DataSpec;
 use rusqlite::Connection;
 
-use super::names::{Table, tables};
-use crate::fault::{Doing, Fault};
+use super::names::{SqliteTable, tables};
+use crate::fault::{SqliteError, SqliteErrorContext};
 use dyno_engine::TargetError;
 use dyno_engine::data::TableKind;
 
 const DOING: &str = "look for rows of a run's own";
 
-fn with_own_rows(spec: &DataSpec) -> impl Iterator<Item = Table> {
+fn with_own_rows(spec: &DataSpec) -> impl Iterator<Item = SqliteTable> {
     tables(spec).into_iter().filter(|table| table.kind == TableKind::Rows)
 }
 
-/// Which rows these are.
-fn condition(table: Table) -> String {
+/// The condition that selects these rows.
+fn condition(table: SqliteTable) -> String {
     format!("FROM {} WHERE custid > {} AND substr(c2, 1, 1) = 'u'", table.name(), table.rows)
 }
 
-/// How many there are in all schemas.
+/// The number of such rows in all schemas.
 pub(crate) fn count(conn: &Connection, spec: &DataSpec) -> Result<u64, TargetError> {
     let mut sum = 0;
     for table in with_own_rows(spec) {
@@ -30,9 +31,9 @@ pub(crate) fn count(conn: &Connection, spec: &DataSpec) -> Result<u64, TargetErr
     Ok(sum)
 }
 
-/// Deletes them; returns how many they were.
+/// Deletes these rows; returns their number.
 pub(crate) fn delete(conn: &Connection, spec: &DataSpec) -> Result<u64, TargetError> {
-    let delete = || -> Result<u64, Fault> {
+    let delete = || -> Result<u64, SqliteError> {
         let transaction = conn.unchecked_transaction()?;
         let mut sum = 0;
         for table in with_own_rows(spec) {

@@ -1,23 +1,24 @@
-//! Dropping exactly what Dyno made.
+//! Drops exactly the objects that Dyno created.
 //!
-//! Where Dyno made the file itself and nothing else has moved in, the file is removed as a whole: dropping tables would
-//! read every page of them first. Otherwise the recorded objects are dropped, and whatever else is there stays.
+//! If Dyno created the file and nothing else is in it, the whole file is removed, because dropping tables
+//! would first read all of their pages. Otherwise the recorded objects are dropped, and everything else
+//! remains.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::meta::{self, Object};
+use super::meta::{self, SqliteDatabaseObject};
 use super::ownership;
-use crate::connect::never;
-use crate::connect::{Link, Params, Purpose, pragma};
-use crate::fault::{Doing, Fault};
+use crate::connect::no_stop_flag;
+use crate::connect::{Params, Purpose, SqliteConnection, pragma};
+use crate::fault::{SqliteError, SqliteErrorContext};
 use crate::vfs;
 use dyno_engine::{DropItem, TargetError};
 
-/// What a drop would do.
-struct Plan {
-    objects: Vec<Object>,
-    /// Files that go with them.
+/// The objects and files that a drop would remove.
+struct SqliteDropPlan {
+    objects: Vec<SqliteDatabaseObject>,
+    /// Files that are removed with the objects.
     files: Vec<PathBuf>,
 }
 
@@ -27,15 +28,15 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Opens the file, if it is there.
-fn open(params: &Params) -> Result<Option<Link>, TargetError> {
+/// Opens the file; `None` if it does not exist.
+fn open(params: &Params) -> Result<Option<SqliteConnection>, TargetError> {
     if params.file().is_some_and(|path| !path.exists()) {
         return Ok(None);
     }
-    params.connect(Purpose::Inspect, &never()).map(Some)
+    params.connect(Purpose::Inspect, &no_stop_flag()).map(Some)
 }
 
-fn plan(params: &Params, link: &Link) -> Result<Plan, TargetError> {
+fn plan(params: &Params, link: &SqliteConnection) -> Result<SqliteDropPlan, TargetError> {
     let doing = "list what dyno made";
     let facts = meta::read(&link.conn)?;
     let objects = match &facts {
@@ -57,10 +58,10 @@ fn plan(params: &Params, link: &Link) -> Result<Plan, TargetError> {
             .collect(),
         _ => Vec::new(),
     };
-    Ok(Plan { objects, files })
+    Ok(SqliteDropPlan { objects, files })
 }
 
-fn items(plan: &Plan) -> Vec<DropItem> {
+fn items(plan: &SqliteDropPlan) -> Vec<DropItem> {
     let objects = plan.objects.iter().map(|object| DropItem {
         kind: object.kind.clone(),
         name: object.name.clone(),
@@ -74,7 +75,7 @@ fn items(plan: &Plan) -> Vec<DropItem> {
     objects.chain(files).collect()
 }
 
-/// What [`drop_all`] would remove.
+/// Lists what [`drop_all`] would remove.
 pub(crate) fn inventory(params: &Params) -> Result<Vec<DropItem>, TargetError> {
     match open(params)? {
         Some(link) => Ok(items(&plan(params, &link)?)),
@@ -82,26 +83,27 @@ pub(crate) fn inventory(params: &Params) -> Result<Vec<DropItem>, TargetError> {
     }
 }
 
-/// What is in the file and not recorded as Dyno's, and the file itself where it stays.
+/// Objects in the file that are not recorded as Dyno's, and the file itself if it remains.
 pub(crate) fn foreign(params: &Params) -> Result<Vec<DropItem>, TargetError> {
     let Some(link) = open(params)? else { return Ok(Vec::new()) };
     let plan = plan(params, &link)?;
     let names = meta::names_in_file(&link.conn).doing("list what the file holds")?;
-    let others = names.into_iter().filter(|name| !plan.objects.iter().any(|object| object.name == *name));
+    let foreign_names =
+        names.into_iter().filter(|name| !plan.objects.iter().any(|object| object.name == *name));
     let item = |kind: &str, name: String| DropItem { kind: kind.to_owned(), name, bytes: None };
-    let mut left: Vec<DropItem> = others.map(|name| item("object", name)).collect();
+    let mut left: Vec<DropItem> = foreign_names.map(|name| item("object", name)).collect();
     if let Some(path) = params.file().filter(|_| plan.files.is_empty()) {
         left.push(item("file", path.display().to_string()));
     }
     Ok(left)
 }
 
-/// Whether [`drop_all`] would remove the file itself, so that the next load makes a new one.
+/// Whether [`drop_all`] would remove the file itself, so that the next load creates a new one.
 pub(super) fn removes_file(params: &Params) -> Result<bool, TargetError> {
     Ok(inventory(params)?.iter().any(|item| item.kind == "file"))
 }
 
-/// Removes what Dyno made; returns what that was.
+/// Removes what Dyno created; returns the removed objects.
 pub(crate) fn drop_all(params: &Params) -> Result<Vec<DropItem>, TargetError> {
     let Some(link) = open(params)? else { return Ok(Vec::new()) };
     let plan = plan(params, &link)?;
@@ -113,25 +115,25 @@ pub(crate) fn drop_all(params: &Params) -> Result<Vec<DropItem>, TargetError> {
     Ok(removed)
 }
 
-fn drop_objects(link: &Link, objects: &[Object]) -> Result<(), Fault> {
+fn drop_objects(link: &SqliteConnection, objects: &[SqliteDatabaseObject]) -> Result<(), SqliteError> {
     let transaction = link.conn.unchecked_transaction()?;
     for object in objects {
-        // Names are those this program recorded, of letters, digits and underscores.
+        // The names were recorded by Dyno and contain only letters, digits and underscores.
         link.conn.execute(&format!("DROP {} IF EXISTS {}", object.kind, object.name), [])?;
     }
     Ok(transaction.commit()?)
 }
 
-/// Removes the file, once it is certain that no other connection has it open.
-fn remove_file(params: &Params, path: &Path, link: Link) -> Result<(), TargetError> {
-    // Leaving WAL needs the file for oneself, folds the log into it and removes log and index; the exclusive lock then
-    // keeps newcomers out until the name is gone.
-    let alone = || -> Result<bool, Fault> {
+/// Removes the file after ensuring that no other connection has it open.
+fn remove_file(params: &Params, path: &Path, link: SqliteConnection) -> Result<(), TargetError> {
+    // Leaving WAL mode needs exclusive access, writes the log into the file, and removes log and index. The
+    // exclusive lock then blocks new connections until the file's name is removed.
+    let alone = || -> Result<bool, SqliteError> {
         let mode = pragma(&link.conn, "journal_mode", "delete")?;
         link.conn.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE")?;
         Ok(mode.as_deref() == Some("delete"))
     };
-    let in_use = |error: Option<Fault>| {
+    let in_use = |error: Option<SqliteError>| {
         let message = format!("{} is in use by another connection and cannot be removed", params.name());
         let refused = TargetError::database(message).hint("end what uses it, then drop again");
         match error {

@@ -1,14 +1,14 @@
-//! Reading every row's version.
+//! Reads every row's version for the check of updates.
 
 use dyno_plan::DataSpec;
 use rusqlite::Connection;
 
-use super::names::{Table, tables};
-use crate::fault::{Doing, Fault};
+use super::names::{SqliteTable, tables};
+use crate::fault::{SqliteError, SqliteErrorContext};
 use dyno_engine::data::{TableKind, UpdateValues};
 use dyno_engine::{RowVersion, TargetError};
 
-/// Tells `visit` of every row of the tables that updates go to.
+/// Calls `visit` for every row of the tables that updates modify.
 pub(crate) fn versions(
     conn: &Connection,
     spec: &DataSpec,
@@ -20,7 +20,11 @@ pub(crate) fn versions(
     Ok(())
 }
 
-fn read(conn: &Connection, table: Table, visit: &mut dyn FnMut(&RowVersion<'_>)) -> Result<(), Fault> {
+fn read(
+    conn: &Connection,
+    table: SqliteTable,
+    visit: &mut dyn FnMut(&RowVersion<'_>),
+) -> Result<(), SqliteError> {
     let sql =
         format!("SELECT custid, ver, substr(c2, 1, {}) FROM {}", UpdateValues::STAMP_BYTES, table.name());
     let mut statement = conn.prepare(&sql)?;
@@ -28,7 +32,7 @@ fn read(conn: &Connection, table: Table, visit: &mut dyn FnMut(&RowVersion<'_>))
     while let Some(row) = rows.next()? {
         visit(&RowVersion {
             schema: table.schema,
-            // Keys below 1 are none of Dyno's, whichever they are.
+            // Keys below 1 are not Dyno's, whatever their value.
             key: u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
             version: row.get(1)?,
             stamp: row.get_ref(2)?.as_str().unwrap_or_default(),

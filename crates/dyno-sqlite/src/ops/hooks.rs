@@ -1,11 +1,14 @@
-//! Commits and rollbacks, by SQLite's own word.
+//! Counts commits and rollbacks with SQLite's callbacks.
 //!
-//! SQLite keeps no counter of transactions, but it calls back. In WAL mode the call comes after a commit has been
-//! written, so it counts as it is. In the other modes it comes before, and a commit can still fail then (another
-//! connection does not let go of the file): it counts once no rollback has followed it. There the call comes for commits that
-//! changed nothing, too, which count in no mode: a statement that finds no row to change has written nothing. One that gives rows
-//! the values that they have is a change of rows to SQLite, and yet writes nothing to a WAL (`btreeOverwriteContent`): the call
-//! does not come, and what the client takes for a commit is none.
+//! SQLite has no counter of transactions, but it has hooks. In WAL mode the hook is called after a commit has
+//! been written, so each call counts. In the other modes it is called before the commit, which can still
+//! fail, for example if another connection holds the file. There a commit counts once no rollback has
+//! followed.
+//!
+//! In these modes the hook is also called for commits that changed nothing, which do not count in any mode: a
+//! statement that matches no row has written nothing. An update that sets the existing values changes rows
+//! for SQLite but writes nothing to a WAL (`btreeOverwriteContent`). The hook is then not called, and the
+//! client's commit is not one of SQLite's.
 
 // Hooks are C function pointers with a context.
 #![allow(unsafe_code)]
@@ -15,31 +18,33 @@ use std::ffi::{c_char, c_int, c_void};
 
 use rusqlite::{Connection, ffi};
 
-use crate::counters::Committed;
+use crate::counters::SqliteCommitCounter;
 use crate::raw;
 
-/// What the hooks of one session have counted.
+/// The counts of one session's hooks.
 #[derive(Debug)]
-pub(super) struct Hooks {
+pub(super) struct SqliteSessionHooks {
     commits: Cell<u64>,
-    committed: Committed,
+    committed: SqliteCommitCounter,
     rollbacks: Cell<u64>,
-    /// A commit that was announced and not followed by a rollback yet.
+    /// Whether a commit was announced that no rollback has followed yet.
     announced: Cell<bool>,
-    /// Rows changed on the connection when a transaction last ended; absent where one was rolled back since.
+    /// Rows changed on the connection when a transaction last ended; absent after a rollback.
     changed: Cell<Option<u64>>,
-    /// Whether commits are told of when they have been written to a WAL, and whether one was since a transaction last ended.
+    /// Whether commits are reported after they were written to a WAL, and whether one was since a transaction
+    /// last ended.
     wal: Cell<bool>,
     written: Cell<bool>,
-    /// Transactions that changed rows and of which nothing was written.
+    /// Transactions that changed rows but wrote nothing.
     unwritten: Cell<u64>,
     checkpoint_pages: c_int,
 }
 
-impl Hooks {
-    /// Hooks that checkpoint when the WAL has `checkpoint_pages`; 0 is never. SQLite's automatic checkpoint is a WAL
-    /// hook too, and there is room for one only. Everybody sees commits in `committed`.
-    pub(super) fn new(checkpoint_pages: u32, committed: Committed) -> Box<Self> {
+impl SqliteSessionHooks {
+    /// Creates hooks that start a checkpoint when the WAL has `checkpoint_pages`; 0 means never. SQLite's
+    /// automatic checkpoint is also a WAL hook, and only one can be installed. `committed` makes commits
+    /// visible to other threads.
+    pub(super) fn new(checkpoint_pages: u32, committed: SqliteCommitCounter) -> Box<Self> {
         Box::new(Self {
             commits: Cell::new(0),
             committed,
@@ -53,7 +58,7 @@ impl Hooks {
         })
     }
 
-    /// Lets SQLite call on `conn`. The hooks must outlive the connection.
+    /// Installs the hooks on `conn`. The hooks must outlive the connection.
     pub(super) fn install(&self, conn: &Connection, wal: bool) {
         self.changed.set(Some(raw::total_changes(conn)));
         self.wal.set(wal);
@@ -70,13 +75,13 @@ impl Hooks {
         }
     }
 
-    /// Ends what ended well: what it committed counts.
+    /// Records that an operation succeeded: its commit counts.
     #[inline]
     pub(super) fn settle(&self, conn: &Connection) {
         if self.wal.get() { self.settle_written(conn) } else { self.settle_announced(conn) }
     }
 
-    /// Notes a transaction that changed rows and of which nothing was written.
+    /// Records a transaction that changed rows but wrote nothing.
     #[inline]
     fn settle_written(&self, conn: &Connection) {
         if !conn.is_autocommit() {
@@ -89,13 +94,13 @@ impl Hooks {
         }
     }
 
-    /// Transactions so far that changed rows and of which nothing was written: no commits to SQLite.
+    /// Transactions so far that changed rows but wrote nothing, which are not commits for SQLite.
     pub(super) fn unwritten(&self) -> u64 {
         self.unwritten.get()
     }
 
-    /// Counts a commit that was announced: what it belongs to has ended well, and nothing has taken it back. A rollback that
-    /// follows later is another transaction's.
+    /// Counts an announced commit: its operation succeeded, and no rollback has followed. A later rollback
+    /// belongs to another transaction.
     #[inline]
     fn settle_announced(&self, conn: &Connection) {
         if self.announced.replace(false) {
@@ -104,13 +109,13 @@ impl Hooks {
                 self.count();
             }
         } else {
-            self.look(conn);
+            self.refresh_changed(conn);
         }
     }
 
-    /// Looks, after a rollback, how many rows were changed by then.
+    /// After a rollback, reads the number of rows changed so far.
     #[inline]
-    pub(super) fn look(&self, conn: &Connection) {
+    pub(super) fn refresh_changed(&self, conn: &Connection) {
         if self.changed.get().is_none() {
             self.changed.set(Some(raw::total_changes(conn)));
         }
@@ -121,7 +126,7 @@ impl Hooks {
         self.committed.add_one();
     }
 
-    /// Commits and rollbacks since this was last asked; asked between transactions.
+    /// Commits and rollbacks since the last call, which must be made between transactions.
     pub(super) fn take(&self, conn: &Connection) -> (u64, u64) {
         self.settle(conn);
         (self.commits.take(), self.rollbacks.take())
@@ -131,14 +136,14 @@ impl Hooks {
 /// The hooks behind a context.
 ///
 /// # Safety
-/// `context` was given to SQLite by [`Hooks::install`].
-unsafe fn hooks<'a>(context: *mut c_void) -> &'a Hooks {
+/// `context` was passed to SQLite by [`SqliteSessionHooks::install`].
+unsafe fn hooks<'a>(context: *mut c_void) -> &'a SqliteSessionHooks {
     // SAFETY: as the caller promises; hooks are called on the thread that uses the session.
-    unsafe { &*context.cast::<Hooks>() }
+    unsafe { &*context.cast::<SqliteSessionHooks>() }
 }
 
 /// # Safety
-/// SQLite calls it, with the context that [`Hooks::install`] gave, on the thread of the connection.
+/// SQLite calls it, with the context that [`SqliteSessionHooks::install`] passed, on the thread of the connection.
 unsafe extern "C" fn on_commit(context: *mut c_void) -> c_int {
     // SAFETY: see `install`.
     let hooks = unsafe { hooks(context) };
@@ -147,7 +152,7 @@ unsafe extern "C" fn on_commit(context: *mut c_void) -> c_int {
 }
 
 /// # Safety
-/// SQLite calls it, with the context that [`Hooks::install`] gave, on the thread of the connection.
+/// SQLite calls it, with the context that [`SqliteSessionHooks::install`] passed, on the thread of the connection.
 unsafe extern "C" fn on_rollback(context: *mut c_void) {
     // SAFETY: see `install`.
     let hooks = unsafe { hooks(context) };
@@ -157,7 +162,7 @@ unsafe extern "C" fn on_rollback(context: *mut c_void) {
 }
 
 /// # Safety
-/// SQLite calls it, with the context that [`Hooks::install`] gave, on the thread of the connection.
+/// SQLite calls it, with the context that [`SqliteSessionHooks::install`] passed, on the thread of the connection.
 unsafe extern "C" fn on_wal(
     context: *mut c_void,
     db: *mut ffi::sqlite3,
@@ -170,8 +175,8 @@ unsafe extern "C" fn on_wal(
     hooks.written.set(true);
     if hooks.checkpoint_pages > 0 && pages >= hooks.checkpoint_pages {
         let (passive, none) = (ffi::SQLITE_CHECKPOINT_PASSIVE, std::ptr::null_mut());
-        // SAFETY: SQLite gives its own connection and database name. As with SQLite's automatic checkpoint a failure
-        // is not one of the commit, which is durable already: the next commit tries again.
+        // SAFETY: SQLite passes its own connection and database name. As with SQLite's automatic checkpoint,
+        // a failure is not one of the commit, which is already durable; the next commit tries again.
         unsafe { ffi::sqlite3_wal_checkpoint_v2(db, name, passive, none, none) };
     }
     ffi::SQLITE_OK

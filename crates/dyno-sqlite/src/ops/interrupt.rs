@@ -1,4 +1,4 @@
-//! Breaking off a session from another thread.
+//! Interrupts a session from another thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,44 +7,45 @@ use rusqlite::{Connection, InterruptHandle};
 
 use dyno_engine::Interrupter;
 
-/// A session's break: ends the statement that runs, the wait for a lock, and every operation after it until the session
-/// reconnects. SQLite's own interrupt does only the first, and is lost between two statements.
-pub(super) struct Break {
-    asked: Arc<AtomicBool>,
+/// Interrupts a session: its current statement, its wait for a lock, and every operation after that until the
+/// session reconnects. SQLite's own interrupt only ends the statement, and has no effect between two
+/// statements.
+pub(super) struct SqliteInterrupter {
+    stop_flag: Arc<AtomicBool>,
     statement: Mutex<InterruptHandle>,
 }
 
-impl Break {
-    /// A break for `conn`, which gives up waiting when `asked` is set.
-    pub(super) fn new(conn: &Connection, asked: Arc<AtomicBool>) -> Arc<Self> {
-        Arc::new(Self { asked, statement: Mutex::new(conn.get_interrupt_handle()) })
+impl SqliteInterrupter {
+    /// An interrupter for `conn`, which stops waiting for locks when the flag is set.
+    pub(super) fn new(conn: &Connection, stop_flag: Arc<AtomicBool>) -> Arc<Self> {
+        Arc::new(Self { stop_flag, statement: Mutex::new(conn.get_interrupt_handle()) })
     }
 
-    /// Whether it was asked for.
+    /// Whether an interruption was requested.
     #[inline]
-    pub(super) fn asked(&self) -> bool {
-        self.asked.load(Ordering::Relaxed)
+    pub(super) fn is_requested(&self) -> bool {
+        self.stop_flag.load(Ordering::Relaxed)
     }
 
-    /// The flag itself.
+    /// The flag that requests an interruption.
     pub(super) fn flag(&self) -> &Arc<AtomicBool> {
-        &self.asked
+        &self.stop_flag
     }
 
-    /// Lets the session go on.
+    /// Clears the request, so that the session can continue.
     pub(super) fn release(&self) {
-        self.asked.store(false, Ordering::Relaxed);
+        self.stop_flag.store(false, Ordering::Relaxed);
     }
 
-    /// Takes `conn` as what is to be broken off from now on.
-    pub(super) fn follow(&self, conn: &Connection) {
+    /// Sets `conn` as the connection to interrupt from now on.
+    pub(super) fn set_connection(&self, conn: &Connection) {
         *self.statement.lock().unwrap_or_else(PoisonError::into_inner) = conn.get_interrupt_handle();
     }
 }
 
-impl Interrupter for Break {
+impl Interrupter for SqliteInterrupter {
     fn interrupt(&self) {
-        self.asked.store(true, Ordering::Relaxed);
+        self.stop_flag.store(true, Ordering::Relaxed);
         self.statement.lock().unwrap_or_else(PoisonError::into_inner).interrupt();
     }
 }

@@ -1,31 +1,45 @@
-//! The operations of the classic method in SQL.
+//! The SQL of the block workload's operations.
 
-use crate::layout::{Table, column_bytes, has};
+use crate::layout::{SqliteTable, column_bytes, has};
 use dyno_engine::data::{TEXT_COLUMNS, TableKind};
 use dyno_engine::layout::updated_columns;
-use dyno_engine::{Answer, Blocks, BlocksSql, BlocksStatement, Kind, Slot, Type};
+use dyno_engine::{
+    BlockSessionConfig, BlockStatementKind, BlocksSql, BlocksStatement, ResultKind, Slot, Type,
+};
 use dyno_plan::Redo;
 
 const PAIR: [Type; 2] = [Type::Int, Type::Int];
 
-/// The method for the schema and the data of `blocks`.
-pub(crate) fn blocks(blocks: &Blocks) -> BlocksSql {
-    let table = |kind| Table { schema: blocks.schema, kind, rows: 0 };
+/// The block workload's statements for the schema and the data of `blocks`.
+pub(crate) fn blocks(blocks: &BlockSessionConfig) -> BlocksSql {
+    let table = |kind| SqliteTable { schema: blocks.schema, kind, rows: 0 };
     let rows = table(TableKind::Rows);
     let name = rows.name();
     let range = [Slot::KEY, Slot::last(blocks.work_unit)];
     let mut statements = vec![
-        BlocksStatement::read(Kind::Select, select_sql(&name), &PAIR, &range, Answer::Number),
-        BlocksStatement::read(Kind::Lookup, lookup_sql(&name), &[Type::Int], &[Slot::KEY], Answer::Row),
+        BlocksStatement::read(
+            BlockStatementKind::Select,
+            select_sql(&name),
+            &PAIR,
+            &range,
+            ResultKind::Number,
+        ),
+        BlocksStatement::read(
+            BlockStatementKind::Lookup,
+            lookup_sql(&name),
+            &[Type::Int],
+            &[Slot::KEY],
+            ResultKind::Row,
+        ),
         update(&name, blocks.redo, &range),
         BlocksStatement::look(
-            Kind::Found,
+            BlockStatementKind::Found,
             format!("SELECT COUNT(*) FROM {name} WHERE custid BETWEEN ?1 AND ?2"),
             &PAIR,
             &range,
         ),
         BlocksStatement::look(
-            Kind::Fresh,
+            BlockStatementKind::Fresh,
             format!(
                 "SELECT COUNT(*) FROM {name} WHERE custid BETWEEN ?1 AND ?2 AND (substr(c2, 1, length(?3)) = ?3 \
                  OR (substr(c2, 1, length(?4)) = ?4 AND substr(c2, 1, length(?5)) <> ?5))"
@@ -36,48 +50,59 @@ pub(crate) fn blocks(blocks: &Blocks) -> BlocksSql {
     ];
     if has(&blocks.spec, TableKind::Scan) {
         let sql = format!("SELECT COUNT(c2) FROM {}", table(TableKind::Scan).name());
-        statements.push(BlocksStatement::read(Kind::Scan, sql, &[], &[], Answer::Number));
+        statements.push(BlocksStatement::read(BlockStatementKind::Scan, sql, &[], &[], ResultKind::Number));
     }
     if blocks.extra.secondary {
         let index = rows.secondary_index(&blocks.spec).unwrap_or_default();
         let key = blocks.spec.secondary_sql("%");
         let sql = format!("SELECT COUNT(c2) FROM {name} INDEXED BY {index} WHERE ({key}) = ?1");
         let (types, slots) = ([Type::Int], [Slot::KEY]);
-        statements.push(BlocksStatement::read(Kind::Secondary, sql, &types, &slots, Answer::Number));
+        statements.push(BlocksStatement::read(
+            BlockStatementKind::Secondary,
+            sql,
+            &types,
+            &slots,
+            ResultKind::Number,
+        ));
     }
     if blocks.extra.churn {
         let delete = format!("DELETE FROM {name} WHERE custid = ?1");
         let (types, slots) = texts(TEXT_COLUMNS, &[Slot::KEY]);
-        statements.push(BlocksStatement::write(Kind::Insert, rows.insert(), &types, &slots));
-        statements.push(BlocksStatement::write(Kind::Delete, delete, &[Type::Int], &[Slot::KEY]));
+        statements.push(BlocksStatement::write(BlockStatementKind::Insert, rows.insert(), &types, &slots));
+        statements.push(BlocksStatement::write(
+            BlockStatementKind::Delete,
+            delete,
+            &[Type::Int],
+            &[Slot::KEY],
+        ));
     }
     BlocksSql { column_bytes: column_bytes(blocks.spec.block_size), pad_bytes: 0, statements }
 }
 
-/// So many texts, and `numbers` behind them.
+/// The types and slots of `columns` texts, followed by `numbers`.
 fn texts(columns: usize, numbers: &[Slot]) -> (Vec<Type>, Vec<Slot>) {
     let types = [vec![Type::Text; columns], vec![Type::Int; numbers.len()]].concat();
     (types, (0..columns).map(Slot::Column).chain(numbers.iter().copied()).collect())
 }
 
-/// `SELECT COUNT(c2)` over a range of keys: `c2` is not in the index, so every row's page is visited.
+/// `SELECT COUNT(c2)` over a range of keys: `c2` is not in the index, so every row's page is read.
 fn select_sql(table: &str) -> String {
     format!("SELECT COUNT(c2) FROM {table} WHERE custid BETWEEN ?1 AND ?2")
 }
 
-/// One row by key.
+/// The statement that reads one row by its key.
 fn lookup_sql(table: &str) -> String {
     format!("SELECT c2 FROM {table} WHERE custid = ?1")
 }
 
-/// The update: texts are parameters `?1` on, the range of keys comes behind them.
+/// The update: texts are parameters from `?1` on, followed by the range of keys.
 fn update(table: &str, redo: Redo, range: &[Slot]) -> BlocksStatement {
     let names: Vec<String> = updated_columns(redo).map(|column| format!("c{column}")).collect();
     let set: String = (1..).zip(&names).map(|(i, column)| format!(", {column} = ?{i}")).collect();
     let (first, last) = (names.len() + 1, names.len() + 2);
     let sql = format!("UPDATE {table} SET ver = ver + 1{set} WHERE custid BETWEEN ?{first} AND ?{last}");
     let (types, slots) = texts(names.len(), range);
-    BlocksStatement::write(Kind::Update, sql, &types, &slots)
+    BlocksStatement::write(BlockStatementKind::Update, sql, &types, &slots)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The hot path: one connection, statements prepared once, and nothing between a request and SQLite but binding values.
+//! The hot path: one connection and statements that are prepared once; a request only binds values and calls
+//! SQLite.
 
 mod hooks;
 mod interrupt;
@@ -10,88 +11,90 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, ffi};
 
-use super::connect::{Link, pragma};
-use super::counters::{Counts, Publisher};
-use super::fault::{Doing as _, Fault, code_name};
+use super::connect::{SqliteConnection, pragma};
+use super::counters::{Publisher, SqliteSessionCounts};
+use super::fault::{SqliteError, SqliteErrorContext as _, code_name};
 use super::raw;
 use crate::filler::write;
-use crate::shared::Shared;
+use crate::shared::SqliteSharedState;
 use dyno_engine::statement::no_pipeline;
 use dyno_engine::tables::{all_taken, no_bulk};
 use dyno_engine::{
-    Cancel, Done, Duplex, ErrorClass, Interrupter, OpError, Request, Session, SessionSetup, Slices,
-    TargetError, TargetErrorKind, Value,
+    Cancel, Duplex, ErrorClass, Interrupter, OpError, RequestCompletion, Session, SessionRequest,
+    SessionSetup, Slices, TargetError, TargetErrorKind, Value,
 };
 use dyno_plan::Connect;
-use hooks::Hooks;
-use interrupt::Break;
+use hooks::SqliteSessionHooks;
+use interrupt::SqliteInterrupter;
 pub(crate) use method::blocks;
-use pulse::Pulse;
 pub(crate) use pulse::QUIET_NS;
-use statements::Statements;
+use pulse::SqlitePublishTimer;
+use statements::SqliteSessionStatements;
 
-/// A connection with its statements; declared in the order in which they must go.
-struct Connected {
-    statements: Statements,
-    link: Link,
-    /// Rows changed on this connection that have been published.
+/// A connection with its statements, declared in the order in which they must be dropped.
+struct SqlitePreparedConnection {
+    statements: SqliteSessionStatements,
+    link: SqliteConnection,
+    /// Rows changed on this connection that were already published.
     changes_published: u64,
 }
 
-/// One session.
+/// One session of the SQLite engine.
 pub(super) struct SqliteSession {
-    connected: Option<Connected>,
-    /// After the connection, which calls them until it is closed.
-    hooks: Box<Hooks>,
+    connected: Option<SqlitePreparedConnection>,
+    /// Declared after the connection, which calls them until it is closed.
+    hooks: Box<SqliteSessionHooks>,
     publisher: Publisher,
-    pulse: Pulse,
-    interrupter: Arc<Break>,
+    publish_timer: SqlitePublishTimer,
+    interrupter: Arc<SqliteInterrupter>,
     setup: SessionSetup,
-    shared: Arc<Shared>,
-    /// Whether some of its statements write.
+    shared: Arc<SqliteSharedState>,
+    /// Whether any of its statements writes.
     writes: bool,
 }
 
-/// Why the statements could not be prepared. SQLite has one code for all that is wrong with a statement.
-fn not_prepared(fault: Fault) -> TargetError {
+/// The error if the statements could not be prepared. SQLite has one code for everything that is wrong with a
+/// statement.
+fn not_prepared(fault: SqliteError) -> TargetError {
     let is_missing = fault.message.starts_with("no such ");
     let error = fault.into_target("prepare the session's statements");
     if is_missing { TargetError { kind: TargetErrorKind::Data, ..error } } else { error }
 }
 
 fn interrupted() -> Box<OpError> {
-    Fault::bare(ffi::SQLITE_INTERRUPT).into_op()
+    SqliteError::bare(ffi::SQLITE_INTERRUPT).into_op()
 }
 
-impl Connected {
-    /// Opens the file, and prepares everything; or nothing yet, where it is known whether some statements write.
+impl SqlitePreparedConnection {
+    /// Opens the file and prepares all statements; prepares nothing yet if it is already known whether some
+    /// statements write.
     fn open(
-        shared: &Shared,
+        shared: &SqliteSharedState,
         setup: &SessionSetup,
         stop: &Arc<std::sync::atomic::AtomicBool>,
         at_first_use: Option<bool>,
     ) -> Result<Self, TargetError> {
         let spec = setup.blocks.as_ref().map(|blocks| &blocks.spec);
-        let link = shared.work(spec, stop)?;
+        let link = shared.open_for_work(spec, stop)?;
         if setup.read_only {
             pragma(&link.conn, "query_only", "1").doing("make the session read-only")?;
         }
         let statements = match at_first_use {
-            None => Statements::prepare(&link.conn, &setup.statements),
-            Some(writes) => Statements::at_first_use(&link.conn, &setup.statements, writes),
+            None => SqliteSessionStatements::prepare(&link.conn, &setup.statements),
+            Some(writes) => SqliteSessionStatements::at_first_use(&link.conn, &setup.statements, writes),
         };
         let statements = statements.map_err(|fault| not_prepared(*fault))?;
         Ok(Self { statements, link, changes_published: 0 })
     }
 
-    /// What this connection has counted since this was last asked.
-    fn take_counts(&mut self, hooks: &Hooks) -> Counts {
+    /// The counts of this connection since the last call.
+    fn take_counts(&mut self, hooks: &SqliteSessionHooks) -> SqliteSessionCounts {
         let conn = &self.link.conn;
         let (commits, rollbacks) = hooks.take(conn);
         let total_changes = raw::total_changes(conn);
         let changes = total_changes - self.changes_published;
         self.changes_published = total_changes;
-        Counts {
+        SqliteSessionCounts {
             hits: raw::take_status(conn, ffi::SQLITE_DBSTATUS_CACHE_HIT),
             misses: raw::take_status(conn, ffi::SQLITE_DBSTATUS_CACHE_MISS),
             writes: raw::take_status(conn, ffi::SQLITE_DBSTATUS_CACHE_WRITE),
@@ -106,23 +109,23 @@ impl Connected {
 
 impl SqliteSession {
     /// Opens and prepares a session.
-    pub(super) fn open(shared: Arc<Shared>, setup: &SessionSetup) -> Result<Self, TargetError> {
+    pub(super) fn open(shared: Arc<SqliteSharedState>, setup: &SessionSetup) -> Result<Self, TargetError> {
         if setup.connect == Connect::Transaction && shared.params.in_memory() {
-            let message = "a database in memory has no file to open anew for each transaction";
+            let message = "a database in memory has no file to reopen for each transaction";
             return Err(TargetError::unsupported(message).hint("name a file, or leave workload.connect out"));
         }
         let stop = Arc::default();
-        let connected = Connected::open(&shared, setup, &stop, None)?;
-        let publisher = shared.registry.check_in();
-        let hooks = Hooks::new(shared.params.checkpoint, publisher.committed());
+        let connected = SqlitePreparedConnection::open(&shared, setup, &stop, None)?;
+        let publisher = shared.registry.register();
+        let hooks = SqliteSessionHooks::new(shared.params.checkpoint, publisher.committed());
         hooks.install(&connected.link.conn, shared.params.journal == "wal");
-        let interrupter = Break::new(&connected.link.conn, stop);
+        let interrupter = SqliteInterrupter::new(&connected.link.conn, stop);
         Ok(Self {
             writes: connected.statements.writes,
             connected: Some(connected),
             hooks,
             publisher,
-            pulse: Pulse::default(),
+            publish_timer: SqlitePublishTimer::default(),
             interrupter,
             setup: setup.clone(),
             shared,
@@ -135,72 +138,80 @@ impl SqliteSession {
         }
     }
 
-    /// Does one request.
+    /// Executes one request.
     #[inline]
-    fn attempt(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
+    fn attempt(&mut self, request: SessionRequest<'_>) -> Result<RequestCompletion, Box<OpError>> {
         let Self { connected, setup, .. } = self;
-        let Some(Connected { statements, link, .. }) = connected else { return Err(interrupted()) };
-        let ended = match request {
-            Request::Execute(id, values) => {
+        let Some(SqlitePreparedConnection { statements, link, .. }) = connected else {
+            return Err(interrupted());
+        };
+        let result = match request {
+            SessionRequest::Execute(id, values) => {
                 return statements.execute(&link.conn, id, values, || setup.clock.now_ns());
             }
-            // Transactions are serialisable here, whatever less is asked for.
-            Request::Begin(_) => statements.begin(),
-            Request::Queue(_) | Request::Flush => return Err(no_pipeline()),
-            Request::Commit => statements.commit(),
-            Request::Rollback => statements.rollback(&link.conn),
-            Request::Fill { first, rows } => return fill(&link.conn, setup, first, rows),
-            Request::Edge => {
+            // Transactions are serializable here, whatever lower level is requested.
+            SessionRequest::Begin(_) => statements.begin(),
+            SessionRequest::Queue(_) | SessionRequest::Flush => return Err(no_pipeline()),
+            SessionRequest::Commit => statements.commit(),
+            SessionRequest::Rollback => statements.rollback(&link.conn),
+            SessionRequest::Fill { first, rows } => return fill(&link.conn, setup, first, rows),
+            SessionRequest::Edge => {
                 self.publish();
-                self.pulse.edge(self.setup.clock.now_ns());
+                self.publish_timer.delay_after_edge(self.setup.clock.now_ns());
                 Ok(())
             }
         };
-        ended.map(|()| Done::default()).map_err(|fault| fault.into_op())
+        result.map(|()| RequestCompletion::default()).map_err(|fault| fault.into_op())
     }
 }
 
-/// Writes rows of the table that the setup tells of, as one transaction.
+/// Writes rows of the setup's bulk table as one transaction.
 #[cold]
-fn fill(conn: &Connection, setup: &SessionSetup, first: u64, rows: u64) -> Result<Done, Box<OpError>> {
+fn fill(
+    conn: &Connection,
+    setup: &SessionSetup,
+    first: u64,
+    rows: u64,
+) -> Result<RequestCompletion, Box<OpError>> {
     let Some(bulk) = &setup.bulk else { return Err(no_bulk()) };
     let part = bulk.part(first, rows);
     let written = write(conn, &part, bulk.maker().as_mut(), &Cancel::default());
-    let (taken, bytes) = written.map_err(Fault::into_op)?.unwrap_or_default();
+    let (taken, bytes) = written.map_err(SqliteError::into_op)?.unwrap_or_default();
     all_taken(&part, taken).map_err(|error| OpError::fatal("fill", error.message))?;
     bulk.sent(bytes);
-    Ok(Done { rows, commit_began_ns: None })
+    Ok(RequestCompletion { rows, commit_began_ns: None })
 }
 
 impl Session for SqliteSession {
     #[inline]
-    fn ask(&mut self, request: Request<'_>) -> Result<Done, Box<OpError>> {
-        if self.interrupter.asked() {
+    fn ask(&mut self, request: SessionRequest<'_>) -> Result<RequestCompletion, Box<OpError>> {
+        if self.interrupter.is_requested() {
             return Err(interrupted());
         }
-        let done = self.attempt(request).map_err(|mut error| {
-            if let Some(Connected { link, .. }) = &self.connected {
-                self.hooks.look(&link.conn);
+        let completed = self.attempt(request).map_err(|mut error| {
+            if let Some(SqlitePreparedConnection { link, .. }) = &self.connected {
+                self.hooks.refresh_changed(&link.conn);
             }
             if self.setup.read_only && error.code == code_name(ffi::SQLITE_READONLY) {
                 error = error.write_in_read_only_session();
             }
-            if self.interrupter.asked() {
-                // Whatever SQLite called it (a wait given up is a busy database): this session was broken off.
+            if self.interrupter.is_requested() {
+                // Whatever SQLite's code is (an abandoned wait is a busy database), this session was
+                // interrupted.
                 error.class = ErrorClass::Connection;
             }
             error
         })?;
-        if let Some(Connected { link, .. }) = &self.connected {
+        if let Some(SqlitePreparedConnection { link, .. }) = &self.connected {
             self.hooks.settle(&link.conn);
         }
-        if matches!(request, Request::Execute(..) | Request::Fill { .. })
-            && self.pulse.beat(done.rows)
-            && self.pulse.due(self.setup.clock.now_ns())
+        if matches!(request, SessionRequest::Execute(..) | SessionRequest::Fill { .. })
+            && self.publish_timer.should_check_clock(completed.rows)
+            && self.publish_timer.is_due(self.setup.clock.now_ns())
         {
             self.publish();
         }
-        Ok(done)
+        Ok(completed)
     }
 
     fn queued(&self) -> &[u64] {
@@ -216,7 +227,7 @@ impl Session for SqliteSession {
         None
     }
 
-    /// What changed rows and was not written is an operation's commit, and none to SQLite.
+    /// Operations that changed rows but wrote nothing committed for the client, but not for SQLite.
     fn overhead_commits(&self) -> i64 {
         -self.hooks.unwritten().cast_signed()
     }
@@ -229,7 +240,7 @@ impl Session for SqliteSession {
         None
     }
 
-    /// There is no server.
+    /// `None`: SQLite has no server process.
     fn server_processor(&self) -> Option<usize> {
         None
     }
@@ -243,9 +254,10 @@ impl Session for SqliteSession {
         self.disconnect();
         self.interrupter.release();
         let at_first_use = (self.setup.connect == Connect::Transaction).then_some(self.writes);
-        let connected = Connected::open(&self.shared, &self.setup, self.interrupter.flag(), at_first_use)?;
+        let connected =
+            SqlitePreparedConnection::open(&self.shared, &self.setup, self.interrupter.flag(), at_first_use)?;
         self.hooks.install(&connected.link.conn, self.shared.params.journal == "wal");
-        self.interrupter.follow(&connected.link.conn);
+        self.interrupter.set_connection(&connected.link.conn);
         self.connected = Some(connected);
         Ok(())
     }
@@ -255,7 +267,7 @@ impl Session for SqliteSession {
     }
 
     fn close(self: Box<Self>) {
-        // Dropping publishes, closes, and gives the slot back.
+        // Dropping publishes the counters, closes the connection, and returns the slot.
     }
 }
 

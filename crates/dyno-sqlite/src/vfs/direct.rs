@@ -1,14 +1,15 @@
-//! Reads and writes of the database file past the page cache of the operating system.
+//! Reads and writes the database file without the operating system's page cache.
 //!
-//! SQLite's own VFS opens the file in the ordinary way and keeps doing all locking on that descriptor; reads and writes
-//! go through a second descriptor opened with `O_DIRECT`. There is one such descriptor per file and process, and it
-//! stays open as long as the file has a name: POSIX drops *all* locks a process holds on a file when it closes *any*
-//! descriptor of it, so closing ours while a connection is at work would silently take away SQLite's locks. Only when
-//! the file has been removed and nobody here has it open is the descriptor closed, so that its space is given back.
+//! SQLite's own VFS opens the file in the ordinary way and does all locking on that descriptor. Reads and
+//! writes use a second descriptor opened with `O_DIRECT`. There is one such descriptor per file and process,
+//! and it stays open as long as the file has a name. The reason is that POSIX drops *all* locks of a process
+//! on a file when it closes *any* descriptor of it. Closing ours while a connection works would silently drop
+//! SQLite's locks. The descriptor is closed only after the file has been removed and no handle uses it, so
+//! that its space is freed.
 //!
-//! `O_DIRECT` wants memory, offset and length aligned to the device's blocks. Each handle has an aligned buffer;
-//! requests that are not aligned themselves (the 100 bytes of the file's header) are served from, or merged into, the
-//! aligned blocks around them.
+//! `O_DIRECT` requires memory, offset and length to be aligned to the device's blocks. Each handle has an
+//! aligned buffer. Unaligned requests (the 100 bytes of the file's header) are served from, or merged into,
+//! the aligned blocks around them.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -19,17 +20,17 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// Alignment in bytes that satisfies every device: logical blocks are 512 or 4,096 bytes, and SQLite's pages of
-/// 4–64 KiB are multiples of it.
+/// Alignment in bytes that is sufficient for every device: logical blocks are 512 or 4,096 bytes, and
+/// SQLite's pages of 4–64 KiB are multiples of it.
 const ALIGN: usize = 4096;
 
 /// Bytes of a handle's buffer: SQLite's largest page.
 const BUFFER: usize = 64 * 1024;
 
-/// Device and inode: what a file is, whatever its names.
+/// Device and inode, which identify a file independent of its names.
 type FileId = (u64, u64);
 
-/// Descriptors by file, and by whether they may be written to.
+/// Descriptors by file and by whether they are writable.
 type Descriptors = HashMap<(FileId, bool), Arc<File>>;
 
 /// Every file that this process has open with `O_DIRECT`.
@@ -39,7 +40,7 @@ fn registry() -> std::sync::MutexGuard<'static, Descriptors> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Closes descriptors of files that have no name any more and that no handle uses.
+/// Closes descriptors of files that have been removed and that no handle uses.
 pub(crate) fn release_removed() {
     registry().retain(|_, file| {
         Arc::strong_count(file) > 1 || file.metadata().map_or(true, |facts| facts.nlink() > 0)
@@ -55,7 +56,7 @@ fn descriptor(path: &Path, writable: bool) -> io::Result<Arc<File>> {
     if let Some(file) = open.get(&id) {
         return Ok(Arc::clone(file));
     }
-    // A file that cannot be opened gives no descriptor, so nothing is closed on the way out.
+    // A file that cannot be opened has no descriptor, so nothing is closed on failure.
     let file = OpenOptions::new().read(true).write(writable).custom_flags(libc::O_DIRECT).open(path)?;
     let file = Arc::new(file);
     open.insert(id, Arc::clone(&file));
@@ -81,87 +82,89 @@ impl AlignedBuffer {
     }
 }
 
-/// One handle's way to the file.
+/// One handle's access to the file.
 #[derive(Debug)]
 pub(super) struct DirectFile {
     file: Arc<File>,
     buffer: AlignedBuffer,
 }
 
-/// The aligned block range around `len` bytes at `offset`, at most one buffer long: its start, its length, and where in
-/// it the bytes begin.
+/// The aligned block range around `len` bytes at `offset`, at most one buffer long: its start, its length,
+/// and the offset of the bytes in it.
 fn blocks_around(offset: u64, len: usize) -> (u64, usize, usize) {
     let lead = (offset % ALIGN as u64) as usize;
     (offset - lead as u64, (lead + len).next_multiple_of(ALIGN).min(BUFFER), lead)
 }
 
-/// Reads until `out` is full or the file ends; returns how many bytes there were.
+/// Reads until `out` is full or the file ends; returns the number of bytes read.
 fn read_full(file: &File, out: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut done = 0;
-    while done < out.len() {
-        match file.read_at(&mut out[done..], offset + done as u64) {
+    let mut bytes_read = 0;
+    while bytes_read < out.len() {
+        match file.read_at(&mut out[bytes_read..], offset + bytes_read as u64) {
             Ok(0) => break,
-            Ok(count) => done += count,
+            Ok(count) => bytes_read += count,
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
         }
-        // The end of a file whose length is not aligned: what follows cannot be read from an unaligned offset.
-        if done % ALIGN != 0 {
+        // The end of a file with an unaligned length: the rest cannot be read from an unaligned offset.
+        if bytes_read % ALIGN != 0 {
             break;
         }
     }
-    Ok(done)
+    Ok(bytes_read)
 }
 
 impl DirectFile {
-    /// Opens the file at `path`, which exists.
+    /// Opens the file at `path`, which must exist.
     ///
     /// # Errors
-    /// The file system does not know `O_DIRECT`, or the file cannot be opened.
+    /// The file system does not support `O_DIRECT`, or the file cannot be opened.
     pub(super) fn open(path: &[u8], writable: bool) -> io::Result<Self> {
         let file = descriptor(Path::new(OsStr::from_bytes(path)), writable)?;
         Ok(Self { file, buffer: AlignedBuffer::new() })
     }
 
-    /// Fills `out` from `offset` on; returns the bytes that the file had for it and the bytes that came from the device.
+    /// Fills `out` from `offset` on; returns the number of bytes that the file had, and the number of bytes
+    /// read from the device.
     pub(super) fn read(&mut self, out: &mut [u8], offset: u64) -> io::Result<(usize, u64)> {
-        let (mut done, mut transferred) = (0, 0);
-        while done < out.len() {
-            let (start, len, lead) = blocks_around(offset + done as u64, out.len() - done);
+        let (mut copied, mut transferred) = (0, 0);
+        while copied < out.len() {
+            let (start, len, lead) = blocks_around(offset + copied as u64, out.len() - copied);
             let block = self.buffer.bytes(len);
             let got = read_full(&self.file, block, start)?;
             transferred += got as u64;
-            let there = got.saturating_sub(lead).min(out.len() - done);
-            out[done..done + there].copy_from_slice(&block[lead..lead + there]);
-            done += there;
+            let available = got.saturating_sub(lead).min(out.len() - copied);
+            out[copied..copied + available].copy_from_slice(&block[lead..lead + available]);
+            copied += available;
             if got < len {
                 break;
             }
         }
-        Ok((done, transferred))
+        Ok((copied, transferred))
     }
 
-    /// Writes `data` at `offset`; returns the bytes that went to the device.
+    /// Writes `data` at `offset`; returns the number of bytes written to the device.
     pub(super) fn write(&mut self, data: &[u8], offset: u64) -> io::Result<u64> {
-        let (mut done, mut transferred) = (0, 0);
-        while done < data.len() {
-            let at = offset + done as u64;
-            let (start, len, lead) = blocks_around(at, data.len() - done);
-            let count = (len - lead).min(data.len() - done);
+        let (mut written, mut transferred) = (0, 0);
+        while written < data.len() {
+            let at = offset + written as u64;
+            let (start, len, lead) = blocks_around(at, data.len() - written);
+            let count = (len - lead).min(data.len() - written);
             let block = self.buffer.bytes(len);
-            // SQLite holds its lock on the file, so nobody else writes the neighbouring bytes meanwhile.
+            // SQLite holds its lock on the file, so no other process writes the neighboring bytes meanwhile.
             let merged = lead > 0 || count < len;
-            let there = if merged { read_full(&self.file, block, start)? } else { 0 };
+            let existing_bytes = if merged { read_full(&self.file, block, start)? } else { 0 };
             if merged {
-                block[there..].fill(0);
+                block[existing_bytes..].fill(0);
             }
-            block[lead..lead + count].copy_from_slice(&data[done..done + count]);
+            block[lead..lead + count].copy_from_slice(&data[written..written + count]);
             self.file.write_all_at(block, start)?;
-            if merged && there < len {
-                // The file ended inside this range: it ends where the data ends, not where the block does.
-                self.file.set_len(start + there.max(lead + count) as u64)?;
+            if merged && existing_bytes < len {
+                // The file ended inside this range: it must end where the data ends, not where the block
+                // does.
+                self.file.set_len(start + existing_bytes.max(lead + count) as u64)?;
             }
-            done += count;
+            written += count;
             transferred += len as u64;
         }
         Ok(transferred)

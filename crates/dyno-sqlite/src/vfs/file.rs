@@ -1,6 +1,7 @@
-//! One open file: counts and times reads, writes and syncs, and hands the rest to the inner VFS's file.
+//! One open file: counts and times reads, writes and syncs, and passes everything else to the inner VFS's
+//! file.
 
-// SQLite's file methods are an interface of C function pointers; there is no safe way to implement it.
+// SQLite's file methods are an interface of C function pointers, which cannot be implemented in safe Rust.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
@@ -13,31 +14,31 @@ use rusqlite::ffi;
 use super::direct::DirectFile;
 use super::stats::{FileKind, FileStats, HandleStats};
 
-/// What SQLite holds for an open file. The inner VFS's file follows right behind it in memory.
+/// SQLite's memory for an open file. The inner VFS's file follows directly after it.
 #[repr(C, align(8))]
 pub(super) struct OpenFile {
     base: ffi::sqlite3_file,
-    /// Ours, from `Box::into_raw`; null for temporary files, which are not counted.
-    handle: *mut Handle,
+    /// Our handle, from `Box::into_raw`; null for temporary files, which are not counted.
+    handle: *mut SqliteFileHandle,
 }
 
 /// Our part of an open file.
 #[derive(Debug)]
-pub(super) struct Handle {
+pub(super) struct SqliteFileHandle {
     kind: FileKind,
     file: Arc<FileStats>,
     stats: Arc<HandleStats>,
     direct: Option<DirectFile>,
 }
 
-impl Handle {
+impl SqliteFileHandle {
     pub(super) fn new(kind: FileKind, file: Arc<FileStats>, direct: Option<DirectFile>) -> Self {
         let stats = file.check_out(kind);
         Self { kind, file, stats, direct }
     }
 }
 
-impl Drop for Handle {
+impl Drop for SqliteFileHandle {
     fn drop(&mut self) {
         self.file.check_in(self.kind, Arc::clone(&self.stats));
     }
@@ -70,12 +71,12 @@ pub(super) unsafe fn close_inner(inner_file: *mut ffi::sqlite3_file) -> c_int {
 ///
 /// # Safety
 /// `file` points at `szOsFile` bytes of our VFS, and its inner part is open.
-pub(super) unsafe fn wrap(file: *mut ffi::sqlite3_file, handle: Option<Handle>) {
+pub(super) unsafe fn wrap(file: *mut ffi::sqlite3_file, handle: Option<SqliteFileHandle>) {
     // SAFETY: as the caller promises.
     unsafe {
         let ours = file.cast::<OpenFile>();
         (*ours).handle = handle.map_or(std::ptr::null_mut(), |handle| Box::into_raw(Box::new(handle)));
-        // Shared memory and memory mapping exist where the inner file has them, and SQLite goes by the version.
+        // Shared memory and memory mapping exist if the inner file has them; SQLite decides by the version.
         (*ours).base.pMethods = match (*(*inner(file)).pMethods).iVersion {
             ..=1 => &METHODS[0],
             2 => &METHODS[1],
@@ -116,12 +117,12 @@ const fn methods(version: c_int) -> ffi::sqlite3_io_methods {
 /// # Safety
 /// `file` is one that [`wrap`] made, and no other reference to its handle is alive: SQLite uses a file from one thread
 /// at a time.
-unsafe fn handle<'a>(file: *mut ffi::sqlite3_file) -> Option<&'a mut Handle> {
+unsafe fn handle<'a>(file: *mut ffi::sqlite3_file) -> Option<&'a mut SqliteFileHandle> {
     // SAFETY: as the caller promises; the handle lives until `close`.
     unsafe { (*file.cast::<OpenFile>()).handle.as_mut() }
 }
 
-/// Nanoseconds since `began`.
+/// Nanoseconds that have passed since `began`.
 fn since(began: Instant) -> u64 {
     began.elapsed().as_nanos() as u64
 }
@@ -161,7 +162,7 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, out: *mut c_void, len: c
     }
 }
 
-/// Reads past the page cache; SQLite wants what the file does not have as zeros.
+/// Reads without the page cache; SQLite requires zeros for what the file does not contain.
 fn read_direct(direct: &mut DirectFile, out: &mut [u8], offset: u64) -> (c_int, u64) {
     match direct.read(out, offset) {
         Ok((there, transferred)) if there == out.len() => (ffi::SQLITE_OK, transferred),
@@ -210,8 +211,8 @@ fn write_direct(direct: &mut DirectFile, data: &[u8], offset: u64) -> (c_int, u6
 /// # Safety
 /// SQLite calls it, with a file that [`wrap`] made and with buffers as long as it says, from one thread at a time.
 unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
-    // SAFETY: `file` is ours. With direct writes the inner descriptor's fsync is right too: it flushes the inode's
-    // metadata and the device's cache, whichever descriptor wrote.
+    // SAFETY: `file` is ours. With direct writes the inner descriptor's fsync is correct too: it flushes the
+    // inode's metadata and the device's cache, whichever descriptor wrote.
     unsafe {
         let began = Instant::now();
         let rc = inner_sync(file, flags);
@@ -240,14 +241,14 @@ unsafe extern "C" fn fetch(
     }
 }
 
-/// Methods that hand their arguments to the inner file; the value is what to say if it lacks the method.
+/// Methods that pass their arguments to the inner file; the value is the result if it lacks the method.
 macro_rules! hand_over {
     ($($name:ident => $member:ident ( $($arg:ident : $type:ty),* ) -> $result:ty, $without:expr;)*) => {$(
         /// # Safety
         /// SQLite calls it, with a file that [`wrap`] made and with buffers as long as it says, from one thread at a time.
         unsafe extern "C" fn $name(file: *mut ffi::sqlite3_file, $($arg: $type),*) -> $result {
-            // SAFETY: SQLite calls this with a file that `wrap` made and arguments as io_methods documents them; they
-            // go to the inner file as they are.
+            // SAFETY: SQLite calls this with a file that `wrap` made and arguments as documented for
+            // io_methods, which are passed unchanged to the inner file.
             unsafe {
                 let inner_file = inner(file);
                 match (*(*inner_file).pMethods).$member {

@@ -1,8 +1,9 @@
-//! A histogram that one thread writes and any thread reads, without a lock between them.
+//! A histogram that one thread writes and any thread can read, without a lock.
 //!
-//! The buckets are those of an HDR histogram with three significant digits, so that what is read out of it equals what
-//! [`Histogram`] would have recorded itself. They live in chunks that come into being when a latency of their magnitude
-//! is first seen: a file that only ever reads takes some tens of KiB instead of the 300 KiB of the whole range.
+//! The buckets are those of an HDR histogram with three significant digits, so a copy equals what
+//! [`Histogram`] would have recorded. They are stored in chunks that are allocated when a latency of their
+//! magnitude first occurs. A file that is only read takes some tens of KiB instead of the 300 KiB of the
+//! whole range.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,15 +11,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dyno_record::Histogram;
 use dyno_record::latency::LATENCY_NS_MAX;
 
-/// log2 of the buckets in a chunk; 2,048 sub-buckets tell three significant digits apart, and each power of two above
-/// the first two thousand brings half as many.
+/// log2 of the buckets in a chunk. 2,048 sub-buckets distinguish three significant digits, and each power of
+/// two above the first two thousand adds half as many.
 const CHUNK_BITS: u32 = 10;
 const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// Chunks up to the largest latency: the first two hold 0..2048 ns, and each further one a power of two.
+/// Chunks up to the largest latency: the first two cover 0..2048 ns, and each further one a power of two.
 const CHUNKS: usize = index(LATENCY_NS_MAX).0 + 1;
 
-/// Chunk and place in it of a latency.
+/// The chunk of a latency, and its position in the chunk.
 const fn index(latency_ns: u64) -> (usize, usize) {
     let magnitude = u64::BITS - (latency_ns | (CHUNK as u64 * 2 - 1)).leading_zeros() - CHUNK_BITS - 1;
     let sub = (latency_ns >> magnitude) as usize;
@@ -32,9 +33,9 @@ fn value(chunk: usize, place: usize) -> u64 {
     (((chunk - magnitude) << CHUNK_BITS | place) as u64) << magnitude
 }
 
-/// Adds to a counter that only the calling thread writes; cheaper than an atomic addition.
-pub(super) fn bump(counter: &AtomicU64, by: u64) {
-    counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+/// Adds to a counter that only the calling thread writes, which is cheaper than an atomic addition.
+pub(super) fn bump(counter: &AtomicU64, amount: u64) {
+    counter.store(counter.load(Ordering::Relaxed) + amount, Ordering::Relaxed);
 }
 
 /// The histogram of one kind of request on one file handle.

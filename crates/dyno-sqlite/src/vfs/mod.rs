@@ -1,10 +1,12 @@
-//! SQLite's way to the operating system, with instruments.
+//! An instrumented VFS between SQLite and the operating system.
 //!
-//! SQLite counts the pages its cache has or lacks, but not the requests it makes, nor how long they take. This VFS sits
-//! between SQLite and its default VFS, counts and times every read, write and sync by kind of file, and can take the
-//! database file past the page cache, so that a physical read is one. Temporary files are left alone.
+//! SQLite counts hits and misses of its page cache, but not its file requests or their times. This VFS sits
+//! between SQLite and its default VFS. It counts and times every read, write and sync by type of file. It can
+//! bypass the page cache for the database file, so that a physical read reaches the device. Temporary files
+//! are not counted.
 //!
-//! All `unsafe` of the VFS is in [`shim`] and [`file`], which translate between C and the safe rooms beside them.
+//! All `unsafe` of the VFS is in [`shim`] and [`file`], which translate between C and the safe modules next
+//! to them.
 
 mod direct;
 mod file;
@@ -21,5 +23,5 @@ pub(super) use stats::{FileKind, FileStats, KindSum, RequestSum, of};
 /// The name under which SQLite knows this VFS.
 pub(super) const NAME: &CStr = c"dyno";
 
-/// The URI parameter that takes the database file past the page cache.
+/// The URI parameter that bypasses the page cache for the database file.
 pub(super) const DIRECT_PARAMETER: &CStr = c"direct";

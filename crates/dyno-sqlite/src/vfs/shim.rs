@@ -1,8 +1,8 @@
-//! The VFS object itself: opens files through SQLite's default VFS and puts [`super::file`] around them.
+//! The VFS object: opens files through SQLite's default VFS and wraps them with [`super::file`].
 //!
-//! Everything that is not opening a file is handed to the default VFS unchanged.
+//! Everything except opening a file is passed to the default VFS unchanged.
 
-// SQLite's VFS is an interface of C function pointers; there is no safe way to implement it.
+// SQLite's VFS is an interface of C function pointers, which cannot be implemented in safe Rust.
 #![allow(unsafe_code)]
 
 use std::cell::RefCell;
@@ -13,26 +13,26 @@ use std::sync::OnceLock;
 use rusqlite::ffi;
 
 use super::direct::DirectFile;
-use super::file::{self, Handle, OpenFile};
+use super::file::{self, OpenFile, SqliteFileHandle};
 use super::stats::{self, FileKind};
 use super::{DIRECT_PARAMETER, NAME};
 
 thread_local! {
-    /// Why the last open on this thread failed, where SQLite's own code would not say.
+    /// Why the last open on this thread failed, if SQLite's own code does not say it.
     static REASON: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Why the last open on this thread failed inside this VFS; asked once.
+/// Takes the reason why the last open on this thread failed inside this VFS.
 pub(crate) fn take_reason() -> Option<String> {
     REASON.with_borrow_mut(Option::take)
 }
 
-/// Makes the VFS known to SQLite; later calls give the first one's result code.
+/// Registers the VFS with SQLite; later calls return the first call's result code.
 pub(crate) fn register() -> c_int {
     static REGISTERED: OnceLock<c_int> = OnceLock::new();
     *REGISTERED.get_or_init(|| {
-        // SAFETY: sqlite3_initialize may be called from any thread at any time; a null name asks for the default VFS,
-        // which lives as long as the process.
+        // SAFETY: sqlite3_initialize may be called from any thread at any time; a null name requests the
+        // default VFS, which lives as long as the process.
         let inner = unsafe {
             let rc = ffi::sqlite3_initialize();
             if rc != ffi::SQLITE_OK {
@@ -44,12 +44,12 @@ pub(crate) fn register() -> c_int {
             return ffi::SQLITE_ERROR;
         }
         let vfs = Box::leak(Box::new(wrap(inner)));
-        // SAFETY: the object is leaked, so it lives as long as SQLite may use it; 0 leaves the default VFS as it is.
+        // SAFETY: the object is leaked, so it lives as long as SQLite may use it; 0 keeps the default VFS.
         unsafe { ffi::sqlite3_vfs_register(vfs, 0) }
     })
 }
 
-/// The VFS around `inner`.
+/// Builds the VFS object around `inner`.
 fn wrap(inner: *mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs {
     // SAFETY: `inner` is SQLite's registered default VFS.
     let facts = unsafe { &*inner };
@@ -73,14 +73,14 @@ fn wrap(inner: *mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs {
         xCurrentTime: Some(current_time),
         xGetLastError: Some(get_last_error),
         xCurrentTimeInt64: Some(current_time_int64),
-        // Version 3 of the interface: replacing system calls is for SQLite's own tests.
+        // Version 3 of the interface: replacing system calls is only for SQLite's own tests.
         xSetSystemCall: None,
         xGetSystemCall: None,
         xNextSystemCall: None,
     }
 }
 
-/// The VFS that ours hands over to.
+/// The VFS to which ours passes calls.
 ///
 /// # Safety
 /// `vfs` is the object made by [`wrap`].
@@ -89,7 +89,7 @@ unsafe fn inner(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
     unsafe { (*vfs).pAppData.cast() }
 }
 
-/// Which file of a database SQLite opens; `None` is a temporary file, which is not counted.
+/// The type of file that SQLite opens; `None` for a temporary file, which is not counted.
 fn kind_of(flags: c_int) -> Option<FileKind> {
     match flags {
         f if f & ffi::SQLITE_OPEN_MAIN_DB != 0 => Some(FileKind::Main),
@@ -103,7 +103,11 @@ fn kind_of(flags: c_int) -> Option<FileKind> {
 ///
 /// # Safety
 /// `name` is a file name that SQLite gave to xOpen with `flags`.
-unsafe fn handle(name: *const c_char, flags: c_int, writable: bool) -> Result<Option<Handle>, String> {
+unsafe fn handle(
+    name: *const c_char,
+    flags: c_int,
+    writable: bool,
+) -> Result<Option<SqliteFileHandle>, String> {
     let Some(kind) = kind_of(flags).filter(|_| !name.is_null()) else { return Ok(None) };
     // SAFETY: names of main databases, journals and WALs come from SQLite's pager, so the database's own name and its
     // URI parameters can be asked for.
@@ -116,7 +120,7 @@ unsafe fn handle(name: *const c_char, flags: c_int, writable: bool) -> Result<Op
         .then(|| DirectFile::open(database, writable))
         .transpose()
         .map_err(|e| format!("{} cannot be opened with O_DIRECT: {e}", String::from_utf8_lossy(database)))?;
-    Ok(Some(Handle::new(kind, stats::of(database), direct)))
+    Ok(Some(SqliteFileHandle::new(kind, stats::of(database), direct)))
 }
 
 /// # Safety
@@ -128,8 +132,8 @@ unsafe extern "C" fn open(
     flags: c_int,
     out_flags: *mut c_int,
 ) -> c_int {
-    // SAFETY: SQLite gives `szOsFile` bytes at `file`: room for ours and, behind it, for the inner VFS's file. It calls
-    // xClose only if pMethods is set, which happens last.
+    // SAFETY: SQLite provides `szOsFile` bytes at `file`: space for our part and, after it, for the inner
+    // VFS's file. It calls xClose only if pMethods is set, which happens last.
     unsafe {
         (*file).pMethods = std::ptr::null();
         let inner_vfs = inner(vfs);
@@ -141,7 +145,7 @@ unsafe extern "C" fn open(
             file::close_inner(inner_file);
             return rc;
         }
-        // A file that may not be written is opened for reading, and only the inner VFS knows.
+        // A file without write permission is opened for reading, and only the inner VFS knows that.
         let granted = if out_flags.is_null() { flags } else { *out_flags };
         let writable = flags & granted & ffi::SQLITE_OPEN_READWRITE != 0;
         match handle(name, flags, writable) {
@@ -158,14 +162,14 @@ unsafe extern "C" fn open(
     }
 }
 
-/// Functions that hand their arguments to the inner VFS; the value is what to say if it lacks the function.
+/// Functions that pass their arguments to the inner VFS; the value is the result if it lacks the function.
 macro_rules! hand_over {
     ($($name:ident => $member:ident ( $($arg:ident : $type:ty),* ) -> $result:ty, $without:expr;)*) => {$(
         /// # Safety
         /// SQLite calls it, with the VFS that was registered here and with pointers that are valid for the call.
         unsafe extern "C" fn $name(vfs: *mut ffi::sqlite3_vfs, $($arg: $type),*) -> $result {
-            // SAFETY: SQLite calls this with the object made by `wrap` and arguments as xVfs documents them; they go to
-            // the inner VFS as they are.
+            // SAFETY: SQLite calls this with the object made by `wrap` and arguments as documented for xVfs,
+            // which are passed unchanged to the inner VFS.
             unsafe {
                 let inner_vfs = inner(vfs);
                 match (*inner_vfs).$member {

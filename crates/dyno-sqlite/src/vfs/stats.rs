@@ -1,9 +1,9 @@
-//! What the VFS counted, per database file.
+//! Counters of the VFS per database file.
 //!
-//! Counting must not make sessions wait for each other. So every open file handle has its own [`HandleStats`], written
-//! by the one thread that uses the handle and read by whoever takes a snapshot. A handle that is closed leaves its
-//! counts where they are, and the next handle of the same kind carries them on: nothing is ever lost or added twice,
-//! and journals, which are opened anew for each transaction, cost no allocation.
+//! Counting must not make sessions wait for each other. Every open file handle therefore has its own
+//! [`HandleStats`]. The thread that uses the handle writes them, and the thread that takes a snapshot reads
+//! them. A closed handle leaves its counts, and the next handle of its kind adds to them, so nothing is lost
+//! or counted twice. Journals, which are opened again for each transaction, therefore need no allocation.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,21 +13,18 @@ use dyno_record::Histogram;
 
 use super::histogram::{SharedHistogram, bump};
 
-/// The files of a database that are told apart.
+/// The types of files of a database that are counted separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileKind {
-    /// The database file.
     Main,
-    /// The write-ahead log.
     Wal,
-    /// The rollback journal.
     Journal,
 }
 
 impl FileKind {
     pub(crate) const ALL: [Self; 3] = [Self::Main, Self::Wal, Self::Journal];
 
-    /// The word in counters: `main`.
+    /// The type's name in counters: `main`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Main => "main",
@@ -39,14 +36,14 @@ impl FileKind {
 
 /// Requests of one kind on one handle.
 #[derive(Debug, Default)]
-pub(super) struct Requests {
+pub(super) struct SqliteIoStats {
     count: AtomicU64,
     bytes: AtomicU64,
     time_ns: AtomicU64,
     latencies: SharedHistogram,
 }
 
-impl Requests {
+impl SqliteIoStats {
     /// Counts one request; only the thread that uses the handle may call this.
     pub(super) fn note(&self, bytes: u64, time_ns: u64) {
         bump(&self.count, 1);
@@ -56,15 +53,15 @@ impl Requests {
     }
 }
 
-/// All requests on one handle, and on those before it that it carries on.
+/// All requests on one handle, and on earlier handles whose counts it continues.
 #[derive(Debug, Default)]
 pub(super) struct HandleStats {
-    pub(super) read: Requests,
-    pub(super) write: Requests,
-    pub(super) sync: Requests,
+    pub(super) read: SqliteIoStats,
+    pub(super) write: SqliteIoStats,
+    pub(super) sync: SqliteIoStats,
 }
 
-/// The handles of one kind: every one there ever was, and those that nobody uses now.
+/// All handles of one kind, and those that are not in use.
 #[derive(Debug, Default)]
 struct Handles {
     all: Vec<Arc<HandleStats>>,
@@ -95,7 +92,7 @@ pub(crate) struct KindSum {
 }
 
 impl RequestSum {
-    fn add(&mut self, requests: &Requests) {
+    fn add(&mut self, requests: &SqliteIoStats) {
         self.count += requests.count.load(Ordering::Relaxed);
         self.bytes += requests.bytes.load(Ordering::Relaxed);
         self.time_ns += requests.time_ns.load(Ordering::Relaxed);
@@ -108,7 +105,7 @@ impl FileStats {
         self.kinds[kind as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The counters for a handle that is being opened.
+    /// Assigns the counters for a handle that is being opened.
     pub(super) fn check_out(&self, kind: FileKind) -> Arc<HandleStats> {
         let mut handles = self.handles(kind);
         handles.idle.pop().unwrap_or_else(|| {
@@ -118,7 +115,7 @@ impl FileStats {
         })
     }
 
-    /// Gives back the counters of a handle that is being closed.
+    /// Returns the counters of a handle that is being closed.
     pub(super) fn check_in(&self, kind: FileKind, stats: Arc<HandleStats>) {
         self.handles(kind).idle.push(stats);
     }
@@ -135,10 +132,10 @@ impl FileStats {
     }
 }
 
-/// The counters of every database this process has opened, by the path SQLite knows it by.
+/// The counters of every database that this process has opened, by its path in SQLite.
 static FILES: LazyLock<Mutex<HashMap<Vec<u8>, Arc<FileStats>>>> = LazyLock::new(Mutex::default);
 
-/// The counters of the database at `path`, which is as SQLite has resolved it.
+/// The counters of the database at `path`, as SQLite has resolved it.
 pub(crate) fn of(path: &[u8]) -> Arc<FileStats> {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(stats) = files.get(path) {

@@ -1,18 +1,18 @@
-//! What the tests of the SQLite engine share: small data, and sessions on it.
+//! Helpers that the tests of the SQLite engine share: small data, and sessions on it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dyno_engine::{
-    Blocks, Cancel, LoadOptions, LoadReport, MonotonicClock, OpenOptions, Progress, Silent, Target,
-    TargetError,
+    BlockSessionConfig, Cancel, LoadOptions, LoadProgressSink, LoadReport, MonotonicClock, OpenOptions,
+    Silent, Target, TargetError,
 };
-use dyno_plan::{Commit, DataSpec, Drive, Redo};
-use dyno_record::{Counter, Reading, Snapshot};
+use dyno_plan::{Commit, DataSpec, DriveMode, Redo};
+use dyno_record::{Counter, CounterReading, Snapshot};
 use dyno_workload::blocks::Operated;
 
-/// A folder on the file system of the build, not on a tmpfs: storage is what is tested.
+/// A folder on the file system of the build and not on a tmpfs, because storage is tested.
 pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("dyno-sqlite-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
@@ -40,7 +40,7 @@ pub(crate) fn url(path: &Path, parameters: &str) -> String {
     format!("sqlite:{}?{parameters}", path.display())
 }
 
-/// A file in `folder` that is not there yet.
+/// The path of a file in `folder` that does not exist yet.
 pub(crate) fn file(folder: &tempfile::TempDir) -> PathBuf {
     folder.path().join("dyno.db")
 }
@@ -53,9 +53,9 @@ pub(crate) fn load(target: &dyn Target, spec: &DataSpec) -> Result<LoadReport, T
     target.load(spec, &options(false), &Silent, &Cancel::default())
 }
 
-/// How session `number` on schema 1 works on data of `spec`.
-pub(crate) fn setup(spec: &DataSpec, number: u32) -> Blocks {
-    Blocks {
+/// The configuration of session `number` on schema 1 with data of `spec`.
+pub(crate) fn setup(spec: &DataSpec, number: u32) -> BlockSessionConfig {
+    BlockSessionConfig {
         schema: 1,
         spec: spec.clone(),
         work_unit: 16,
@@ -67,59 +67,67 @@ pub(crate) fn setup(spec: &DataSpec, number: u32) -> Blocks {
     }
 }
 
-/// A session of `blocks`.
-pub(crate) fn opened(target: &dyn Target, blocks: &Blocks) -> Result<Operated, TargetError> {
-    Operated::open(target, blocks, Drive::Client, Commit::Wait, Arc::new(MonotonicClock::default()))
+/// Opens a session of the block workload.
+pub(crate) fn opened(target: &dyn Target, blocks: &BlockSessionConfig) -> Result<Operated, TargetError> {
+    Operated::open(target, blocks, DriveMode::Client, Commit::Wait, Arc::new(MonotonicClock::default()))
 }
 
 pub(crate) fn session(target: &dyn Target, spec: &DataSpec, number: u32) -> Operated {
     opened(target, &setup(spec, number)).unwrap()
 }
 
-/// The value of a counter that must be there.
+/// The value of a counter that must be present.
 pub(crate) fn value(snapshot: &Snapshot, counter: Counter) -> u64 {
     match &snapshot.portable[&counter] {
-        Reading::Value(value) => *value,
-        Reading::Absent(reason) => panic!("{} is absent: {reason}", counter.name()),
+        CounterReading::Value(value) => *value,
+        CounterReading::Absent(reason) => panic!("{} is absent: {reason}", counter.name()),
     }
 }
 
-/// Progress that asks to stop once `rows` rows have been handled in phase `phase`.
+/// A progress sink that cancels once `rows` rows have been handled in phase `phase`.
 pub(crate) struct StopAfter {
     pub(crate) phase: &'static str,
     pub(crate) rows: u64,
     pub(crate) cancel: Cancel,
-    now: std::sync::Mutex<String>,
-    seen: AtomicU64,
+    current_phase: std::sync::Mutex<String>,
+    handled_rows: AtomicU64,
 }
 
 impl StopAfter {
     pub(crate) fn new(phase: &'static str, rows: u64) -> Self {
-        Self { phase, rows, cancel: Cancel::default(), now: Default::default(), seen: AtomicU64::new(0) }
+        Self {
+            phase,
+            rows,
+            cancel: Cancel::default(),
+            current_phase: Default::default(),
+            handled_rows: AtomicU64::new(0),
+        }
     }
 
-    fn look(&self) {
-        if *self.now.lock().unwrap() == self.phase && self.seen.load(Ordering::Relaxed) >= self.rows {
+    fn cancel_if_due(&self) {
+        if *self.current_phase.lock().unwrap() == self.phase
+            && self.handled_rows.load(Ordering::Relaxed) >= self.rows
+        {
             self.cancel.cancel();
         }
     }
 }
 
-impl Progress for StopAfter {
+impl LoadProgressSink for StopAfter {
     fn phase(&self, name: &str, _: u64) {
-        name.clone_into(&mut self.now.lock().unwrap());
-        self.seen.store(0, Ordering::Relaxed);
-        self.look();
+        name.clone_into(&mut self.current_phase.lock().unwrap());
+        self.handled_rows.store(0, Ordering::Relaxed);
+        self.cancel_if_due();
     }
 
     fn advance(&self, rows: u64, _: u64) {
-        self.seen.fetch_add(rows, Ordering::Relaxed);
-        self.look();
+        self.handled_rows.fetch_add(rows, Ordering::Relaxed);
+        self.cancel_if_due();
     }
 }
 
-/// A connection of nobody's, past the engine.
-pub(crate) fn plain(path: &Path) -> rusqlite::Connection {
+/// A connection that does not use the engine.
+pub(crate) fn plain_connection(path: &Path) -> rusqlite::Connection {
     rusqlite::Connection::open(path).unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! Loading, resuming, recognising, refusing and dropping data in SQLite.
+//! Tests loading, resuming, recognizing, rejecting and dropping data in SQLite.
 
 use crate::common::*;
 use dyno_engine::{Cancel, DataState, Silent, TargetErrorKind};
@@ -38,9 +38,9 @@ fn keys_are_complete_scattered_and_reproducible() {
     for folder in [&a, &b] {
         load(open(&url(&file(folder), "")).as_ref(), &spec()).unwrap();
     }
-    let rows_a = rows(&plain(&file(&a)), "dyno_rows_1");
-    assert_eq!(rows_a, rows(&plain(&file(&b)), "dyno_rows_1"));
-    assert_ne!(rows_a, rows(&plain(&file(&a)), "dyno_rows_2"));
+    let rows_a = rows(&plain_connection(&file(&a)), "dyno_rows_1");
+    assert_eq!(rows_a, rows(&plain_connection(&file(&b)), "dyno_rows_1"));
+    assert_ne!(rows_a, rows(&plain_connection(&file(&a)), "dyno_rows_2"));
     let mut keys: Vec<i64> = rows_a.iter().map(|row| row.0).collect();
     let in_order = keys.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
     assert!(in_order < 10, "{in_order} neighbours lie side by side");
@@ -63,7 +63,7 @@ fn the_same_spec_is_recognised_and_another_refused() {
     assert_eq!(error.kind, TargetErrorKind::Data);
     assert!(error.message.contains("seed 7") && error.hint.contains("--replace"), "{error} {}", error.hint);
 
-    // Dyno made the file and nothing else is in it, so even the page size may change.
+    // Dyno created the file and nothing else is in it, so even the page size may change.
     let bigger = DataSpec { block_size: 8192, rows: 40, ..other };
     let report = target.load(&bigger, &options(true), &Silent, &Cancel::default()).unwrap();
     assert_eq!(report.rows_written, bigger.total_rows());
@@ -75,7 +75,7 @@ fn a_load_stopped_anywhere_is_resumed_to_the_same_rows() {
     let spec = DataSpec { schemas: 2, rows: 1_000, scan_rows: 300, ..spec() };
     let whole_folder = folder();
     load(open(&url(&file(&whole_folder), "")).as_ref(), &spec).unwrap();
-    let whole = plain(&file(&whole_folder));
+    let whole = plain_connection(&file(&whole_folder));
     for (phase, rows_seen) in [
         ("rows", 0),
         ("rows", 256),
@@ -106,15 +106,15 @@ fn a_load_stopped_anywhere_is_resumed_to_the_same_rows() {
 
         let report = load(target.as_ref(), &spec).unwrap();
         assert_eq!(report.rows_written, spec.total_rows() - kept);
-        let resumed = plain(&file(&folder));
+        let resumed = plain_connection(&file(&folder));
         for table in ["dyno_rows_1", "dyno_rows_2", "dyno_scan_1", "dyno_scan_2"] {
             assert_eq!(rows(&resumed, table), rows(&whole, table), "{table} after {phase} {rows_seen}");
         }
-        assert_eq!(check(&resumed), "ok");
+        assert_eq!(integrity_check(&resumed), "ok");
     }
 }
 
-fn check(conn: &rusqlite::Connection) -> String {
+fn integrity_check(conn: &rusqlite::Connection) -> String {
     conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap()
 }
 
@@ -124,7 +124,7 @@ fn big() -> DataSpec {
     DataSpec { schemas: 1, rows: 60_000, scan_rows: 0, ..spec() }
 }
 
-/// Not a test of its own: the process that the next test kills.
+/// Not a test on its own: the process that the next test kills.
 #[test]
 fn load_as_a_child() {
     if let Ok(url) = std::env::var(CHILD) {
@@ -143,8 +143,9 @@ fn a_killed_load_is_resumed() {
         .spawn()
         .unwrap();
     let target = open(&url);
-    // Kill it in the middle: once the first transaction is there for good, while the next is being written.
-    let kept = loop {
+    // The process is killed in the middle: after the first transaction has committed, while the next is being
+    // written.
+    let loaded_rows = loop {
         match target.survey() {
             Ok(DataState::Partial { rows, .. }) if rows > 0 => break rows,
             Ok(DataState::Loaded { .. }) => panic!("the load was over before it could be killed"),
@@ -156,10 +157,10 @@ fn a_killed_load_is_resumed() {
     child.kill().unwrap();
     child.wait().unwrap();
     let DataState::Partial { rows, .. } = target.survey().unwrap() else { panic!("not partial") };
-    assert!(rows >= kept);
+    assert!(rows >= loaded_rows);
     let report = load(target.as_ref(), &big()).unwrap();
     assert_eq!(report.rows_written, big().total_rows() - rows);
-    assert_eq!(check(&plain(&file(&folder))), "ok");
+    assert_eq!(integrity_check(&plain_connection(&file(&folder))), "ok");
 }
 
 #[test]
@@ -183,7 +184,7 @@ fn a_drop_removes_the_file_that_a_load_made() {
 #[test]
 fn a_drop_leaves_what_is_not_dynos() {
     let folder = folder();
-    let conn = plain(&file(&folder));
+    let conn = plain_connection(&file(&folder));
     conn.execute_batch("CREATE TABLE dyno_mine(a); INSERT INTO dyno_mine VALUES(1); CREATE TABLE other(b)")
         .unwrap();
     let target = open(&url(&file(&folder), ""));
@@ -193,7 +194,7 @@ fn a_drop_leaves_what_is_not_dynos() {
     assert!(target.inventory().unwrap().iter().all(|item| item.kind != "file"));
     let removed = target.drop_all().unwrap();
     assert_eq!(removed.len(), 2 * 3 + 2);
-    let conn = plain(&file(&folder));
+    let conn = plain_connection(&file(&folder));
     let left: Vec<String> = conn
         .prepare("SELECT name FROM sqlite_schema ORDER BY name")
         .unwrap()
@@ -210,10 +211,10 @@ fn a_file_that_gained_a_foreign_table_stays() {
     let folder = folder();
     let target = open(&url(&file(&folder), ""));
     load(target.as_ref(), &spec()).unwrap();
-    plain(&file(&folder)).execute_batch("CREATE TABLE notes(a)").unwrap();
+    plain_connection(&file(&folder)).execute_batch("CREATE TABLE notes(a)").unwrap();
     target.drop_all().unwrap();
     let count = "SELECT COUNT(*) FROM sqlite_schema";
-    assert_eq!(plain(&file(&folder)).query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
+    assert_eq!(plain_connection(&file(&folder)).query_row(count, [], |row| row.get::<_, i64>(0)).unwrap(), 1);
 }
 
 #[test]
@@ -244,7 +245,7 @@ fn file_shared_with_a_workload_goes_with_the_last_of_them() {
 #[test]
 fn empty_file_that_dyno_did_not_create_stays() {
     let folder = folder();
-    plain(&file(&folder)).execute_batch("CREATE TABLE notes(a); DROP TABLE notes").unwrap();
+    plain_connection(&file(&folder)).execute_batch("CREATE TABLE notes(a); DROP TABLE notes").unwrap();
     let target = open(&url(&file(&folder), ""));
     load(target.as_ref(), &spec()).unwrap();
     target.drop_all().unwrap();
@@ -259,11 +260,11 @@ fn a_file_in_use_is_not_removed() {
     load(target.as_ref(), &spec()).unwrap();
     let session = session(target.as_ref(), &spec(), 0);
     let mut session = session;
-    session.execute(dyno_engine::Op::Lookup { key: 1 }).unwrap();
+    session.execute(dyno_engine::BlockOp::Lookup { key: 1 }).unwrap();
     let error = target.drop_all().unwrap_err();
     assert!(error.message.contains("in use"), "{error}");
     assert!(file(&folder).exists());
-    session.execute(dyno_engine::Op::Lookup { key: 1 }).unwrap();
+    session.execute(dyno_engine::BlockOp::Lookup { key: 1 }).unwrap();
     session.close();
     target.drop_all().unwrap();
     assert!(!file(&folder).exists());
@@ -272,7 +273,7 @@ fn a_file_in_use_is_not_removed() {
 #[test]
 fn a_table_of_our_name_without_metadata_is_somebody_elses() {
     let folder = folder();
-    plain(&file(&folder)).execute_batch("CREATE TABLE Dyno_Scan_2(a)").unwrap();
+    plain_connection(&file(&folder)).execute_batch("CREATE TABLE Dyno_Scan_2(a)").unwrap();
     let target = open(&url(&file(&folder), ""));
     let error = load(target.as_ref(), &spec()).unwrap_err();
     assert_eq!(error.kind, TargetErrorKind::Data);
@@ -287,7 +288,7 @@ fn strange_metadata_is_refused() {
         "CREATE TABLE dyno_meta(id INTEGER PRIMARY KEY, format_version); INSERT INTO dyno_meta VALUES(1, 99)",
     ] {
         let folder = folder();
-        plain(&file(&folder)).execute_batch(ddl).unwrap();
+        plain_connection(&file(&folder)).execute_batch(ddl).unwrap();
         let target = open(&url(&file(&folder), ""));
         for error in [
             target.survey().unwrap_err(),
@@ -302,7 +303,7 @@ fn strange_metadata_is_refused() {
 #[test]
 fn a_file_with_other_pages_is_refused_before_anything_is_dropped() {
     let folder = folder();
-    plain(&file(&folder)).execute_batch("PRAGMA page_size = 8192; CREATE TABLE other(a)").unwrap();
+    plain_connection(&file(&folder)).execute_batch("PRAGMA page_size = 8192; CREATE TABLE other(a)").unwrap();
     let target = open(&url(&file(&folder), ""));
     assert_eq!(target.block_size(None).unwrap(), Bytes(8192));
     let error = target.block_size(Some(Bytes(4096))).unwrap_err();

@@ -1,4 +1,4 @@
-//! The SQLite engine: loaded, driven, counted and checked, in files and in memory.
+//! Tests the SQLite engine: loading, running, counting and checking, in files and in memory.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, and its helpers do too")]
 
 mod common;

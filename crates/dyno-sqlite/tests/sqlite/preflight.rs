@@ -1,4 +1,4 @@
-//! What the SQLite engine says before a run.
+//! Tests what the SQLite engine reports before a run.
 
 use crate::common::*;
 use dyno_engine::{CustomNeeds, WorkloadNeeds};
@@ -17,12 +17,12 @@ fn preflight(url: &str, sets: &[&str]) -> Vec<Advice> {
     open(url).preflight(&plan, &WorkloadNeeds::of_block_workload(&plan)).unwrap()
 }
 
-/// The severity of `check`, which must be there once and, unless all is well, with a way out.
+/// The severity of `check`, which must occur exactly once and, unless it is OK, with a hint.
 fn severity(advice: &[Advice], check: &str) -> Severity {
-    let found: Vec<_> = advice.iter().filter(|one| one.check == check).collect();
-    assert_eq!(found.len(), 1, "{check} in {advice:#?}");
-    assert_eq!(found[0].severity == Severity::Ok, found[0].way_out.is_empty(), "{:?}", found[0]);
-    found[0].severity
+    let matches: Vec<_> = advice.iter().filter(|one| one.check == check).collect();
+    assert_eq!(matches.len(), 1, "{check} in {advice:#?}");
+    assert_eq!(matches[0].severity == Severity::Ok, matches[0].way_out.is_empty(), "{:?}", matches[0]);
+    matches[0].severity
 }
 
 const SMALL: &str = "data.scale=1000 blocks";
@@ -68,7 +68,7 @@ fn each_fault_is_found_with_its_way_out() {
 #[test]
 fn an_existing_file_with_other_pages_is_found() {
     let folder = folder();
-    plain(&file(&folder)).execute_batch("PRAGMA page_size = 8192; CREATE TABLE other(a)").unwrap();
+    plain_connection(&file(&folder)).execute_batch("PRAGMA page_size = 8192; CREATE TABLE other(a)").unwrap();
     let advice = preflight(&url(&file(&folder), ""), &[SMALL, "data.block_size=4K"]);
     assert_eq!(severity(&advice, "block size"), Severity::Fail);
 }
@@ -105,7 +105,7 @@ fn findings_follow_what_the_workload_does_and_uses() {
     let path = file(&folder);
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
         INSERT INTO orders SELECT randomblob(50000) FROM n";
-    plain(&path).execute_batch(&format!("CREATE TABLE orders(pad); {rows}")).unwrap();
+    plain_connection(&path).execute_batch(&format!("CREATE TABLE orders(pad); {rows}")).unwrap();
     let custom = |writer: Option<&str>| {
         let writer = writer.map(str::to_owned);
         WorkloadNeeds::of_custom_workloads(CustomNeeds { writer, ..CustomNeeds::default() }, false)

@@ -1,13 +1,13 @@
-//! Operations, counters and faults of SQLite sessions.
+//! Tests operations, counters and errors of SQLite sessions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::common::*;
-use dyno_engine::{Blocks, ErrorClass, Op, Target, TargetErrorKind};
+use dyno_engine::{BlockOp, BlockSessionConfig, ErrorClass, Target, TargetErrorKind};
 use dyno_plan::{DataSpec, Redo};
-use dyno_record::{Counter, Counters, Reading};
+use dyno_record::{Counter, CounterReading, Counters};
 
-/// A loaded target: in a file with these parameters, or in memory.
+/// A loaded target, in a file with these parameters or in memory.
 fn loaded(folder: &tempfile::TempDir, parameters: &str, spec: &DataSpec) -> Box<dyn Target> {
     let target = match parameters {
         "memory" => open("sqlite::memory:"),
@@ -38,15 +38,15 @@ fn counters_agree_with_operations_to_the_unit() {
         let begin = observer.snapshot().unwrap();
         let mut session = session(target.as_ref(), &spec, 0);
         for first in 1..=40 {
-            assert_eq!(session.execute(Op::Select { first }).unwrap().rows, 16, "{mode}");
-            assert_eq!(session.execute(Op::Lookup { key: first }).unwrap().rows, 1);
+            assert_eq!(session.execute(BlockOp::Select { first }).unwrap().rows, 16, "{mode}");
+            assert_eq!(session.execute(BlockOp::Lookup { key: first }).unwrap().rows, 1);
         }
-        assert_eq!(session.execute(Op::Lookup { key: 301 }).unwrap().rows, 0);
-        assert_eq!(session.execute(Op::Scan).unwrap().rows, 50);
+        assert_eq!(session.execute(BlockOp::Lookup { key: 301 }).unwrap().rows, 0);
+        assert_eq!(session.execute(BlockOp::Scan).unwrap().rows, 50);
         for number in 0..25 {
-            let done = session.execute(Op::Update { first: 1 + number, number }).unwrap();
-            assert_eq!(done.rows, 16);
-            assert!(done.commit_began_ns.is_some());
+            let outcome = session.execute(BlockOp::Update { first: 1 + number, number }).unwrap();
+            assert_eq!(outcome.rows, 16);
+            assert!(outcome.commit_began_ns.is_some());
         }
         session.edge().unwrap();
         let end = observer.snapshot().unwrap();
@@ -61,8 +61,8 @@ fn counters_agree_with_operations_to_the_unit() {
         assert!(logical >= visited && logical < 8 * visited, "{mode}: {logical} for {visited}");
         assert!(counters.changes.is_empty());
 
-        // Closing books what was done since.
-        session.execute(Op::Update { first: 7, number: 25 }).unwrap();
+        // Closing publishes the work since the last publication.
+        session.execute(BlockOp::Update { first: 7, number: 25 }).unwrap();
         session.close();
         let closed = Counters::between(&begin, &observer.snapshot().unwrap());
         assert_eq!(closed.get(Counter::Commits).unwrap(), 26);
@@ -79,11 +79,11 @@ fn every_portable_counter_is_there_or_says_why_not() {
         let target = loaded(&folder, mode, &spec);
         let snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
         for counter in Counter::ALL {
-            if let Reading::Absent(reason) = &snapshot.portable[&counter] {
+            if let CounterReading::Absent(reason) = &snapshot.portable[&counter] {
                 assert!(reason.len() > 20, "{mode} {}: {reason}", counter.name());
             }
         }
-        let redo_is_there = matches!(snapshot.portable[&Counter::RedoBytes], Reading::Value(_));
+        let redo_is_there = matches!(snapshot.portable[&Counter::RedoBytes], CounterReading::Value(_));
         assert_eq!(redo_is_there, !mode.contains("memory"), "{mode}");
     }
 }
@@ -98,14 +98,14 @@ fn redo_and_physical_reads_are_seen_by_the_vfs() {
         let mut session = session(target.as_ref(), &spec, 0);
         let begin = observer.snapshot().unwrap();
         for number in 0..60 {
-            session.execute(Op::Select { first: 1 + number * 16 }).unwrap();
-            session.execute(Op::Update { first: 1 + number * 16, number }).unwrap();
+            session.execute(BlockOp::Select { first: 1 + number * 16 }).unwrap();
+            session.execute(BlockOp::Update { first: 1 + number * 16, number }).unwrap();
         }
         session.edge().unwrap();
         let end = observer.snapshot().unwrap();
         let counters = Counters::between(&begin, &end);
         let delta = |counter| counters.get(counter).unwrap();
-        // Each update writes 16 pages, and 64 KiB of cache hold none of the next range.
+        // Each update writes 16 pages, and a cache of 64 KiB holds none of the next range.
         assert!(delta(Counter::RedoBytes) >= 60 * 16 * 4096, "{mode}: {}", delta(Counter::RedoBytes));
         assert!(delta(Counter::RedoWrites) >= 60 * 16);
         assert!(delta(Counter::RedoSyncs) >= 60, "{mode}: {}", delta(Counter::RedoSyncs));
@@ -132,7 +132,7 @@ fn checkpoints_come_at_the_distance_of_the_url() {
         let mut observer = target.observer(&spec).unwrap();
         let begin = observer.snapshot().unwrap();
         for number in 0..20 {
-            session.execute(Op::Update { first: 1, number }).unwrap();
+            session.execute(BlockOp::Update { first: 1, number }).unwrap();
         }
         let writes =
             Counters::between(&begin, &observer.snapshot().unwrap()).get(Counter::PhysicalWrites).unwrap();
@@ -146,15 +146,15 @@ fn heavy_updates_of_every_page_size_keep_one_row_per_block() {
         let folder = folder();
         let spec = DataSpec { block_size, rows: 64, schemas: 1, scan_rows: 0, ..spec() };
         let target = loaded(&folder, "journal=delete", &spec);
-        let heavy = Blocks { redo: Redo::Heavy, ..setup(&spec, 0) };
+        let heavy = BlockSessionConfig { redo: Redo::Heavy, ..setup(&spec, 0) };
         let mut session = opened(target.as_ref(), &heavy).unwrap();
-        let before = rows(&plain(&file(&folder)), "dyno_rows_1");
+        let before = rows(&plain_connection(&file(&folder)), "dyno_rows_1");
         for number in 0..200 {
-            session.execute(Op::Update { first: 1 + (number * 16) % 49, number }).unwrap();
+            session.execute(BlockOp::Update { first: 1 + (number * 16) % 49, number }).unwrap();
         }
         session.close();
-        let conn = plain(&file(&folder));
-        // Versions as they stand after years of updates.
+        let conn = plain_connection(&file(&folder));
+        // Versions as after years of updates.
         conn.execute("UPDATE dyno_rows_1 SET ver = ver + 9000000000000000000", []).unwrap();
         let after = rows(&conn, "dyno_rows_1");
         assert!(before.iter().zip(&after).all(|(b, a)| b.0 == a.0 && b.2 != a.2 && b.3 != a.3));
@@ -172,14 +172,14 @@ fn a_light_update_changes_two_columns_and_a_heavy_one_all() {
         let folder = folder();
         let spec = spec();
         let target = loaded(&folder, "journal=delete", &spec);
-        let conn = plain(&file(&folder));
+        let conn = plain_connection(&file(&folder));
         let texts = || -> Vec<String> {
             let row = "SELECT * FROM dyno_rows_1 WHERE custid = 5";
             conn.query_row(row, [], |row| (2..21).map(|i| row.get(i)).collect()).unwrap()
         };
         let before = texts();
-        let mut session = opened(target.as_ref(), &Blocks { redo, ..setup(&spec, 0) }).unwrap();
-        session.execute(Op::Update { first: 1, number: 1 }).unwrap();
+        let mut session = opened(target.as_ref(), &BlockSessionConfig { redo, ..setup(&spec, 0) }).unwrap();
+        session.execute(BlockOp::Update { first: 1, number: 1 }).unwrap();
         let differ = before.iter().zip(texts()).filter(|(b, a)| *b != a).count();
         assert_eq!(differ, changed);
     }
@@ -192,9 +192,11 @@ fn the_last_update_can_be_read_back() {
     let target = loaded(&folder, "", &spec);
     let mut session = session(target.as_ref(), &spec, 0);
     assert_eq!(session.verify_last_update().unwrap(), None);
-    session.execute(Op::Update { first: 20, number: 1 }).unwrap();
+    session.execute(BlockOp::Update { first: 20, number: 1 }).unwrap();
     assert_eq!(session.verify_last_update().unwrap(), Some((16, 16)));
-    plain(&file(&folder)).execute("UPDATE dyno_rows_1 SET c2 = 'lost' WHERE custid = 21", []).unwrap();
+    plain_connection(&file(&folder))
+        .execute("UPDATE dyno_rows_1 SET c2 = 'lost' WHERE custid = 21", [])
+        .unwrap();
     assert_eq!(session.verify_last_update().unwrap(), Some((16, 15)));
 }
 
@@ -206,24 +208,24 @@ fn two_writers_wait_for_each_other_and_a_wait_too_long_is_retryable() {
         let target = loaded(&folder, mode, &spec);
         let mut session = session(target.as_ref(), &spec, 0);
         let mut observer = target.observer(&spec).unwrap();
-        let other = plain(&file(&folder));
+        let other = plain_connection(&file(&folder));
         other
             .execute_batch("BEGIN IMMEDIATE; UPDATE dyno_rows_1 SET ver = ver + 1 WHERE custid = 3")
             .unwrap();
-        let error = session.execute(Op::Update { first: 1, number: 1 }).unwrap_err();
+        let error = session.execute(BlockOp::Update { first: 1, number: 1 }).unwrap_err();
         assert_eq!(error.class, ErrorClass::Retryable, "{error}");
         assert!(error.code.starts_with("SQLITE_BUSY"), "{error}");
         other.execute_batch("COMMIT").unwrap();
-        session.execute(Op::Update { first: 1, number: 2 }).unwrap();
+        session.execute(BlockOp::Update { first: 1, number: 2 }).unwrap();
         if mode.contains("delete") {
-            // A reader that does not let go: the lock is there, and the commit fails after SQLite announced it.
+            // A reader keeps its lock, so the commit fails after SQLite has announced it.
             other.execute_batch("BEGIN; SELECT COUNT(*) FROM dyno_rows_1").unwrap_or(());
             other.query_row("SELECT COUNT(*) FROM dyno_rows_1", [], |_| Ok(())).unwrap();
-            let error = session.execute(Op::Update { first: 1, number: 3 }).unwrap_err();
+            let error = session.execute(BlockOp::Update { first: 1, number: 3 }).unwrap_err();
             assert_eq!(error.class, ErrorClass::Retryable, "{error}");
             other.execute_batch("COMMIT").unwrap();
         }
-        session.execute(Op::Update { first: 1, number: 4 }).unwrap();
+        session.execute(BlockOp::Update { first: 1, number: 4 }).unwrap();
         session.edge().unwrap();
         let snapshot = observer.snapshot().unwrap();
         assert_eq!(value(&snapshot, Counter::Commits), 2, "{mode}");
@@ -240,17 +242,17 @@ fn many_sessions_lose_no_update() {
         let target = loaded(&folder, mode, &spec);
         let mut observer = target.observer(&spec).unwrap();
         let (sessions, updates) = (4, 60);
-        let done = AtomicBool::new(false);
+        let finished = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            let watcher = scope.spawn(|| watch(target.as_ref(), &spec, &done));
+            let watcher = scope.spawn(|| watch(target.as_ref(), &spec, &finished));
             let workers: Vec<_> = (0..sessions)
                 .map(|number| {
                     let mut session = session(target.as_ref(), &spec, number);
                     scope.spawn(move || {
                         for number in 0..updates {
                             let first = 1 + number * 7 % 285;
-                            session.execute(Op::Update { first, number }).unwrap();
-                            session.execute(Op::Select { first }).unwrap();
+                            session.execute(BlockOp::Update { first, number }).unwrap();
+                            session.execute(BlockOp::Select { first }).unwrap();
                         }
                         session.edge().unwrap();
                         let verified = session.verify_last_update().unwrap();
@@ -262,14 +264,14 @@ fn many_sessions_lose_no_update() {
             for worker in workers {
                 assert_eq!(worker.join().unwrap(), Some((16, 16)), "{mode}");
             }
-            done.store(true, Ordering::Relaxed);
+            finished.store(true, Ordering::Relaxed);
             watcher.join().unwrap();
         });
         let snapshot = observer.snapshot().unwrap();
         assert_eq!(value(&snapshot, Counter::Commits), u64::from(sessions) * updates, "{mode}");
         assert_eq!(value(&snapshot, Counter::RowsWritten), u64::from(sessions) * updates * 16);
         if mode != "memory" {
-            let conn = plain(&file(&folder));
+            let conn = plain_connection(&file(&folder));
             let versions = "SELECT SUM(ver) FROM dyno_rows_1";
             let sum: u64 = conn.query_row(versions, [], |row| row.get(0)).unwrap();
             assert_eq!(sum, u64::from(sessions) * updates * 16, "{mode}");
@@ -279,14 +281,16 @@ fn many_sessions_lose_no_update() {
     }
 }
 
-/// Takes snapshots until `done`: no counter may ever go backwards.
-fn watch(target: &dyn Target, spec: &DataSpec, done: &AtomicBool) {
+/// Takes snapshots until `done` is set: no counter may ever decrease.
+fn watch(target: &dyn Target, spec: &DataSpec, finished: &AtomicBool) {
     let mut observer = target.observer(spec).unwrap();
     let mut last = observer.snapshot().unwrap();
-    while !done.load(Ordering::Relaxed) {
+    while !finished.load(Ordering::Relaxed) {
         let now = observer.snapshot().unwrap();
         for (counter, reading) in &now.portable {
-            if let (Reading::Value(before), Reading::Value(after)) = (&last.portable[counter], reading) {
+            if let (CounterReading::Value(before), CounterReading::Value(after)) =
+                (&last.portable[counter], reading)
+            {
                 assert!(after >= before, "{} went from {before} to {after}", counter.name());
             }
         }
@@ -300,26 +304,26 @@ fn an_interrupted_session_goes_on_after_it_reconnects() {
     let spec = spec();
     let target = loaded(&folder, "busy=1h", &spec);
     let mut session = session(target.as_ref(), &spec, 0);
-    session.execute(Op::Update { first: 1, number: 0 }).unwrap();
+    session.execute(BlockOp::Update { first: 1, number: 0 }).unwrap();
     let interrupter = session.interrupter();
 
-    // While it waits for a lock that nobody gives back, and would for an hour.
-    let other = plain(&file(&folder));
+    // The session waits for a lock that would be held for an hour.
+    let other = plain_connection(&file(&folder));
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = std::thread::scope(|scope| {
-        let worker = scope.spawn(|| session.execute(Op::Update { first: 1, number: 1 }));
+        let worker = scope.spawn(|| session.execute(BlockOp::Update { first: 1, number: 1 }));
         interrupter.interrupt();
         worker.join().unwrap().unwrap_err()
     });
     assert_eq!(error.class, ErrorClass::Connection, "{error}");
     other.execute_batch("COMMIT").unwrap();
 
-    // And from then on, whatever it is asked.
-    assert_eq!(session.execute(Op::Lookup { key: 1 }).unwrap_err().class, ErrorClass::Connection);
+    // After that every operation fails.
+    assert_eq!(session.execute(BlockOp::Lookup { key: 1 }).unwrap_err().class, ErrorClass::Connection);
     session.reconnect().unwrap();
-    session.execute(Op::Update { first: 1, number: 2 }).unwrap();
+    session.execute(BlockOp::Update { first: 1, number: 2 }).unwrap();
     interrupter.interrupt();
-    assert_eq!(session.execute(Op::Scan).unwrap_err().class, ErrorClass::Connection);
+    assert_eq!(session.execute(BlockOp::Scan).unwrap_err().class, ErrorClass::Connection);
     session.reconnect().unwrap();
     session.edge().unwrap();
     let snapshot = target.observer(&spec).unwrap().snapshot().unwrap();
@@ -336,10 +340,10 @@ fn what_sqlite_cannot_do_is_said() {
     assert!(!target.capabilities().server_drive);
     assert_eq!(target.capabilities().load_parallel_max, 1);
     let mut session = opened(target.as_ref(), &setup(&spec, 0)).unwrap();
-    let error = session.slice(&[Op::Lookup { key: 1 }]).unwrap_err();
+    let error = session.slice(&[BlockOp::Lookup { key: 1 }]).unwrap_err();
     assert_eq!(error.class, ErrorClass::Fatal);
     assert!(error.message.contains("workload.drive"), "{error}");
-    assert_eq!(session.execute(Op::Scan).unwrap_err().class, ErrorClass::Fatal);
+    assert_eq!(session.execute(BlockOp::Scan).unwrap_err().class, ErrorClass::Fatal);
     assert_eq!(session.overhead_commits(), 0);
     let error = target.sampler().err().unwrap();
     assert!(error.message.contains("no wait events"), "{error}");

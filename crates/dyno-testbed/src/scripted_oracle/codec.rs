@@ -1,8 +1,8 @@
-//! The numbers, texts and packets of Oracle's wire protocol, as far as a scripted server needs them.
+//! Encodes and decodes numbers, texts and packets of Oracle's wire protocol, as far as a scripted server
+//! needs them.
 
 use super::{ScriptedType, ScriptedValue};
 
-/// A message that is being written.
 #[derive(Default)]
 pub(super) struct Out(pub(super) Vec<u8>);
 
@@ -37,19 +37,19 @@ impl Out {
         self
     }
 
-    /// A number by its length and its bytes, without leading zeros.
+    /// Writes a number as its length and its bytes, without leading zeros.
     pub(super) fn ub(&mut self, value: u64) -> &mut Self {
         let bytes = value.to_be_bytes();
         let bytes = &bytes[(value.leading_zeros() / 8) as usize..];
         self.u8(bytes.len() as u8).raw(bytes)
     }
 
-    /// Several of those, each 0.
+    /// Writes several numbers, each 0.
     pub(super) fn ub_zeros(&mut self, count: usize) -> &mut Self {
         self.zeros(count)
     }
 
-    /// Bytes with their length in front; in chunks where that does not fit into a byte.
+    /// Writes bytes after their length; in chunks if the length does not fit into a byte.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         if bytes.len() <= SHORT_MAX {
             return self.u8(bytes.len() as u8).raw(bytes);
@@ -61,13 +61,13 @@ impl Out {
         self.u8(0)
     }
 
-    /// A text with its length twice; an empty one has it once.
+    /// Writes a text after its length twice; an empty text has one length.
     pub(super) fn text(&mut self, text: &str) -> &mut Self {
         self.ub(text.len() as u64);
         if text.is_empty() { self } else { self.bytes(text.as_bytes()) }
     }
 
-    /// A column of a row, or a bind that comes back.
+    /// Writes a column of a row, or a returned bind.
     pub(super) fn value(&mut self, value: &ScriptedValue) -> &mut Self {
         match value {
             ScriptedValue::Null => self.u8(0),
@@ -79,11 +79,10 @@ impl Out {
     }
 }
 
-/// A message ended before it was whole: the rest is in the next packet.
+/// The message is incomplete: its rest is in the next packet.
 #[derive(Debug)]
 pub(super) struct Short;
 
-/// A message that is being read.
 pub(super) struct In<'a> {
     bytes: &'a [u8],
 }
@@ -118,7 +117,7 @@ impl<'a> In<'a> {
         Ok(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// Bytes up to a zero, without it.
+    /// Reads bytes up to a zero byte, which is not included.
     pub(super) fn until_zero(&mut self) -> Result<&'a [u8], Short> {
         let length = self.bytes.iter().position(|&byte| byte == 0).ok_or(Short)?;
         let text = self.raw(length)?;
@@ -139,7 +138,7 @@ impl<'a> In<'a> {
         (0..count).try_for_each(|_| self.ub().map(drop))
     }
 
-    /// A text with its length twice, as [`Out::text`] writes it.
+    /// Reads a text after its length twice, as [`Out::text`] writes it.
     pub(super) fn text(&mut self) -> Result<Vec<u8>, Short> {
         if self.ub()? == 0 { Ok(Vec::new()) } else { self.bytes() }
     }
@@ -161,7 +160,7 @@ impl<'a> In<'a> {
     }
 }
 
-/// What a bind or a column of this type holds.
+/// The value of a bind or a column of this type.
 pub(super) fn value_of(kind: u8, bytes: Vec<u8>) -> ScriptedValue {
     if bytes.is_empty() {
         return ScriptedValue::Null;
@@ -184,7 +183,7 @@ const CHAR: u8 = 96;
 const TIMESTAMP: u8 = 180;
 
 impl ScriptedType {
-    /// The type's number, the length of its buffer, the form of its characters, and the most characters.
+    /// Number of the type, length of its buffer, character form, and maximum number of characters.
     pub(super) fn on_the_wire(self) -> (u8, u64, u8, u64) {
         match self {
             Self::Number => (NUMBER, 22, 0, 0),
@@ -196,7 +195,8 @@ impl ScriptedType {
     }
 }
 
-/// A decimal number as Oracle's NUMBER: an exponent of 100, then digits of base 100, complemented where it is negative.
+/// Encodes a decimal number as Oracle's NUMBER: an exponent of 100, then digits of base 100, complemented if
+/// negative.
 pub(super) fn number_of(text: &str) -> Vec<u8> {
     let (is_negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -223,7 +223,7 @@ pub(super) fn number_of(text: &str) -> Vec<u8> {
     [&[(193 + exponent) as u8][..], &digits].concat()
 }
 
-/// The decimal text of an Oracle NUMBER.
+/// Decodes an Oracle NUMBER to decimal text.
 fn text_of(bytes: &[u8]) -> String {
     if bytes == [0x80] {
         return "0".to_owned();
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn numbers_are_as_oracle_writes_them() {
-        // Of the manual of the call interface: 5, 100, -5, 2767, -2767, 0.1, 1234567.
+        // From the manual of the call interface: 5, 100, -5, 2767, -2767, 0.1, 1234567.
         for (text, bytes) in [
             ("5", &[193, 6][..]),
             ("100", &[194, 2]),

@@ -1,4 +1,4 @@
-//! One client's connection: which request is which, and how answers are sent.
+//! One client's connection: dispatches its requests and sends the answers.
 
 use std::collections::HashMap;
 use std::io;
@@ -33,7 +33,7 @@ pub(super) struct Conversation<'s> {
     pub(super) next_cursor: u64,
     pub(super) in_transaction: bool,
     is_logged_on: bool,
-    /// The number of its session, once it has one.
+    /// The session's number; absent before log-on.
     session: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ impl<'s> Conversation<'s> {
         self.release().fields()
     }
 
-    /// Answers until the client leaves.
+    /// Answers requests until the client leaves.
     pub(super) fn run(&mut self) -> io::Result<()> {
         if !self.greet()? {
             return Ok(());
@@ -67,7 +67,7 @@ impl<'s> Conversation<'s> {
             let packet = self.packets.receive()?;
             let oversized = std::mem::take(&mut self.packets.oversized);
             self.shared.count(|counts| counts.oversized_packets += oversized);
-            // Markers and others are of clients that break off: they get no answer.
+            // Markers and similar packets come from clients that cancel a call; they get no answer.
             if packet.kind != PACKET_DATA {
                 continue;
             }
@@ -92,7 +92,7 @@ impl<'s> Conversation<'s> {
         }
     }
 
-    /// The number of the session that this client has.
+    /// Number of this client's session.
     pub(super) fn session(&mut self) -> u64 {
         *self.session.get_or_insert_with(|| self.shared.database.log_on())
     }
@@ -104,21 +104,21 @@ impl<'s> Conversation<'s> {
         }
     }
 
-    /// Hears what the client sends and answers nothing, until it goes away.
+    /// Receives what the client sends without an answer, until the client disconnects.
     pub(super) fn hang(&mut self) -> Result<(), RequestFailure> {
         loop {
             self.packets.receive()?;
         }
     }
 
-    /// Answers nothing until the client breaks the call off.
+    /// Sends no answer until the client cancels the call.
     pub(super) fn await_break(&mut self) -> Result<(), RequestFailure> {
         while self.packets.receive()?.marker() != Some(Marker::Interrupt) {}
         self.shared.count(|counts| counts.breaks += 1);
         self.reset()
     }
 
-    /// Ends an answer before it has begun: both sides begin again, and what is sent next is the answer.
+    /// Breaks an answer before its first byte: both sides reset, and the next message is the answer.
     pub(super) fn break_answer(&mut self) -> Result<(), RequestFailure> {
         self.packets.send_marker(Marker::Break)?;
         self.reset()
@@ -130,7 +130,7 @@ impl<'s> Conversation<'s> {
         Ok(self.packets.send_marker(Marker::Reset)?)
     }
 
-    /// Sends a message that is a whole answer.
+    /// Sends a message that is a complete answer.
     pub(super) fn send(&mut self, mut message: Out) -> Result<(), RequestFailure> {
         let marks_end = self.release().marks_ends();
         if self.is_logged_on && self.shared.options.sends_notices {
@@ -145,13 +145,13 @@ impl<'s> Conversation<'s> {
         Ok(self.packets.send_message(&message.0, marks_end)?)
     }
 
-    /// Sends the first bytes of an answer, whose rest never comes.
+    /// Sends the first bytes of an answer and never the rest.
     pub(super) fn send_beginning(&mut self, message: &Out, bytes: usize) -> Result<(), RequestFailure> {
         self.packets.send_message(&message.0[..bytes.min(message.0.len())], false)?;
         Err(unexpected("the script cuts this answer".to_owned()))
     }
 
-    /// Answers a message that is whole, or says that the rest is in the next packet.
+    /// Answers a complete message, or reports that its rest is in the next packet.
     fn answer(&mut self, message: &[u8]) -> Result<(), RequestFailure> {
         let mut message = In::new(message);
         let mut kind = message.u8()?;
@@ -236,7 +236,7 @@ impl<'s> Conversation<'s> {
         }
     }
 
-    /// The number of a function, in front of its number in the conversation and its token.
+    /// Reads the function's number, then skips its sequence number and its token.
     pub(super) fn head(&self, message: &mut In<'_>) -> Result<u8, Short> {
         let function = message.u8()?;
         message.u8()?;
@@ -253,7 +253,7 @@ impl<'s> Conversation<'s> {
         }
     }
 
-    /// The state of the call: whether a transaction is open.
+    /// Status of the call: whether a transaction is open.
     fn call_status(&self) -> u64 {
         1 | if self.in_transaction { 2 } else { 0 }
     }
@@ -272,7 +272,7 @@ impl<'s> Conversation<'s> {
         self.send(out)
     }
 
-    /// How a call ended: well, where `number` is 0, or with the database's refusal.
+    /// Writes how a call ended: successfully if `number` is 0, else with the database's error.
     pub(super) fn put_error(&self, out: &mut Out, number: u32, text: &str, cursor: u64, rows: u64) {
         let end = CallEnd {
             status: self.call_status(),

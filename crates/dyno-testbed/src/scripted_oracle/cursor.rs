@@ -1,10 +1,9 @@
-//! What a server keeps of a statement that a client has parsed.
+//! What a server stores for a statement that a client has parsed.
 
 use std::collections::VecDeque;
 
 use super::{ScriptedType, ScriptedValue};
 
-/// A statement that was parsed.
 pub(super) struct ScriptedCursor {
     pub(super) sql: String,
     /// Type and length of each bind.
@@ -13,6 +12,6 @@ pub(super) struct ScriptedCursor {
     pub(super) columns: Vec<(&'static str, ScriptedType)>,
     /// Rows that were not fetched yet.
     pub(super) rows: VecDeque<Vec<ScriptedValue>>,
-    /// The row that was sent last, of the present execution.
+    /// The row sent last in the current execution.
     pub(super) last_row: Option<Vec<ScriptedValue>>,
 }

@@ -1,19 +1,22 @@
-//! What stands behind the wire: a script of answers, or a database that remembers what its clients did.
+//! The interface behind the wire protocol: a script of answers, or a database that remembers what its clients
+//! did.
 
 use super::{ScriptedAnswer, ScriptedCall};
 
-/// What a client says of itself; others see it in the list of sessions. A part that it does not name stays as it was.
+/// How a client labels its session; other sessions see it in the session list. A part that it does not set
+/// stays unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionLabels {
-    /// The program or its part.
+    /// The program or a part of it.
     pub module: Option<String>,
-    /// What the program does now, such as `session 7`.
+    /// What the program currently does, such as `session 7`.
     pub action: Option<String>,
-    /// A text of up to 64 bytes for others to read.
+    /// A text of up to 64 bytes for other sessions to read.
     pub client_info: Option<String>,
 }
 
-/// Answers what clients send. Each client is a session with a number, which [`ScriptedDatabase::log_on`] gives.
+/// Answers the requests of clients. Each client is a session with a number, which
+/// [`ScriptedDatabase::log_on`] assigns.
 pub trait ScriptedDatabase: Send + Sync {
     /// A client has logged on. Returns the number of its session.
     fn log_on(&self) -> u64 {
@@ -23,25 +26,26 @@ pub trait ScriptedDatabase: Send + Sync {
     /// A session has sent a request of any kind.
     fn count_request(&self, _session: u64) {}
 
-    /// A session has said what it is.
+    /// A session has set its labels.
     fn label(&self, _session: u64, _labels: &SessionLabels) {}
 
-    /// The answer to a statement that is parsed and not executed. Only the columns of its rows, or its refusal, reach the client.
+    /// Answers a statement that is parsed but not executed. Only the columns of its rows, or its error, reach
+    /// the client.
     fn describe(&self, session: u64, call: ScriptedCall<'_>) -> ScriptedAnswer {
         self.execute(session, call)
     }
 
-    /// The answer to a statement that is executed.
+    /// Answers a statement that is executed.
     fn execute(&self, session: u64, call: ScriptedCall<'_>) -> ScriptedAnswer;
 
-    /// A session has ended its transaction by a request of its own.
+    /// A session has ended its transaction with a separate request.
     fn end_transaction(&self, _session: u64, _commits: bool) {}
 
-    /// A client has left, or its connection has broken. What it did not commit is to be taken back.
+    /// A client has left, or its connection has broken. Its uncommitted changes must be rolled back.
     fn log_off(&self, _session: u64) {}
 }
 
-/// A script: it answers without knowing who asks.
+/// A script: its answers do not depend on the session.
 impl<F: Fn(ScriptedCall<'_>) -> ScriptedAnswer + Send + Sync> ScriptedDatabase for F {
     fn execute(&self, _session: u64, call: ScriptedCall<'_>) -> ScriptedAnswer {
         self(call)

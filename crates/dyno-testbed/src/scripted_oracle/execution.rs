@@ -1,4 +1,4 @@
-//! Statements: parsed, executed again, and fetched from.
+//! Parses statements, executes them again, and fetches from them.
 
 use std::collections::VecDeque;
 
@@ -13,11 +13,11 @@ use super::{ScriptedAnswer, ScriptedValue};
 const MESSAGE_BIND_DIRECTIONS: u8 = 11;
 const MESSAGE_WARNING: u8 = 15;
 
-/// Flags of a bind's direction: its value is in the request, its value comes back.
+/// Flags of a bind's direction: its value is in the request, its value is returned.
 const BIND_IN: u8 = 0x20;
 const BIND_OUT: u8 = 0x10;
 
-/// Values that a script is asked with where only a statement's columns are wanted.
+/// Number of bind values for a script when only a statement's columns are needed.
 const BINDS_MAX: usize = 64;
 
 /// Flags in front of rows.
@@ -26,11 +26,11 @@ const ROWS_FLAGS: u8 = 2;
 /// Number of the warning that what was created has compilation errors.
 const COMPILED_WITH_ERRORS: u64 = 24_344;
 
-/// The refusal of a call that its client broke off.
+/// The error of a call that its client canceled.
 const CANCELLED: (u32, &str) = (1_013, "ORA-01013: user requested cancel of current operation\n");
 
 impl Conversation<'_> {
-    /// Parses where the text came along, and executes.
+    /// Parses the statement if the request contains its text, and executes it.
     pub(super) fn execute(&mut self, message: &mut In<'_>, closed: &[u64]) -> Result<(), RequestFailure> {
         let request = ExecuteRequest::read(message, self.fields())?;
         self.close_cursors(closed);
@@ -62,7 +62,7 @@ impl Conversation<'_> {
         self.answer_statement(number, &request.executions, request.fetched, parses)
     }
 
-    /// Answers to a statement that was parsed and is not executed: with its columns, where it has some.
+    /// Answers the parse of a statement that is not executed: with its columns, if it has any.
     fn describe(&mut self, number: u64) -> Result<(), RequestFailure> {
         let unbound = vec![vec![ScriptedValue::Null; BINDS_MAX]];
         let (shared, session) = (self.shared, self.session());
@@ -83,7 +83,7 @@ impl Conversation<'_> {
         self.send(out)
     }
 
-    /// Executes what was parsed before; binds that only come back are not in the message.
+    /// Executes a statement parsed before; binds that are only returned are not in the message.
     pub(super) fn execute_again(
         &mut self,
         message: &mut In<'_>,
@@ -182,7 +182,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// What binds of a block come back with, in the order of their places.
+    /// Writes the returned values of a block's binds, in bind order.
     fn put_returned(
         &mut self,
         out: &mut Out,
@@ -202,7 +202,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// The next rows of a cursor. After its last one the database says that there are no more.
+    /// Writes the next rows of a cursor. After the last row it reports the end of the data.
     fn put_rows(&mut self, out: &mut Out, number: u64, count: u64) -> Result<(), RequestFailure> {
         let leaves_out = self.shared.options.leaves_out_repeats;
         let cursor = self.cursor(number)?;

@@ -4,11 +4,10 @@ use std::io;
 
 use super::codec::Short;
 
-/// How a request ended that could not be answered.
+/// Why a request could not be answered.
 pub(super) enum RequestFailure {
-    /// The rest of it is in the next packet.
+    /// Its rest is in the next packet.
     Short,
-    /// The connection is to end.
     End(io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! How a connection begins: accepted, refused, redirected or asked for again, as by a listener.
+//! The start of a connection: accepted, refused, redirected or requested again, as a listener does it.
 
 use std::io;
 
@@ -9,12 +9,12 @@ use super::packets::{
     PACKET_RESEND, redirection, refusal,
 };
 
-/// Flags of an ACCEPT packet: services of the network that are there, and that Oracle's encryption is needed.
+/// Flags of an ACCEPT packet: network services are available, and Oracle's encryption is required.
 const NETWORK_SERVICES: u8 = 0xc5;
 const ENCRYPTION_REQUIRED: u8 = 0x10;
 
 impl Conversation<'_> {
-    /// Answers as a listener does; whether a conversation follows.
+    /// Answers like a listener; returns whether a conversation follows.
     pub(super) fn greet(&mut self) -> io::Result<bool> {
         let request = self.connect_request()?;
         match self.shared.options.greeting {

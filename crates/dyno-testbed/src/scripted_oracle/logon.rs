@@ -1,4 +1,4 @@
-//! Log-on: what the server can do, and the keys that a client is given. Nothing is verified.
+//! Log-on: the server's capabilities and the keys for the client. Nothing is verified.
 
 use super::ScriptedOptions;
 use super::codec::{In, Out, Short};
@@ -11,22 +11,21 @@ pub(super) const MESSAGE_DATA_TYPES: u8 = 2;
 pub(super) const MESSAGE_FUNCTION: u8 = 3;
 pub(super) const MESSAGE_FAST_AUTHENTICATION: u8 = 34;
 
-/// The function of the first message of log-on.
+/// Function number of the first log-on message.
 pub(super) const FUNCTION_LOGON_FIRST: u8 = 118;
 
-/// The version of fields that fast authentication has until the server has said its own.
+/// Field version of fast authentication until the server has sent its own.
 const FAST_AUTHENTICATION_FIELDS: u8 = 13;
 
 const KEY: &str = "ABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABAB";
 const OLD_KEY: &str =
     "ABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABABAB";
 
-/// Places in the list of capabilities, and the notice that a service is about to end.
+/// Positions in the list of capabilities, and the notice that a service is about to end.
 const CAPABILITY_FIELDS: usize = 7;
 const CAPABILITY_READINESS: usize = 54;
 const READINESS: u8 = 4;
 
-/// What the server can do.
 pub(super) fn protocol(release: ScriptedRelease) -> Out {
     let (mut compile_time, mut run_time) = ([0; 55], [0; 11]);
     compile_time[CAPABILITY_FIELDS] = release.fields().0;
@@ -41,7 +40,7 @@ pub(super) fn protocol(release: ScriptedRelease) -> Out {
     out
 }
 
-/// The keys with which a client makes its password unreadable.
+/// The keys with which a client encrypts its password.
 pub(super) fn challenge(options: &ScriptedOptions) -> Vec<(&'static str, String)> {
     let challenge: &[(&str, &str)] = match options.has_old_verifier {
         true => &[("AUTH_SESSKEY", OLD_KEY), ("AUTH_VFR_DATA", "CDCDCDCDCDCDCDCDCDCD")],
@@ -49,7 +48,8 @@ pub(super) fn challenge(options: &ScriptedOptions) -> Vec<(&'static str, String)
             ("AUTH_SESSKEY", KEY),
             ("AUTH_VFR_DATA", "CDCDCDCDCDCDCDCDCDCDCDCDCDCDCDCD"),
             ("AUTH_PBKDF2_CSK_SALT", "EFEFEFEFEFEFEFEFEFEFEFEFEFEFEFEF"),
-            // A database asks for thousands of rounds, which take a client longer than all the rest of a test.
+            // A real database requests thousands of rounds, which take a client longer than the rest of a
+            // test.
             ("AUTH_PBKDF2_VGEN_COUNT", "16"),
             ("AUTH_PBKDF2_SDER_COUNT", "3"),
         ],
@@ -57,7 +57,7 @@ pub(super) fn challenge(options: &ScriptedOptions) -> Vec<(&'static str, String)
     challenge.iter().map(|(name, value)| (*name, (*value).to_owned())).collect()
 }
 
-/// What a client learns of its session, which has this number.
+/// The session parameters that a client receives; the session has this number.
 pub(super) fn session(release: ScriptedRelease, number: u64) -> Vec<(&'static str, String)> {
     vec![
         ("AUTH_VERSION_NO", release.number().to_string()),
@@ -69,7 +69,7 @@ pub(super) fn session(release: ScriptedRelease, number: u64) -> Vec<(&'static st
     ]
 }
 
-/// Names and values of log-on.
+/// Writes names and values of log-on parameters.
 pub(super) fn put_parameters(out: &mut Out, parameters: &[(&str, String)]) {
     out.u8(MESSAGE_PARAMETERS).ub(parameters.len() as u64);
     for (name, value) in parameters {
@@ -77,7 +77,8 @@ pub(super) fn put_parameters(out: &mut Out, parameters: &[(&str, String)]) {
     }
 }
 
-/// Reads a message of fast authentication behind its kind: protocol, types of data and the first message of log-on in one.
+/// Reads a fast authentication message after its kind: protocol, data types and the first log-on message in
+/// one.
 pub(super) fn read_fast_authentication(message: &mut In<'_>) -> Result<(), RequestFailure> {
     message.skip_u8(3)?;
     expect(message, MESSAGE_PROTOCOL)?;
@@ -92,14 +93,14 @@ pub(super) fn read_fast_authentication(message: &mut In<'_>) -> Result<(), Reque
     read_logon(message)
 }
 
-/// Reads a message of the protocol behind its kind: versions, and the client's name.
+/// Reads a protocol message after its kind: versions, and the client's name.
 pub(super) fn read_protocol(message: &mut In<'_>) -> Result<(), Short> {
     message.until_zero()?;
     message.until_zero()?;
     Ok(())
 }
 
-/// Reads a message of types of data behind its kind: character sets, what the client can do, and the types.
+/// Reads a data types message after its kind: character sets, the client's capabilities, and the types.
 pub(super) fn read_data_types(message: &mut In<'_>) -> Result<(), Short> {
     message.skip_u8(5)?;
     message.bytes()?;
@@ -110,7 +111,7 @@ pub(super) fn read_data_types(message: &mut In<'_>) -> Result<(), Short> {
     Ok(())
 }
 
-/// Reads a message of log-on behind its head: the user, and names with values.
+/// Reads a log-on message after its head: the user, and names with values.
 pub(super) fn read_logon(message: &mut In<'_>) -> Result<(), RequestFailure> {
     message.skip_u8(1)?;
     message.skip_ub(2)?;

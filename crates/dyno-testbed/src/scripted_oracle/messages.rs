@@ -1,4 +1,4 @@
-//! The messages of an answer to a statement, written and read.
+//! The messages that answer a statement, written and read.
 
 use super::ScriptedType;
 use super::codec::Out;
@@ -28,12 +28,12 @@ pub(super) struct DescribedColumn {
     pub(super) flags: u8,
     pub(super) precision: u8,
     pub(super) scale: u8,
-    /// Bytes of a value at most.
+    /// Maximum bytes of a value.
     pub(super) buffer: u64,
-    /// The number of the character set, and its form; 0 where the type has none.
+    /// Number and form of the character set; 0 if the type has none.
     pub(super) character_set: u64,
     pub(super) form: u8,
-    /// Characters of a value at most.
+    /// Maximum characters of a value.
     pub(super) characters: u64,
 }
 
@@ -47,12 +47,12 @@ impl DescribedColumn {
 
     fn put(&self, out: &mut Out, fields: FieldVersion) {
         out.u8(self.kind).u8(self.flags).u8(self.precision).u8(self.scale).ub(self.buffer);
-        // Elements of an array, flags of contents, and identifier and version of an object's type.
+        // Array elements, content flags, and identifier and version of an object type.
         out.ub_zeros(4).ub(self.character_set).u8(self.form).ub(self.characters);
         if fields >= FieldVersion::R12_2 {
             out.ub(0);
         }
-        // It may be NULL; schema and name of an object's type, its place, flags.
+        // Nullable; then schema and name of an object type, column position, flags.
         out.u8(1).u8(self.name.len() as u8).text(&self.name).ub_zeros(4);
         if fields >= FieldVersion::R23_DOMAINS {
             out.ub_zeros(2);
@@ -97,14 +97,14 @@ impl DescribedColumn {
 /// The columns of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Description {
-    /// 16 bytes of the statement and 7 of a date.
+    /// 16 bytes of the statement and 7 bytes of a date.
     pub(super) identity: Vec<u8>,
-    /// Bytes of a row at most.
+    /// Maximum bytes of a row.
     pub(super) row_bytes: u64,
-    /// What is in front of the columns, where there are some.
+    /// The byte before the columns, if there are any.
     pub(super) mark: u8,
     pub(super) columns: Vec<DescribedColumn>,
-    /// The date as a DATE has it; empty where the server sends none.
+    /// The date in DATE format; empty if the server sends none.
     pub(super) date: Vec<u8>,
     /// Flags, then limits of numbers and characters.
     pub(super) limits: [u64; 4],
@@ -137,7 +137,7 @@ impl Description {
         out.ub(0);
     }
 
-    /// Reads one, behind its kind.
+    /// Reads one after its kind.
     #[cfg(test)]
     pub(super) fn read(message: &mut In<'_>, fields: FieldVersion) -> Result<Self, Short> {
         let (identity, row_bytes, count) = (message.bytes()?, message.ub()?, message.ub()?);
@@ -150,14 +150,13 @@ impl Description {
     }
 }
 
-/// What is in front of rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RowHeader {
     pub(super) flags: u8,
     pub(super) columns: u64,
-    /// Rows that were asked for.
+    /// Number of rows that the client requested.
     pub(super) rows: u64,
-    /// Which columns have values of their own in the first row; empty where all have.
+    /// Which columns of the first row carry their own values; empty if all do.
     pub(super) bit_vector: Vec<u8>,
 }
 
@@ -168,7 +167,7 @@ impl RowHeader {
         out.ub(0);
     }
 
-    /// Reads one, behind its kind.
+    /// Reads one after its kind.
     #[cfg(test)]
     pub(super) fn read(message: &mut In<'_>) -> Result<Self, Short> {
         let (flags, columns) = (message.u8()?, message.ub()?);
@@ -181,7 +180,7 @@ impl RowHeader {
     }
 }
 
-/// Says which columns of the next row have values of their own; the others repeat those of the row before.
+/// Writes which columns of the next row carry their own values; the others repeat the row before.
 pub(super) fn put_bit_vector(out: &mut Out, is_sent: &[bool]) {
     let mut bits = vec![0_u8; is_sent.len().div_ceil(8)];
     for (place, _) in is_sent.iter().enumerate().filter(|(_, is_sent)| **is_sent) {
@@ -191,28 +190,28 @@ pub(super) fn put_bit_vector(out: &mut Out, is_sent: &[bool]) {
     out.u8(MESSAGE_BIT_VECTOR).ub(sent).raw(&bits);
 }
 
-/// How a call ended: well, or with the database's refusal.
+/// How a call ended: successfully, or with the database's error.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct CallEnd {
-    /// The state of the call: 1, and 2 where a transaction is open.
+    /// Status of the call: 1, plus 2 if a transaction is open.
     pub(super) status: u64,
     pub(super) sequence: u64,
     pub(super) row: u64,
     pub(super) cursor: u64,
-    /// Where in the statement the error is, in bytes.
+    /// Position of the error in the statement, in bytes.
     pub(super) position: u64,
-    /// Kind of the statement and flags.
+    /// Kind of the statement, and flags.
     pub(super) flags: [u8; 6],
-    /// The number that the request had in its conversation.
+    /// The request's number in its conversation.
     pub(super) call: u8,
-    /// How often the statement was executed.
+    /// Number of executions of the statement.
     pub(super) iterations: u64,
-    /// The number of the refusal; 0 where it ended well.
+    /// Error number; 0 after success.
     pub(super) number: u32,
     pub(super) rows: u64,
-    /// Kind and checksum of the statement, from version 20c on.
+    /// Kind and checksum of the statement, since version 20c.
     pub(super) statement: [u64; 2],
-    /// The refusal with all its lines; empty where it ended well.
+    /// Error text with all its lines; empty after success.
     pub(super) text: String,
 }
 
@@ -220,10 +219,10 @@ impl CallEnd {
     pub(super) fn put(&self, out: &mut Out, fields: FieldVersion) {
         let short = if self.number < 65_536 { u64::from(self.number) } else { 0 };
         out.u8(MESSAGE_ERROR).ub(self.status).ub(self.sequence).ub(self.row).ub(short).ub_zeros(2);
-        // Behind the flags come a row's address, the system's error and the number of a statement.
+        // After the flags: a row address, the operating system's error and a statement number.
         out.ub(self.cursor).ub(self.position).raw(&self.flags).zeros(7);
         out.u8(self.call).ub(0).ub(self.iterations);
-        // A logical address of a row, and three arrays of errors.
+        // A logical row address, and three arrays of errors.
         out.ub_zeros(4).ub(u64::from(self.number)).ub(self.rows);
         if fields >= FieldVersion::R20C {
             out.ub(self.statement[0]).ub(self.statement[1]);
@@ -233,7 +232,7 @@ impl CallEnd {
         }
     }
 
-    /// Reads one, behind its kind.
+    /// Reads one after its kind.
     #[cfg(test)]
     pub(super) fn read(message: &mut In<'_>, fields: FieldVersion) -> Result<Self, Short> {
         let (status, sequence, row) = (message.ub()?, message.ub()?, message.ub()?);
@@ -272,18 +271,19 @@ impl CallEnd {
     }
 }
 
-/// What a server says of a session in front of an answer: the transaction's logical identifier, and the current schema.
+/// Writes the session state that a server sends before an answer: the transaction's logical identifier, and
+/// the current schema.
 pub(super) fn put_session_state(out: &mut Out, schema: &str) {
     const TRANSACTION: u8 = 7;
     const STATE: u8 = 5;
     const CURRENT_SCHEMA: u64 = 168;
     out.u8(MESSAGE_SERVER_PIGGYBACK).u8(TRANSACTION).text("identifier");
-    // Counts of types, then one pair of a text and no bytes, and flags.
+    // Counts of types, then one pair of a text and zero bytes, and flags.
     out.u8(MESSAGE_SERVER_PIGGYBACK).u8(STATE).ub(0).u8(0).ub(1).u8(0);
     out.text(schema).text("").ub(CURRENT_SCHEMA).ub(0);
 }
 
-/// Bytes with their length twice; none have it once.
+/// Writes bytes after their length twice; an empty value has one length.
 fn put_counted(out: &mut Out, bytes: &[u8]) {
     out.ub(bytes.len() as u64);
     if !bytes.is_empty() {

@@ -1,8 +1,9 @@
-//! A server that speaks Oracle's wire protocol and answers by a script. It is a test double: it shows what a client sends, how
-//! often it parses, executes and fetches, and how it takes answers and errors. It knows nothing of SQL and is no Oracle database.
+//! A server that speaks Oracle's wire protocol and answers from a script. It is a test double: it shows what
+//! a client sends, how often it parses, executes and fetches, and how it handles answers and errors. It knows
+//! no SQL and is not an Oracle database.
 //!
-//! It speaks as one of several releases does ([`ScriptedRelease`]). A client does not verify the server, so nothing is encrypted
-//! or checked.
+//! It speaks the protocol of one of several releases ([`ScriptedRelease`]). A client does not verify the
+//! server, so nothing is encrypted or checked.
 
 mod codec;
 mod conversation;
@@ -31,41 +32,39 @@ pub use database::{ScriptedDatabase, SessionLabels};
 pub use model::{ModelDatabase, ModelFaults, ModelOptions, ModelWork};
 pub use release::ScriptedRelease;
 
-/// What a statement is answered with.
+/// The answer to a statement.
 #[derive(Debug, Clone)]
 pub enum ScriptedAnswer {
-    /// Nothing but that it was done.
     Done,
-    /// Rows were changed, and the transaction is open.
+    /// This number of rows was changed, and the transaction is open.
     Changed(u64),
     /// The rows of a query.
     Rows {
-        /// Their columns: name and type.
+        /// Name and type of each column.
         columns: Vec<(&'static str, ScriptedType)>,
         /// The values of each row, in the order of the columns.
         rows: Vec<Vec<ScriptedValue>>,
     },
-    /// What the last binds of a block come back with, which ends the transaction.
+    /// Returned values of a block's last binds; the block ends the transaction.
     Returned(Vec<ScriptedValue>),
-    /// What binds of a block come back with, by their places. A transaction goes on.
+    /// Returned values of a block's binds, by position. The transaction stays open.
     ReturnedAt(Vec<(usize, ScriptedValue)>),
-    /// The database's refusal: the number, and the text with all its lines.
+    /// The database's error: number, and text with all its lines.
     Refused(u32, &'static str),
-    /// The same with a text that was made for this call.
+    /// An error whose text is built for this call.
     RefusedWith(u32, String),
-    /// The same, where the database had begun to answer: a marker says that what came before is void.
+    /// An error after the database had begun to answer: a marker makes the earlier data void.
     RefusedByMarker(u32, &'static str),
-    /// It was created, with compilation errors.
+    /// An object was created with compilation errors.
     CreatedWithErrors,
-    /// No answer, until the client goes away.
+    /// No answer until the client disconnects.
     Hang,
-    /// No answer, until the client breaks the call off: then ORA-01013.
+    /// No answer until the client cancels the call, then ORA-01013.
     AwaitBreak,
-    /// The connection ends within this answer, after this many bytes of it.
+    /// The connection ends within this answer, after this number of bytes.
     CutOff(Box<ScriptedAnswer>, usize),
 }
 
-/// A type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScriptedType {
     /// NUMBER of any precision and scale.
@@ -83,105 +82,105 @@ pub enum ScriptedType {
 /// A value of a bind or a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScriptedValue {
-    /// NULL, of any type.
     Null,
     /// A whole number, as a NUMBER.
     Int(i64),
-    /// Another number, in decimal digits.
+    /// Any other number, in decimal digits.
     Decimal(String),
     /// A text, as a VARCHAR2 in UTF-8.
     Text(String),
-    /// Bytes as they are on the wire: of a DATE, TIMESTAMP or RAW.
+    /// Bytes of a DATE, TIMESTAMP or RAW in wire format.
     Raw(Vec<u8>),
 }
 
 impl ScriptedValue {
-    /// The bytes of a moment, as DATE and TIMESTAMP have them.
+    /// The bytes of a time in the format of DATE and TIMESTAMP.
     pub fn moment(year: u16, month: u8, day: u8, hour: u8, minute: u8, seconds: u8) -> Self {
         let (century, year) = ((year / 100 + 100) as u8, (year % 100 + 100) as u8);
         Self::Raw(vec![century, year, month, day, hour + 1, minute + 1, seconds + 1])
     }
 }
 
-/// What a server saw of its clients.
+/// What a server counted of its clients' requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WireCounts {
-    /// Statements that came with their text.
+    /// Statements sent with their text.
     pub parses: u64,
-    /// Executions of statements that were parsed before.
+    /// Executions of statements parsed before.
     pub re_executions: u64,
     /// Requests for more rows of an open cursor.
     pub fetches: u64,
-    /// Cursors that clients closed, each once.
+    /// Cursors that clients closed; each counts once.
     pub closed_cursors: u64,
-    /// Commits by a message of their own.
+    /// Commits sent as a separate message.
     pub commits: u64,
-    /// Rollbacks by a message of their own.
+    /// Rollbacks sent as a separate message.
     pub rollbacks: u64,
-    /// Requests, each of which is answered.
+    /// Requests; each is answered once.
     pub round_trips: u64,
-    /// Packets larger than was agreed.
+    /// Received packets that were larger than agreed.
     pub oversized_packets: u64,
-    /// Calls that clients broke off.
     pub breaks: u64,
-    /// Times that both sides began again, after a break of either.
+    /// Resets of both sides after a break by either.
     pub resets: u64,
 }
 
-/// What a script is asked.
+/// A call that a script answers.
 #[derive(Debug, Clone, Copy)]
 pub struct ScriptedCall<'a> {
     /// The statement's text as the client sent it.
     pub sql: &'a str,
-    /// Its binds, one list for each execution; NULL where it is only parsed.
+    /// Its binds, one list for each execution; NULL if the statement is only parsed.
     pub executions: &'a [Vec<ScriptedValue>],
-    /// What all clients did before it.
+    /// Counts of all clients before this call.
     pub counts: WireCounts,
-    /// Whether its text came with it, so that it is parsed.
+    /// Whether the call contained the text, so that the statement is parsed.
     pub is_parsed: bool,
 }
 
-/// What a server answers to a connection, as a listener does.
+/// How a server answers a connection request, like a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ScriptedGreeting {
-    /// It accepts it, and the conversation follows.
+    /// Accepts it; the conversation follows.
     #[default]
     Accept,
-    /// It accepts it, and answers nothing that follows.
+    /// Accepts it and answers nothing afterwards.
     AcceptAndHang,
-    /// It wants the request again, this often, and then accepts it.
+    /// Requests it again this many times, then accepts it.
     Resend(u32),
-    /// It sends the client to this port of the loopback interface.
+    /// Redirects the client to this port of the loopback interface.
     Redirect(u16),
-    /// It refuses it with this error of a listener: 12514.
+    /// Refuses it with this listener error: 12514.
     Refuse(u32),
 }
 
-/// How a server differs from the usual.
+/// How a server differs from the default.
 #[derive(Debug, Clone, Copy)]
 pub struct ScriptedOptions {
-    /// The release that it speaks as.
+    /// The release whose protocol it speaks.
     pub release: ScriptedRelease,
-    /// What it answers to a connection.
+    /// Its answer to a connection request.
     pub greeting: ScriptedGreeting,
-    /// The refusal of each log-on: number and text. `None` lets every user in.
+    /// Error for each log-on: number and text. `None` accepts every user.
     pub refused_logon: Option<(u32, &'static str)>,
-    /// Whether a row has no value for a column that repeats the row before. A bit vector in front of each row but the first says so.
+    /// Whether a row omits columns that repeat the row before. A bit vector before each row except the first
+    /// marks them.
     pub leaves_out_repeats: bool,
-    /// Whether each answer of a session has notices in front: that the service is about to end, and the session's state.
+    /// Whether notices precede each answer of a session: that the service is about to end, and the session's
+    /// state.
     pub sends_notices: bool,
-    /// Bytes of a packet at most.
+    /// Maximum bytes of a packet.
     pub sdu: u32,
-    /// Whether it wants Oracle's own encryption of the network.
+    /// Whether it requires Oracle's own network encryption.
     pub requires_encryption: bool,
     /// Whether the account has only the password verifier of version 11.
     pub has_old_verifier: bool,
-    /// The port that it listens on; 0 for a free one.
+    /// The port on which it listens; 0 for a free one.
     pub port: u16,
 }
 
 impl ScriptedOptions {
-    /// The usual server of a release.
+    /// The default server of a release.
     pub fn of(release: ScriptedRelease) -> Self {
         Self { release, ..Self::default() }
     }
@@ -203,7 +202,7 @@ impl Default for ScriptedOptions {
     }
 }
 
-/// What all conversations of a server share.
+/// State shared by all conversations of a server.
 struct Shared {
     database: Arc<dyn ScriptedDatabase>,
     options: ScriptedOptions,
@@ -217,7 +216,7 @@ pub struct ScriptedOracle {
 }
 
 impl ScriptedOracle {
-    /// Starts a server that asks `script` what to answer to each statement.
+    /// Starts a server that gets each answer from `script`.
     pub fn start(
         options: ScriptedOptions,
         script: impl Fn(ScriptedCall<'_>) -> ScriptedAnswer + Send + Sync + 'static,
@@ -244,27 +243,26 @@ impl ScriptedOracle {
         Self { port, shared }
     }
 
-    /// Its URL, for any user and the service `bench`.
+    /// Its URL for any user and the service `bench`.
     pub fn url(&self) -> String {
         format!("oracle://dyno@127.0.0.1:{}/bench", self.port)
     }
 
-    /// Its port of the loopback interface.
+    /// Its port on the loopback interface.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// What it has seen so far.
     pub fn counts(&self) -> WireCounts {
         self.shared.counts()
     }
 }
 
-/// One client, until it leaves.
+/// Serves one client until it leaves.
 fn serve(stream: TcpStream, shared: &Shared) {
-    // An answer in several small packets must not wait for the client's acknowledgement.
+    // An answer in several small packets must not wait for the client's acknowledgment.
     if stream.set_nodelay(true).is_ok() {
-        // A client that goes away in the middle of a packet is one of the things that tests do.
+        // Some tests disconnect a client in the middle of a packet.
         let mut conversation = Conversation::new(stream, shared);
         let _ = conversation.run();
         conversation.leave();

@@ -1,4 +1,4 @@
-//! Packets: their frames, markers, and what a listener answers to a connection.
+//! Packets: frames, markers, and a listener's answers to a connection request.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -14,21 +14,20 @@ pub(super) const PACKET_RESEND: u8 = 11;
 pub(super) const PACKET_MARKER: u8 = 12;
 pub(super) const PACKET_CONTROL: u8 = 14;
 
-/// Bytes in front of a packet's body, and in front of a message in a DATA packet.
+/// Bytes before a packet's body, and before a message in a DATA packet.
 const HEAD_BYTES: usize = 8;
 pub(super) const DATA_HEAD_BYTES: usize = 10;
 
-/// Flags of a DATA packet: an answer ends with it.
+/// Flags of a DATA packet: it ends an answer.
 const FLAG_END_OF_RESPONSE: u16 = 0x2000;
 
-/// What a marker asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marker {
-    /// What was being sent has ended.
+    /// The message being sent has ended.
     Break = 1,
-    /// What was sent before is void for both sides.
+    /// Discard what was sent before, on both sides.
     Reset = 2,
-    /// The call that is under way is to end.
+    /// End the current call.
     Interrupt = 3,
 }
 
@@ -40,7 +39,7 @@ pub(super) struct Packet {
 }
 
 impl Packet {
-    /// The bytes of it; lengths have four bytes once a connection is accepted.
+    /// Encodes the packet; lengths have four bytes after a connection is accepted.
     pub(super) fn encode(&self, has_long_lengths: bool) -> Vec<u8> {
         let length = (self.body.len() + HEAD_BYTES) as u32;
         let length = if has_long_lengths { length } else { length << 16 };
@@ -53,7 +52,7 @@ impl Packet {
         Self { kind: PACKET_DATA, body: [&flags.to_be_bytes()[..], part].concat() }
     }
 
-    /// What a marker asks for, if it is one.
+    /// What a marker requests; absent if the packet is no marker.
     pub(super) fn marker(&self) -> Option<Marker> {
         let kinds = [Marker::Break, Marker::Reset, Marker::Interrupt];
         let number = *self.body.get(2).filter(|_| self.kind == PACKET_MARKER)?;
@@ -64,11 +63,11 @@ impl Packet {
 /// The packets of one connection.
 pub(super) struct PacketStream<S> {
     stream: S,
-    /// Bytes of a packet at most, as agreed.
+    /// Agreed maximum bytes of a packet.
     pub(super) sdu: usize,
-    /// Whether lengths have four bytes, as they have once the connection is accepted.
+    /// Whether lengths have four bytes, as they do after the connection is accepted.
     pub(super) has_long_lengths: bool,
-    /// Packets received that were larger than was agreed.
+    /// Received packets that were larger than agreed.
     pub(super) oversized: u64,
 }
 
@@ -102,7 +101,8 @@ impl PacketStream<TcpStream> {
         self.send(PACKET_MARKER, &[1, 0, marker as u8])
     }
 
-    /// Sends a message in as many packets as it takes; the last one says that the answer ends, where `ends_response`.
+    /// Sends a message in as many packets as needed; the last one marks the end of the answer if
+    /// `ends_response`.
     pub(super) fn send_message(&mut self, message: &[u8], ends_response: bool) -> io::Result<()> {
         let mut parts = message.chunks(self.sdu - DATA_HEAD_BYTES).peekable();
         while let Some(part) = parts.next() {
@@ -113,17 +113,18 @@ impl PacketStream<TcpStream> {
     }
 }
 
-/// What a client asks of a listener.
+/// A client's connection request to a listener.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConnectRequest {
     /// The largest packet that it offers, in bytes.
     pub(super) sdu: u32,
-    /// What it wants to reach: a descriptor.
+    /// The destination as a descriptor.
     pub(super) descriptor: String,
 }
 
 impl ConnectRequest {
-    /// Reads the body of a CONNECT packet; a descriptor that does not fit is in the packet behind it, whose body `more` gives.
+    /// Reads the body of a CONNECT packet. A descriptor that does not fit is in the next packet, whose body
+    /// `more` returns.
     pub(super) fn read(body: &[u8], more: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<Self> {
         let fields = |mut fields: In<'_>| -> Result<(usize, usize, u32), Short> {
             fields.skip_u8(16)?;
@@ -135,33 +136,32 @@ impl ConnectRequest {
         let begin = offset.saturating_sub(HEAD_BYTES);
         let descriptor = match body.get(begin..begin + length) {
             Some(descriptor) => descriptor.to_vec(),
-            // Behind the flags of a DATA packet.
+            // After the flags of a DATA packet.
             None => more()?.split_off(2),
         };
         Ok(Self { sdu, descriptor: String::from_utf8_lossy(&descriptor).into_owned() })
     }
 }
 
-/// What a listener says where it accepts a connection.
+/// A listener's acceptance of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Accept {
     pub(super) protocol: u16,
-    /// Bytes of a packet at most.
+    /// Maximum bytes of a packet.
     pub(super) sdu: u32,
-    /// Flags of services of the network, such as its encryption.
+    /// Flags of network services, such as encryption.
     pub(super) services: u8,
-    /// What the protocol can do, from version 318 on.
+    /// Protocol capabilities, since version 318.
     pub(super) flags: u32,
-    /// The connection's identifier, from version 319 on.
+    /// Identifier of the connection, since version 319.
     pub(super) identifier: [u8; 16],
 }
 
-/// The versions of the protocol from which on an ACCEPT packet has flags and an identifier.
+/// Protocol versions since which an ACCEPT packet has flags and an identifier.
 const PROTOCOL_WITH_FLAGS: u16 = 318;
 const PROTOCOL_WITH_IDENTIFIER: u16 = 319;
 
 impl Accept {
-    /// The body of the packet.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut tail = Out::default();
         tail.u8(self.services).zeros(9).u32(self.sdu).u32(self.sdu).u8(0);
@@ -173,7 +173,7 @@ impl Accept {
         }
         let tail = tail.0;
         let mut out = Out::default();
-        // Options, sizes of old clients, order of bytes, and where data would be.
+        // Options, sizes of old clients, byte order, and data offset.
         out.u16(self.protocol).u16(1).zeros(4).u16(0x0100).u16(0);
         out.u16((HEAD_BYTES + out.0.len() + 2 + tail.len()) as u16).raw(&tail);
         out.0
@@ -198,7 +198,7 @@ impl Accept {
     }
 }
 
-/// The body of a REFUSE packet with this error of the listener.
+/// Body of a REFUSE packet with this listener error.
 pub(super) fn refusal(number: u32) -> Vec<u8> {
     let text = format!("(DESCRIPTION=(TMP=)(VSNNUM=0)(ERR={number})(ERROR_STACK=(ERROR=(CODE={number}))))");
     let mut out = Out::default();
@@ -206,7 +206,7 @@ pub(super) fn refusal(number: u32) -> Vec<u8> {
     out.0
 }
 
-/// The body of a CONTROL packet that says that the service is about to end.
+/// Body of a CONTROL packet which says that the service is about to end.
 pub(super) fn shutdown_notice() -> Vec<u8> {
     /// Kind of the notice, and the number of ORA-12572.
     const NOTICE: u16 = 8;
@@ -216,7 +216,7 @@ pub(super) fn shutdown_notice() -> Vec<u8> {
     out.0
 }
 
-/// Where a redirect leads: a port of this machine, asked for the same.
+/// Target of a redirect: a port of this machine, with the same descriptor.
 pub(super) fn redirection(port: u16, descriptor: &str) -> String {
     format!("(ADDRESS=(PROTOCOL=tcp)(HOST=127.0.0.1)(PORT={port}))\0{descriptor}")
 }

@@ -1,4 +1,4 @@
-//! What travels before a request.
+//! Parts that a client sends before a request in the same message.
 
 use super::SessionLabels;
 use super::codec::In;
@@ -10,7 +10,7 @@ const FUNCTION_END_TO_END: u8 = 135;
 const FUNCTION_SET_KEYS: u8 = 154;
 
 impl Conversation<'_> {
-    /// Reads one behind its kind: the cursors that it closes. What a client says of itself goes into `labels`.
+    /// Reads one after its kind and returns the cursors that it closes. Session labels go into `labels`.
     pub(super) fn piggyback(
         &self,
         message: &mut In<'_>,
@@ -29,7 +29,8 @@ impl Conversation<'_> {
                 for place in 0..9 {
                     message.u8()?;
                     let length = message.ub()?;
-                    // Client identifier, module, action, client information and the database operation; the others are no texts.
+                    // Client identifier, module, action, client information and the database operation; the
+                    // other fields are not texts.
                     if matches!(place, 0 | 1 | 2 | 5 | 8) {
                         lengths.push(length);
                     }

@@ -1,5 +1,5 @@
-//! Bytes that real servers of versions 18c, 21c and 23ai sent, where they are at hand: they are read, written again, and the same.
-//! So the server of the tests writes what a real one writes, as far as the recordings go.
+//! Reads recorded bytes of real servers (18c, 21c and 23ai), writes them again, and compares the result. It
+//! proves that the test server writes what a real one writes, as far as the recordings go.
 
 use super::ScriptedValue;
 use super::codec::{In, Out, value_of};
@@ -21,7 +21,7 @@ const FUNCTION_LOB: u8 = 96;
 /// Bytes of the locator of a temporary LOB.
 const LOCATOR_BYTES: usize = 40;
 
-/// What is in front of a request: its function.
+/// The number before a request: its function.
 fn function(message: &mut In<'_>, fields: FieldVersion) -> u8 {
     assert_eq!(message.u8().unwrap(), MESSAGE_FUNCTION);
     let function = message.u8().unwrap();
@@ -81,7 +81,7 @@ impl AnswerPart {
             MESSAGE_PARAMETERS => {
                 let count = message.ub().unwrap();
                 let values = (0..count).map(|_| message.ub().unwrap()).collect();
-                // No transaction, no settings, no registration.
+                // No transaction, settings or registration.
                 assert_eq!([(); 3].map(|()| message.ub().unwrap()), [0; 3]);
                 Self::Parameters(values)
             }
@@ -114,7 +114,7 @@ impl AnswerPart {
     }
 }
 
-/// The messages of an answer, which are written as they were read.
+/// The messages of an answer, each checked to be written as it was read.
 fn answer_parts(answer: &[u8], fields: FieldVersion) -> Vec<AnswerPart> {
     let mut message = In::new(answer);
     let mut parts = Vec::new();
@@ -203,14 +203,14 @@ fn recorded_operations_on_lobs_are_read_and_written_the_same() {
             let mut kind = message.u8().unwrap();
             if kind == MESSAGE_LOB_DATA {
                 contents = message.bytes().unwrap();
-                // In chunks, however short it is.
+                // In chunks, whatever its length.
                 out.u8(kind).u8(254).ub(contents.len() as u64).raw(&contents).u8(0);
                 kind = message.u8().unwrap();
             }
             assert_eq!(kind, MESSAGE_PARAMETERS, "{server}");
             out.u8(kind).raw(message.raw(LOCATOR_BYTES).unwrap());
             let first = out.0.len() == LOCATOR_BYTES + 1;
-            // A character set and a flag where it was created; the length where it was read.
+            // Character set and flag after creation; the length after a read.
             let mut next = message.u8().unwrap();
             if next != MESSAGE_ERROR {
                 let size = message.raw(next.into()).unwrap();

@@ -1,4 +1,4 @@
-//! The releases whose wire protocol a scripted server speaks.
+//! The releases whose wire protocol a scripted server supports.
 
 /// A release of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -6,20 +6,20 @@ pub enum ScriptedRelease {
     /// Protocol 318, field version 12. Log-on takes four requests, and an answer ends with its last message.
     #[default]
     R19c,
-    /// Protocol 319, field version 24. Log-on takes two requests (fast authentication), requests have a token, and a mark follows
-    /// each answer.
+    /// Protocol 319, field version 24. Log-on takes two requests (fast authentication), requests carry a
+    /// token, and a mark follows each answer.
     R23ai,
 }
 
-/// Flags of an ACCEPT packet: fast authentication is possible, and each answer has a mark at its end.
+/// Flags of an ACCEPT packet: fast authentication is available, and a mark ends each answer.
 const FAST_AUTHENTICATION: u32 = 0x1000_0000;
 const END_OF_RESPONSE: u32 = 0x0200_0000;
 
 impl ScriptedRelease {
-    /// All of them, the oldest first.
+    /// All releases, oldest first.
     pub const ALL: [Self; 2] = [Self::R19c, Self::R23ai];
 
-    /// The version of the network protocol.
+    /// Version of the network protocol.
     pub(super) fn protocol(self) -> u16 {
         match self {
             Self::R19c => 318,
@@ -27,7 +27,7 @@ impl ScriptedRelease {
         }
     }
 
-    /// The version of the fields of messages.
+    /// Field version of the messages.
     pub(super) fn fields(self) -> FieldVersion {
         FieldVersion(match self {
             Self::R19c => 12,
@@ -35,7 +35,7 @@ impl ScriptedRelease {
         })
     }
 
-    /// The server's version as log-on reports it.
+    /// The server's version as reported at log-on.
     pub(super) fn number(self) -> u32 {
         match self {
             Self::R19c => 19 << 24 | 21 << 16,
@@ -43,7 +43,7 @@ impl ScriptedRelease {
         }
     }
 
-    /// What an ACCEPT packet says of the protocol.
+    /// Protocol flags of an ACCEPT packet.
     pub(super) fn accept_flags(self) -> u32 {
         match self {
             Self::R19c => 0,
@@ -57,23 +57,23 @@ impl ScriptedRelease {
     }
 }
 
-/// A version of the fields of messages, which says what is in them.
+/// A field version, which determines the fields of each message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct FieldVersion(pub(super) u8);
 
 impl FieldVersion {
-    /// 12.2: signatures of statements, numbers of columns.
+    /// 12.2: statement signatures, column numbers.
     pub(super) const R12_2: Self = Self(8);
-    /// 12.2 with its extension: numbers of chunks.
+    /// 12.2 with its extension: chunk numbers.
     pub(super) const R12_2_CHUNKS: Self = Self(9);
-    /// 20c: kind and checksum of a statement behind its end.
+    /// 20c: kind and checksum of a statement after its end.
     pub(super) const R20C: Self = Self(14);
-    /// 23ai: domains in descriptions of columns.
+    /// 23ai: domains in column descriptions.
     pub(super) const R23_DOMAINS: Self = Self(17);
     /// 23ai: a token in each request.
     pub(super) const R23_TOKENS: Self = Self(18);
-    /// 23ai: annotations of columns.
+    /// 23ai: annotations in column descriptions.
     pub(super) const R23_ANNOTATIONS: Self = Self(20);
-    /// 23ai: vectors.
+    /// 23ai: columns of vector type.
     pub(super) const R23_VECTORS: Self = Self(24);
 }

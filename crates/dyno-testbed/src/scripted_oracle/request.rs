@@ -1,4 +1,4 @@
-//! Requests of a client to execute a statement, as they are read.
+//! Reads a client's requests to execute a statement.
 
 use super::ScriptedValue;
 use super::codec::{In, value_of};
@@ -6,25 +6,25 @@ use super::failure::{RequestFailure, unexpected};
 use super::messages::MESSAGE_ROW;
 use super::release::FieldVersion;
 
-/// Options of an execution: the text comes with it, it is executed, rows are fetched, it is a block or is none.
+/// Options of an execution: it contains the text, it executes, it fetches rows, it is a PL/SQL block or not.
 const OPTION_PARSE: u64 = 0x01;
 const OPTION_EXECUTE: u64 = 0x20;
 const OPTION_FETCH: u64 = 0x40;
 const OPTION_BLOCK: u64 = 0x400;
 const OPTION_NO_BLOCK: u64 = 0x8000;
 
-/// Longest bind that is sent in its place.
+/// Longest bind that is sent in its normal position.
 const BIND_LENGTH_MAX: u64 = 32_767;
 
 /// A request to parse or execute a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ExecuteRequest {
-    /// The cursor that it is about, where it is parsed already.
+    /// The cursor it refers to, if the statement is already parsed.
     pub(super) cursor: u64,
-    /// The statement's text, where it is to be parsed.
+    /// Text of the statement, if it must be parsed.
     pub(super) sql: Option<String>,
     pub(super) is_executed: bool,
-    /// Rows that are to come with the answer.
+    /// Number of rows to return with the answer.
     pub(super) fetched: u64,
     /// Type and length of each bind.
     pub(super) binds: Vec<(u8, u64)>,
@@ -33,7 +33,7 @@ pub(super) struct ExecuteRequest {
 }
 
 impl ExecuteRequest {
-    /// Reads one, behind its head.
+    /// Reads one after its head.
     pub(super) fn read(message: &mut In<'_>, fields: FieldVersion) -> Result<Self, RequestFailure> {
         let (options, cursor) = (message.ub()?, message.ub()?);
         message.u8()?;
@@ -86,7 +86,7 @@ impl ExecuteRequest {
         let is_block = options & OPTION_BLOCK != 0 || (parses && options & OPTION_NO_BLOCK == 0);
         let mut places: Vec<usize> = (0..bind_count).collect();
         if !is_block {
-            // What is long follows what is short.
+            // Long binds follow the short ones.
             places.sort_by_key(|&place| binds[place].1 > BIND_LENGTH_MAX);
         }
         let executions = read_executions(message, &binds, &places, if is_query { 1 } else { count })?;

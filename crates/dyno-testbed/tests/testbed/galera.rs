@@ -1,4 +1,4 @@
-//! That a cluster replicates.
+//! A cluster replicates its data to each node.
 
 use dyno_testbed::Galera;
 

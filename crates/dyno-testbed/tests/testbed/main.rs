@@ -1,4 +1,4 @@
-//! What the other tests rely on: servers, packages, and rules of the sources that no compiler checks.
+//! Tests of what other tests rely on: servers, packages, and source rules that no compiler checks.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod galera;

@@ -1,4 +1,4 @@
-//! The same of MySQL and MariaDB.
+//! MySQL and MariaDB servers behave as other tests expect.
 
 use dyno_testbed::MySql;
 

@@ -1,4 +1,4 @@
-//! What the scripts ask of the system's package manager, with one that answers as told.
+//! How the scripts call the system's package manager, tested with a scripted one.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts")
 }
 
-/// Runs `line` behind the script's functions, with `apt_get` as the package manager.
+/// Runs `line` after the script's functions, with `apt_get` as the package manager.
 fn sh(apt_get: &str, line: &str) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("apt-get");
@@ -28,14 +28,14 @@ fn text(bytes: &[u8]) -> String {
 fn a_lock_is_waited_for_and_other_errors_are_not() {
     let busy = "echo x >>\"$COUNT\"; [ \"$(wc -l <\"$COUNT\")\" -ge 3 ] || { echo 'E: Could not get lock /var/lib/apt/lists/lock'; exit 100; }; echo done";
     let output = sh(busy, "when_free apt-get update");
-    let said = text(&output.stderr);
-    assert!(output.status.success() && said.contains("done"), "{said}");
-    assert_eq!(said.matches("waiting for the package manager").count(), 1, "{said}");
+    let stderr = text(&output.stderr);
+    assert!(output.status.success() && stderr.contains("done"), "{stderr}");
+    assert_eq!(stderr.matches("waiting for the package manager").count(), 1, "{stderr}");
     let output = sh(
         "echo x >>\"$COUNT\"; echo 'E: no network'; exit 100",
         "when_free apt-get update || wc -l <\"$COUNT\"",
     );
-    assert_eq!(text(&output.stdout).trim(), "1", "an error that is no lock is told at once");
+    assert_eq!(text(&output.stdout).trim(), "1", "an error other than a lock is reported at once");
     let held = "echo 'E: Unable to acquire the dpkg frontend lock'; exit 100";
     let output = sh(held, "PACKAGES_WAIT=0; when_free apt-get install x");
     assert!(!output.status.success() && text(&output.stderr).contains("in use by another program"));
@@ -43,8 +43,8 @@ fn a_lock_is_waited_for_and_other_errors_are_not() {
 
 #[test]
 fn the_archive_is_the_systems_own_and_no_host_is_written_down() {
-    let own = "echo 'Debian-Security|http://a.test/sec'; echo 'Debian|http://b.test/debian/'";
-    assert_eq!(text(&sh(own, "debian_archive").stdout).trim(), "http://b.test/debian/");
+    let shell_script = "echo 'Debian-Security|http://a.test/sec'; echo 'Debian|http://b.test/debian/'";
+    assert_eq!(text(&sh(shell_script, "debian_archive").stdout).trim(), "http://b.test/debian/");
     assert_eq!(text(&sh("echo 'Ubuntu|http://c.test/ubuntu/'", "debian_archive").stdout), "");
     for entry in std::fs::read_dir(scripts()).unwrap() {
         let path = entry.unwrap().path();

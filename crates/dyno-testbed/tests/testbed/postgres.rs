@@ -1,4 +1,4 @@
-//! The servers that other tests rely on do what they rely on.
+//! PostgreSQL servers behave as other tests expect.
 
 use dyno_testbed::Postgres;
 
@@ -35,8 +35,8 @@ fn what_was_committed_survives_a_kill_and_a_stop() {
 #[test]
 fn a_setting_the_server_refuses_is_told_in_its_own_words() {
     for version in Postgres::available() {
-        let said = Postgres::try_start(&version, &[("shared_buffers", "banana")]).unwrap_err();
-        assert!(said.contains("shared_buffers"), "{said}");
+        let error = Postgres::try_start(&version, &[("shared_buffers", "banana")]).unwrap_err();
+        assert!(error.contains("shared_buffers"), "{error}");
     }
 }
 
@@ -53,9 +53,9 @@ fn what_one_server_left_the_next_one_does_not_find() {
     for version in Postgres::available() {
         for _ in 0..3 {
             let server = Postgres::start(&version, &[]);
-            let found = server
+            let row = server
                 .psql("SELECT count(*), to_regclass('t'), current_setting('work_mem') FROM pg_database");
-            assert_eq!(found, "3||4MB");
+            assert_eq!(row, "3||4MB");
             server.psql("CREATE TABLE t AS SELECT generate_series(1, 1000) AS n");
             server.psql("CREATE DATABASE other");
             server.psql("ALTER SYSTEM SET work_mem = '8MB'");

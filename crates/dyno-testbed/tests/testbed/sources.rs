@@ -1,19 +1,19 @@
-//! Rules that the sources keep and no compiler checks.
+//! Source rules that no compiler checks.
 
 use std::path::{Path, PathBuf};
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+fn sources(folder: &Path, paths: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
-            sources(&path, found);
+            sources(&path, paths);
         } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path);
+            paths.push(path);
         }
     }
 }
 
-/// Whether the comment or attributes above line `at` give the reason.
+/// Whether the comment or the attributes above line `at` give the reason.
 fn has_reason(lines: &[&str], at: usize) -> bool {
     let above = lines[..at].iter().rev().map(|line| line.trim());
     let mut block = above.take_while(|line| line.starts_with("//") || line.starts_with("#["));
@@ -40,7 +40,7 @@ fn every_unsafe_function_and_implementation_has_its_reason() {
             }
         }
     }
-    // Blocks are checked by clippy (undocumented_unsafe_blocks).
+    // Clippy checks blocks (undocumented_unsafe_blocks).
     assert!(count > 10, "the sites were found");
     assert!(without.is_empty(), "no reason is given for\n{}", without.join("\n"));
 }
@@ -79,10 +79,13 @@ fn every_dependency_is_used_in_the_source() {
         }
     }
     let workspace = std::fs::read_to_string(crates.join("../Cargo.toml")).unwrap();
-    let own = dependencies(&workspace);
-    assert!(own.len() > 20 && used.len() > 20, "the dependencies were found");
+    let workspace_dependencies = dependencies(&workspace);
+    assert!(workspace_dependencies.len() > 20 && used.len() > 20, "the dependencies were found");
     unused.extend(
-        own.into_iter().filter(|name| !used.contains(*name)).map(|name| format!("{name} in the workspace")),
+        workspace_dependencies
+            .into_iter()
+            .filter(|name| !used.contains(*name))
+            .map(|name| format!("{name} in the workspace")),
     );
     assert!(unused.is_empty(), "dependencies without a use:\n{}", unused.join("\n"));
 }

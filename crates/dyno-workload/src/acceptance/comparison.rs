@@ -1,4 +1,4 @@
-//! Counters of the server compared with what one session was acknowledged.
+//! Compares counters of the server with the work that it acknowledged to one session.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use dyno_record::AcceptanceFinding;
 
 use super::{not_proved, proved, wrong};
 
-/// One counter against what was acknowledged.
+/// One counter compared with the acknowledged work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Comparison {
+pub(super) struct CounterComparison {
     pub(super) name: &'static str,
     pub(super) expected: i64,
-    /// The server's figure, or why it has none.
+    /// The server's counter, or why it has none.
     pub(super) counted: Result<i64, String>,
-    /// How much less the counter may show, because the platform loses some.
+    /// By how much the counter may be too low, because the platform loses some events.
     pub(super) missed: i64,
-    /// How much more the counter may show.
+    /// By how much the counter may be too high.
     pub(super) more: i64,
-    /// Whether nothing is proved where the counter is absent.
+    /// Whether a missing counter prevents the verdict "proved".
     pub(super) is_needed: bool,
 }
 
-impl Comparison {
-    /// Counted without expected; 0 within what is allowed, and where nothing is counted.
+impl CounterComparison {
+    /// Counted minus expected; 0 if the difference is allowed, or nothing was counted.
     fn difference(&self) -> i64 {
         let Ok(counted) = self.counted else { return 0 };
         let difference = counted - self.expected;
@@ -30,15 +30,15 @@ impl Comparison {
     }
 }
 
-/// The result of one attempt.
+/// The comparisons of one attempt.
 pub(super) struct Attempt {
-    pub(super) comparisons: Vec<Comparison>,
+    pub(super) comparisons: Vec<CounterComparison>,
     pub(super) delay: Duration,
 }
 
 impl Attempt {
     fn differences(&self) -> Vec<i64> {
-        self.comparisons.iter().map(Comparison::difference).collect()
+        self.comparisons.iter().map(CounterComparison::difference).collect()
     }
 
     pub(super) fn agrees(&self) -> bool {
@@ -46,7 +46,7 @@ impl Attempt {
     }
 }
 
-/// The finding about all attempts, of which only the last may agree.
+/// The finding over all attempts; it is enough if the last one agrees.
 pub(super) fn judged(name: &str, attempts: &[Attempt]) -> AcceptanceFinding {
     let Some(last) = attempts.last() else { return not_proved(name, "nothing was tried") };
     let absent = |is_needed: bool| {
@@ -81,11 +81,11 @@ pub(super) fn judged(name: &str, attempts: &[Attempt]) -> AcceptanceFinding {
     })
 }
 
-fn words(one: &Comparison) -> Option<String> {
-    let counted = one.counted.as_ref().ok()?;
-    Some(match one.more {
-        i64::MAX => format!("{} {counted} for at least {}", one.name, one.expected),
-        _ => format!("{} {counted} = {}", one.name, one.expected),
+fn words(comparison: &CounterComparison) -> Option<String> {
+    let counted = comparison.counted.as_ref().ok()?;
+    Some(match comparison.more {
+        i64::MAX => format!("{} {counted} for at least {}", comparison.name, comparison.expected),
+        _ => format!("{} {counted} = {}", comparison.name, comparison.expected),
     })
 }
 
@@ -105,7 +105,7 @@ mod tests {
 
     fn verdict(counted: &[i64]) -> AcceptanceVerdict {
         let attempt = |&counted: &i64| Attempt {
-            comparisons: vec![Comparison {
+            comparisons: vec![CounterComparison {
                 name: "commits",
                 expected: 60,
                 counted: Ok(counted),
@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(verdict(&[64, 60]), Proved);
         assert_eq!(verdict(&[64, 64, 64]), Wrong);
         assert_eq!(verdict(&[64, 71, 66]), NotProved);
-        // Nobody else makes a counter miss what was acknowledged.
+        // Other activity cannot make a counter lower than the acknowledged work.
         assert_eq!(verdict(&[58, 59, 57]), Wrong);
         assert_eq!(verdict(&[58, 70, 62]), NotProved);
     }
@@ -133,8 +133,9 @@ mod tests {
     fn a_counter_that_is_absent_proves_nothing_where_it_is_needed() {
         let finding = |is_needed| {
             let counted = Err("off".to_owned());
-            let one = Comparison { name: "rows", expected: 1, counted, missed: 0, more: 0, is_needed };
-            judged("client wait", &[Attempt { comparisons: vec![one], delay: Duration::ZERO }])
+            let comparison =
+                CounterComparison { name: "rows", expected: 1, counted, missed: 0, more: 0, is_needed };
+            judged("client wait", &[Attempt { comparisons: vec![comparison], delay: Duration::ZERO }])
         };
         assert_eq!((finding(true).verdict, finding(false).verdict), (NotProved, Proved));
         assert!(finding(true).observed.contains("not counted: rows: off"), "{}", finding(true).observed);

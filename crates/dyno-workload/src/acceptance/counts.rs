@@ -1,32 +1,32 @@
-//! Step 5: known operations of one quiet session, compared with the counters of the server to the unit.
+//! Step 5: compares known operations of one session exactly with the counters of the server.
 //!
-//! The server counts the work of others, too, and books some of it late. So counters are read until they agree, and the operations
-//! are done again where they do not: a difference that comes back the same is the engine's, another one is not.
+//! The server also counts the work of others, and counts some work late. This step therefore reads the counters until they
+//! agree, and repeats the operations if they do not. A difference that repeats is the engine's; any other difference is not.
 
 use std::time::{Duration, Instant};
 
-use dyno_engine::{Extra, Observer, Op, Target, TargetError};
-use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_engine::{BlockOp, Extra, Observer, Target, TargetError};
+use dyno_plan::{Commit, DataSpec, DriveMode, Redo};
 use dyno_record::{AcceptanceFinding, Counter, Counters, CountingRules, Snapshot};
 
-use super::comparison::{Attempt, Comparison, judged};
+use super::comparison::{Attempt, CounterComparison, judged};
 use super::{AcceptanceScope, Findings};
 use crate::conformance::{drives, failed, ops, session};
 
-/// How often the operations are done where the counters do not agree.
+/// How often the operations are repeated at most if counters do not agree.
 const ATTEMPTS: usize = 3;
 
-/// The pause between two looks at the counters.
+/// The pause between two readings of the counters.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Longest wait until the counters agree, beyond what the engine declares.
+/// The longest wait for counters to agree, beyond the delay that the engine declares.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 pub(super) fn exact(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
     let mut findings = Vec::new();
     for &commit in scope.commits {
-        for drive in [Drive::Client, Drive::Server] {
-            if drive == Drive::Server && !scope.target.capabilities().server_drive {
+        for drive in [DriveMode::Client, DriveMode::Server] {
+            if drive == DriveMode::Server && !scope.target.capabilities().server_drive {
                 continue;
             }
             if scope.cancel.is_cancelled() {
@@ -38,25 +38,25 @@ pub(super) fn exact(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
     Ok(findings)
 }
 
-/// Operations of one session, as they were acknowledged.
+/// Operations of one session that the server acknowledged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Acknowledged {
     reads: u64,
     commits: u64,
-    /// Calls that ran operations inside the database; absent where each operation was a request.
+    /// Calls that ran operations inside the database; absent if each operation was a separate request.
     slices: Option<u64>,
     rows_read: u64,
     rows_updated: u64,
     rows_inserted: u64,
     rows_deleted: u64,
-    /// Transactions of the session that were no operations.
+    /// Transactions of the session that are not operations.
     overhead: i64,
 }
 
 fn repeated(
     scope: &AcceptanceScope<'_>,
     spec: &DataSpec,
-    drive: Drive,
+    drive: DriveMode,
     commit: Commit,
 ) -> Result<AcceptanceFinding, TargetError> {
     let name = format!("{} {}", drive.name(), commit.name());
@@ -72,11 +72,11 @@ fn repeated(
     Ok(judged(&name, &attempts))
 }
 
-/// Does the operations in a new session, and reads the counters until they agree or the patience ends.
+/// Runs the operations in a new session, then reads the counters until they agree or the wait ends.
 fn once(
     scope: &AcceptanceScope<'_>,
     spec: &DataSpec,
-    drive: Drive,
+    drive: DriveMode,
     commit: Commit,
     attempt: u64,
 ) -> Result<Attempt, TargetError> {
@@ -96,30 +96,30 @@ fn once(
     }
 }
 
-/// Every operation of the method 20 times, in a session of its own.
+/// Every operation of the block workload 20 times, in a new session.
 fn operate(
     target: &dyn Target,
     spec: &DataSpec,
-    drive: Drive,
+    drive: DriveMode,
     commit: Commit,
     attempt: u64,
 ) -> Result<Acknowledged, TargetError> {
     let mut session = session(target, spec, drive, commit, Redo::Lite)?;
     let mut acknowledged = Acknowledged::default();
-    let all: Vec<(Op, u64)> =
+    let all: Vec<(BlockOp, u64)> =
         ops(Extra::ALL, spec).into_iter().map(|(op, rows)| (renumbered(op, attempt), rows)).collect();
     match drive {
-        Drive::Client => {
+        DriveMode::Client => {
             for &(op, rows) in &all {
                 let answer = session.execute(op).map_err(|error| failed(&error))?;
                 require(rows, answer.rows, op)?;
                 acknowledged.note(op, rows);
             }
         }
-        Drive::Server => {
+        DriveMode::Server => {
             let slices = drives::by_class(&all);
             for slice in &slices {
-                let ops: Vec<Op> = slice.iter().map(|(op, _)| *op).collect();
+                let ops: Vec<BlockOp> = slice.iter().map(|(op, _)| *op).collect();
                 let answer = session.slice(&ops).map_err(|error| failed(&error))?;
                 if answer != drives::whole(slice) {
                     let message = format!("a slice of {} operations did {answer:?}", ops.len());
@@ -136,17 +136,17 @@ fn operate(
     Ok(acknowledged)
 }
 
-/// The same operation with another number, so that an update of a further attempt writes other values.
-fn renumbered(op: Op, attempt: u64) -> Op {
+/// The same operation with another number, so that updates of another attempt write other values.
+fn renumbered(op: BlockOp, attempt: u64) -> BlockOp {
     let number = |number: u64| number + 10_000 * (attempt + 1);
     match op {
-        Op::Update { first, number: old } => Op::Update { first, number: number(old) },
-        Op::Insert { key, number: old } => Op::Insert { key, number: number(old) },
+        BlockOp::Update { first, number: old } => BlockOp::Update { first, number: number(old) },
+        BlockOp::Insert { key, number: old } => BlockOp::Insert { key, number: number(old) },
         other => other,
     }
 }
 
-fn require(expected: u64, rows: u64, op: Op) -> Result<(), TargetError> {
+fn require(expected: u64, rows: u64, op: BlockOp) -> Result<(), TargetError> {
     match rows == expected {
         true => Ok(()),
         false => Err(TargetError::database(format!("{op:?} did {rows} rows and not {expected}"))),
@@ -154,11 +154,11 @@ fn require(expected: u64, rows: u64, op: Op) -> Result<(), TargetError> {
 }
 
 impl Acknowledged {
-    fn note(&mut self, op: Op, rows: u64) {
+    fn note(&mut self, op: BlockOp, rows: u64) {
         match op {
-            Op::Update { .. } => self.rows_updated += rows,
-            Op::Insert { .. } => self.rows_inserted += rows,
-            Op::Delete { .. } => self.rows_deleted += rows,
+            BlockOp::Update { .. } => self.rows_updated += rows,
+            BlockOp::Insert { .. } => self.rows_inserted += rows,
+            BlockOp::Delete { .. } => self.rows_deleted += rows,
             _ => self.rows_read += rows,
         }
         match op.writes() {
@@ -168,13 +168,13 @@ impl Acknowledged {
     }
 }
 
-/// The counters since `before` against what was acknowledged.
+/// Compares the counters since `before` with the acknowledged work.
 fn compared(
     rules: &CountingRules,
     acknowledged: &Acknowledged,
     (before, commits_before): &(Snapshot, u64),
     observer: &mut dyn Observer,
-) -> Result<Vec<Comparison>, TargetError> {
+) -> Result<Vec<CounterComparison>, TargetError> {
     let after = observer.snapshot()?;
     let observer_commits = (observer.own_commits() - commits_before) as i64;
     let counters = Counters::between(before, &after);
@@ -182,7 +182,7 @@ fn compared(
     all.extend(rows(rules, acknowledged, &counters));
     let touched = acknowledged.rows_read + acknowledged.rows_updated + acknowledged.rows_deleted;
     all.push(at_least("logical_reads", touched, counters.get(Counter::LogicalReads), true));
-    // Databases without redo, as in memory, say so.
+    // A database without redo, such as one in memory, reports that.
     all.push(at_least("redo_bytes", acknowledged.rows_updated, counters.get(Counter::RedoBytes), false));
     Ok(all)
 }
@@ -192,14 +192,14 @@ fn commits(
     acknowledged: &Acknowledged,
     observer_commits: i64,
     counters: &Counters,
-) -> Comparison {
+) -> CounterComparison {
     let transactions =
         rules.transactions.counted(acknowledged.reads, acknowledged.commits, acknowledged.slices);
     let counted = match transactions {
         Some(_) => counters.get(Counter::Commits).map_err(str::to_owned),
         None => Err("how the engine counts commits is not known".to_owned()),
     };
-    Comparison {
+    CounterComparison {
         name: "commits",
         expected: transactions.unwrap_or(0) as i64 + acknowledged.overhead + observer_commits,
         counted,
@@ -209,8 +209,8 @@ fn commits(
     }
 }
 
-/// Rows changed, apart by kind where the platform tells them apart.
-fn rows(rules: &CountingRules, acknowledged: &Acknowledged, counters: &Counters) -> Vec<Comparison> {
+/// Compares changed rows, by kind of change if the platform counts them separately.
+fn rows(rules: &CountingRules, acknowledged: &Acknowledged, counters: &Counters) -> Vec<CounterComparison> {
     let records = rules.rows.records as i64;
     let (updated, inserted, deleted) = (
         acknowledged.rows_updated as i64,
@@ -219,7 +219,7 @@ fn rows(rules: &CountingRules, acknowledged: &Acknowledged, counters: &Counters)
     );
     let portable = counters.get(Counter::RowsWritten).map_err(str::to_owned);
     let missed = |rows: i64| (rows as f64 * rules.rows.missed_share).ceil() as i64;
-    let exact = |name, expected, counted| Comparison {
+    let exact = |name, expected, counted| CounterComparison {
         name,
         expected,
         counted,
@@ -229,12 +229,12 @@ fn rows(rules: &CountingRules, acknowledged: &Acknowledged, counters: &Counters)
     };
     let Some(names) = &rules.rows.by_kind else {
         return match &rules.rows.not_by_kind {
-            // The platform has no such counter at all: that is declared, and nothing to prove.
+            // The engine declares that the platform has no such counter, so there is nothing to prove.
             Some(_) => Vec::new(),
             None => vec![exact("rows_written", updated + inserted + deleted, portable)],
         };
     };
-    // What did not move is left out of the difference; whether it is counted at all the portable counter says.
+    // Unchanged counters are left out of the difference; the portable counter shows whether the engine has them at all.
     let native = |name: &str| match (&portable, counters.native.get(name)) {
         (_, Some(rows)) => Ok(rows.round() as i64),
         (Ok(_), None) => Ok(0),
@@ -243,12 +243,20 @@ fn rows(rules: &CountingRules, acknowledged: &Acknowledged, counters: &Counters)
     let more_inserted = if rules.rows.more_inserted.is_some() { i64::MAX } else { 0 };
     vec![
         exact("rows_updated", updated, native(&names.updated)),
-        Comparison { more: more_inserted, ..exact("rows_inserted", inserted, native(&names.inserted)) },
+        CounterComparison {
+            more: more_inserted,
+            ..exact("rows_inserted", inserted, native(&names.inserted))
+        },
         exact("rows_deleted", deleted, native(&names.deleted)),
     ]
 }
 
-fn at_least(name: &'static str, least: u64, counted: Result<i64, &str>, is_needed: bool) -> Comparison {
+fn at_least(
+    name: &'static str,
+    least: u64,
+    counted: Result<i64, &str>,
+    is_needed: bool,
+) -> CounterComparison {
     let counted = counted.map_err(str::to_owned);
-    Comparison { name, expected: least as i64, counted, missed: 0, more: i64::MAX, is_needed }
+    CounterComparison { name, expected: least as i64, counted, missed: 0, more: i64::MAX, is_needed }
 }

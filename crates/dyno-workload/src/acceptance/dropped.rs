@@ -1,11 +1,11 @@
-//! Step 10: what the acceptance made is dropped, and nothing else.
+//! Step 10: drops the objects of the acceptance test and nothing else.
 
 use dyno_engine::{DataState, DropItem, Target, TargetError};
 use dyno_record::AcceptanceFinding;
 
 use super::{proved, scratch, wrong};
 
-/// Drops everything. Objects that are not Dyno's were `foreign` before.
+/// Drops all objects of Dyno; `foreign` lists objects of others that existed before.
 pub(super) fn dropped(target: &dyn Target, foreign: &[DropItem]) -> Vec<AcceptanceFinding> {
     let drop_all = || -> Result<_, TargetError> {
         scratch::remove(target)?;

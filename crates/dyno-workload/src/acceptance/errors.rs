@@ -1,22 +1,22 @@
-//! Step 7: errors that are provoked land in their class.
+//! Step 7: provokes errors and checks their classes.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use dyno_engine::{
-    Answer, ErrorClass, Isolation, Op, OpError, Request, Statement, StatementId, Target, TargetError,
-    TargetErrorKind, Type, Value,
+    BlockOp, ErrorClass, Isolation, OpError, ResultKind, SessionRequest, Statement, StatementId, Target,
+    TargetError, TargetErrorKind, Type, Value,
 };
-use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_plan::{Commit, DataSpec, DriveMode, Redo};
 use dyno_record::AcceptanceFinding;
 
 use super::{
     AcceptanceScope, Findings, not_applicable, not_proved, of_advice, proved, scratch, session_of, wrong,
 };
 use crate::blocks::Operated;
-use crate::conformance::{Work, failed, read_only, session, statements};
+use crate::conformance::{AcknowledgedWork, failed, read_only, session, statements};
 
-/// Longest wait for a deadlock to be resolved; longer than the server takes to look for one.
+/// The longest wait for the server to resolve a deadlock; longer than its detection interval.
 const DEADLOCK_WITHIN: Duration = Duration::from_secs(90);
 
 pub(super) fn classed(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
@@ -31,13 +31,13 @@ pub(super) fn classed(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings 
     findings.push(scratch::with_table(target, || duplicate_key(target))?);
     findings.push(deadlock(target, spec)?);
     findings.push(of_advice(read_only::refused_writes(target)?));
-    findings.push(of_advice(statements::broken_off(target, spec, &mut Work::default())?));
+    findings.push(of_advice(statements::broken_off(target, spec, &mut AcknowledgedWork::default())?));
     Ok(findings)
 }
 
-/// A statement that is refused when it is prepared, with an error of `kind`, or as a fatal error when it is executed first.
+/// Checks a statement that the server must refuse: with an error of `kind` when prepared, or with a fatal error when executed.
 fn refused(target: &dyn Target, name: &str, sql: String, kind: TargetErrorKind) -> AcceptanceFinding {
-    let opened = session_of(target, vec![Statement::read("refused", sql, &[], Answer::Number)]);
+    let opened = session_of(target, vec![Statement::read("refused", sql, &[], ResultKind::Number)]);
     let mut session = match opened {
         Ok(session) => session,
         Err(error) if error.kind == kind => {
@@ -58,7 +58,7 @@ fn refused(target: &dyn Target, name: &str, sql: String, kind: TargetErrorKind) 
     }
 }
 
-/// The finding about an error that must be of `class`.
+/// The finding about an error that must have the class `class`.
 fn of_class(name: &str, error: &OpError, class: ErrorClass) -> AcceptanceFinding {
     let words = format!("code {}, {}: {}", error.code, error.class.name(), error.message);
     match error.class == class {
@@ -67,7 +67,7 @@ fn of_class(name: &str, error: &OpError, class: ErrorClass) -> AcceptanceFinding
     }
 }
 
-/// A second row with the same primary key.
+/// Inserts a second row with the same primary key.
 fn duplicate_key(target: &dyn Target) -> Result<AcceptanceFinding, TargetError> {
     let insert =
         format!("INSERT INTO {} (id) VALUES ({})", scratch::name(target), (target.dialect().mark)(1));
@@ -82,7 +82,7 @@ fn duplicate_key(target: &dyn Target) -> Result<AcceptanceFinding, TargetError> 
     })
 }
 
-/// Two sessions that each hold rows which the other waits for: one is taken back, and may try again.
+/// Makes two sessions wait for each other's rows: the server must roll back one, as a retryable error.
 fn deadlock(target: &dyn Target, spec: &DataSpec) -> Result<AcceptanceFinding, TargetError> {
     const NAME: &str = "deadlock";
     if target.capabilities().load_parallel_max <= 1 {
@@ -91,12 +91,12 @@ fn deadlock(target: &dyn Target, spec: &DataSpec) -> Result<AcceptanceFinding, T
             "the engine has one writer at a time, so two cannot wait for each other",
         ));
     }
-    let open = || session(target, spec, Drive::Client, Commit::Wait, Redo::Lite);
+    let open = || session(target, spec, DriveMode::Client, Commit::Wait, Redo::Lite);
     let mut pair = [open()?, open()?];
     let ranges = [1, 1 + spec.rows / 2];
     for (session, first) in pair.iter_mut().zip(ranges) {
-        session.session.ask(Request::Begin(Isolation::Platform)).map_err(|error| failed(&error))?;
-        session.execute(Op::Update { first, number: 70_001 }).map_err(|error| failed(&error))?;
+        session.session.ask(SessionRequest::Begin(Isolation::Platform)).map_err(|error| failed(&error))?;
+        session.execute(BlockOp::Update { first, number: 70_001 }).map_err(|error| failed(&error))?;
     }
     let crossed = pair.iter_mut().zip(ranges.into_iter().rev());
     let (sender, outcomes) = channel();
@@ -106,12 +106,12 @@ fn deadlock(target: &dyn Target, spec: &DataSpec) -> Result<AcceptanceFinding, T
             interrupters.push(session.session.interrupter());
             let sender = sender.clone();
             scope.spawn(move || {
-                let outcome = session.execute(Op::Update { first, number: 70_002 }).map(|_| ());
+                let outcome = session.execute(BlockOp::Update { first, number: 70_002 }).map(|_| ());
                 if outcome.is_err() {
-                    // Its locks keep the other one waiting.
-                    let _ = session.session.ask(Request::Rollback);
+                    // Its locks keep the other session waiting.
+                    let _ = session.session.ask(SessionRequest::Rollback);
                 }
-                // Nobody listens any more where both took too long.
+                // If both took too long, nobody receives this.
                 let _ = sender.send(outcome.err());
             });
         }
@@ -129,9 +129,9 @@ fn deadlock(target: &dyn Target, spec: &DataSpec) -> Result<AcceptanceFinding, T
     })
 }
 
-/// Ends a session without its transaction.
+/// Rolls back the transaction of a session and closes the session.
 fn rolled_back(mut session: Operated) {
-    let _ = session.session.ask(Request::Rollback);
+    let _ = session.session.ask(SessionRequest::Rollback);
     session.close();
 }
 

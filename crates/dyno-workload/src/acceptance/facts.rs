@@ -1,6 +1,6 @@
-//! Step 1: what the server is, and whether a session logs on.
+//! Step 1: identifies the server and opens a session.
 
-use dyno_engine::{Answer, Statement, StatementId};
+use dyno_engine::{ResultKind, Statement, StatementId};
 use dyno_plan::{Bytes, DataSpec};
 use dyno_record::{Identity, Severity};
 
@@ -8,7 +8,7 @@ use super::rights::preflight;
 use super::{AcceptanceScope, Findings, not_applicable, not_proved, proved, session_of, wrong};
 use crate::conformance::failed;
 
-/// What the query of the first session answers.
+/// The result of the first session's query.
 const ANSWER: u64 = 7;
 
 pub(super) fn logon(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
@@ -27,7 +27,8 @@ pub(super) fn logon(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
         return Ok(findings);
     }
     let query = format!("SELECT {ANSWER}{}", scope.target.dialect().from_nothing);
-    let mut session = session_of(scope.target, vec![Statement::read("answer", query, &[], Answer::Number)])?;
+    let mut session =
+        session_of(scope.target, vec![Statement::read("answer", query, &[], ResultKind::Number)])?;
     let answer = session.execute(StatementId(0), &[]).map_err(|error| failed(&error))?;
     session.close();
     findings.push(match answer.rows {
@@ -37,7 +38,7 @@ pub(super) fn logon(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
     Ok(findings)
 }
 
-/// Size of blocks and cache, and whether commits survive a crash.
+/// Block size, cache size, and whether commits survive a crash.
 fn server(identity: &Identity) -> String {
     let Identity { block_size, cache_bytes, same_host, settings, not_durable, .. } = identity;
     let block = match block_size {

@@ -1,11 +1,12 @@
-//! Step 3: a load that is broken off in the middle, and resumed.
+//! Step 3: interrupts a load in the middle and resumes it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dyno_engine::{
-    Cancel, DataState, LoadOptions, LoadReport, Progress, Silent, Target, TargetError, TargetErrorKind,
+    Cancel, DataState, LoadOptions, LoadProgressSink, LoadReport, Silent, Target, TargetError,
+    TargetErrorKind,
 };
 use dyno_plan::DataSpec;
 use dyno_record::AcceptanceFinding;
@@ -13,22 +14,22 @@ use dyno_record::AcceptanceFinding;
 use super::{AcceptanceScope, Findings, not_applicable, not_proved, of_advice, of_error, proved, wrong};
 use crate::conformance::data;
 
-/// The finding that the data is there.
+/// The name of the finding that the data is complete.
 pub(super) const LOADED: &str = "rows";
 
-/// Longest time that a loading connection rests behind its first part, so that the load notices the break-off before its end.
-/// What follows does not depend on it: a load that ended first is reported as not broken off.
+/// How long a loading connection pauses at most after its first part, so that the load notices the interruption before it ends.
+/// If the load ends first, the step reports that it was not interrupted.
 const REST: Duration = Duration::from_millis(200);
 
 /// Share of a table's blocks that may hold no row or two: InnoDB leaves a page behind where its tree grows.
 const BLOCK_SLACK: f64 = 0.01;
 
-/// Breaks a load off behind its first part.
+/// Interrupts a load after its first part.
 struct BreakOffBehindFirstPart {
     stop: Arc<AtomicBool>,
 }
 
-impl Progress for BreakOffBehindFirstPart {
+impl LoadProgressSink for BreakOffBehindFirstPart {
     fn phase(&self, _: &str, _: u64) {}
 
     fn advance(&self, rows: u64, _: u64) {
@@ -64,7 +65,7 @@ pub(super) fn resumed(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings 
     Ok(findings)
 }
 
-/// Rows that are there for good behind a load that was broken off; `None` where it ended first.
+/// Rows that are committed after the interrupted load; `None` if the load ended first.
 fn break_off(
     scope: &AcceptanceScope<'_>,
     spec: &DataSpec,
@@ -109,7 +110,7 @@ fn word(state: &DataState) -> &'static str {
     }
 }
 
-/// Whether the second load wrote exactly the rows that the first one had not.
+/// Checks that the second load wrote exactly the rows that were missing.
 fn continued(rows: u64, report: &LoadReport, total: u64) -> AcceptanceFinding {
     let written = report.rows_written;
     let finding = match rows + written == total {
@@ -121,7 +122,7 @@ fn continued(rows: u64, report: &LoadReport, total: u64) -> AcceptanceFinding {
     finding.figure("rows_there", rows as i64).figure("rows_written", written as i64)
 }
 
-/// Rows and blocks of each table, as the database counts them.
+/// Checks rows and blocks of each table, as the database counts them.
 fn tables(report: &LoadReport, spec: &DataSpec) -> Vec<AcceptanceFinding> {
     let rows: u64 = report.tables.iter().map(|table| table.rows).sum();
     let blocks: u64 = report.tables.iter().map(|table| table.blocks).sum();
@@ -144,7 +145,7 @@ fn tables(report: &LoadReport, spec: &DataSpec) -> Vec<AcceptanceFinding> {
     ]
 }
 
-/// Data that could not be loaded is wrong, unless the reason lies outside of the engine.
+/// The finding for an error of the load: wrong, unless the cause is outside the engine.
 fn of_load_error(error: &TargetError) -> AcceptanceFinding {
     of_error("load", error)
 }
@@ -152,7 +153,7 @@ fn of_load_error(error: &TargetError) -> AcceptanceFinding {
 fn load(
     target: &dyn Target,
     spec: &DataSpec,
-    progress: &dyn Progress,
+    progress: &dyn LoadProgressSink,
     cancel: &Cancel,
 ) -> Result<LoadReport, TargetError> {
     let parallel = target.capabilities().load_parallel_max.min(2);

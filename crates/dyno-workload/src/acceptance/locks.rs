@@ -1,10 +1,10 @@
-//! Step 8: a session that waits for a lock is broken off, comes back, and has changed nothing.
+//! Step 8: interrupts a session that waits for a lock; it must reconnect and must not have changed anything.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use dyno_engine::{ErrorClass, Isolation, Op, OpError, Request, Target, TargetError};
-use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_engine::{BlockOp, ErrorClass, Isolation, OpError, SessionRequest, Target, TargetError};
+use dyno_plan::{Commit, DataSpec, DriveMode, Redo};
 use dyno_record::AcceptanceFinding;
 
 use super::{AcceptanceScope, Findings, not_applicable, not_proved, proved, wrong};
@@ -13,13 +13,13 @@ use crate::conformance::{WORK_UNIT, failed, session};
 
 const CHECK: &str = "break-off";
 
-/// How long a session must have waited before it is taken for one that waits for a lock.
+/// How long a session must wait until the test assumes that it waits for a lock.
 const WAITS: Duration = Duration::from_secs(1);
 
-/// Longest time that breaking off may take.
+/// The longest time that the interruption may take.
 const WITHIN: Duration = Duration::from_secs(30);
 
-/// The rows that both sessions change.
+/// The first of the rows that both sessions change.
 const FIRST: u64 = 1;
 
 pub(super) fn broken_off(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
@@ -30,11 +30,11 @@ pub(super) fn broken_off(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findin
             "sessions on memory of one process lock tables, and do not wait",
         )]);
     }
-    let open = || session(target, spec, Drive::Client, Commit::Wait, Redo::Lite);
+    let open = || session(target, spec, DriveMode::Client, Commit::Wait, Redo::Lite);
     let (mut holder, mut waiter) = (open()?, open()?);
     begin(&mut holder)?;
     let attempt = interrupted(target, &mut waiter);
-    holder.session.ask(Request::Rollback).map_err(|error| failed(&error))?;
+    holder.session.ask(SessionRequest::Rollback).map_err(|error| failed(&error))?;
     let mut findings = judged(attempt);
     waiter.session.reconnect()?;
     findings.push(works_again(&mut waiter)?);
@@ -43,46 +43,46 @@ pub(super) fn broken_off(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findin
     Ok(findings)
 }
 
-/// Changes rows in a transaction that stays open.
+/// Changes rows in a transaction and leaves it open.
 fn begin(holder: &mut Operated) -> Result<(), TargetError> {
     let mut act = || -> Result<(), Box<OpError>> {
-        holder.session.ask(Request::Begin(Isolation::Platform))?;
-        holder.execute(Op::Update { first: FIRST, number: 80_001 }).map(|_| ())
+        holder.session.ask(SessionRequest::Begin(Isolation::Platform))?;
+        holder.execute(BlockOp::Update { first: FIRST, number: 80_001 }).map(|_| ())
     };
     act().map_err(|error| failed(&error))
 }
 
-/// What became of a session that waited and was broken off.
-struct Attempt {
-    /// What the server says it waited for, empty where it does not say; absent where the session did not wait.
+/// The result of interrupting a waiting session.
+struct InterruptAttempt {
+    /// The wait event that the server reported, empty if it reports none; absent if the session did not wait.
     waits: Option<String>,
-    /// What it reported, and how long after the break-off.
+    /// The result that the session reported, and the time since the interruption.
     outcome: Option<(Result<u64, Box<OpError>>, Duration)>,
 }
 
-fn interrupted(target: &dyn Target, waiter: &mut Operated) -> Attempt {
+fn interrupted(target: &dyn Target, waiter: &mut Operated) -> InterruptAttempt {
     let interrupter = waiter.session.interrupter();
     let (sender, outcomes) = channel();
     std::thread::scope(|scope| {
         scope.spawn(move || {
-            let outcome = waiter.execute(Op::Update { first: FIRST, number: 80_002 });
-            // Nobody listens any more where it took too long.
+            let outcome = waiter.execute(BlockOp::Update { first: FIRST, number: 80_002 });
+            // If it took too long, nobody receives this.
             let _ = sender.send(outcome.map(|done| done.rows));
         });
         match outcomes.recv_timeout(WAITS) {
             Err(RecvTimeoutError::Timeout) => {}
-            Ok(outcome) => return Attempt { waits: None, outcome: Some((outcome, Duration::ZERO)) },
-            Err(RecvTimeoutError::Disconnected) => return Attempt { waits: None, outcome: None },
+            Ok(outcome) => return InterruptAttempt { waits: None, outcome: Some((outcome, Duration::ZERO)) },
+            Err(RecvTimeoutError::Disconnected) => return InterruptAttempt { waits: None, outcome: None },
         }
         let waits = Some(waits(target));
         let since = Instant::now();
         interrupter.interrupt();
         let outcome = outcomes.recv_timeout(WITHIN).ok().map(|outcome| (outcome, since.elapsed()));
-        Attempt { waits, outcome }
+        InterruptAttempt { waits, outcome }
     })
 }
 
-/// What the server says that sessions wait for, in brackets; empty where it does not say.
+/// The wait events that the server reports, in parentheses; empty if it reports none.
 fn waits(target: &dyn Target) -> String {
     let mut samples = Vec::new();
     let sampled = target.sampler().and_then(|mut sampler| sampler.sample(&mut samples, &mut Vec::new()));
@@ -92,8 +92,8 @@ fn waits(target: &dyn Target) -> String {
     }
 }
 
-fn judged(attempt: Attempt) -> Vec<AcceptanceFinding> {
-    let Attempt { waits, outcome } = attempt;
+fn judged(attempt: InterruptAttempt) -> Vec<AcceptanceFinding> {
+    let InterruptAttempt { waits, outcome } = attempt;
     let Some(waits) = waits else {
         let words = match outcome {
             Some((Ok(rows), _)) => {
@@ -120,9 +120,9 @@ fn judged(attempt: Attempt) -> Vec<AcceptanceFinding> {
     vec![waited, broken_off]
 }
 
-/// Whether the session changes the rows on a new connection, once the lock is gone.
+/// Checks that the session changes the rows on a new connection once the lock is released.
 fn works_again(waiter: &mut Operated) -> Result<AcceptanceFinding, TargetError> {
-    let update = Op::Update { first: FIRST, number: 80_003 };
+    let update = BlockOp::Update { first: FIRST, number: 80_003 };
     let rows = waiter.execute(update).map_err(|error| failed(&error))?.rows;
     let read_back = waiter.verify_last_update().map_err(|error| failed(&error))?;
     let unit = u64::from(WORK_UNIT);

@@ -1,8 +1,7 @@
-//! The acceptance of an engine on one server: ten short steps that say what is proved there, what is not, and what is wrong.
+//! The acceptance test of an engine on one server: ten short steps with verdicts.
 //!
-//! It is made of the parts of the [conformance suite](crate::conformance), compared with exact counts where that compares with
-//! bounds. It needs a target without data of Dyno's, loads two schemas of 500 rows, and drops what it made, whatever the steps
-//! show, and also where the user stops it.
+//! It uses parts of the [conformance suite](crate::conformance), but compares with exact counts instead of bounds. It needs a
+//! target without data of Dyno and loads two schemas of 500 rows. It always drops what it created, even if the user stops it.
 
 mod comparison;
 mod counts;
@@ -22,55 +21,55 @@ use std::sync::Arc;
 use dyno_engine::{
     Cancel, MonotonicClock, Session, SessionSetup, Statement, Target, TargetError, TargetErrorKind,
 };
-use dyno_plan::{Blocks, Commit, Connect, DataSpec, Plan, Protocol, Size};
+use dyno_plan::{BlockCount, BlocksOrBytes, Commit, Connect, DataSpec, Plan, StatementProtocol};
 use dyno_record::{AcceptanceFinding, AcceptanceStep, AcceptanceVerdict, Advice, Identity, Severity};
 
 use crate::conformance;
 
-/// What a user does about a step that is wrong.
+/// What a user can do about a wrong step.
 const REPORT_IT: &str = "report it with the file that `dyno check --accept --record FILE` writes";
 
-/// What is accepted, and by which of its ways.
+/// The target to test, and its features.
 #[derive(Clone, Copy)]
 pub struct AcceptanceScope<'a> {
-    /// The target, which holds no data of Dyno's.
+    /// The target, without data of Dyno.
     pub target: &'a dyn Target,
-    /// Its product, version and settings.
+    /// Product, version and settings of the server.
     pub identity: &'a Identity,
-    /// The plan, which decides on the block size and on the database's own reports.
+    /// The plan; it sets the block size and the database's own reports.
     pub plan: &'a Plan,
-    /// Ways to commit that sessions can choose between.
+    /// Commit modes that sessions can choose.
     pub commits: &'a [Commit],
-    /// Ways in which statements can come to the engine, beside being prepared.
-    pub protocols: &'a [Protocol],
-    /// Whether the database is a server, which sessions log on to.
+    /// Protocols that the engine supports besides prepared statements.
+    pub protocols: &'a [StatementProtocol],
+    /// Whether the database is a server to which sessions log on.
     pub is_server: bool,
-    /// Whether the engine makes reports of its own (AWR, STATSPACK).
+    /// Whether the engine has its own reports (AWR, STATSPACK).
     pub has_own_reports: bool,
-    /// Everything that an administrator grants to a user of Dyno on this target.
+    /// All statements with which an administrator grants rights to a user of Dyno on this target.
     pub all_grants: &'a str,
-    /// The user's wish to stop.
+    /// Signals that the user wants to stop.
     pub cancel: &'a Cancel,
-    /// Hears the number and the title of each step when it begins.
+    /// Receives the number and title of each step at its start.
     pub began: &'a dyn Fn(u32, &str),
 }
 
-/// The result of an acceptance.
+/// The result of an acceptance test.
 #[derive(Debug, Clone)]
 pub struct AcceptanceOutcome {
-    /// The steps, in their order.
+    /// The steps, in order of execution.
     pub steps: Vec<AcceptanceStep>,
-    /// Statements that give the user the rights that it lacks, one each line; empty where it lacks none.
+    /// Statements that grant the user its missing rights, one per line; empty if none are missing.
     pub grants: String,
 }
 
 type Findings = Result<Vec<AcceptanceFinding>, TargetError>;
 
-/// A step in front of the last.
-struct Step {
+/// A step before the last one.
+struct AcceptanceStage {
     name: &'static str,
     title: &'static str,
-    /// Whether it needs the data of the step `load`.
+    /// Whether it needs the data from the step `load`.
     needs_data: bool,
     act: fn(&AcceptanceScope<'_>, &DataSpec) -> Findings,
 }
@@ -80,13 +79,13 @@ const fn step(
     title: &'static str,
     needs_data: bool,
     act: fn(&AcceptanceScope<'_>, &DataSpec) -> Findings,
-) -> Step {
-    Step { name, title, needs_data, act }
+) -> AcceptanceStage {
+    AcceptanceStage { name, title, needs_data, act }
 }
 
 const LOAD: &str = "load";
 
-const STEPS: [Step; 9] = [
+const STEPS: [AcceptanceStage; 9] = [
     step("logon", "log on, and say what the server is", false, facts::logon),
     step(
         "rights",
@@ -103,32 +102,32 @@ const STEPS: [Step; 9] = [
     step("reports", "take a report that the database makes of itself", false, reports::report),
 ];
 
-/// The name and the title of the last step.
+/// Name and title of the last step.
 const DROP: (&str, &str) = ("drop", "drop what the acceptance made, and nothing else");
 
-/// `plan` with the data and the sessions of the acceptance, and without custom workloads: the preflight checks ask about these.
+/// `plan` with the data and sessions of the acceptance test and without custom workloads, for the preflight checks.
 pub fn small_plan(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     (plan.workload.folder, plan.workload.beside) = (None, Vec::new());
     plan.data.schemas = 2;
-    plan.data.scale = Size::Blocks(Blocks(conformance::ROWS));
-    plan.data.scan_scale = Size::Blocks(Blocks(conformance::ROWS));
+    plan.data.scale = BlocksOrBytes::Blocks(BlockCount(conformance::ROWS));
+    plan.data.scan_scale = BlocksOrBytes::Blocks(BlockCount(conformance::ROWS));
     plan.run.sessions_per_schema = 1;
     plan
 }
 
-/// Does all steps on the target of `scope`, and drops what they made.
+/// Runs all steps on the target of `scope`, then drops what they created.
 ///
 /// # Errors
-/// The target holds data of Dyno's, or cannot be looked at; or the user stopped it, after everything was dropped. What
-/// fails on the way is a finding of its step.
+/// The target contains data of Dyno or cannot be read; or the user stopped the test, after everything was dropped. Errors
+/// within a step are findings of that step.
 pub fn accept(scope: &AcceptanceScope<'_>) -> Result<AcceptanceOutcome, TargetError> {
     conformance::require_empty(scope.target, "the acceptance")?;
     scratch::require_free(scope.target)?;
     let spec = conformance::spec(scope.target, scope.plan.data.block_size)?;
     let foreign = scope.target.foreign()?;
     let mut steps: Vec<AcceptanceStep> = Vec::new();
-    for (number, Step { name, title, needs_data, act }) in (1..).zip(&STEPS) {
+    for (number, AcceptanceStage { name, title, needs_data, act }) in (1..).zip(&STEPS) {
         if scope.cancel.is_cancelled() {
             break;
         }
@@ -153,14 +152,14 @@ pub fn accept(scope: &AcceptanceScope<'_>) -> Result<AcceptanceOutcome, TargetEr
     Ok(AcceptanceOutcome { steps, grants })
 }
 
-/// Whether the data is there, whatever the step says of how it came.
+/// Whether the data is complete, independent of the step's verdict.
 fn is_loaded(step: &AcceptanceStep) -> bool {
     step.findings
         .iter()
         .any(|finding| finding.name == load::LOADED && finding.verdict != AcceptanceVerdict::Wrong)
 }
 
-/// The error of an acceptance that the user stopped.
+/// The error when the user stops the test.
 fn stopped(dropped: &AcceptanceStep) -> TargetError {
     let left = match dropped.verdict {
         AcceptanceVerdict::Proved => "what it had made was dropped",
@@ -189,7 +188,7 @@ fn not_applicable(name: &str, reason: impl Into<String>) -> AcceptanceFinding {
     AcceptanceFinding::new(name, AcceptanceVerdict::NotApplicable, reason)
 }
 
-/// A finding of the conformance suite.
+/// Converts a finding of the conformance suite.
 fn of_advice(advice: Advice) -> AcceptanceFinding {
     let Advice { check, severity, found, way_out } = advice;
     match severity {
@@ -200,7 +199,7 @@ fn of_advice(advice: Advice) -> AcceptanceFinding {
     }
 }
 
-/// What an error of the target means for what was tried: rights, room and the network say nothing about the engine.
+/// Converts an error of the target into a finding: missing rights, space and network problems say nothing about the engine.
 fn of_error(name: &str, error: &TargetError) -> AcceptanceFinding {
     use TargetErrorKind::{
         Busy, Cancelled, Denied, Full, PasswordNeeded, Privilege, Unreachable, Unsupported,
@@ -214,14 +213,14 @@ fn of_error(name: &str, error: &TargetError) -> AcceptanceFinding {
     }
 }
 
-/// Opens a session that has prepared `statements`, and nothing of the classic method.
+/// Opens a session with `statements` prepared, and none of the block workload.
 fn session_of(target: &dyn Target, statements: Vec<Statement>) -> Result<Box<dyn Session>, TargetError> {
     target.session(&SessionSetup {
         number: 0,
         statements: statements.into(),
         rehearsal: None,
         commit: Commit::Wait,
-        protocol: Protocol::Prepared,
+        protocol: StatementProtocol::Prepared,
         connect: Connect::Session,
         blocks: None,
         bulk: None,

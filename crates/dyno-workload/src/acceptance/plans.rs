@@ -1,26 +1,27 @@
-//! Step 6: how the database does the operations of the method.
+//! Step 6: checks the execution plans of the block workload's statements.
 
 use std::sync::Arc;
 
 use dyno_engine::{
-    Blocks, BlocksStatement, Clock, Extra, Kind, MonotonicClock, Op, Place, Slot, Target, TargetError, Value,
+    BlockOp, BlockOpSchema, BlockSessionConfig, BlockStatementKind, BlocksStatement, Clock, Extra,
+    MonotonicClock, Slot, Target, TargetError, Value,
 };
-use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_plan::{Commit, DataSpec, DriveMode, Redo};
 use dyno_record::AcceptanceFinding;
 
 use super::{AcceptanceScope, Findings, not_proved, of_error, proved, wrong};
 use crate::blocks::Operated;
 use crate::conformance::{WORK_UNIT, failed};
 
-/// Words of plans that reach rows by an index, in lower case: of SQLite, PostgreSQL and Oracle, and of MySQL.
+/// Words in plans for access by index, in lower case: for SQLite, PostgreSQL and Oracle, and for MySQL.
 const BY_INDEX: [&str; 2] = ["index", "key="];
 
-/// Words of plans that read a whole table, in the order of the engines above.
+/// Words in plans for reading a whole table, in the same order of engines.
 const WHOLE_TABLE: [&str; 5] = ["scan ", "seq scan", "full", "type=all", "type=index"];
 
 pub(super) fn plans(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
     let target = scope.target;
-    let blocks = Blocks {
+    let blocks = BlockSessionConfig {
         schema: 1,
         spec: spec.clone(),
         work_unit: WORK_UNIT,
@@ -31,12 +32,17 @@ pub(super) fn plans(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
         session: 0,
     };
     let statements = target.blocks(&blocks, Commit::Wait)?.statements;
-    let of_kind = |kind: Kind| statements.iter().find(|statement| statement.kind == kind);
+    let of_kind = |kind: BlockStatementKind| statements.iter().find(|statement| statement.kind == kind);
     let mut findings = Vec::new();
-    for kind in [Kind::Select, Kind::Lookup, Kind::Secondary, Kind::Scan] {
+    for kind in [
+        BlockStatementKind::Select,
+        BlockStatementKind::Lookup,
+        BlockStatementKind::Secondary,
+        BlockStatementKind::Scan,
+    ] {
         let Some(statement) = of_kind(kind) else { continue };
         let (words, way) = match kind {
-            Kind::Scan => (&WHOLE_TABLE[..], "reads the whole table"),
+            BlockStatementKind::Scan => (&WHOLE_TABLE[..], "reads the whole table"),
             _ => (&BY_INDEX[..], "reaches its rows by an index"),
         };
         findings.push(match target.explain(&written_out(target, statement)) {
@@ -48,13 +54,13 @@ pub(super) fn plans(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
     Ok(findings)
 }
 
-/// The statement with the values of key 7 in the places of its parameters.
+/// The statement with its parameters replaced by the values for key 7.
 fn written_out(target: &dyn Target, statement: &BlocksStatement) -> String {
     let mut sql = statement.statement.sql.clone();
     let numbered = target.dialect().mark;
     let named = if numbered(1).starts_with(':') { named_marks(&sql) } else { Vec::new() };
     let mark = |place: usize| named.get(place).cloned().unwrap_or_else(|| numbered(place + 1));
-    // From the last on, so that `$1` is not found in `$10`; marks that are all the same are replaced from the right.
+    // From the last parameter on, so that `$1` is not found in `$10`; identical marks are replaced from the right.
     for (place, slot) in statement.slots.iter().enumerate().rev() {
         let Slot::Key { times, plus } = *slot else { continue };
         let (literal, mark) = (target.literal(Value::Int(7 * times + plus)), mark(place));
@@ -65,7 +71,7 @@ fn written_out(target: &dyn Target, statement: &BlocksStatement) -> String {
     sql
 }
 
-/// Parameters with names, `:first_key`, in the order in which values are bound to them; none where they have numbers.
+/// Named parameters such as `:first_key`, in the order of binding; empty if parameters have numbers.
 fn named_marks(sql: &str) -> Vec<String> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let names = sql.split(':').skip(1).map(|rest| rest.split(|c| !is_part(c)).next().unwrap_or_default());
@@ -81,15 +87,18 @@ fn judged(name: &str, lines: &[String], words: &[&str], way: &str) -> Acceptance
     }
 }
 
-/// Whether a statement that was prepared once is executed again and again with other values.
-fn prepared_again(target: &dyn Target, blocks: &Blocks) -> Result<AcceptanceFinding, TargetError> {
+/// Checks that a statement is prepared once and executed repeatedly with other values.
+fn prepared_again(
+    target: &dyn Target,
+    blocks: &BlockSessionConfig,
+) -> Result<AcceptanceFinding, TargetError> {
     const TIMES: u64 = 50;
     let clock: Arc<dyn Clock> = Arc::new(MonotonicClock::default());
-    let mut session = Operated::open(target, blocks, Drive::Client, Commit::Wait, clock)?;
-    session.turn_to(Place::Own);
+    let mut session = Operated::open(target, blocks, DriveMode::Client, Commit::Wait, clock)?;
+    session.turn_to(BlockOpSchema::Own);
     let mut rows = 0;
     for key in 1..=TIMES {
-        rows += session.execute(Op::Lookup { key }).map_err(|error| failed(&error))?.rows;
+        rows += session.execute(BlockOp::Lookup { key }).map_err(|error| failed(&error))?.rows;
     }
     session.close();
     Ok(match rows {

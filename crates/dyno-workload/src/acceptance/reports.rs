@@ -1,6 +1,6 @@
-//! Step 9: a report that the database makes of itself, where the user opted in.
+//! Step 9: makes the database's own report, if the user enabled it.
 
-use dyno_plan::{Awr, DataSpec};
+use dyno_plan::{AwrObserveMode, DataSpec};
 
 use super::{AcceptanceScope, Findings, not_applicable, not_proved, proved};
 
@@ -11,7 +11,7 @@ pub(super) fn report(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
         return Ok(vec![not_applicable(CHECK, "this engine makes no reports of its own")]);
     }
     let awr = scope.plan.observe.awr;
-    if awr == Awr::Off {
+    if awr == AwrObserveMode::Off {
         let reason =
             "not asked for: AWR needs a license, so it is used only with --set observe.awr=awr or statspack";
         return Ok(vec![not_applicable(CHECK, reason)]);

@@ -1,16 +1,16 @@
-//! Step 2: whether the user may read every counter and do what a run does.
+//! Step 2: checks that the user may read every counter and do everything that a run does.
 
 use dyno_engine::advice::MORE_POWER_THAN_NEEDED;
 use dyno_engine::{TargetError, TargetErrorKind, WorkloadNeeds};
 use dyno_plan::DataSpec;
-use dyno_record::{AcceptanceFinding, Advice, Counter, Reading, Severity, Snapshot};
+use dyno_record::{AcceptanceFinding, Advice, Counter, CounterReading, Severity, Snapshot};
 
 use super::{AcceptanceScope, Findings, not_applicable, not_proved, of_error, proved};
 
-/// Counters without which nothing of a run can be audited.
+/// Counters that every audit needs.
 const NEEDED: [Counter; 2] = [Counter::Commits, Counter::LogicalReads];
 
-/// The findings of the preflight checks for a plan that loads and updates.
+/// The preflight findings for a plan that loads and updates.
 pub(super) fn preflight(scope: &AcceptanceScope<'_>) -> Result<Vec<Advice>, TargetError> {
     scope.target.preflight(scope.plan, &WorkloadNeeds::of_block_workload(scope.plan))
 }
@@ -22,7 +22,7 @@ pub(super) fn rights(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
     if findings.is_empty() {
         findings.push(proved("grants", "the user may load, run and drop, and lacks no right that is of use"));
     }
-    let onlooker = match scope.target.onlooker() {
+    let onlooker = match scope.target.passive_observer() {
         Ok(onlooker) => onlooker,
         Err(error) if error.kind == TargetErrorKind::Unsupported => {
             let reason = "the engine counts inside this process: there are no views, and no grants";
@@ -39,7 +39,7 @@ pub(super) fn rights(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
     findings.push(match onlooker.sampler {
         Ok(mut sampler) => {
             sampler.sample(&mut Vec::new(), &mut Vec::new())?;
-            match sampler.sees_others() {
+            match sampler.can_see_others() {
                 Ok(()) => proved("waits", "waits of all sessions can be sampled"),
                 Err(reason) => not_proved("waits", reason),
             }
@@ -49,7 +49,7 @@ pub(super) fn rights(scope: &AcceptanceScope<'_>, _: &DataSpec) -> Findings {
     Ok(findings)
 }
 
-/// Whether a finding says that a right is missing, or that a run would fail.
+/// Whether a finding reports a missing right, or that a run would fail.
 fn keeps_from_proof(advice: &Advice) -> bool {
     advice.severity == Severity::Fail || lacks_right(advice)
 }
@@ -64,13 +64,13 @@ fn missing(advice: &Advice) -> AcceptanceFinding {
     not_proved(&advice.check, advice.found.as_str()).way_out(advice.way_out.as_str())
 }
 
-/// Which portable counters have a value, and why the others have none.
+/// Lists the portable counters that have a value, and why others have none.
 fn counters(snapshot: &Snapshot) -> AcceptanceFinding {
     let absent: Vec<(Counter, &str)> = Counter::ALL
         .into_iter()
         .filter_map(|counter| match snapshot.portable.get(&counter) {
-            Some(Reading::Value(_)) => None,
-            Some(Reading::Absent(reason)) => Some((counter, reason.as_str())),
+            Some(CounterReading::Value(_)) => None,
+            Some(CounterReading::Absent(reason)) => Some((counter, reason.as_str())),
             None => Some((counter, "the engine does not say why")),
         })
         .collect();
@@ -95,7 +95,7 @@ fn counters(snapshot: &Snapshot) -> AcceptanceFinding {
     finding.figure("present", with_value as i64).figure("absent", absent.len() as i64)
 }
 
-/// The statements that give the user what it lacks, one each line; empty where it lacks nothing.
+/// The statements that grant the user its missing rights, one per line; empty if none are missing.
 pub(super) fn missing_grants(scope: &AcceptanceScope<'_>) -> Result<String, TargetError> {
     let advice = preflight(scope)?;
     let way_outs: Vec<&str> =
@@ -103,7 +103,7 @@ pub(super) fn missing_grants(scope: &AcceptanceScope<'_>) -> Result<String, Targ
     Ok(script(&way_outs, scope.all_grants))
 }
 
-/// The grants that stand in `way_outs`; `all` where one of them names no whole statement.
+/// The `GRANT` statements in the hints `way_outs`; returns `all` if one of the hints has no complete statement.
 fn script(way_outs: &[&str], all: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for way_out in way_outs {
@@ -120,7 +120,7 @@ fn script(way_outs: &[&str], all: &str) -> String {
     lines.join("\n")
 }
 
-/// The whole `GRANT … TO …` statements in a text, each with its semicolon.
+/// The complete `GRANT … TO …` statements in a text, each with a semicolon.
 fn statements(text: &str) -> Vec<String> {
     text.split(';')
         .filter_map(|part| Some(part[part.find("GRANT ")?..].trim()))

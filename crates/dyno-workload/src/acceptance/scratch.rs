@@ -1,8 +1,8 @@
-//! The one table that the acceptance makes beside the test data, for values of every type.
+//! The scratch table of the acceptance test, with a column of every type.
 
-use dyno_engine::{Column, ColumnType, NewTable, ObjectKind, Target, TargetError};
+use dyno_engine::{ColumnDefinition, ColumnType, NewTable, ObjectKind, Target, TargetError};
 
-/// The columns of the table, in their order.
+/// The columns of the table in order.
 pub(super) const COLUMNS: [(&str, ColumnType); 9] = [
     ("id", ColumnType::Integer),
     ("big", ColumnType::Bigint),
@@ -15,15 +15,15 @@ pub(super) const COLUMNS: [(&str, ColumnType); 9] = [
     ("body", ColumnType::Text),
 ];
 
-/// The table's name, beside the tables of the test data.
+/// The table's name, in the same schema as the test data.
 pub(super) fn name(target: &dyn Target) -> String {
     format!("{}accept_types", target.dialect().prefix)
 }
 
-/// Fails where there is a table of this name, whosever it is.
+/// Fails if a table with this name exists, including tables of other users.
 ///
 /// # Errors
-/// There is one, or the target cannot be looked at.
+/// The table exists, or the target cannot be read.
 pub(super) fn require_free(target: &dyn Target) -> Result<(), TargetError> {
     match is_there(target)? {
         false => Ok(()),
@@ -41,15 +41,15 @@ fn is_there(target: &dyn Target) -> Result<bool, TargetError> {
     Ok(!target.find(ObjectKind::Table, &[&name(target)])?.is_empty())
 }
 
-/// Makes the table, does `work`, and drops the table whatever that came to.
+/// Creates the table, runs `work`, and always drops the table.
 ///
 /// # Errors
-/// Those of `work`; or the table cannot be made or dropped.
+/// Errors of `work`, or the table cannot be created or dropped.
 pub(super) fn with_table<T>(
     target: &dyn Target,
     work: impl FnOnce() -> Result<T, TargetError>,
 ) -> Result<T, TargetError> {
-    let columns = COLUMNS.map(|(name, of)| Column { name: name.to_owned(), of });
+    let columns = COLUMNS.map(|(name, of)| ColumnDefinition { name: name.to_owned(), column_type: of });
     let words = target.table_words();
     let create = words.create_table(&NewTable {
         name: &name(target),
@@ -70,10 +70,10 @@ pub(super) fn with_table<T>(
     outcome
 }
 
-/// Drops the table, where it is there.
+/// Drops the table if it exists.
 ///
 /// # Errors
-/// The target cannot be reached, or does not let it go.
+/// The target is unreachable or refuses to drop it.
 pub(super) fn remove(target: &dyn Target) -> Result<(), TargetError> {
     if !is_there(target)? {
         return Ok(());

@@ -1,9 +1,9 @@
-//! Step 4: values of every type, written with bound values and read back.
+//! Step 4: writes values of every type as bound parameters and reads them back.
 
 use dyno_engine::{
-    Answer, Dialect, Session, Statement, StatementId, Target, TargetError, Type, Value, explain,
+    Dialect, ResultKind, Session, Statement, StatementId, Target, TargetError, Type, Value, explain,
 };
-use dyno_plan::{DataSpec, Protocol};
+use dyno_plan::{DataSpec, StatementProtocol};
 use dyno_record::AcceptanceFinding;
 
 use super::scratch::{self, COLUMNS};
@@ -14,7 +14,7 @@ const INSERT: StatementId = StatementId(0);
 const READ_BACK: StatementId = StatementId(1);
 const WHOLE_ROWS: StatementId = StatementId(2);
 
-/// Bytes of long texts: above the 4,000 of Oracle's `VARCHAR2`, and above a packet of any protocol here.
+/// Lengths of long texts in bytes: above the 4,000 of Oracle's `VARCHAR2`, and above a packet of any protocol here.
 const LONG_TEXTS: [usize; 2] = [4_001, 60_000];
 
 const AMOUNT: &[u8] = b"12345678901.2345";
@@ -24,7 +24,7 @@ const MOMENT: &[u8] = b"2024-02-29 23:59:58";
 pub(super) fn types(scope: &AcceptanceScope<'_>, spec: &DataSpec) -> Findings {
     let target = scope.target;
     let mut findings = Vec::new();
-    for &protocol in [Protocol::Prepared].iter().chain(scope.protocols) {
+    for &protocol in [StatementProtocol::Prepared].iter().chain(scope.protocols) {
         findings.push(of_advice(statements::values(target, protocol)?));
     }
     findings.extend(scratch::with_table(target, || written_and_read(target, spec))?);
@@ -46,7 +46,7 @@ fn written_and_read(target: &dyn Target, spec: &DataSpec) -> Findings {
     Ok(findings)
 }
 
-/// The finding about what was tried: the words where it went well, or the first thing that is wrong.
+/// The finding of one test: a description of success, or the first problem.
 fn tried(name: &str, outcome: Result<Result<String, String>, TargetError>) -> AcceptanceFinding {
     match outcome {
         Ok(Ok(observation)) => proved(name, observation),
@@ -76,12 +76,12 @@ fn typed_statements(target: &dyn Target, spec: &DataSpec) -> Vec<Statement> {
     let whole = format!("SELECT * FROM {prefix}rows_1 WHERE custid BETWEEN 1 AND {}", spec.rows);
     vec![
         Statement::write("insert", insert, &types),
-        Statement::read("read_back", read_back, &[Type::Int], Answer::Columns),
-        Statement::read("whole_rows", whole, &[], Answer::Rows),
+        Statement::read("read_back", read_back, &[Type::Int], ResultKind::Columns),
+        Statement::read("whole_rows", whole, &[], ResultKind::Rows),
     ]
 }
 
-/// One value of each column, with this number and this long text.
+/// One value per column, with this number and this long text.
 fn values(id: i64, body: &[u8]) -> [Value<'_>; COLUMNS.len()] {
     [
         Value::Int(id),
@@ -102,7 +102,7 @@ fn nulls(id: i64) -> [Value<'static>; COLUMNS.len()] {
     row
 }
 
-/// Inserts a row, reads it back, and compares each column.
+/// Inserts a row, reads it back and compares every column.
 fn row(session: &mut dyn Session, values: &[Value<'_>]) -> Result<Result<String, String>, TargetError> {
     let inserted = session.execute(INSERT, values).map_err(|error| failed(&error))?.rows;
     if inserted != 1 {
@@ -133,7 +133,7 @@ fn byte_count(value: Value<'_>) -> usize {
     }
 }
 
-/// Whether `read` is `written`: engines read decimals as numbers or texts, and moments with further digits.
+/// Whether `read` equals `written`: engines read decimals as numbers or texts, and times with additional digits.
 fn is_same(written: Value<'_>, read: Value<'_>) -> bool {
     match (written, read) {
         (Value::Text(AMOUNT), _) => {
@@ -148,7 +148,7 @@ fn is_same(written: Value<'_>, read: Value<'_>) -> bool {
         }
         (Value::Int(written), _) if number(read).is_some() => integer(read) == Some(written),
         (Value::Real(written), _) => number(read) == Some(written),
-        // Some engines show bytes as their digits.
+        // Some engines return bytes as hex digits.
         (Value::Bytes(written), Value::Text(digits)) => {
             let digits = String::from_utf8_lossy(digits).to_lowercase();
             digits.trim_start_matches("\\x") == explain::hex(written)
@@ -174,7 +174,7 @@ fn integer(value: Value<'_>) -> Option<i64> {
     }
 }
 
-/// A value in a message; of a long one its beginning.
+/// A value for a message; a long value is truncated.
 fn shown(value: Option<Value<'_>>) -> String {
     let text = match value {
         None => return "nothing".to_owned(),
@@ -184,7 +184,7 @@ fn shown(value: Option<Value<'_>>) -> String {
     text.chars().take(60).collect()
 }
 
-/// Reads all rows of a table with all their columns in one answer.
+/// Reads all rows and columns of a table in one result.
 fn many_packets(session: &mut dyn Session, spec: &DataSpec) -> Result<Result<String, String>, TargetError> {
     let rows = session.execute(WHOLE_ROWS, &[]).map_err(|error| failed(&error))?.rows;
     Ok(match rows == spec.rows {

@@ -1,30 +1,28 @@
-//! One session of the method: draws operations, and makes each a request.
+//! One session of the block workload: draws operations and turns each into a request.
 
-use dyno_engine::{Done, ErrorClass, Op, OpError, Place, Request};
-use dyno_record::Touch;
+use dyno_engine::{BlockOp, BlockOpSchema, ErrorClass, OpError, RequestCompletion, SessionRequest};
+use dyno_record::RowEffect;
 
 use super::operator::Operator;
-use crate::{ClassId, Draw, Effect, Task};
+use crate::{ClassId, DrawnOperation, Effect, OperationGenerator};
 
-/// What one session of the method does.
-pub struct Actor {
-    /// Which operation comes next.
-    pub draws: Draw,
-    /// What makes its requests.
+/// Produces the operations of one session of the block workload.
+pub struct BlockActor {
+    pub draws: OperationGenerator,
     pub operator: Operator,
-    /// The operation that it does, or did last.
-    pub(crate) task: Task,
-    /// Rows that this has touched.
+    /// The current or last operation.
+    pub(crate) task: DrawnOperation,
+    /// Rows that the operation touched.
     rows: u64,
-    /// Whether its request was sent.
+    /// Whether the request of the operation was sent.
     is_sent: bool,
 }
 
-impl Actor {
-    /// One that draws from `draws`.
-    pub fn new(draws: Draw, operator: Operator) -> Self {
-        // Nothing asks for it before one was drawn.
-        let task = Task { op: Op::Scan, place: Place::Own, hot: false };
+impl BlockActor {
+    /// A session that takes its operations from `draws`.
+    pub fn new(draws: OperationGenerator, operator: Operator) -> Self {
+        // A placeholder: nothing reads it before the first draw.
+        let task = DrawnOperation { op: BlockOp::Scan, place: BlockOpSchema::Own, hot: false };
         Self { draws, operator, task, rows: 0, is_sent: false }
     }
 
@@ -38,10 +36,10 @@ impl Actor {
     #[inline]
     pub(crate) fn step<T>(
         &mut self,
-        last: Option<Done>,
-        ask: impl FnOnce(Request<'_>) -> Result<T, Box<OpError>>,
+        last: Option<RequestCompletion>,
+        ask: impl FnOnce(SessionRequest<'_>) -> Result<T, Box<OpError>>,
     ) -> Result<Option<T>, Box<OpError>> {
-        let Task { op, place, .. } = self.task;
+        let DrawnOperation { op, place, .. } = self.task;
         self.is_sent = true;
         let Some(done) = last else { return self.operator.request(op, place, ask).map(Some) };
         self.rows = done.rows;
@@ -57,24 +55,26 @@ impl Actor {
         effect
     }
 
-    /// Takes the draw of a write back that the database has undone, or may not have done; whether its commit is in doubt.
+    /// Undoes the draw of a write that the database rolled back or may not have executed; returns whether its commit is in doubt.
     pub(crate) fn failed(&mut self, class: ErrorClass) -> bool {
         match class {
             ErrorClass::Retryable => self.draws.undo(self.task.op),
-            ErrorClass::Connection => self.draws.doubt(&[self.task.op]),
+            ErrorClass::Connection => self.draws.mark_in_doubt(&[self.task.op]),
             ErrorClass::Fatal => {}
         }
         class == ErrorClass::Connection && self.is_sent && self.task.op.writes()
     }
 }
 
-/// What `op` does to the rows that it touches.
+/// The effect of `op` on the rows that it touches.
 #[inline]
-fn touch(op: Op) -> Touch {
+fn touch(op: BlockOp) -> RowEffect {
     match op {
-        Op::Select { .. } | Op::Lookup { .. } | Op::Secondary { .. } | Op::Scan => Touch::Read,
-        Op::Update { .. } => Touch::Updated,
-        Op::Insert { .. } => Touch::Inserted,
-        Op::Delete { .. } => Touch::Deleted,
+        BlockOp::Select { .. } | BlockOp::Lookup { .. } | BlockOp::Secondary { .. } | BlockOp::Scan => {
+            RowEffect::Read
+        }
+        BlockOp::Update { .. } => RowEffect::Updated,
+        BlockOp::Insert { .. } => RowEffect::Inserted,
+        BlockOp::Delete { .. } => RowEffect::Deleted,
     }
 }

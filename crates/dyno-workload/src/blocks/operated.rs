@@ -1,86 +1,85 @@
-//! A session that does one operation after the other: for checks, and tests.
+//! A session that executes single operations, for checks and tests.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use dyno_engine::{
-    Blocks, Clock, Done, Op, OpError, Place, Session, SessionSetup, SliceDone, Target, TargetError,
+    BlockOp, BlockOpSchema, BlockSessionConfig, Clock, OpError, RequestCompletion, Session, SessionSetup,
+    SliceDone, Target, TargetError,
 };
-use dyno_plan::{Commit, Drive};
+use dyno_plan::{Commit, DriveMode};
 
 use super::operator::Operator;
-use super::prepared::Prepared;
+use super::prepared::PreparedBlockStatements;
 
-/// A session with its operator.
+/// A session together with its operator.
 pub struct Operated {
-    /// The session.
     pub session: Box<dyn Session>,
-    /// What makes its requests.
     pub operator: Operator,
-    /// Where its operations go.
-    pub place: Place,
+    /// The schema that operations use.
+    pub place: BlockOpSchema,
 }
 
 impl Operated {
-    /// Opens a session of `blocks` on `target`.
+    /// Opens a session of the block workload `blocks` on `target`.
     ///
     /// # Errors
-    /// As [`Target::session`].
+    /// The same as for [`Target::session`].
     pub fn open(
         target: &dyn Target,
-        blocks: &Blocks,
-        drive: Drive,
+        blocks: &BlockSessionConfig,
+        drive: DriveMode,
         commit: Commit,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, TargetError> {
-        let prepared = Prepared::new(target, blocks, drive, commit)?;
+        let prepared = PreparedBlockStatements::new(target, blocks, drive, commit)?;
         let setup = SessionSetup {
             number: blocks.session,
             statements: prepared.statements.clone(),
             rehearsal: prepared.rehearsal(blocks),
             commit,
-            protocol: dyno_plan::Protocol::Prepared,
+            protocol: dyno_plan::StatementProtocol::Prepared,
             connect: dyno_plan::Connect::Session,
             blocks: Some(blocks.clone()),
             bulk: None,
             read_only: false,
-            slices: drive == Drive::Server,
+            slices: drive == DriveMode::Server,
             clock,
         };
         let session = target.session(&setup)?;
-        Ok(Self { session, operator: Operator::new(&prepared, blocks), place: Place::Own })
+        Ok(Self { session, operator: Operator::new(&prepared, blocks), place: BlockOpSchema::Own })
     }
 
-    /// Sends the operations that follow to `place`.
-    pub fn turn_to(&mut self, place: Place) {
+    /// Sends later operations to `place`.
+    pub fn turn_to(&mut self, place: BlockOpSchema) {
         self.place = place;
     }
 
-    /// Does one operation.
+    /// Executes one operation.
     ///
     /// # Errors
-    /// As [`Session::ask`].
-    pub fn execute(&mut self, op: Op) -> Result<Done, Box<OpError>> {
+    /// The same as for [`Session::ask`].
+    pub fn execute(&mut self, op: BlockOp) -> Result<RequestCompletion, Box<OpError>> {
         self.operator.execute(self.session.as_mut(), op, self.place)
     }
 
-    /// Does `ops` in one call, inside the database.
+    /// Executes `ops` in one call inside the database.
     ///
     /// # Errors
-    /// As [`Operator::slice`].
-    pub fn slice(&mut self, ops: &[Op]) -> Result<SliceDone, Box<OpError>> {
+    /// The same as for [`Operator::slice`].
+    pub fn slice(&mut self, ops: &[BlockOp]) -> Result<SliceDone, Box<OpError>> {
         self.operator.slice(self.session.as_mut(), ops, self.place)
     }
 
-    /// As [`Operator::verify_last_update`].
+    /// Reads back the last update; see [`Operator::verify_last_update`].
     ///
     /// # Errors
-    /// As [`Session::ask`].
+    /// The same as for [`Session::ask`].
     pub fn verify_last_update(&mut self) -> Result<Option<(u64, u64)>, Box<OpError>> {
         self.operator.verify_last_update(self.session.as_mut())
     }
 
-    /// As [`Session::close`].
+    /// Closes the session; see [`Session::close`].
     pub fn close(self) {
         self.session.close();
     }

@@ -1,49 +1,54 @@
-//! One session of the method: operations become statements with values.
+//! Turns the operations of one session of the block workload into statements with values.
 
 use dyno_engine::data::{TEXT_COLUMNS, UpdateValues};
 use dyno_engine::layout::updated_columns;
 use dyno_engine::{
-    Blocks, Done, ErrorClass, Kind, Op, OpError, Place, Request, Session, SliceDone, Slot, Value,
+    BlockOp, BlockOpSchema, BlockSessionConfig, BlockStatementKind, ErrorClass, OpError, RequestCompletion,
+    Session, SessionRequest, SliceDone, Slot, Value,
 };
 
-use super::prepared::Prepared;
+use super::prepared::PreparedBlockStatements;
 
-/// Parameters of a statement of the method at most: spacers, keys, the text columns, and the pad.
+/// The largest number of parameters in a statement: spacers, keys, the text columns, and the pad.
 const PARAMS_MAX: usize = TEXT_COLUMNS + 8;
-/// Those of a statement that writes no columns.
+/// The largest number of parameters in a statement that writes no columns.
 const PARAMS_FEW: usize = 4;
 
-/// What makes the requests of one session.
+/// Builds the requests of one session.
 pub struct Operator {
-    prepared: Prepared,
-    made: UpdateValues,
-    /// The new text columns of one operation, one after the other.
+    prepared: PreparedBlockStatements,
+    update_values: UpdateValues,
+    /// The new text columns of one operation, one after another.
     fresh: Vec<u8>,
-    /// How many of them an update sets.
+    /// Number of columns that an update sets.
     updated: usize,
-    /// What fills the rest of an inserted row, behind a column that is left out.
+    /// Fills the rest of an inserted row, after a column that is left out.
     pad: Vec<u8>,
     stamp: String,
     run_prefix: String,
-    /// Where, first key and number of the last update that was acknowledged.
-    last_update: Option<(Place, u64, u64)>,
+    /// Schema, first key and number of the last acknowledged update.
+    last_update: Option<(BlockOpSchema, u64, u64)>,
 }
 
 impl Operator {
-    /// For a session of `blocks` that has prepared `prepared`.
-    pub fn new(prepared: &Prepared, blocks: &Blocks) -> Self {
-        let Prepared { column_bytes, pad_bytes, .. } = *prepared;
-        let has = |kind| prepared.id(kind, Place::Own).is_some();
+    /// An operator for a session of `blocks` with the statements `prepared`.
+    pub fn new(prepared: &PreparedBlockStatements, blocks: &BlockSessionConfig) -> Self {
+        let PreparedBlockStatements { column_bytes, pad_bytes, .. } = *prepared;
+        let has = |kind| prepared.id(kind, BlockOpSchema::Own).is_some();
         let updated = updated_columns(blocks.redo).count();
-        let columns = match (has(Kind::Insert), has(Kind::Update)) {
+        let columns = match (has(BlockStatementKind::Insert), has(BlockStatementKind::Update)) {
             (true, _) => TEXT_COLUMNS,
             (false, true) => updated,
             (false, false) => 0,
         };
-        // Whole columns, of which the first holds a stamp and is left out.
-        let pad = if has(Kind::Insert) && pad_bytes > 0 { 1 + pad_bytes.div_ceil(column_bytes) } else { 0 };
+        // Whole columns; the first holds a stamp and is left out.
+        let pad = if has(BlockStatementKind::Insert) && pad_bytes > 0 {
+            1 + pad_bytes.div_ceil(column_bytes)
+        } else {
+            0
+        };
         Self {
-            made: blocks.update_values(column_bytes),
+            update_values: blocks.update_values(column_bytes),
             fresh: vec![0; columns * column_bytes],
             updated: updated * column_bytes,
             pad: vec![0; pad * column_bytes],
@@ -54,16 +59,16 @@ impl Operator {
         }
     }
 
-    /// The request that does `op` at `place`, given to `ask`.
+    /// Passes the request of `op` at `place` to `ask`.
     ///
     /// # Errors
-    /// Those of `ask`; or the session has no such statement.
+    /// Errors of `ask`, or the session has no such statement.
     #[inline]
     pub fn request<T>(
         &mut self,
-        op: Op,
-        place: Place,
-        ask: impl FnOnce(Request<'_>) -> Result<T, Box<OpError>>,
+        op: BlockOp,
+        place: BlockOpSchema,
+        ask: impl FnOnce(SessionRequest<'_>) -> Result<T, Box<OpError>>,
     ) -> Result<T, Box<OpError>> {
         if let Some(number) = op.number() {
             self.fill(op, number);
@@ -71,31 +76,35 @@ impl Operator {
         self.bind(op.kind(), place, op.key(), op.number().unwrap_or_default(), ask)
     }
 
-    /// Makes the new values of `op`.
+    /// Creates the new values of `op`.
     #[inline]
-    fn fill(&mut self, op: Op, number: u64) {
-        let whole = matches!(op, Op::Insert { .. });
+    fn fill(&mut self, op: BlockOp, number: u64) {
+        let whole = matches!(op, BlockOp::Insert { .. });
         let columns = if whole { self.fresh.len() } else { self.updated };
-        self.made.fill_columns(number, &mut self.fresh[..columns]);
+        self.update_values.fill_columns(number, &mut self.fresh[..columns]);
         if whole && !self.pad.is_empty() {
-            self.made.fill_columns(number, &mut self.pad);
+            self.update_values.fill_columns(number, &mut self.pad);
         }
     }
 
     #[inline]
     fn bind<T>(
         &self,
-        kind: Kind,
-        place: Place,
+        kind: BlockStatementKind,
+        place: BlockOpSchema,
         key: u64,
         number: u64,
-        ask: impl FnOnce(Request<'_>) -> Result<T, Box<OpError>>,
+        ask: impl FnOnce(SessionRequest<'_>) -> Result<T, Box<OpError>>,
     ) -> Result<T, Box<OpError>> {
         let Some(id) = self.prepared.id(kind, place) else { return Err(not_prepared(kind)) };
         let slots = &self.prepared.bound[id.index()].slots[..];
-        let stamp = if kind == Kind::Fresh { format!("{}{number:016x}", self.stamp) } else { String::new() };
+        let stamp = if kind == BlockStatementKind::Fresh {
+            format!("{}{number:016x}", self.stamp)
+        } else {
+            String::new()
+        };
         let drawn = (key, number, stamp.as_str());
-        let ask = |values: &[Value<'_>]| ask(Request::Execute(id, values));
+        let ask = |values: &[Value<'_>]| ask(SessionRequest::Execute(id, values));
         if slots.len() <= PARAMS_FEW {
             ask(&self.values::<PARAMS_FEW>(slots, drawn)[..slots.len()])
         } else {
@@ -127,60 +136,65 @@ impl Operator {
         values
     }
 
-    /// The database has acknowledged `op` at `place`.
+    /// Records that the database acknowledged `op` at `place`.
     #[inline]
-    pub fn acknowledged(&mut self, op: Op, place: Place) {
-        if let Op::Update { first, number } = op {
+    pub fn acknowledged(&mut self, op: BlockOp, place: BlockOpSchema) {
+        if let BlockOp::Update { first, number } = op {
             self.last_update = Some((place, first, number));
         }
     }
 
-    /// Does `op` at `place`.
+    /// Executes `op` at `place`.
     ///
     /// # Errors
-    /// As [`Session::ask`].
-    pub fn execute(&mut self, session: &mut dyn Session, op: Op, place: Place) -> Result<Done, Box<OpError>> {
-        let done = self.request(op, place, |request| session.ask(request))?;
+    /// The same as for [`Session::ask`].
+    pub fn execute(
+        &mut self,
+        session: &mut dyn Session,
+        op: BlockOp,
+        place: BlockOpSchema,
+    ) -> Result<RequestCompletion, Box<OpError>> {
+        let outcome = self.request(op, place, |request| session.ask(request))?;
         self.acknowledged(op, place);
-        Ok(done)
+        Ok(outcome)
     }
 
-    /// Does `ops` at `place` in one call, inside the database.
+    /// Executes `ops` at `place` in one call inside the database.
     ///
     /// # Errors
-    /// As [`Slices::slice`](dyno_engine::Slices::slice); or the session has no such loops.
+    /// The same as for [`Slices::slice`](dyno_engine::Slices::slice); or the session has no loops in the database.
     pub fn slice(
         &mut self,
         session: &mut dyn Session,
-        ops: &[Op],
-        place: Place,
+        ops: &[BlockOp],
+        place: BlockOpSchema,
     ) -> Result<SliceDone, Box<OpError>> {
         if ops.is_empty() {
             return Ok(SliceDone::default());
         }
         let Some(slices) = session.slices() else { return Err(no_slices()) };
-        let done = slices.slice(place, ops, &mut self.made)?;
+        let outcome = slices.slice(place, ops, &mut self.update_values)?;
         ops.iter().for_each(|&op| self.acknowledged(op, place));
-        Ok(done)
+        Ok(outcome)
     }
 
-    /// Reads back the rows of the session's last acknowledged update: how many there are, and how many hold the value that this
-    /// update, or a later one of any session, gave them. `None` if it has done no update.
+    /// Reads back the rows of the session's last acknowledged update. Returns their number, and how many contain the value of this
+    /// update or of a later one by any session. `None` if the session made no update.
     ///
     /// # Errors
-    /// As [`Session::ask`].
+    /// The same as for [`Session::ask`].
     pub fn verify_last_update(&self, session: &mut dyn Session) -> Result<Option<(u64, u64)>, Box<OpError>> {
         let Some((place, first, number)) = self.last_update else { return Ok(None) };
         let mut count = |kind| {
-            let done = self.bind(kind, place, first, number, |request| session.ask(request));
-            done.map(|done| done.rows)
+            let outcome = self.bind(kind, place, first, number, |request| session.ask(request));
+            outcome.map(|done| done.rows)
         };
-        Ok(Some((count(Kind::Found)?, count(Kind::Fresh)?)))
+        Ok(Some((count(BlockStatementKind::Found)?, count(BlockStatementKind::Fresh)?)))
     }
 }
 
 #[cold]
-fn not_prepared(kind: Kind) -> Box<OpError> {
+fn not_prepared(kind: BlockStatementKind) -> Box<OpError> {
     let message = format!("this session was not opened for the operation {}", kind.name());
     Box::new(OpError { class: ErrorClass::Fatal, code: "unprepared".to_owned(), message })
 }

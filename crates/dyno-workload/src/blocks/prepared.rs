@@ -1,93 +1,97 @@
-//! The method's statements as a session prepares them.
+//! The statements of the block workload as sessions prepare them.
 
 use std::sync::Arc;
 
 use dyno_engine::{
-    Blocks, BlocksSql, BlocksStatement, Kind, Place, Slot, Statement, StatementId, Target, TargetError,
+    BlockOpSchema, BlockSessionConfig, BlockStatementKind, BlocksSql, BlocksStatement, Slot, Statement,
+    StatementId, Target, TargetError,
 };
-use dyno_plan::{Commit, Drive};
+use dyno_plan::{Commit, DriveMode};
 
-/// The method's statements for the sessions of one schema: on that schema and, where operations go there too, on schema 1.
+/// The statements for sessions of one schema: on that schema and, if operations go there, on schema 1.
 #[derive(Debug, Clone)]
-pub struct Prepared {
-    /// All of them, as [`SessionSetup`](dyno_engine::SessionSetup) takes them.
+pub struct PreparedBlockStatements {
+    /// All statements, as [`SessionSetup`](dyno_engine::SessionSetup) takes them.
     pub statements: Arc<[Statement]>,
-    /// Which is which, and what is bound to them.
-    pub(super) bound: Arc<[Bound]>,
-    /// Where each is by kind, on the own schema and on schema 1.
-    by_kind: [[Option<u16>; Kind::ALL.len()]; 2],
+    /// The purpose and parameters of each statement.
+    pub(super) bound: Arc<[BlockStatementBinding]>,
+    /// Index of each statement by kind, for the session's own schema and for schema 1.
+    by_kind: [[Option<u16>; BlockStatementKind::ALL.len()]; 2],
     pub(super) column_bytes: usize,
     pub(super) pad_bytes: usize,
 }
 
-/// What is known of a statement.
+/// The purpose and parameters of one statement.
 #[derive(Debug, Clone)]
-pub struct Bound {
-    /// What it does.
-    pub kind: Kind,
-    /// Where it does that.
-    pub place: Place,
-    /// What is bound to each of its parameters.
+pub struct BlockStatementBinding {
+    /// The kind of its operation.
+    pub kind: BlockStatementKind,
+    /// The schema that it uses.
+    pub place: BlockOpSchema,
+    /// The value bound to each parameter.
     pub slots: Vec<Slot>,
 }
 
-impl Prepared {
-    /// What sessions of `blocks` on `target` need, where loops run on this `drive` and commits wait in this way.
+impl PreparedBlockStatements {
+    /// The statements that sessions of `blocks` on `target` need, for this `drive` and this commit mode.
     ///
     /// # Errors
-    /// The data cannot be on this target.
+    /// The target cannot hold the data.
     pub fn new(
         target: &dyn Target,
-        blocks: &Blocks,
-        drive: Drive,
+        blocks: &BlockSessionConfig,
+        drive: DriveMode,
         commit: Commit,
     ) -> Result<Self, TargetError> {
         let BlocksSql { column_bytes, pad_bytes, statements } = target.blocks(blocks, commit)?;
-        let mut all: Vec<(Place, BlocksStatement)> =
-            statements.into_iter().map(|statement| (Place::Own, statement)).collect();
+        let mut all: Vec<(BlockOpSchema, BlocksStatement)> =
+            statements.into_iter().map(|statement| (BlockOpSchema::Own, statement)).collect();
         if blocks.also_first() {
-            let mut there = blocks.clone();
+            let mut first_blocks = blocks.clone();
             // A session's own rows are in its own schema.
-            (there.schema, there.extra.churn) = (1, false);
-            all.extend(target.blocks(&there, commit)?.statements.into_iter().map(|mut statement| {
+            (first_blocks.schema, first_blocks.extra.churn) = (1, false);
+            all.extend(target.blocks(&first_blocks, commit)?.statements.into_iter().map(|mut statement| {
                 statement.statement.name.push_str("_first");
-                (Place::First, statement)
+                (BlockOpSchema::First, statement)
             }));
         }
-        if drive == Drive::Server {
-            all.retain(|(_, statement)| matches!(statement.kind, Kind::Found | Kind::Fresh));
+        if drive == DriveMode::Server {
+            all.retain(|(_, statement)| {
+                matches!(statement.kind, BlockStatementKind::Found | BlockStatementKind::Fresh)
+            });
         }
-        let mut by_kind = [[None; Kind::ALL.len()]; 2];
+        let mut by_kind = [[None; BlockStatementKind::ALL.len()]; 2];
         for (number, (place, BlocksStatement { kind, .. })) in (0..).zip(&all) {
             by_kind[*place as usize][*kind as usize] = Some(number);
         }
         if blocks.schema == 1 {
-            // The session is at home there.
-            by_kind[Place::First as usize] = by_kind[Place::Own as usize];
+            // Schema 1 is the session's own schema.
+            by_kind[BlockOpSchema::First as usize] = by_kind[BlockOpSchema::Own as usize];
         }
         let (bound, statements): (Vec<_>, Vec<_>) = all
             .into_iter()
             .map(|(place, BlocksStatement { kind, statement, slots })| {
-                (Bound { kind, place, slots }, statement)
+                (BlockStatementBinding { kind, place, slots }, statement)
             })
             .unzip();
         Ok(Self { statements: statements.into(), bound: bound.into(), by_kind, column_bytes, pad_bytes })
     }
 
-    /// The statement that does `kind` at `place`, if the sessions have it.
+    /// The statement for `kind` at `place`; `None` if sessions do not have it.
     #[inline]
-    pub fn id(&self, kind: Kind, place: Place) -> Option<StatementId> {
+    pub fn id(&self, kind: BlockStatementKind, place: BlockOpSchema) -> Option<StatementId> {
         self.by_kind[place as usize][kind as usize].map(StatementId)
     }
 
-    /// What is known of a statement.
-    pub fn bound(&self, statement: StatementId) -> &Bound {
+    /// The purpose and parameters of a statement.
+    pub fn bound(&self, statement: StatementId) -> &BlockStatementBinding {
         &self.bound[statement.index()]
     }
 
-    /// The lookup that is rehearsed, of a key behind those of `blocks`.
-    pub fn rehearsal(&self, blocks: &Blocks) -> Option<(StatementId, i64)> {
-        // No table has so many rows.
-        self.id(Kind::Lookup, Place::Own).map(|lookup| (lookup, blocks.spec.rows as i64 + 1))
+    /// The lookup for the rehearsal, with a key above all keys of `blocks`.
+    pub fn rehearsal(&self, blocks: &BlockSessionConfig) -> Option<(StatementId, i64)> {
+        // No table has this many rows.
+        self.id(BlockStatementKind::Lookup, BlockOpSchema::Own)
+            .map(|lookup| (lookup, blocks.spec.rows as i64 + 1))
     }
 }

@@ -1,22 +1,22 @@
-//! What the counters, the rows and the waits say of what was done.
+//! Checks what counters, row versions and wait events report about the executed work.
 
 use dyno_engine::advice::advice;
 use dyno_engine::{Target, TargetError, TargetErrorKind};
 use dyno_plan::DataSpec;
-use dyno_record::{Advice, Counter, Counters, MarkKind, Reading, Severity, Snapshot};
+use dyno_record::{Advice, Counter, CounterReading, Counters, MarkKind, Severity, Snapshot};
 
-use super::{Work, bad, good};
+use super::{AcknowledgedWork, failed_check, passed};
 
-/// Looks at the counters until they hold what was done, and the pause between two: servers book it a moment later.
+/// The number of attempts until counters contain the work, and the pause between them: servers count with a delay.
 const LOOKS: u32 = 30;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(100);
 
-/// What the counters say of it, and which of them are missing.
+/// Checks the counters against the work, and lists missing counters.
 pub(super) fn counted(
     target: &dyn Target,
     spec: &DataSpec,
     before: &Snapshot,
-    work: Work,
+    work: AcknowledgedWork,
 ) -> Result<Vec<Advice>, TargetError> {
     let mut observer = target.observer(spec)?;
     let wanted = [
@@ -26,7 +26,9 @@ pub(super) fn counted(
     ];
     let moved = |after: &Snapshot, counter: Counter| -> Option<u64> {
         match (before.portable.get(&counter), after.portable.get(&counter)) {
-            (Some(Reading::Value(from)), Some(Reading::Value(to))) => Some(to.saturating_sub(*from)),
+            (Some(CounterReading::Value(from)), Some(CounterReading::Value(to))) => {
+                Some(to.saturating_sub(*from))
+            }
             _ => None,
         }
     };
@@ -43,14 +45,14 @@ pub(super) fn counted(
         .filter_map(|(counter, least)| {
             let (by, name) = (moved(&after, *counter)?, counter.name());
             let words = format!("{by} counted, and at least {least} must be");
-            Some(if by >= *least { good(name, words) } else { bad(name, words) })
+            Some(if by >= *least { passed(name, words) } else { failed_check(name, words) })
         })
         .collect();
     let absent: Vec<String> = Counter::ALL
         .into_iter()
         .filter_map(|counter| match after.portable.get(&counter) {
-            Some(Reading::Absent(why)) => Some(format!("{}: {why}", counter.name())),
-            Some(Reading::Value(_)) => None,
+            Some(CounterReading::Absent(why)) => Some(format!("{}: {why}", counter.name())),
+            Some(CounterReading::Value(_)) => None,
             None => Some(format!("{}: without a reason", counter.name())),
         })
         .collect();
@@ -62,10 +64,10 @@ pub(super) fn counted(
             MarkKind::Setting => "somebody changed a setting of the database",
             MarkKind::Shape => "somebody altered the tables",
         };
-        findings.push(bad("changes", format!("{mark} changed meanwhile: {why}")));
+        findings.push(failed_check("changes", format!("{mark} changed meanwhile: {why}")));
     }
     findings.push(if absent.is_empty() {
-        good("counters", format!("all {} portable counters have a value", Counter::ALL.len()))
+        passed("counters", format!("all {} portable counters have a value", Counter::ALL.len()))
     } else {
         let words = format!("{} of {} are absent: {}", absent.len(), Counter::ALL.len(), absent.join("; "));
         advice("counters", Severity::Note, words, "docs/reference/engines says which are, and why")
@@ -73,27 +75,27 @@ pub(super) fn counted(
     Ok(findings)
 }
 
-/// Whether the rows' own versions agree with what was updated; nothing where an engine tells none.
-pub(super) fn versions(target: &dyn Target, spec: &DataSpec, work: Work) -> Option<Advice> {
+/// Checks that the version numbers in rows agree with the updates; `None` if the engine reports none.
+pub(super) fn versions(target: &dyn Target, spec: &DataSpec, work: AcknowledgedWork) -> Option<Advice> {
     let mut sum = 0u64;
     match target.versions(spec, &mut |row| sum += u64::try_from(row.version).unwrap_or(0)) {
-        Ok(()) if sum == work.rows_updated => Some(good(
+        Ok(()) if sum == work.rows_updated => Some(passed(
             "versions",
             format!("the tables hold {sum} updates of rows, and as many were acknowledged"),
         )),
-        Ok(()) => Some(bad(
+        Ok(()) => Some(failed_check(
             "versions",
             format!("the tables hold {sum} updates of rows, and {} were acknowledged", work.rows_updated),
         )),
         Err(error) if error.kind == TargetErrorKind::Unsupported => None,
-        Err(error) => Some(bad("versions", error.message)),
+        Err(error) => Some(failed_check("versions", error.message)),
     }
 }
 
-/// Whether waits can be sampled.
+/// Checks whether wait events can be sampled.
 pub(super) fn waits(target: &dyn Target) -> Advice {
     match target.sampler().and_then(|mut sampler| sampler.sample(&mut Vec::new(), &mut Vec::new())) {
-        Ok(()) => good("waits", "waits can be sampled".to_owned()),
+        Ok(()) => passed("waits", "waits can be sampled".to_owned()),
         Err(error) => {
             advice("waits", Severity::Note, format!("waits cannot be sampled: {}", error.message), error.hint)
         }

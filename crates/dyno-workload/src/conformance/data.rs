@@ -1,15 +1,15 @@
-//! Data: loaded, known again, counted, and removed.
+//! Checks that data can be loaded, recognized, counted and removed.
 
 use std::collections::BTreeSet;
 
 use dyno_engine::advice::advice;
-use dyno_engine::{Cancel, DataState, LoadOptions, LoadReport, Op, Silent, Target, TargetError};
-use dyno_plan::{Commit, DataSpec, Drive, Redo};
+use dyno_engine::{BlockOp, Cancel, DataState, LoadOptions, LoadReport, Silent, Target, TargetError};
+use dyno_plan::{Commit, DataSpec, DriveMode, Redo};
 use dyno_record::{Advice, Severity};
 
-use super::{OPS, ROWS, Work, bad, failed, good, session};
+use super::{AcknowledgedWork, OPS, ROWS, failed, failed_check, passed, session};
 
-/// Rounds in which rows are inserted and deleted, to see where they go.
+/// Number of rounds of inserts and deletes that show where new rows are placed.
 const ROUNDS: u64 = 5;
 
 pub(crate) fn load(target: &dyn Target, spec: &DataSpec) -> Result<LoadReport, TargetError> {
@@ -28,60 +28,68 @@ pub(crate) fn loaded(target: &dyn Target, spec: &DataSpec) -> Result<Advice, Tar
         .collect();
     let words = format!("{} in {:.1} s", tables.join(", "), report.seconds);
     let all_rows: u64 = report.tables.iter().map(|table| table.rows).sum();
-    Ok(if all_rows == spec.total_rows() { good("load", words) } else { bad("load", words) })
+    Ok(if all_rows == spec.total_rows() { passed("load", words) } else { failed_check("load", words) })
 }
 
 pub(crate) fn recognised(target: &dyn Target, spec: &DataSpec) -> Result<Advice, TargetError> {
     let again = load(target, spec)?.already;
     target.spot_check(spec, 7)?;
     Ok(if again {
-        good("recognise", "the data is known again, and a sample of it is what was loaded".to_owned())
+        passed("recognise", "the data is known again, and a sample of it is what was loaded".to_owned())
     } else {
-        bad("recognise", "a second load did not know the data of the first".to_owned())
+        failed_check("recognise", "a second load did not know the data of the first".to_owned())
     })
 }
 
-/// Whether rows that a session leaves behind are counted, and removed so that the data is what was loaded.
-pub(crate) fn left(target: &dyn Target, spec: &DataSpec, work: &mut Work) -> Result<Advice, TargetError> {
-    let mut session = session(target, spec, Drive::Client, Commit::Wait, Redo::Lite)?;
+/// Checks that rows left behind by a session are counted and removed, so that the data is again what was loaded.
+pub(crate) fn check_leftover_rows(
+    target: &dyn Target,
+    spec: &DataSpec,
+    work: &mut AcknowledgedWork,
+) -> Result<Advice, TargetError> {
+    let mut session = session(target, spec, DriveMode::Client, Commit::Wait, Redo::Lite)?;
     for number in 0..OPS {
-        let op = Op::Insert { key: ROWS + 1 + number, number: OPS + number };
-        let done = session.execute(op).map_err(|error| failed(&error))?;
-        work.note(op, done.rows);
+        let op = BlockOp::Insert { key: ROWS + 1 + number, number: OPS + number };
+        let outcome = session.execute(op).map_err(|error| failed(&error))?;
+        work.note(op, outcome.rows);
     }
     session.close();
-    let counted = target.own_rows(spec)?;
-    let removed = target.sweep_up(spec)?;
-    let after = target.own_rows(spec)?;
+    let counted = target.leftover_rows(spec)?;
+    let removed = target.delete_leftover_rows(spec)?;
+    let after = target.leftover_rows(spec)?;
     target.spot_check(spec, 11)?;
     let words =
         format!("of {OPS} rows left behind {counted} were counted, {removed} removed, {after} stayed");
-    Ok(if (counted, removed, after) == (OPS, OPS, 0) { good("left", words) } else { bad("left", words) })
+    Ok(if (counted, removed, after) == (OPS, OPS, 0) {
+        passed("left", words)
+    } else {
+        failed_check("left", words)
+    })
 }
 
-/// Where rows go that are inserted after others have been deleted: whether each has a block to itself, and whether the
-/// table takes emptied blocks again or grows with each insert. Nothing where a row's key decides its place.
+/// Checks where rows are placed that are inserted after deletes: whether each row has its own block, and whether the table
+/// reuses empty blocks or grows with each insert. `None` if the key decides the place of a row.
 pub(crate) fn growth(
     target: &dyn Target,
     spec: &DataSpec,
-    work: &mut Work,
+    work: &mut AcknowledgedWork,
 ) -> Result<Option<Advice>, TargetError> {
     if target.own_places(spec)?.is_none() {
         return Ok(None);
     }
-    let mut session = session(target, spec, Drive::Client, Commit::Wait, Redo::Lite)?;
+    let mut session = session(target, spec, DriveMode::Client, Commit::Wait, Redo::Lite)?;
     let (mut all, mut shared) = (BTreeSet::new(), 0);
     for round in 0..ROUNDS {
         for number in 0..OPS {
-            let op = Op::Insert { key: ROWS + 1 + number, number: OPS * (2 + round) + number };
+            let op = BlockOp::Insert { key: ROWS + 1 + number, number: OPS * (2 + round) + number };
             work.note(op, session.execute(op).map_err(|error| failed(&error))?.rows);
         }
         let places = target.own_places(spec)?.unwrap_or_default();
-        let own: BTreeSet<String> = places.iter().cloned().collect();
-        shared += places.len() - own.len();
-        all.extend(own);
+        let distinct_places: BTreeSet<String> = places.iter().cloned().collect();
+        shared += places.len() - distinct_places.len();
+        all.extend(distinct_places);
         for number in 0..OPS {
-            let op = Op::Delete { key: ROWS + 1 + number };
+            let op = BlockOp::Delete { key: ROWS + 1 + number };
             work.note(op, session.execute(op).map_err(|error| failed(&error))?.rows);
         }
     }
@@ -89,7 +97,7 @@ pub(crate) fn growth(
     Ok(Some(grown(all.len() as u64, shared as u64)))
 }
 
-/// What it means that rows of all rounds lay in so many `blocks`, and so many of them in one that held another, too.
+/// The finding for rows of all rounds in `blocks` blocks, of which `shared` already held another row.
 fn grown(blocks: u64, shared: u64) -> Advice {
     let rows = OPS * ROUNDS;
     let words = format!(
@@ -103,20 +111,20 @@ fn grown(blocks: u64, shared: u64) -> Advice {
         let words = format!(
             "{words}; emptied blocks are not taken again at once, so the table grows under inserts and deletes"
         );
-        let way_out = "give runs with insert_pct room to grow, and load anew after long ones; on PostgreSQL vacuum makes room";
+        let way_out = "give runs with insert_pct room to grow, and load again after long ones; on PostgreSQL vacuum makes room";
         return advice("growth", Severity::Note, words, way_out);
     }
-    good("growth", format!("{words}; emptied blocks are taken again"))
+    passed("growth", format!("{words}; emptied blocks are taken again"))
 }
 
 pub(crate) fn dropped(target: &dyn Target) -> Advice {
-    let gone = target.drop_all().and_then(|items| Ok((items.len(), target.survey()?)));
-    match gone {
+    let outcome = target.drop_all().and_then(|items| Ok((items.len(), target.survey()?)));
+    match outcome {
         Ok((items, DataState::Empty)) => {
-            good("drop", format!("{items} objects were removed, and nothing is left"))
+            passed("drop", format!("{items} objects were removed, and nothing is left"))
         }
         Ok((items, _)) => {
-            bad("drop", format!("{items} objects were removed, and data of Dyno's is still there"))
+            failed_check("drop", format!("{items} objects were removed, and data of Dyno's is still there"))
         }
         Err(error) => advice("drop", Severity::Fail, error.message, "dyno drop"),
     }

@@ -1,9 +1,9 @@
-//! What every engine must do, done once on a small scale and compared with what must come of it: the tests of each engine, and
-//! `dyno check --deep`.
+//! The conformance suite: executes on a small scale what every engine must support and checks the results. It is used by the
+//! tests of each engine and by `dyno check --deep`.
 //!
-//! It loads two small schemas, runs every operation in both drives and every way of committing, executes statements of all
-//! types alone and in transactions, reads the counters around them, and drops what it made. It needs a target without data of
-//! Dyno's, so that it can never touch data of yours.
+//! It loads two small schemas, runs every operation in both drives and with every commit mode, and executes statements with all
+//! types alone and in transactions. It reads the counters around them and drops what it created. It refuses a target with data
+//! of Dyno, so that it cannot touch existing data.
 
 mod counted;
 pub(crate) mod data;
@@ -16,23 +16,24 @@ use std::sync::Arc;
 use dyno_engine::advice::advice;
 use dyno_engine::data::mix;
 use dyno_engine::{
-    Blocks, DataState, Extra, MonotonicClock, Op, OpError, Target, TargetError, TargetErrorKind,
+    BlockOp, BlockSessionConfig, DataState, Extra, MonotonicClock, OpError, Target, TargetError,
+    TargetErrorKind,
 };
-use dyno_plan::{Bytes, Commit, DataSpec, Drive, Protocol, Redo};
+use dyno_plan::{Bytes, Commit, DataSpec, DriveMode, Redo, StatementProtocol};
 use dyno_record::{Advice, Severity};
 
 use crate::blocks::Operated;
 
-/// Rows of each table: more than one chunk of the look of every engine, and loaded in seconds.
+/// Rows of each table: more than one chunk of any engine's reads, and loaded within seconds.
 pub(crate) const ROWS: u64 = 500;
 
-/// Rows of one operation.
+/// Number of rows that one operation touches.
 pub(crate) const WORK_UNIT: u32 = 16;
 
-/// Operations of each class and drive.
+/// Operations per class and drive.
 pub(crate) const OPS: u64 = 20;
 
-/// What has to be found well of every engine, and of those that are servers.
+/// The findings that must be good on every engine.
 pub const EVERYWHERE: [&str; 10] = [
     "load",
     "recognise",
@@ -45,48 +46,48 @@ pub const EVERYWHERE: [&str; 10] = [
     "logical_reads",
     "drop",
 ];
-/// See [`EVERYWHERE`].
+/// The additional findings that must be good on servers.
 pub const ON_SERVERS: [&str; 5] =
     ["server wait", "transactions in halves", "redo_bytes", "versions", "waits"];
 
-/// What of `findings` is amiss where those of `wanted` have to be well.
-pub fn amiss(findings: &[Advice], wanted: &[&str]) -> Vec<String> {
+/// The failed `findings`, and the `wanted` ones that are missing or not good.
+pub fn failed_checks(findings: &[Advice], wanted: &[&str]) -> Vec<String> {
     let failed = findings.iter().filter(|found| found.severity == Severity::Fail);
     let is_well = |check: &str| findings.iter().any(|f| f.check == check && f.severity == Severity::Ok);
     let not_well = wanted.iter().filter(|check| !is_well(check)).map(|check| format!("{check} is not well"));
     failed.map(|found| format!("{}: {}", found.check, found.found)).chain(not_well).collect()
 }
 
-/// What the sessions did.
+/// Totals of the work that the sessions executed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Work {
+pub(crate) struct AcknowledgedWork {
     rows_read: u64,
     rows_updated: u64,
     commits: u64,
 }
 
-impl Work {
-    fn note(&mut self, op: Op, rows: u64) {
+impl AcknowledgedWork {
+    fn note(&mut self, op: BlockOp, rows: u64) {
         match op {
-            Op::Update { .. } => self.rows_updated += rows,
-            Op::Insert { .. } => {}
-            // A row that is deleted, like one that is read, has to be found.
+            BlockOp::Update { .. } => self.rows_updated += rows,
+            BlockOp::Insert { .. } => {}
+            // A deleted row must be found, like a row that is read.
             _ => self.rows_read += rows,
         }
         self.commits += u64::from(op.writes());
     }
 }
 
-/// The findings in the order in which they were made, for data with blocks of `wish`, with each of these ways to commit, and
-/// statements prepared and by each of these `protocols`.
+/// Runs all checks for data with blocks of `wish`, with each of these commit modes, and with statements prepared and by each of
+/// `protocols`. Returns the findings in the order of execution.
 ///
 /// # Errors
-/// The target holds data of Dyno's, or cannot be looked at; what fails on the way is a finding.
+/// The target contains data of Dyno or cannot be read; later errors are findings.
 pub fn check(
     target: &dyn Target,
     wish: Option<Bytes>,
     commits: &[Commit],
-    protocols: &[Protocol],
+    protocols: &[StatementProtocol],
 ) -> Result<Vec<Advice>, TargetError> {
     require_empty(target, "the deep check")?;
     let spec = spec(target, wish)?;
@@ -96,17 +97,17 @@ pub fn check(
         findings.push(data::recognised(target, &spec)?);
         findings.push(read_only::refused_writes(target)?);
         let before = target.observer(&spec)?.snapshot()?;
-        let mut work = Work::default();
+        let mut work = AcknowledgedWork::default();
         for &commit in commits {
             findings.push(drives::client_drive(target, &spec, commit, &mut work)?);
             findings.extend(drives::server_drive(target, &spec, commit, &mut work)?);
         }
-        for &protocol in [Protocol::Prepared].iter().chain(protocols) {
+        for &protocol in [StatementProtocol::Prepared].iter().chain(protocols) {
             findings.push(statements::values(target, protocol)?);
         }
         findings.extend(statements::transactions(target, &spec, &mut work)?);
         findings.push(statements::broken_off(target, &spec, &mut work)?);
-        findings.push(data::left(target, &spec, &mut work)?);
+        findings.push(data::check_leftover_rows(target, &spec, &mut work)?);
         findings.extend(data::growth(target, &spec, &mut work)?);
         findings.extend(counted::counted(target, &spec, &before, work)?);
         findings.extend(counted::versions(target, &spec, work));
@@ -121,7 +122,7 @@ pub fn check(
     Ok(findings)
 }
 
-/// Fails where `target` holds data of Dyno's; `subject` needs a target without any.
+/// Fails if `target` contains data of Dyno; `subject` names the caller in the message.
 pub(crate) fn require_empty(target: &dyn Target, subject: &str) -> Result<(), TargetError> {
     match target.survey()? {
         DataState::Empty => Ok(()),
@@ -134,7 +135,7 @@ pub(crate) fn require_empty(target: &dyn Target, subject: &str) -> Result<(), Ta
     }
 }
 
-/// The data that is loaded: two schemas, in blocks of `wish` where the engine can choose.
+/// The data to load: two schemas, with blocks of `wish` if the engine lets Dyno choose.
 pub(crate) fn spec(target: &dyn Target, wish: Option<Bytes>) -> Result<DataSpec, TargetError> {
     Ok(DataSpec {
         schemas: 2,
@@ -147,24 +148,24 @@ pub(crate) fn spec(target: &dyn Target, wish: Option<Bytes>) -> Result<DataSpec,
     })
 }
 
-fn good(check: &str, found: String) -> Advice {
-    advice(check, Severity::Ok, found, "")
+fn passed(check: &str, observation: String) -> Advice {
+    advice(check, Severity::Ok, observation, "")
 }
 
-fn bad(check: &str, found: String) -> Advice {
-    advice(check, Severity::Fail, found, "report it with the output of `dyno check --deep --json`")
+fn failed_check(check: &str, observation: String) -> Advice {
+    advice(check, Severity::Fail, observation, "report it with the output of `dyno check --deep --json`")
 }
 
 pub(crate) fn session(
     target: &dyn Target,
     spec: &DataSpec,
-    drive: Drive,
+    drive: DriveMode,
     commit: Commit,
     redo: Redo,
 ) -> Result<Operated, TargetError> {
     let run_stamp =
         u64::from(std::process::id()) ^ commit as u64 ^ ((redo as u64) << 8) ^ ((drive as u64) << 16);
-    let blocks = Blocks {
+    let blocks = BlockSessionConfig {
         schema: 2,
         spec: spec.clone(),
         work_unit: WORK_UNIT,
@@ -182,8 +183,8 @@ pub(crate) fn first_key(number: u64) -> u64 {
     1 + mix(number) % (ROWS - u64::from(WORK_UNIT))
 }
 
-/// What each operation of a class must read, update, insert or delete.
-pub(crate) fn ops(extra: Extra, spec: &DataSpec) -> Vec<(Op, u64)> {
+/// The number of rows that one operation of each class must read, update, insert or delete.
+pub(crate) fn ops(extra: Extra, spec: &DataSpec) -> Vec<(BlockOp, u64)> {
     let unit = u64::from(WORK_UNIT);
     (0..OPS)
         .flat_map(|number| {
@@ -191,13 +192,13 @@ pub(crate) fn ops(extra: Extra, spec: &DataSpec) -> Vec<(Op, u64)> {
             let value = 1 + number % spec.groups();
             let key = ROWS + 1 + number;
             let common = [
-                (Op::Select { first }, unit),
-                (Op::Lookup { key: first }, 1),
-                (Op::Scan, ROWS),
-                (Op::Update { first, number }, unit),
+                (BlockOp::Select { first }, unit),
+                (BlockOp::Lookup { key: first }, 1),
+                (BlockOp::Scan, ROWS),
+                (BlockOp::Update { first, number }, unit),
             ];
-            let secondary = extra.secondary.then(|| (Op::Secondary { value }, spec.group_rows(value)));
-            let churn = [(Op::Insert { key, number }, 1), (Op::Delete { key }, 1)];
+            let secondary = extra.secondary.then(|| (BlockOp::Secondary { value }, spec.group_rows(value)));
+            let churn = [(BlockOp::Insert { key, number }, 1), (BlockOp::Delete { key }, 1)];
             common
                 .into_iter()
                 .chain(secondary)

@@ -1,15 +1,15 @@
-//! Whether read-only sessions read, and cannot write.
+//! Checks that read-only sessions can read and cannot write.
 
 use std::sync::Arc;
 
 use dyno_engine::{
-    Answer, Isolation, MonotonicClock, Request, Session, SessionSetup, Statement, StatementId, Target,
-    TargetError, TargetErrorKind,
+    Isolation, MonotonicClock, ResultKind, Session, SessionRequest, SessionSetup, Statement, StatementId,
+    Target, TargetError, TargetErrorKind,
 };
-use dyno_plan::{Commit, Connect, Protocol};
+use dyno_plan::{Commit, Connect, StatementProtocol};
 use dyno_record::{Advice, Severity};
 
-use super::{advice, bad, failed, good};
+use super::{advice, failed, failed_check, passed};
 
 const CHECK: &str = "read-only sessions";
 const ONLY: StatementId = StatementId(0);
@@ -21,8 +21,12 @@ pub(crate) fn refused_writes(target: &dyn Target) -> Result<Advice, TargetError>
         return Ok(advice(CHECK, Severity::Note, finding, ""));
     }
     let rows = format!("{}rows_1", target.dialect().prefix);
-    let read =
-        Statement::read("read", format!("SELECT custid FROM {rows} WHERE custid <= 7"), &[], Answer::Rows);
+    let read = Statement::read(
+        "read",
+        format!("SELECT custid FROM {rows} WHERE custid <= 7"),
+        &[],
+        ResultKind::Rows,
+    );
     let delete = Statement::write("delete", format!("DELETE FROM {rows} WHERE custid = -1"), &[]);
     for connect in [Connect::Session, Connect::Transaction] {
         for (statement, is_write) in [(&read, false), (&delete, true)] {
@@ -34,11 +38,11 @@ pub(crate) fn refused_writes(target: &dyn Target) -> Result<Advice, TargetError>
                 Ok(session) => attempt(session, is_write)?,
             };
             if let Some(wrong) = outcome {
-                return Ok(bad(CHECK, format!("{wrong} (connect = \"{}\")", connect.name())));
+                return Ok(failed_check(CHECK, format!("{wrong} (connect = \"{}\")", connect.name())));
             }
         }
     }
-    Ok(good(CHECK, "read-only sessions read, and the database refused their writes".to_owned()))
+    Ok(passed(CHECK, "read-only sessions read, and the database refused their writes".to_owned()))
 }
 
 fn open(
@@ -51,7 +55,7 @@ fn open(
         statements: [statement.clone()].into(),
         rehearsal: None,
         commit: Commit::Wait,
-        protocol: Protocol::Prepared,
+        protocol: StatementProtocol::Prepared,
         connect,
         blocks: None,
         bulk: None,
@@ -65,7 +69,7 @@ fn tells_way_out(message: &str) -> bool {
     message.contains("writes = true")
 }
 
-/// What went wrong with the only statement of `session` on its first connection and on a new one, if anything did.
+/// Executes the only statement of `session` on its first and on a new connection; returns the problem, if there is one.
 fn attempt(mut session: Box<dyn Session>, is_write: bool) -> Result<Option<String>, TargetError> {
     for is_new_connection in [false, true] {
         if is_new_connection {
@@ -75,7 +79,7 @@ fn attempt(mut session: Box<dyn Session>, is_write: bool) -> Result<Option<Strin
         for is_in_transaction in [false, true] {
             let mut act = || {
                 if is_in_transaction {
-                    session.ask(Request::Begin(Isolation::Platform))?;
+                    session.ask(SessionRequest::Begin(Isolation::Platform))?;
                 }
                 session.execute(ONLY, &[])
             };
@@ -85,7 +89,7 @@ fn attempt(mut session: Box<dyn Session>, is_write: bool) -> Result<Option<Strin
                 other => return Ok(Some(format!("is_write is {is_write}, and it gave {other:?}"))),
             }
             if is_in_transaction {
-                session.ask(Request::Rollback).map_err(|error| failed(&error))?;
+                session.ask(SessionRequest::Rollback).map_err(|error| failed(&error))?;
             }
         }
     }

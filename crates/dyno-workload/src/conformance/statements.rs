@@ -1,15 +1,16 @@
-//! Statements of any kind, with values of all types: alone, in transactions, and on a connection that is broken off.
+//! Checks statements with values of all types: alone, in transactions, and on an interrupted connection.
 
 use std::sync::Arc;
 
 use dyno_engine::{
-    Answer, Dialect, Done, ErrorClass, Isolation, MonotonicClock, Op, OpError, Place, Request, Session,
-    SessionSetup, Statement, StatementId, Target, TargetError, Type, Value,
+    BlockOp, BlockOpSchema, Dialect, ErrorClass, Isolation, MonotonicClock, OpError, RequestCompletion,
+    ResultKind, Session, SessionRequest, SessionSetup, Statement, StatementId, Target, TargetError, Type,
+    Value,
 };
-use dyno_plan::{Commit, DataSpec, Drive, Protocol, Redo};
+use dyno_plan::{Commit, DataSpec, DriveMode, Redo, StatementProtocol};
 use dyno_record::Advice;
 
-use super::{ROWS, WORK_UNIT, Work, bad, failed, good, session};
+use super::{AcknowledgedWork, ROWS, WORK_UNIT, failed, failed_check, passed, session};
 use crate::blocks::Operated;
 
 const TYPES: [Type; 5] = [Type::Int, Type::Real, Type::Text, Type::Bytes, Type::Literal];
@@ -25,22 +26,26 @@ const COLUMNS: StatementId = StatementId(6);
 const ORDERED: StatementId = StatementId(7);
 const NONE: StatementId = StatementId(8);
 
-/// How a session is asked.
+/// How a request is sent to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// In one call.
+enum RequestMode {
+    /// In one call that waits.
     Whole,
-    /// In its two halves.
+    /// In two calls: send and receive.
     Halves,
 }
 
-impl Way {
-    /// Those of `session`.
+impl RequestMode {
+    /// The ways that `session` supports.
     fn of(session: &mut dyn Session) -> &'static [Self] {
         if session.duplex().is_some() { &[Self::Whole, Self::Halves] } else { &[Self::Whole] }
     }
 
-    fn ask(self, session: &mut dyn Session, request: Request<'_>) -> Result<Done, Box<OpError>> {
+    fn ask(
+        self,
+        session: &mut dyn Session,
+        request: SessionRequest<'_>,
+    ) -> Result<RequestCompletion, Box<OpError>> {
         let halves = match self {
             Self::Whole => None,
             Self::Halves => session.duplex(),
@@ -70,20 +75,25 @@ fn statements(Dialect { mark, from_nothing, bytes_length, prefix, .. }: Dialect)
     let columns = format!("SELECT {int} - 10, 'naïve', NULL{from_nothing}");
     let ordered = format!("{range} ORDER BY custid");
     vec![
-        Statement::read("fit", fit, &TYPES, Answer::Number),
-        Statement::read("nulls", nulls, &TYPES, Answer::Number),
-        Statement::read("length", length, &[Type::Text], Answer::Number),
-        Statement::read("range", range, &[Type::Int; 2], Answer::Rows),
-        Statement::read("below", format!("SELECT {int} - 10{from_nothing}"), &[Type::Int], Answer::Number),
-        Statement::read("odd", format!("SELECT 'seven'{from_nothing}"), &[], Answer::Number),
-        Statement::read("columns", columns, &[Type::Int], Answer::Columns),
-        Statement::read("ordered", ordered, &[Type::Int; 2], Answer::Columns),
+        Statement::read("fit", fit, &TYPES, ResultKind::Number),
+        Statement::read("nulls", nulls, &TYPES, ResultKind::Number),
+        Statement::read("length", length, &[Type::Text], ResultKind::Number),
+        Statement::read("range", range, &[Type::Int; 2], ResultKind::Rows),
+        Statement::read(
+            "below",
+            format!("SELECT {int} - 10{from_nothing}"),
+            &[Type::Int],
+            ResultKind::Number,
+        ),
+        Statement::read("odd", format!("SELECT 'seven'{from_nothing}"), &[], ResultKind::Number),
+        Statement::read("columns", columns, &[Type::Int], ResultKind::Columns),
+        Statement::read("ordered", ordered, &[Type::Int; 2], ResultKind::Columns),
     ]
 }
 
-/// Whether values of every type, NULL and texts of any length arrive as they are by `protocol`, and values that do not fit are
-/// refused.
-pub(crate) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, TargetError> {
+/// Checks that values of every type, NULL and texts of any length arrive unchanged by `protocol`, and that values that do not
+/// fit are refused.
+pub(crate) fn values(target: &dyn Target, protocol: StatementProtocol) -> Result<Advice, TargetError> {
     let mut session = target.session(&SessionSetup {
         number: 0,
         statements: statements(target.dialect()).into(),
@@ -108,11 +118,12 @@ pub(crate) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, 
     let other =
         [Value::Int(i64::MIN), Value::Real(-0.5), Value::Text(b""), Value::Bytes(&[]), Value::Text(b"1")];
     let long = "x".repeat(3_000);
-    // Twice: what is written over the first time is written over again.
-    for &way in Way::of(session.as_mut()).repeat(2).iter() {
+    // Twice: the second execution overwrites the values of the first.
+    for &way in RequestMode::of(session.as_mut()).repeat(2).iter() {
         let mut is = |id, values: &[Value<'_>], wanted| -> Result<(), TargetError> {
-            let got =
-                way.ask(session.as_mut(), Request::Execute(id, values)).map_err(|error| failed(&error))?;
+            let got = way
+                .ask(session.as_mut(), SessionRequest::Execute(id, values))
+                .map_err(|error| failed(&error))?;
             count += 1;
             if got.rows != wanted {
                 wrong.push(format!("{values:?} gave {} and not {wanted}", got.rows));
@@ -123,7 +134,7 @@ pub(crate) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, 
         is(FIT, &other, 0)?;
         is(FIT, &[Value::Null; 5], 0)?;
         is(FIT, &fit, 1)?;
-        // Numbers where the database decides on the type, between texts of as many bytes as they have.
+        // Numbers for which the database decides the type, between texts with the same number of bytes.
         for number in [Value::Real(12.5), Value::Text(b"12.50000"), Value::Real(12.5), Value::Int(12)] {
             let fits = u64::from(number != Value::Int(12));
             is(FIT, &[fit[0], fit[1], fit[2], fit[3], number], fits)?;
@@ -134,7 +145,7 @@ pub(crate) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, 
         for length in [3, 3, 1, 250, 3_000, 7] {
             is(LENGTH, &[Value::Text(&long.as_bytes()[..length])], length as u64)?;
         }
-        // Nothing in it ends it, and no sign of it is taken for two.
+        // Characters in the text must not end it or act as escapes.
         for text in ["it's", "'; --", "a\\", "\\'", "line\nline", "?$1:x"] {
             is(LENGTH, &[Value::Text(text.as_bytes())], text.len() as u64)?;
         }
@@ -153,7 +164,7 @@ pub(crate) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, 
             (NONE, &[]),
         ];
         for (id, values) in misfits {
-            match way.ask(session.as_mut(), Request::Execute(id, values)) {
+            match way.ask(session.as_mut(), SessionRequest::Execute(id, values)) {
                 Err(error) if error.class == ErrorClass::Fatal => {}
                 other => wrong.push(format!("{values:?} for statement {} gave {other:?}", id.0)),
             }
@@ -161,17 +172,17 @@ pub(crate) fn values(target: &dyn Target, protocol: Protocol) -> Result<Advice, 
     }
     session.close();
     let name = match protocol {
-        Protocol::Prepared => "values".to_owned(),
-        Protocol::Extended | Protocol::Simple => format!("values {}", protocol.name()),
+        StatementProtocol::Prepared => "values".to_owned(),
+        StatementProtocol::Extended | StatementProtocol::Simple => format!("values {}", protocol.name()),
     };
     Ok(match wrong.first() {
-        Some(first) => bad(&name, format!("{} executions went wrong: {first}", wrong.len())),
-        None => good(&name, format!("{count} executions with values of every type gave what they should")),
+        Some(first) => failed_check(&name, format!("{} executions went wrong: {first}", wrong.len())),
+        None => passed(&name, format!("{count} executions with values of every type gave what they should")),
     })
 }
 
-/// What is wrong with the columns of last rows.
-fn columns(session: &mut dyn Session, way: Way) -> Result<Option<String>, TargetError> {
+/// The problem with the columns of last rows; `None` if there is none.
+fn columns(session: &mut dyn Session, way: RequestMode) -> Result<Option<String>, TargetError> {
     type Case<'a> = (StatementId, &'a [Value<'a>], u64, &'a [Value<'a>]);
     let cases: [Case<'_>; 3] = [
         (COLUMNS, &[Value::Int(7)], 1, &[Value::Int(-3), Value::Text("naïve".as_bytes()), Value::Null]),
@@ -179,17 +190,18 @@ fn columns(session: &mut dyn Session, way: Way) -> Result<Option<String>, Target
         (ORDERED, &[Value::Int(40), Value::Int(11)], 0, &[]),
     ];
     for (id, values, rows, expected) in cases {
-        let done = way.ask(session, Request::Execute(id, values)).map_err(|error| failed(&error))?;
-        let told: Vec<Value<'_>> = (0..).map_while(|column| session.answered(column)).collect();
-        if (done.rows, &told[..]) != (rows, expected) {
-            return Ok(Some(format!("{values:?} gave {} rows, the last with {told:?}", done.rows)));
+        let outcome =
+            way.ask(session, SessionRequest::Execute(id, values)).map_err(|error| failed(&error))?;
+        let last_row: Vec<Value<'_>> = (0..).map_while(|column| session.answered(column)).collect();
+        if (outcome.rows, &last_row[..]) != (rows, expected) {
+            return Ok(Some(format!("{values:?} gave {} rows, the last with {last_row:?}", outcome.rows)));
         }
     }
     Ok(None)
 }
 
-/// A session that updates one range, and another one that looks at it.
-struct Pair {
+/// A session that updates a range of rows, and another that reads it.
+struct SessionPair {
     writer: Operated,
     reader: Operated,
     number: u64,
@@ -197,39 +209,40 @@ struct Pair {
 
 const FIRST: u64 = 1 + ROWS / 2;
 
-impl Pair {
+impl SessionPair {
     fn open(target: &dyn Target, spec: &DataSpec) -> Result<Self, TargetError> {
-        let open = || session(target, spec, Drive::Client, Commit::Wait, Redo::Lite);
+        let open = || session(target, spec, DriveMode::Client, Commit::Wait, Redo::Lite);
         Ok(Self { writer: open()?, reader: open()?, number: 1_000 })
     }
 
-    /// Updates the range, within whatever transaction there is.
-    fn update(&mut self, way: Way) -> Result<u64, Box<OpError>> {
+    /// Updates the range, within the current transaction.
+    fn update(&mut self, way: RequestMode) -> Result<u64, Box<OpError>> {
         self.number += 1;
-        let op = Op::Update { first: FIRST, number: self.number };
+        let op = BlockOp::Update { first: FIRST, number: self.number };
         let Operated { session, operator, .. } = &mut self.writer;
-        let done = operator.request(op, Place::Own, |request| way.ask(session.as_mut(), request))?;
-        operator.acknowledged(op, Place::Own);
-        Ok(done.rows)
+        let outcome =
+            operator.request(op, BlockOpSchema::Own, |request| way.ask(session.as_mut(), request))?;
+        operator.acknowledged(op, BlockOpSchema::Own);
+        Ok(outcome.rows)
     }
 
-    /// Rows that the other session finds as the last update has left them. Both are of one session number, so it looks for what
-    /// this one has written.
-    fn seen(&mut self) -> Result<u64, Box<OpError>> {
-        let seen = self.writer.operator.verify_last_update(self.reader.session.as_mut())?;
-        Ok(seen.map_or(0, |(_, fresh)| fresh))
+    /// Rows that the other session finds with the values of the last update. Both have the same session number, so it looks for
+    /// values of this one.
+    fn visible_rows(&mut self) -> Result<u64, Box<OpError>> {
+        let counts = self.writer.operator.verify_last_update(self.reader.session.as_mut())?;
+        Ok(counts.map_or(0, |(_, fresh)| fresh))
     }
 }
 
-/// Whether transactions do all of it, or nothing.
+/// Checks that transactions take effect completely or not at all.
 pub(crate) fn transactions(
     target: &dyn Target,
     spec: &DataSpec,
-    work: &mut Work,
+    work: &mut AcknowledgedWork,
 ) -> Result<Vec<Advice>, TargetError> {
     let unit = u64::from(WORK_UNIT);
-    let mut pair = Pair::open(target, spec)?;
-    let ways = Way::of(pair.writer.session.as_mut());
+    let mut pair = SessionPair::open(target, spec)?;
+    let ways = RequestMode::of(pair.writer.session.as_mut());
     let mut findings = Vec::new();
     for &way in ways {
         let mut wrong = Vec::new();
@@ -239,36 +252,37 @@ pub(crate) fn transactions(
             }
         };
         let mut act = || -> Result<(), Box<OpError>> {
-            let ask = |pair: &mut Pair, request| way.ask(pair.writer.session.as_mut(), request).map(|_| ());
+            let ask =
+                |pair: &mut SessionPair, request| way.ask(pair.writer.session.as_mut(), request).map(|_| ());
             for isolation in [Isolation::Platform, Isolation::ReadCommitted, Isolation::Serializable] {
-                ask(&mut pair, Request::Begin(isolation))?;
+                ask(&mut pair, SessionRequest::Begin(isolation))?;
                 is("an update that is taken back", pair.update(way)?, unit);
-                ask(&mut pair, Request::Rollback)?;
-                is("what was taken back", pair.seen()?, 0);
-                ask(&mut pair, Request::Begin(isolation))?;
+                ask(&mut pair, SessionRequest::Rollback)?;
+                is("what was taken back", pair.visible_rows()?, 0);
+                ask(&mut pair, SessionRequest::Begin(isolation))?;
                 for _ in 0..3 {
                     is("an update in a transaction", pair.update(way)?, unit);
                 }
-                ask(&mut pair, Request::Commit)?;
-                is("what was committed", pair.seen()?, unit);
+                ask(&mut pair, SessionRequest::Commit)?;
+                is("what was committed", pair.visible_rows()?, unit);
                 work.rows_updated += 3 * unit;
                 work.commits += 1;
                 work.rows_read += 2 * unit;
             }
-            // There is none to take back.
-            ask(&mut pair, Request::Rollback)?;
+            // There is no transaction to roll back.
+            ask(&mut pair, SessionRequest::Rollback)?;
             is("an update alone", pair.update(way)?, unit);
-            is("what was updated alone", pair.seen()?, unit);
+            is("what was updated alone", pair.visible_rows()?, unit);
             work.rows_updated += unit;
             work.commits += 1;
             Ok(())
         };
         let outcome = act();
         outcome.map_err(|error| failed(&error))?;
-        let name = if way == Way::Whole { "transactions" } else { "transactions in halves" };
+        let name = if way == RequestMode::Whole { "transactions" } else { "transactions in halves" };
         findings.push(match wrong.first() {
-            Some(first) => bad(name, format!("{} things went wrong: {first}", wrong.len())),
-            None => good(name, "what was committed is there, and what was taken back is not".to_owned()),
+            Some(first) => failed_check(name, format!("{} things went wrong: {first}", wrong.len())),
+            None => passed(name, "what was committed is there, and what was taken back is not".to_owned()),
         });
     }
     pair.writer.close();
@@ -276,33 +290,33 @@ pub(crate) fn transactions(
     Ok(findings)
 }
 
-/// Whether a session that is broken off says so, comes back, and has left nothing of its transaction.
+/// Checks that an interrupted session reports it, reconnects, and left nothing of its transaction behind.
 pub(crate) fn broken_off(
     target: &dyn Target,
     spec: &DataSpec,
-    work: &mut Work,
+    work: &mut AcknowledgedWork,
 ) -> Result<Advice, TargetError> {
     let unit = u64::from(WORK_UNIT);
-    let mut pair = Pair::open(target, spec)?;
+    let mut pair = SessionPair::open(target, spec)?;
     let mut begin = || -> Result<(), Box<OpError>> {
-        pair.writer.session.ask(Request::Begin(Isolation::Platform))?;
-        pair.update(Way::Whole).map(|_| ())
+        pair.writer.session.ask(SessionRequest::Begin(Isolation::Platform))?;
+        pair.update(RequestMode::Whole).map(|_| ())
     };
     begin().map_err(|error| failed(&error))?;
     pair.writer.session.interrupter().interrupt();
-    let told = pair.update(Way::Whole);
+    let update_result = pair.update(RequestMode::Whole);
     pair.writer.session.reconnect()?;
     let mut wrong = Vec::new();
-    match told {
+    match update_result {
         Err(error) if error.class == ErrorClass::Connection => {}
         other => wrong.push(format!("an update after it was broken off gave {other:?}")),
     }
     let mut after = || -> Result<(), Box<OpError>> {
-        match pair.seen()? {
+        match pair.visible_rows()? {
             0 => {}
             rows => wrong.push(format!("{rows} rows of a transaction that was broken off are there")),
         }
-        match (pair.update(Way::Whole)?, pair.seen()?) {
+        match (pair.update(RequestMode::Whole)?, pair.visible_rows()?) {
             (rows, seen) if (rows, seen) == (unit, unit) => {}
             other => wrong.push(format!("an update on the new connection gave {other:?}")),
         }
@@ -314,7 +328,7 @@ pub(crate) fn broken_off(
     pair.writer.close();
     pair.reader.close();
     Ok(match wrong.into_iter().next() {
-        Some(wrong) => bad("broken off", wrong),
-        None => good("broken off", "a session that was broken off says so, and comes back".to_owned()),
+        Some(wrong) => failed_check("broken off", wrong),
+        None => passed("broken off", "a session that was broken off says so, and comes back".to_owned()),
     })
 }

@@ -1,53 +1,53 @@
-//! Which row is inserted or deleted next.
+//! Chooses the row of the next insert or delete.
 //!
-//! Every session has keys of its own above the loaded ones, so no range that others read or update ever gains or loses a
-//! row, and no two sessions meet at a key. A session deletes its oldest row. It has at most [`ROWS_MAX`] rows at a time:
-//! where it has none, a delete becomes an insert, and where it has them all, an insert becomes a delete; so tables keep
-//! their size within sessions × [`ROWS_MAX`] rows.
+//! Every session inserts keys of its own, above the loaded ones. Ranges that others read or update therefore never gain or lose
+//! a row, and two sessions never use the same key. A session deletes its oldest row and has at most [`ROWS_MAX`] rows. Without
+//! rows, a delete becomes an insert; with the maximum, an insert becomes a delete. Table sizes therefore stay within
+//! sessions × [`ROWS_MAX`] rows.
 
-use dyno_engine::Op;
+use dyno_engine::BlockOp;
 use dyno_engine::data::OWN_ROWS as ROWS_MAX;
 
-/// One session's own rows.
+/// The rows that one session inserted.
 #[derive(Debug, Clone)]
 pub(super) struct Churn {
-    /// The last key that is not this session's.
+    /// The last key before this session's keys.
     base: u64,
     inserted: u64,
     deleted: u64,
 }
 
 impl Churn {
-    /// The rows of the session with this place (from 0) among those of its schema, behind `rows` loaded ones.
+    /// The rows of the session with this index (from 0) in its schema, above `rows` loaded ones.
     pub(super) fn new(rows: u64, place: u32) -> Self {
         Self { base: rows + u64::from(place) * ROWS_MAX, inserted: 0, deleted: 0 }
     }
 
-    /// The next operation, an insert if `insert` and if that can be; `number` makes its values unique.
+    /// The next operation: an insert if `insert` is true and possible, otherwise a delete. `number` makes its values unique.
     #[inline]
-    pub(super) fn next(&mut self, insert: bool, number: u64) -> Op {
+    pub(super) fn next(&mut self, insert: bool, number: u64) -> BlockOp {
         let live = self.inserted - self.deleted;
         let insert = (insert || live == 0) && live < ROWS_MAX;
         let turn = if insert { &mut self.inserted } else { &mut self.deleted };
-        // The keys are used in turn: a key is free again long before it comes round.
+        // Keys are used cyclically: a key is free long before it is used again.
         let key = self.base + *turn % ROWS_MAX + 1;
         *turn += 1;
-        if insert { Op::Insert { key, number } } else { Op::Delete { key } }
+        if insert { BlockOp::Insert { key, number } } else { BlockOp::Delete { key } }
     }
 
-    /// Takes the last operation back: it has not been done.
-    pub(super) fn undo(&mut self, op: Op) {
+    /// Undoes the last operation, which was not executed.
+    pub(super) fn undo(&mut self, op: BlockOp) {
         match op {
-            Op::Insert { .. } => self.inserted -= 1,
-            Op::Delete { .. } => self.deleted -= 1,
+            BlockOp::Insert { .. } => self.inserted -= 1,
+            BlockOp::Delete { .. } => self.deleted -= 1,
             _ => {}
         }
     }
 
-    /// Of the last operations, `ops`, nobody knows which have been done. So every row that may be there counts as there, and is
-    /// deleted in its turn, before its key is used again: an insert counts as done, and a delete is done again.
-    pub(super) fn doubt(&mut self, ops: &[Op]) {
-        self.deleted -= ops.iter().filter(|op| matches!(op, Op::Delete { .. })).count() as u64;
+    /// Handles `ops`, the last operations, whose outcome is unknown. Every row that may exist counts as existing and is deleted
+    /// before its key is used again: an insert counts as done, and a delete is repeated.
+    pub(super) fn mark_in_doubt(&mut self, ops: &[BlockOp]) {
+        self.deleted -= ops.iter().filter(|op| matches!(op, BlockOp::Delete { .. })).count() as u64;
     }
 }
 
@@ -64,8 +64,8 @@ mod tests {
             draws in prop::collection::vec((any::<bool>(), 0u8..20), 0..5_000), place in 0u32..1_000,
         ) {
             let mut churn = Churn::new(100, place);
-            let mut there = VecDeque::new();
-            let own = 101 + u64::from(place) * ROWS_MAX..=100 + (u64::from(place) + 1) * ROWS_MAX;
+            let mut live_keys = VecDeque::new();
+            let key_range = 101 + u64::from(place) * ROWS_MAX..=100 + (u64::from(place) + 1) * ROWS_MAX;
             for (number, (insert, fate)) in draws.into_iter().enumerate() {
                 let op = churn.next(insert, number as u64);
                 if fate == 0 {
@@ -73,14 +73,14 @@ mod tests {
                     continue;
                 }
                 match op {
-                    Op::Insert { key, .. } => {
-                        prop_assert!(own.contains(&key) && !there.contains(&key));
-                        there.push_back(key);
+                    BlockOp::Insert { key, .. } => {
+                        prop_assert!(key_range.contains(&key) && !live_keys.contains(&key));
+                        live_keys.push_back(key);
                     }
-                    Op::Delete { key } => prop_assert_eq!(there.pop_front(), Some(key)),
+                    BlockOp::Delete { key } => prop_assert_eq!(live_keys.pop_front(), Some(key)),
                     other => prop_assert!(false, "{other:?}"),
                 }
-                prop_assert!(there.len() as u64 <= ROWS_MAX);
+                prop_assert!(live_keys.len() as u64 <= ROWS_MAX);
             }
         }
 
@@ -89,21 +89,21 @@ mod tests {
             slices in prop::collection::vec((1usize..3_000, 0usize..3_000, any::<bool>(), 1u64..10), 1..30),
         ) {
             let mut churn = Churn::new(100, 0);
-            let mut there = BTreeSet::new();
+            let mut live_keys = BTreeSet::new();
             for (seed, (length, done, fails, deletes)) in slices.into_iter().enumerate() {
-                let ops: Vec<Op> = (0..length)
+                let ops: Vec<BlockOp> = (0..length)
                     .map(|i| churn.next(mix(seed as u64 ^ i as u64) % 10 >= deletes, i as u64))
                     .collect();
-                let done = if fails { done.min(length) } else { length };
-                for op in &ops[..done] {
+                let completed = if fails { done.min(length) } else { length };
+                for op in &ops[..completed] {
                     match *op {
-                        Op::Insert { key, .. } => prop_assert!(there.insert(key), "{key} is there"),
-                        Op::Delete { key } => { there.remove(&key); }
+                        BlockOp::Insert { key, .. } => prop_assert!(live_keys.insert(key), "{key} is there"),
+                        BlockOp::Delete { key } => { live_keys.remove(&key); }
                         other => prop_assert!(false, "{other:?}"),
                     }
                 }
                 if fails {
-                    churn.doubt(&ops);
+                    churn.mark_in_doubt(&ops);
                 }
             }
         }

@@ -1,42 +1,41 @@
-//! Which operation comes next: an independent seeded draw for each one.
+//! Chooses the next operation of a session by an independent random draw with a seed.
 //!
-//! Every operation draws its class and its keys anew, so shares hold over any stretch of a run and any percentage can
-//! be had; the same seed and session give the same operations, on either drive.
+//! Each operation draws its class and keys independently, so shares hold in any part of a run and any percentage is possible.
+//! Equal seeds and session numbers give equal operations on either drive.
 
 mod churn;
 mod space;
 mod zipf;
 
 use dyno_engine::data::mix;
-use dyno_engine::{Op, Place};
-use dyno_plan::{Bytes, DataSpec, Workload};
+use dyno_engine::{BlockOp, BlockOpSchema};
+use dyno_plan::{Bytes, DataSpec, WorkloadSettings};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use churn::Churn;
-use space::Space;
+use space::KeySpace;
 
 pub(crate) use space::uniform;
 
 pub use zipf::Zipf;
 
-/// 2^32, the scale of [`Draw`]'s thresholds.
+/// 2^32, the scale of the thresholds in [`OperationGenerator`].
 const WHOLE: u64 = 1 << 32;
 
-/// An operation with all that was drawn for it.
+/// An operation with all its drawn values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Task {
-    /// The operation.
-    pub op: Op,
-    /// Where it goes.
-    pub place: Place,
-    /// Whether it starts in the hot spot because its turn has come.
+pub struct DrawnOperation {
+    pub op: BlockOp,
+    /// The schema that it uses.
+    pub place: BlockOpSchema,
+    /// Whether it starts in the hot spot because it is the n-th operation.
     pub hot: bool,
 }
 
-/// Draws one session's operations.
+/// Draws the operations of one session.
 #[derive(Debug, Clone)]
-pub struct Draw {
+pub struct OperationGenerator {
     rng: Xoshiro256PlusPlus,
     update_below: u64,
     insert_below: u64,
@@ -45,33 +44,33 @@ pub struct Draw {
     lookup_below: u64,
     secondary_below: u64,
     /// First keys of ranges, keys, and values of the secondary key.
-    starts: Space,
-    rows: Space,
-    groups: Space,
-    /// Keys before the hot spot, and keys in it.
+    starts: KeySpace,
+    rows: KeySpace,
+    groups: KeySpace,
+    /// Number of keys before the hot spot, and in it.
     hot_spot: (u64, u64),
-    hot_spot_turn: Turn,
-    hot_schema_turn: Turn,
+    hot_spot_turn: TurnCounter,
+    hot_schema_turn: TurnCounter,
     churn: Churn,
-    /// Operations that write new values, so far.
+    /// Number of operations so far that write new values.
     written: u64,
 }
 
-/// Whose turn comes every n-th time.
+/// Selects every n-th operation of a session.
 #[derive(Debug, Clone, Copy)]
-struct Turn {
+struct TurnCounter {
     every: u32,
     left: u32,
 }
 
-impl Turn {
-    /// Every `every`-th time, 0 for never; sessions do not have their turns at the same time.
+impl TurnCounter {
+    /// Selects every `every`-th operation, 0 for none; sessions start at different positions.
     fn new(every: u32, number: u32) -> Self {
         Self { every, left: if every == 0 { 0 } else { number % every + 1 } }
     }
 
     #[inline]
-    fn comes(&mut self) -> bool {
+    fn is_due(&mut self) -> bool {
         if self.every == 0 {
             return false;
         }
@@ -84,14 +83,14 @@ impl Turn {
     }
 }
 
-impl Draw {
-    /// The draws of session `number` (from 0 over all schemas), the `place`-th (from 0) of its schema.
-    pub fn new(workload: &Workload, spec: &DataSpec, number: u32, place: u32) -> Self {
+impl OperationGenerator {
+    /// The draws of session `number` (from 0 over all schemas), which has the index `place` (from 0) in its schema.
+    pub fn new(workload: &WorkloadSettings, spec: &DataSpec, number: u32, place: u32) -> Self {
         let share = |pct: u32| u64::from(pct) * WHOLE / 100;
         let update_below = share(workload.update_pct);
         let insert_below = update_below + share(workload.churn_pct());
         let delete_below = insert_below + share(workload.churn_pct());
-        // Shares of scans and lookups are of the reads, hence of what writes leave.
+        // Shares of scans and lookups are shares of the reads, that is, of what writes leave.
         let of_reads = |pct: u32| (WHOLE - delete_below) * u64::from(pct) / 100;
         let scan_below = delete_below + of_reads(workload.scan_pct);
         let lookup_below = scan_below + of_reads(workload.lookup_pct);
@@ -104,82 +103,82 @@ impl Draw {
             scan_below,
             lookup_below,
             secondary_below: lookup_below + of_reads(workload.secondary_pct),
-            starts: Space::new(starts, workload, spec.seed),
-            rows: Space::new(spec.rows, workload, spec.seed),
-            groups: Space::new(spec.groups(), workload, spec.seed),
+            starts: KeySpace::new(starts, workload, spec.seed),
+            rows: KeySpace::new(spec.rows, workload, spec.seed),
+            groups: KeySpace::new(spec.groups(), workload, spec.seed),
             hot_spot: workload.hot_spot(Bytes(spec.block_size)).unwrap_or_default(),
-            hot_spot_turn: Turn::new(workload.hot_spot_every, number),
-            hot_schema_turn: Turn::new(workload.hot_schema_every, number),
+            hot_spot_turn: TurnCounter::new(workload.hot_spot_every, number),
+            hot_schema_turn: TurnCounter::new(workload.hot_schema_every, number),
             churn: Churn::new(spec.rows, place),
             written: 0,
         }
     }
 
-    /// The next operation.
+    /// Draws the next operation with its schema.
     #[inline]
-    pub fn next_task(&mut self) -> Task {
-        // Two draws in one: the upper half decides the class, and a second number the key.
+    pub fn next_task(&mut self) -> DrawnOperation {
+        // One random number decides the class with its upper half; a second one decides the key.
         let class = self.rng.next_u64() >> 32;
         if self.update_below <= class && class < self.delete_below {
             self.written += 1;
             let op = self.churn.next(class < self.insert_below, self.written);
             // A session's own rows are in its own schema.
-            return Task { op, place: Place::Own, hot: false };
+            return DrawnOperation { op, place: BlockOpSchema::Own, hot: false };
         }
-        let place = if self.hot_schema_turn.comes() { Place::First } else { Place::Own };
+        let place = if self.hot_schema_turn.is_due() { BlockOpSchema::First } else { BlockOpSchema::Own };
         let (op, hot) = if class >= self.secondary_below {
             let (first, hot) = self.start();
-            (Op::Select { first }, hot)
+            (BlockOp::Select { first }, hot)
         } else if class >= self.lookup_below {
-            (Op::Secondary { value: self.groups.draw(&mut self.rng) }, false)
+            (BlockOp::Secondary { value: self.groups.draw(&mut self.rng) }, false)
         } else if class >= self.scan_below {
             let (key, hot) = self.key();
-            (Op::Lookup { key }, hot)
+            (BlockOp::Lookup { key }, hot)
         } else if class >= self.delete_below {
-            (Op::Scan, false)
+            (BlockOp::Scan, false)
         } else {
             self.written += 1;
             let (first, hot) = self.start();
-            (Op::Update { first, number: self.written }, hot)
+            (BlockOp::Update { first, number: self.written }, hot)
         };
-        Task { op, place, hot }
+        DrawnOperation { op, place, hot }
     }
 
-    /// The next operation alone.
+    /// Draws the next operation without its schema.
     #[inline]
-    pub fn next_op(&mut self) -> Op {
+    pub fn next_op(&mut self) -> BlockOp {
         self.next_task().op
     }
 
-    /// `op`, the last one drawn, has not been done, and left nothing behind.
-    pub fn undo(&mut self, op: Op) {
+    /// Undoes `op`, the last drawn operation, which was not executed.
+    pub fn undo(&mut self, op: BlockOp) {
         self.churn.undo(op);
     }
 
-    /// Of `ops`, the last ones drawn, nobody knows which have been done.
-    pub fn doubt(&mut self, ops: &[Op]) {
-        self.churn.doubt(ops);
+    /// Handles `ops`, the last drawn operations, whose outcome is unknown.
+    pub fn mark_in_doubt(&mut self, ops: &[BlockOp]) {
+        self.churn.mark_in_doubt(ops);
     }
 
-    /// The first key of a range.
+    /// Draws the first key of a range; true if it is in the hot spot.
     #[inline]
     fn start(&mut self) -> (u64, bool) {
-        match self.hot_spot_turn.comes() {
+        match self.hot_spot_turn.is_due() {
             true => (self.hot(self.starts.len()), true),
             false => (self.starts.draw(&mut self.rng), false),
         }
     }
 
-    /// A key.
+    /// Draws a key; true if it is in the hot spot.
     #[inline]
     fn key(&mut self) -> (u64, bool) {
-        match self.hot_spot_turn.comes() {
+        match self.hot_spot_turn.is_due() {
             true => (self.hot(self.rows.len()), true),
             false => (self.rows.draw(&mut self.rng), false),
         }
     }
 
-    /// A key of the hot spot that is not above `most`.
+    /// A key of the hot spot that is at most `most`.
     fn hot(&mut self, most: u64) -> u64 {
         let (before, size) = self.hot_spot;
         let before = before.min(most - 1);

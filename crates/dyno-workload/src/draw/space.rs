@@ -1,40 +1,42 @@
-//! A range of numbers that keys are drawn from, and by which law.
+//! A range of numbers from which keys are drawn, with its distribution.
 
 use dyno_engine::data::{Permutation, mix};
-use dyno_plan::{Keys, Workload};
+use dyno_plan::{KeyDistribution, WorkloadSettings};
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::zipf::Zipf;
 
-/// Numbers `1..=n` and the law by which one is drawn.
+/// Numbers `1..=n` and their distribution.
 #[derive(Debug, Clone)]
-pub(super) struct Space {
+pub(super) struct KeySpace {
     n: u64,
-    law: Law,
+    law: KeySpaceDistribution,
 }
 
 #[derive(Debug, Clone)]
-enum Law {
+enum KeySpaceDistribution {
     Uniform,
-    /// The k-th number of this order is the k-th most popular one.
+    /// Zipf's law: the k-th number of this permutation is the k-th most frequent.
     Scrambled(Zipf, Permutation),
-    /// The last number is the most popular one.
+    /// Zipf's law: the last number is the most frequent.
     Latest(Zipf),
 }
 
-/// Tells the order of popularity from that of the load.
+/// Separates the seed of the popularity order from the seed of the load order.
 const POPULARITY: u64 = 0x706f_7075;
 
-impl Space {
-    /// The numbers `1..=n`, drawn as `workload` says. Which ones are popular belongs to the data: all sessions find the same
-    /// ones, and so does the next run.
-    pub(super) fn new(n: u64, workload: &Workload, data_seed: u64) -> Self {
+impl KeySpace {
+    /// The numbers `1..=n` with the distribution of `workload`. Which numbers are frequent depends on the data only, so it is the
+    /// same for all sessions and runs.
+    pub(super) fn new(n: u64, workload: &WorkloadSettings, data_seed: u64) -> Self {
         let zipf = || Zipf::new(n, workload.zipf_exponent);
         let law = match workload.keys {
-            Keys::Uniform => Law::Uniform,
-            Keys::Zipf => Law::Scrambled(zipf(), Permutation::new(n, mix(data_seed ^ POPULARITY))),
-            Keys::Latest => Law::Latest(zipf()),
+            KeyDistribution::Uniform => KeySpaceDistribution::Uniform,
+            KeyDistribution::Zipf => {
+                KeySpaceDistribution::Scrambled(zipf(), Permutation::new(n, mix(data_seed ^ POPULARITY)))
+            }
+            KeyDistribution::Latest => KeySpaceDistribution::Latest(zipf()),
         };
         Self { n, law }
     }
@@ -43,13 +45,13 @@ impl Space {
         self.n
     }
 
-    /// A number.
+    /// Draws a number by the distribution.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
         match &self.law {
-            Law::Uniform => uniform(rng, self.n),
-            Law::Scrambled(zipf, order) => order.key(zipf.draw(rng) - 1),
-            Law::Latest(zipf) => self.n + 1 - zipf.draw(rng),
+            KeySpaceDistribution::Uniform => uniform(rng, self.n),
+            KeySpaceDistribution::Scrambled(zipf, order) => order.key(zipf.draw(rng) - 1),
+            KeySpaceDistribution::Latest(zipf) => self.n + 1 - zipf.draw(rng),
         }
     }
 }

@@ -1,28 +1,28 @@
-//! That draws have the shares, ranges and laws that a plan asks for.
+//! Tests that draws have the shares, ranges and distributions of the plan.
 
 use super::*;
-use dyno_plan::{Blocks, Keys, Size};
+use dyno_plan::{BlockCount, BlocksOrBytes, KeyDistribution};
 use proptest::prelude::*;
 
-fn workload() -> Workload {
-    Workload { work_unit: 8, seed: Some(1), ..Workload::default() }
+fn workload() -> WorkloadSettings {
+    WorkloadSettings { work_unit: 8, seed: Some(1), ..WorkloadSettings::default() }
 }
 
-/// Data of one schema of `rows` rows.
+/// Data of one schema with `rows` rows.
 fn spec(rows: u64) -> DataSpec {
     DataSpec { schemas: 1, rows, scan_rows: 0, block_size: 8192, compressible: 0, seed: 42, secondary: false }
 }
 
-/// What operations are counted as.
-fn class(op: Op) -> usize {
+/// The index under which an operation is counted.
+fn class(op: BlockOp) -> usize {
     match op {
-        Op::Select { .. } => 0,
-        Op::Lookup { .. } => 1,
-        Op::Scan => 2,
-        Op::Update { .. } => 3,
-        Op::Secondary { .. } => 4,
-        Op::Insert { .. } => 5,
-        Op::Delete { .. } => 6,
+        BlockOp::Select { .. } => 0,
+        BlockOp::Lookup { .. } => 1,
+        BlockOp::Scan => 2,
+        BlockOp::Update { .. } => 3,
+        BlockOp::Secondary { .. } => 4,
+        BlockOp::Insert { .. } => 5,
+        BlockOp::Delete { .. } => 6,
     }
 }
 
@@ -35,24 +35,24 @@ proptest! {
         let mut work = workload();
         (work.update_pct, work.insert_pct, work.scan_pct) = (update, Some(churn), scan);
         (work.lookup_pct, work.secondary_pct, work.work_unit, work.seed) = (lookup, secondary, work_unit, Some(seed));
-        work.keys = [Keys::Uniform, Keys::Zipf, Keys::Latest][law];
+        work.keys = [KeyDistribution::Uniform, KeyDistribution::Zipf, KeyDistribution::Latest][law];
         let spec = spec(100);
-        let mut draw = Draw::new(&work, &spec, 3, 3);
+        let mut draw = OperationGenerator::new(&work, &spec, 3, 3);
         let mut counts = [0u32; 7];
         for _ in 0..4_000 {
             let op = draw.next_op();
             counts[class(op)] += 1;
             match op {
-                Op::Select { first } | Op::Update { first, .. } => {
+                BlockOp::Select { first } | BlockOp::Update { first, .. } => {
                     prop_assert!(first >= 1 && first + u64::from(work_unit) <= 101);
                 }
-                Op::Lookup { key } => prop_assert!((1..=100).contains(&key)),
-                Op::Secondary { value } => prop_assert!((1..=4).contains(&value)),
-                Op::Insert { key, .. } | Op::Delete { key } => prop_assert!((3_101..=4_100).contains(&key)),
-                Op::Scan => {}
+                BlockOp::Lookup { key } => prop_assert!((1..=100).contains(&key)),
+                BlockOp::Secondary { value } => prop_assert!((1..=4).contains(&value)),
+                BlockOp::Insert { key, .. } | BlockOp::Delete { key } => prop_assert!((3_101..=4_100).contains(&key)),
+                BlockOp::Scan => {}
             }
         }
-        // What turns from deletes to inserts for want of rows is what is left in the end.
+        // Deletes that became inserts for lack of rows equal the rows left at the end.
         let left = counts[5] - counts[6];
         prop_assert!(left <= 1_000);
         let reads = f64::from(100 - update - 2 * churn) / 100.0;
@@ -79,17 +79,17 @@ proptest! {
     ) {
         let mut work = workload();
         (work.hot_spot_every, work.hot_schema_every, work.seed) = (spot, schema, Some(seed));
-        (work.hot_spot_offset, work.hot_spot_size) = (Size::Blocks(Blocks(before)), Size::Blocks(Blocks(size)));
-        let mut draw = Draw::new(&work, &spec(100), number, number);
+        (work.hot_spot_offset, work.hot_spot_size) = (BlocksOrBytes::Blocks(BlockCount(before)), BlocksOrBytes::Blocks(BlockCount(size)));
+        let mut draw = OperationGenerator::new(&work, &spec(100), number, number);
         let (mut hot, mut moved) = (0, 0);
         for i in 1..=1_000u32 {
             let task = draw.next_task();
-            let Op::Select { first } = task.op else { panic!("selects only") };
+            let BlockOp::Select { first } = task.op else { panic!("selects only") };
             if task.hot {
                 prop_assert!((before + 1..=before + size).contains(&first));
                 hot += 1;
             }
-            moved += u32::from(task.place == Place::First);
+            moved += u32::from(task.place == BlockOpSchema::First);
             prop_assert!(u32::abs_diff(hot, i / spot) <= 1);
             prop_assert!(schema == 0 && moved == 0 || schema > 0 && u32::abs_diff(moved, i / schema) <= 1);
         }
@@ -100,7 +100,7 @@ proptest! {
 fn the_same_seed_draws_the_same_and_sessions_differ() {
     let (workload, spec) = (workload(), spec(1_000_000));
     let ops = |session| {
-        let mut draw = Draw::new(&workload, &spec, session, session);
+        let mut draw = OperationGenerator::new(&workload, &spec, session, session);
         (0..100).map(|_| draw.next_op()).collect::<Vec<_>>()
     };
     assert_eq!(ops(0), ops(0));
@@ -109,11 +109,11 @@ fn the_same_seed_draws_the_same_and_sessions_differ() {
 
 #[test]
 fn concentration_changes_where_operations_go_and_not_which_they_are() {
-    let classes = |change: fn(&mut Workload)| {
+    let classes = |change: fn(&mut WorkloadSettings)| {
         let mut work = workload();
         (work.update_pct, work.lookup_pct) = (30, 40);
         change(&mut work);
-        let mut draw = Draw::new(&work, &spec(1_000), 0, 0);
+        let mut draw = OperationGenerator::new(&work, &spec(1_000), 0, 0);
         (0..50).map(|_| class(draw.next_op())).collect::<Vec<_>>()
     };
     let plain = classes(|_| ());
@@ -126,21 +126,21 @@ fn popular_keys_have_their_share_lie_anywhere_and_are_the_same_for_all_sessions(
     let popular = |keys, session| {
         let mut work = workload();
         (work.lookup_pct, work.keys, work.zipf_exponent) = (100, keys, 1.0);
-        let mut draw = Draw::new(&work, &spec(1_000), session, 0);
+        let mut draw = OperationGenerator::new(&work, &spec(1_000), session, 0);
         let mut counts = vec![0u32; 1_001];
         for _ in 0..200_000 {
-            let Op::Lookup { key } = draw.next_op() else { panic!("lookups only") };
+            let BlockOp::Lookup { key } = draw.next_op() else { panic!("lookups only") };
             counts[key as usize] += 1;
         }
         let mut keys: Vec<usize> = (1..=1_000).collect();
         keys.sort_by_key(|&key| std::cmp::Reverse(counts[key]));
         (keys[..8].to_vec(), f64::from(counts[keys[0]]) / 200_000.0)
     };
-    let (first, share) = popular(Keys::Zipf, 0);
+    let (first, share) = popular(KeyDistribution::Zipf, 0);
     // The harmonic number of 1,000 is 7.4855.
     assert!((share - 1.0 / 7.4855).abs() < 0.005, "{share}");
-    assert_eq!(first, popular(Keys::Zipf, 5).0);
+    assert_eq!(first, popular(KeyDistribution::Zipf, 5).0);
     assert!(first.windows(2).any(|pair| pair[0].abs_diff(pair[1]) > 100), "{first:?}");
-    let (latest, _) = popular(Keys::Latest, 0);
+    let (latest, _) = popular(KeyDistribution::Latest, 0);
     assert_eq!(latest, (993..=1_000).rev().collect::<Vec<_>>());
 }

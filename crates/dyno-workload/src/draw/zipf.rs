@@ -1,8 +1,8 @@
-//! Zipf's law, drawn exactly and without a table.
+//! Draws from Zipf's law exactly, without a table.
 //!
 //! Rejection-inversion after W. Hörmann and G. Derflinger, *Rejection-Inversion to Generate Variates from Monotone Discrete
-//! Distributions*, ACM TOMACS 6 (3), 1996: a draw from the integral of the density, rounded, and rejected where the
-//! step lies below the curve. Constant time and memory for any number of keys, and any exponent above zero.
+//! Distributions*, ACM TOMACS 6 (3), 1996: a draw from the integral of the density, rounded, and rejected if the step lies below
+//! the curve. Time and memory are constant for any number of keys and any exponent above 0.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -12,10 +12,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub struct Zipf {
     n: f64,
     exponent: f64,
-    /// The integral of the density from 1 to 1.5, without the first rank's share; and to n + 0.5.
+    /// The integral of the density from 1 to 1.5, without the first rank's share; then to n + 0.5.
     low: f64,
     high: f64,
-    /// Distance from a rank below which a draw is sure to be under the curve.
+    /// Distance from a rank within which a draw is certainly below the curve.
     sure: f64,
 }
 
@@ -30,7 +30,7 @@ fn expm1_ratio(x: f64) -> f64 {
 }
 
 impl Zipf {
-    /// The law over `n` ranks.
+    /// The distribution over `n` ranks.
     pub fn new(n: u64, exponent: f64) -> Self {
         let mut zipf = Self { n: n.max(1) as f64, exponent, low: 0.0, high: 0.0, sure: 0.0 };
         zipf.low = zipf.integral(1.5) - 1.0;
@@ -39,12 +39,12 @@ impl Zipf {
         zipf
     }
 
-    /// How many ranks there are.
+    /// The number of ranks, `n`.
     pub fn count(&self) -> u64 {
         self.n as u64
     }
 
-    /// A rank.
+    /// Draws a rank from 1 to `n`.
     #[inline]
     pub fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> u64 {
         loop {
@@ -70,7 +70,7 @@ impl Zipf {
     }
 
     fn inverse(&self, area: f64) -> f64 {
-        // Rounding may take it just below −1, where the logarithm ends.
+        // Rounding can make it slightly less than −1, where the logarithm is undefined.
         let t = (area * (1.0 - self.exponent)).max(-1.0);
         (ln1p_ratio(t) * area).exp()
     }
@@ -82,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
     use rand_core::SeedableRng as _;
 
-    /// Pearson's chi-square of `draws` draws against the law, over bins that each expect 20 or more, with its degrees of
+    /// Pearson's chi-square of `draws` draws against the distribution, over bins that each expect at least 20, with its degrees of
     /// freedom.
     fn chi_square(n: u64, exponent: f64, seed: u64, draws: u32) -> (f64, f64) {
         let zipf = Zipf::new(n, exponent);
@@ -112,7 +112,7 @@ mod tests {
         #[test]
         fn ranks_have_the_frequencies_of_the_law(n in 1u64..400, exponent in 0.01f64..4.0, seed: u64) {
             let (chi, freedom) = chi_square(n, exponent, seed, 20_000);
-            // Mean is the degrees of freedom, variance twice that; six standard deviations and a little for small ones.
+            // The mean is the degrees of freedom and the variance twice that: six standard deviations, plus a margin for small values.
             prop_assert!(chi <= freedom + 6.0 * (2.0 * freedom).sqrt() + 12.0, "chi² {chi} with {freedom}");
         }
 
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn known_exponents_pass_a_strict_test() {
-        // Fixed seeds, so these cannot fail by chance: 99.9th percentile by Wilson and Hilferty.
+        // The seeds are fixed, so these cannot fail by chance: 99.9th percentile by Wilson and Hilferty.
         for (n, exponent) in [(1_000, 0.5), (1_000, 0.99), (1_000, 1.0), (1_000, 1.2), (100, 2.0), (7, 1.0)] {
             let (chi, k) = chi_square(n, exponent, 11, 1_000_000);
             let limit = k * (1.0 - 2.0 / (9.0 * k) + 3.09 * (2.0 / (9.0 * k)).sqrt()).powi(3);

@@ -1,4 +1,4 @@
-//! Steps that give names a value, and those that rest; and which of the names are floating-point numbers.
+//! Steps that set values and steps that sleep; also finds which names hold floating-point numbers.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,23 +7,27 @@ use dyno_engine::Type;
 
 use super::draws::{Draws, Names};
 use super::expr::{Expr, parse};
-use super::fault::Fault;
+use super::fault::WorkloadError;
 use super::names::shown;
 use super::state::REST_NS_MAX;
-use super::steps::{Condition, NESTING, Reader, Step};
-use super::table::{Item, Table};
+use super::steps::{Condition, NESTING, Reader, TransactionStep};
+use super::table::{TomlItem, TomlTable};
 use super::value::Number;
 
-/// Units of time that expressions of rests are in, ns.
+/// Units of time for sleep expressions, in ns.
 const UNITS: [(&str, u64); 3] = [("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
 impl Reader<'_> {
-    /// `{ set = "x", expr = "…" }`
-    pub(super) fn set(&self, table: &Table<'_>, kind: &Item<'_>) -> Result<Step, Fault> {
-        table.only(&["set", "expr"])?;
+    /// Reads the step `{ set = "x", expr = "…" }`.
+    pub(super) fn set(
+        &self,
+        table: &TomlTable<'_>,
+        kind: &TomlItem<'_>,
+    ) -> Result<TransactionStep, WorkloadError> {
+        table.require_only(&["set", "expr"])?;
         let expr = table.need("expr", "what it is from here on: expr = \"x + 1\"")?;
         let mut to = match expr.as_number() {
-            Some(_) => Condition { expr: Expr::Is(number(&expr)?), text: expr.here() },
+            Some(_) => Condition { expr: Expr::Is(number(&expr)?), text: expr.source_text() },
             None => self.condition(&expr)?,
         };
         let name = kind.text("a name")?.letters;
@@ -52,10 +56,10 @@ impl Reader<'_> {
             }
             _ => {}
         }
-        Ok(Step::Set { slot, to })
+        Ok(TransactionStep::Set { slot, to })
     }
 
-    /// Whether nobody knows beforehand if it is a whole number, because it is made of a column.
+    /// Whether its type is unknown in advance, because it depends on a column.
     fn is_unknown(&self, expr: &Expr) -> bool {
         let is_column = |slot: &u16| {
             let draw = self.draws.all.get(usize::from(*slot));
@@ -64,51 +68,56 @@ impl Reader<'_> {
         expr.slots().iter().any(is_column)
     }
 
-    /// `{ sleep = "10ms" }`, or `{ sleep = "x * 2", unit = "ms" }`
-    pub(super) fn sleep(&self, table: &Table<'_>, kind: &Item<'_>) -> Result<Step, Fault> {
-        table.only(&["sleep", "unit"])?;
+    /// Reads the step `{ sleep = "10ms" }`, or `{ sleep = "x * 2", unit = "ms" }`.
+    pub(super) fn sleep(
+        &self,
+        table: &TomlTable<'_>,
+        kind: &TomlItem<'_>,
+    ) -> Result<TransactionStep, WorkloadError> {
+        table.require_only(&["sleep", "unit"])?;
         let Some(unit) = table.get("unit") else {
             let time = kind.time()?;
             if time > Duration::from_nanos(REST_NS_MAX) {
                 return Err(kind.fault("longer than an hour", "write a shorter time"));
             }
-            let time = Condition { expr: Expr::Is(Number::Int(time.as_nanos() as i64)), text: kind.here() };
-            return Ok(Step::Sleep { time, unit_ns: 1 });
+            let time =
+                Condition { expr: Expr::Is(Number::Int(time.as_nanos() as i64)), text: kind.source_text() };
+            return Ok(TransactionStep::Sleep { time, unit_ns: 1 });
         };
         let text = unit.text("\"ms\"")?;
         match UNITS.iter().find(|(name, _)| *name == &*text.letters) {
-            Some(&(_, unit_ns)) => Ok(Step::Sleep { time: self.condition(kind)?, unit_ns }),
+            Some(&(_, unit_ns)) => Ok(TransactionStep::Sleep { time: self.condition(kind)?, unit_ns }),
             None => Err(unit.fault(format!("{:?} is no unit", shown(&text.letters)), "us, ms or s")),
         }
     }
 }
 
-/// The number that is written.
-fn number(item: &Item<'_>) -> Result<Number, Fault> {
+/// The number of this item.
+fn number(item: &TomlItem<'_>) -> Result<Number, WorkloadError> {
     Ok(match item.number("a number")? {
-        super::table::Written::Whole(whole) => Number::Int(whole),
-        super::table::Written::Broken(broken) => Number::Real(broken),
+        super::table::WrittenNumber::Whole(whole) => Number::Int(whole),
+        super::table::WrittenNumber::Broken(broken) => Number::Real(broken),
     })
 }
 
-/// Whether there is a floating-point number in `slot`.
+/// Whether `slot` holds a floating-point number.
 fn is_real(draws: &Draws, names: &Names, slot: u16) -> bool {
     draws.all.get(usize::from(slot)).map_or(names.real.contains(&slot), |draw| draw.of == Type::Real)
 }
 
-/// The slots that steps of these transactions set to floating-point numbers, as far as `draws` and `names` tell. What cannot be
-/// read is told when steps are read.
-pub(super) fn set_real(transactions: &Table<'_>, draws: &Draws, names: &Names) -> BTreeSet<u16> {
-    let mut found = names.real.clone();
+/// The slots that steps of these transactions set to floating-point numbers, as far as `draws` and `names` show. Errors are
+/// reported later, when steps are read.
+pub(super) fn real_slots(transactions: &TomlTable<'_>, draws: &Draws, names: &Names) -> BTreeSet<u16> {
+    let mut real_slots = names.real.clone();
     for transaction in transactions.items() {
         if let Some(table) = transaction.as_table() {
-            within(&table, draws, names, &mut found);
+            collect_real_slots(&table, draws, names, &mut real_slots);
         }
     }
-    found
+    real_slots
 }
 
-fn within(table: &Table<'_>, draws: &Draws, names: &Names, found: &mut BTreeSet<u16>) {
+fn collect_real_slots(table: &TomlTable<'_>, draws: &Draws, names: &Names, real_slots: &mut BTreeSet<u16>) {
     let steps = NESTING.into_iter().filter_map(|key| table.get(key)).filter_map(|item| item.as_flat_list());
     for step in steps.flatten().filter_map(|item| item.as_table()) {
         if let (Some(name), Some(expr)) = (step.get("set"), step.get("expr"))
@@ -116,13 +125,13 @@ fn within(table: &Table<'_>, draws: &Draws, names: &Names, found: &mut BTreeSet<
             && usize::from(slot) >= names.draws
             && is_real_item(&expr, draws, names)
         {
-            found.insert(slot);
+            real_slots.insert(slot);
         }
-        within(&step, draws, names, found);
+        collect_real_slots(&step, draws, names, real_slots);
     }
 }
 
-fn is_real_item(item: &Item<'_>, draws: &Draws, names: &Names) -> bool {
+fn is_real_item(item: &TomlItem<'_>, draws: &Draws, names: &Names) -> bool {
     match item.as_text() {
         None => {
             item.number("").is_ok_and(|_| number(item).is_ok_and(|number| matches!(number, Number::Real(_))))

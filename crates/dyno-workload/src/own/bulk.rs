@@ -1,50 +1,49 @@
-//! A table that transactions load part by part, shared by all sessions of a run.
+//! A table that transactions load in parts; all sessions of a run share it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dyno_engine::{Bulk, Column, Rows};
+use dyno_engine::{Bulk, ColumnDefinition, Rows};
 
 use super::tables::DescribedTable;
 
-/// What is loaded, and how far it has come.
+/// The table to load, and the progress of the load.
 #[derive(Debug)]
 pub struct OwnBulk {
     table: DescribedTable,
     part: u64,
-    /// The next row that nobody has taken, from 1.
+    /// The next row that no session has taken, from 1.
     next: AtomicU64,
-    /// Bytes of content that are there.
+    /// Bytes of content written so far.
     bytes: AtomicU64,
 }
 
 impl OwnBulk {
-    /// Of `table`, in parts of so many rows.
+    /// Loads `table` in parts of `part` rows.
     pub(super) fn new(table: DescribedTable, part: u64) -> Self {
         Self { table, part, next: AtomicU64::new(1), bytes: AtomicU64::new(0) }
     }
 
-    /// The table.
     pub fn described(&self) -> &DescribedTable {
         &self.table
     }
 
-    /// Rows of one transaction.
+    /// Number of rows in one transaction.
     pub fn part_rows(&self) -> u64 {
         self.part
     }
 
-    /// Begins anew: nothing is taken.
+    /// Restarts with no parts taken.
     pub fn begin(&self) {
         self.next.store(1, Ordering::Release);
         self.bytes.store(0, Ordering::Release);
     }
 
-    /// Bytes of content that sessions have written, as they went to the server.
+    /// Bytes of content that sessions sent to the server.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Acquire)
     }
 
-    /// Takes the next part: its first row, and how many.
+    /// Takes the next part: its first row, and its number of rows.
     pub(super) fn take(&self) -> Option<(u64, u64)> {
         let rows = self.table.rows();
         let next = |first: u64| (first <= rows).then(|| first + self.part);
@@ -52,7 +51,7 @@ impl OwnBulk {
         Some((first, self.part.min(rows + 1 - first)))
     }
 
-    /// Rows of one transaction on average.
+    /// Mean number of rows in one transaction.
     pub(super) fn mean_rows(&self) -> f64 {
         let rows = self.table.rows();
         rows as f64 / rows.div_ceil(self.part).max(1) as f64
@@ -64,7 +63,7 @@ impl Bulk for OwnBulk {
         self.table.name()
     }
 
-    fn columns(&self) -> &[Column] {
+    fn columns(&self) -> &[ColumnDefinition] {
         self.table.columns()
     }
 

@@ -1,96 +1,92 @@
-//! What a workload does on an engine, for people to read.
+//! Describes a workload on an engine for users.
 
 use std::time::Duration;
 
-use dyno_engine::{Answer, Type};
+use dyno_engine::{ResultKind, Type};
 
 use super::draws::Constants;
-use super::draws::{Draw, When};
-use super::fault::Fault;
-use super::program::{Code, Op, Prepared};
-use super::sql::touches;
-use super::steps::{Condition, Read, Step, Which};
-use super::transaction::{Rated, Think, Transaction};
-use super::workload::Own;
+use super::draws::{DrawDefinition, DrawFrequency};
+use super::fault::WorkloadError;
+use super::program::{ProgramOp, ProgramStatement, TransactionCode};
+use super::sql::touched_objects;
+use super::steps::{Condition, ResultBinding, StatementRef, TransactionStep};
+use super::transaction::{Rated, ThinkDistribution, Transaction};
+use super::workload::CustomWorkload;
 
-/// A draw.
+/// One generator of the workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescribedDraw {
-    /// Its name.
     pub name: String,
-    /// The type of parameters: `whole number`.
+    /// The type of its parameters: `whole number`.
     pub of: &'static str,
-    /// When it is drawn: `transaction`.
+    /// How often it is drawn: `transaction`.
     pub per: &'static str,
-    /// How it was written.
+    /// Its definition in the workload, on one line.
     pub words: String,
-    /// Whether a statement or a condition uses it.
+    /// Whether a statement or condition uses it.
     pub used: bool,
 }
 
 /// A statement of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescribedStatement {
-    /// Its name: `pay_2`.
+    /// Its name in the program: `pay_2`.
     pub name: String,
-    /// The name that it has in its file, if it has one.
+    /// Its name in the file; absent if it has none.
     pub called: Option<String>,
-    /// Where it stands: `shop/pay.sql:3:1`.
+    /// Its file, line and column: `shop/pay.sql:3:1`.
     pub place: String,
-    /// Its text on one line, as it was written.
+    /// Its SQL as written, on one line.
     pub sql: String,
-    /// What it returns: `rows`.
+    /// The kind of its result: `rows`.
     pub returns: &'static str,
-    /// Whether it returns a number that is read.
+    /// Whether it returns a number that the workload reads.
     pub returns_number: bool,
-    /// What is bound to its parameters.
+    /// The name bound to each parameter.
     pub params: Vec<String>,
 }
 
-/// A transaction.
+/// One transaction of the workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DescribedTransaction {
-    /// Its name.
     pub name: String,
-    /// How many of a hundred it is, of those without a rate of their own.
+    /// Its share in percent, among transactions without a rate of their own.
     pub share_pct: f64,
-    /// Its rate and the sessions that do it, where it has a rate of its own.
+    /// Its rate and sessions; absent without a rate of its own.
     pub rated: Option<Rated>,
-    /// How much it sees of others, where it says so.
+    /// Its isolation level; absent if it does not set one.
     pub isolation: Option<&'static str>,
-    /// Whether each of its statements commits by itself.
+    /// Whether each of its statements commits separately.
     pub commits_each: bool,
-    /// Whether it changes something.
     pub writes: bool,
-    /// How often it is tried again after a deadlock or a serialisation failure.
+    /// The number of retries after a deadlock or a serialization failure.
     pub retries: u32,
-    /// The shortest and the longest rest behind it.
+    /// The shortest and the longest think time after it.
     pub think: (Duration, Duration),
-    /// Whether that is the mean of rests of any length.
+    /// Whether think time is exponential with this mean.
     pub think_is_mean: bool,
-    /// How long it is typed in before it begins.
+    /// Keying time before it starts.
     pub keying: Duration,
-    /// Requests to the server, at least and at most; absent where that depends on what is read.
+    /// Minimum and maximum number of requests; no maximum if it depends on data.
     pub round_trips: (u64, Option<u64>),
-    /// The same where those are sent together whose answers nobody waits for, if the transaction says so.
+    /// The same if requests are sent together; absent without `pipeline`.
     pub pipelined: Option<(u64, Option<u64>)>,
-    /// Its steps, one a line, those within others further to the right; none where it runs its statements one after the other.
+    /// Its steps, one per line, with inner steps indented; empty if it executes its statements in order.
     pub steps: Vec<String>,
-    /// Its statements.
     pub statements: Vec<DescribedStatement>,
 }
 
-impl Own {
-    /// What its transactions change on this engine, by the words of their statements: each transaction that writes, with
-    /// `UPDATE accounts` and the like.
+impl CustomWorkload {
+    /// The changes by its transactions on this engine, derived from their statements: each writing transaction with
+    /// `UPDATE accounts` and so on.
     ///
     /// # Errors
-    /// There is no SQL for this engine.
-    pub fn changes(&self, engine: &str) -> Result<Vec<(String, Vec<String>)>, Fault> {
+    /// The workload has no SQL for this engine.
+    pub fn changes(&self, engine: &str) -> Result<Vec<(String, Vec<String>)>, WorkloadError> {
         let mut all: Vec<(String, Vec<String>)> = Vec::new();
         for prepared in self.program(engine)?.statements.iter().filter(|prepared| prepared.writes) {
             let transaction = prepared.name.rsplit_once('_').map_or(prepared.name.as_str(), |(name, _)| name);
-            let mut touched = touches(&prepared.text, &prepared.piece);
+            let mut touched = touched_objects(&prepared.text, &prepared.piece);
             if touched.is_empty() {
                 touched.extend(first_word(prepared));
             }
@@ -107,48 +103,48 @@ impl Own {
     }
 }
 
-/// The word that a statement begins with, such as `DO`.
-fn first_word(prepared: &Prepared) -> Option<String> {
+/// The first word of a statement, such as `DO`.
+fn first_word(prepared: &ProgramStatement) -> Option<String> {
     prepared.piece.upper_words(&prepared.text).into_iter().find(|word| !word.is_empty())
 }
 
-impl Own {
-    /// What is drawn.
+impl CustomWorkload {
+    /// Describes the generators.
     ///
     /// # Errors
-    /// There is no SQL for this engine.
-    pub fn described_draws(&self, engine: &str) -> Result<Vec<DescribedDraw>, Fault> {
+    /// The workload has no SQL for this engine.
+    pub fn described_draws(&self, engine: &str) -> Result<Vec<DescribedDraw>, WorkloadError> {
         let program = self.program(engine)?;
         let of_statements = program.statements.iter().flat_map(|statement| statement.slots.iter().copied());
         let of_codes = program.codes.iter().flat_map(|code| code.drawn.iter().copied());
-        let of_ops = program.codes.iter().flat_map(|code| &code.ops).flat_map(Op::slots);
+        let of_ops = program.codes.iter().flat_map(|code| &code.ops).flat_map(ProgramOp::slots);
         let direct: Vec<u16> = of_statements.chain(of_codes).chain(of_ops).collect();
         let used = self.draws.closure(&direct, |_| true);
-        let one = |(slot, draw): (usize, &Draw)| DescribedDraw {
+        let describe = |(slot, draw): (usize, &DrawDefinition)| DescribedDraw {
             name: draw.name.clone(),
             of: type_words(draw.of),
             per: match draw.when {
-                When::Run => "run",
-                When::Session => "session",
-                When::Transaction => "transaction",
-                When::Repeat => "repeat",
-                When::Statement => "statement",
+                DrawFrequency::Run => "run",
+                DrawFrequency::Session => "session",
+                DrawFrequency::Transaction => "transaction",
+                DrawFrequency::Repeat => "repeat",
+                DrawFrequency::Statement => "statement",
             },
             words: draw.words.clone(),
             used: used.iter().any(|&used| usize::from(used) == slot),
         };
-        let all = self.draws.all.iter().enumerate().map(one);
+        let all = self.draws.all.iter().enumerate().map(describe);
         Ok(all.filter(|draw| draw.used || !Constants::NAMES.contains(&draw.name.as_str())).collect())
     }
 
-    /// What transactions do.
+    /// Describes the transactions.
     ///
     /// # Errors
-    /// There is no SQL for this engine.
-    pub fn described(&self, engine: &str) -> Result<Vec<DescribedTransaction>, Fault> {
+    /// The workload has no SQL for this engine.
+    pub fn described(&self, engine: &str) -> Result<Vec<DescribedTransaction>, WorkloadError> {
         let program = self.program(engine)?;
         let whole: u64 = self.transactions.iter().map(|transaction| transaction.weight).sum();
-        let one = |(transaction, code): (&Transaction, &Code)| {
+        let describe = |(transaction, code): (&Transaction, &TransactionCode)| {
             let mut steps = Vec::new();
             let (first, end) = code.statements;
             let statements = &program.statements[usize::from(first)..usize::from(end)];
@@ -161,14 +157,14 @@ impl Own {
                 share_pct: transaction.weight as f64 * 100.0 / whole as f64,
                 rated: transaction.rated(),
                 isolation: transaction.isolation.words(),
-                commits_each: transaction.each,
+                commits_each: transaction.commits_each,
                 writes: code.writes,
                 retries: transaction.retries,
                 think: match transaction.think {
-                    Think::Between(low, high) => (think(low), think(high)),
-                    Think::Exponential(mean) => (think(mean), think(mean)),
+                    ThinkDistribution::Between(low, high) => (think(low), think(high)),
+                    ThinkDistribution::Exponential(mean) => (think(mean), think(mean)),
                 },
-                think_is_mean: matches!(transaction.think, Think::Exponential(1..)),
+                think_is_mean: matches!(transaction.think, ThinkDistribution::Exponential(1..)),
                 keying: think(transaction.keying_ns),
                 round_trips: code.round_trips,
                 pipelined: code.piped,
@@ -176,12 +172,12 @@ impl Own {
                 statements: statements.iter().map(|statement| self.statement(statement)).collect(),
             }
         };
-        Ok(self.transactions.iter().zip(&program.codes).map(one).collect())
+        Ok(self.transactions.iter().zip(&program.codes).map(describe).collect())
     }
 
-    fn statement(&self, prepared: &Prepared) -> DescribedStatement {
-        let Prepared { name, text, piece, slots, answer, .. } = prepared;
-        let Fault { file, place, .. } = prepared.fault("", "");
+    fn statement(&self, prepared: &ProgramStatement) -> DescribedStatement {
+        let ProgramStatement { name, text, piece, slots, answer, .. } = prepared;
+        let WorkloadError { file, place, .. } = prepared.fault("", "");
         let (line, column) = place.unwrap_or((1, 1));
         DescribedStatement {
             name: name.clone(),
@@ -189,12 +185,12 @@ impl Own {
             place: format!("{file}:{line}:{column}"),
             sql: piece.letters(text).split_whitespace().collect::<Vec<_>>().join(" "),
             returns: match answer {
-                Answer::Number => "a number",
-                Answer::Columns => "columns",
-                Answer::Row | Answer::Rows => "rows",
-                Answer::Changed { .. } => "rows changed",
+                ResultKind::Number => "a number",
+                ResultKind::Columns => "columns",
+                ResultKind::Row | ResultKind::Rows => "rows",
+                ResultKind::Changed { .. } => "rows changed",
             },
-            returns_number: *answer == Answer::Number,
+            returns_number: *answer == ResultKind::Number,
             params: slots.iter().map(|&slot| self.names.all[usize::from(slot)].clone()).collect(),
         }
     }
@@ -203,37 +199,37 @@ impl Own {
         &self.names.all[usize::from(slot)]
     }
 
-    fn lines(&self, steps: &[Step], depth: usize, lines: &mut Vec<String>) {
+    fn lines(&self, steps: &[TransactionStep], depth: usize, lines: &mut Vec<String>) {
         let indent = "  ".repeat(depth);
         for step in steps {
             match step {
-                Step::Run { which, rows, read, count } => {
-                    let what = match which {
-                        Which::Named(name) => name.letters.to_string(),
-                        Which::Here(sql) => short(&sql.text.letters),
-                        Which::Nth(place) => format!("statement {}", place + 1),
+                TransactionStep::Run { which, rows, read, count } => {
+                    let statement_text = match which {
+                        StatementRef::Named(name) => name.letters.to_string(),
+                        StatementRef::Here(sql) => short(&sql.text.letters),
+                        StatementRef::Nth(place) => format!("statement {}", place + 1),
                     };
                     let rows = rows.map(|(least, most)| match least == most {
                         true => format!(", {least} {}", if least == 1 { "row" } else { "rows" }),
                         false => format!(", {least} to {most} rows"),
                     });
                     let read = read.as_ref().map(|read| match read {
-                        Read::Number(slot) => format!(" → {}", self.name_of(*slot)),
-                        Read::Columns(slots) => {
+                        ResultBinding::Number(slot) => format!(" → {}", self.name_of(*slot)),
+                        ResultBinding::Columns(slots) => {
                             let names: Vec<&str> = slots.iter().map(|&slot| self.name_of(slot)).collect();
                             format!(" → {}", names.join(", "))
                         }
                     });
                     let count = count.map(|slot| format!(", rows → {}", self.name_of(slot)));
                     let all = [rows, read, count].map(Option::unwrap_or_default).concat();
-                    lines.push(format!("{indent}{what}{all}"));
+                    lines.push(format!("{indent}{statement_text}{all}"));
                 }
-                Step::Repeat { times, counter, steps } => {
+                TransactionStep::Repeat { times, counter, steps } => {
                     let counter = counter.map(|slot| format!(", {} counts", self.name_of(slot)));
                     lines.push(format!("{indent}repeat {}{}", words(times), counter.unwrap_or_default()));
                     self.lines(steps, depth + 1, lines);
                 }
-                Step::If { condition, then, otherwise } => {
+                TransactionStep::If { condition, then, otherwise } => {
                     lines.push(format!("{indent}if {}", words(condition)));
                     self.lines(then, depth + 1, lines);
                     if !otherwise.is_empty() {
@@ -241,16 +237,16 @@ impl Own {
                         self.lines(otherwise, depth + 1, lines);
                     }
                 }
-                Step::Rollback { condition, is_poll } => {
+                TransactionStep::Rollback { condition, is_poll } => {
                     let poll = if *is_poll { ", an empty poll" } else { "" };
                     lines.push(format!("{indent}rollback if {}{poll}", words(condition)));
                 }
-                Step::Tally(what) => lines.push(format!("{indent}tally {what}")),
-                Step::Set { slot, to } => {
+                TransactionStep::Tally(what) => lines.push(format!("{indent}tally {what}")),
+                TransactionStep::Set { slot, to } => {
                     let name = &self.names.all[usize::from(*slot)];
                     lines.push(format!("{indent}{name} = {}", words(to)));
                 }
-                Step::Sleep { time, unit_ns } => {
+                TransactionStep::Sleep { time, unit_ns } => {
                     let unit = match unit_ns {
                         1_000 => " us",
                         1_000_000 => " ms",
@@ -259,7 +255,7 @@ impl Own {
                     };
                     lines.push(format!("{indent}sleep {}{unit}", words(time)));
                 }
-                Step::Transaction { steps, .. } => {
+                TransactionStep::Transaction { steps, .. } => {
                     lines.push(format!("{indent}one transaction"));
                     self.lines(steps, depth + 1, lines);
                 }
@@ -276,8 +272,8 @@ fn short(text: &str) -> String {
     super::names::shown(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-fn type_words(of: Type) -> &'static str {
-    match of {
+fn type_words(value_type: Type) -> &'static str {
+    match value_type {
         Type::Int => "whole number",
         Type::Real => "number",
         Type::Text => "text",

@@ -1,17 +1,17 @@
-//! Workloads to begin with: folders as `dyno init --workload` writes them.
+//! Example and ready workloads, as `dyno init --workload` writes them.
 
-/// A folder to begin with.
+/// A folder for a new workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Example {
-    /// Its name, and the folder's.
+    /// Its name, which is also the name of its folder.
     pub name: &'static str,
-    /// What it is.
+    /// A description in one sentence.
     pub about: &'static str,
-    /// Names of files with what is in them.
+    /// Names and contents of its files.
     pub files: &'static [(&'static str, &'static str)],
 }
 
-/// A ready workload of the folder `workloads/`, with its files.
+/// A ready workload from the folder `workloads/` with its files.
 macro_rules! ready {
     ($name:literal, $about:literal, $($file:literal),* $(,)?) => {
         Example {
@@ -22,7 +22,7 @@ macro_rules! ready {
     };
 }
 
-/// All of them: one that shows the language, and ready workloads.
+/// All of them: an example of the workload format, then the ready workloads.
 pub const EXAMPLES: [Example; 11] = [
     Example {
         name: "shop",

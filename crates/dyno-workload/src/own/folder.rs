@@ -1,4 +1,4 @@
-//! The folder of a workload: its files, read once, and files of one engine beside the common ones.
+//! The folder of a workload: reads each file once, with variants of SQL files for single engines.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,32 +8,32 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::fault::{Fault, File, Text};
+use super::fault::{File, SourceText, WorkloadError};
 use super::names::shown;
 
-/// The file that says what the others are.
+/// The file that defines the workload.
 pub(super) const MAIN: &str = "workload.toml";
 
-/// The file that says what the tests of a suite with this workload are, which changes nothing that a run does.
+/// The file that defines the suite tests of the workload; runs do not depend on it.
 pub(super) const TESTS: &str = "tests.toml";
 
-/// Bytes of a file at most: lists of words are the largest.
+/// The largest file in bytes: lists of words are the largest files.
 pub(super) const BYTES_MAX: u64 = 4 << 20;
 
-/// A folder, whose files are read when they are asked for.
-pub(super) struct Folder {
+/// A folder whose files are read on demand.
+pub(super) struct WorkloadFolder {
     path: PathBuf,
-    /// The files that were given, where it is on no disk: nothing is read from one then.
-    given: Option<BTreeMap<String, Arc<File>>>,
+    /// The files of a folder that is not on disk; nothing is read from disk then.
+    received_files: Option<BTreeMap<String, Arc<File>>>,
     read: RefCell<BTreeMap<String, Arc<File>>>,
 }
 
-/// A file of SQL for all engines, and those for single ones.
+/// An SQL file for all engines, and variants for single engines.
 #[derive(Debug, Clone)]
 pub(super) struct Variants<T> {
-    /// What fits every engine that has none of its own.
+    /// The variant for every engine that has no variant of its own.
     pub(super) common: Option<T>,
-    /// By the engine's name.
+    /// Variants for single engines, by the engine's name.
     pub(super) own: BTreeMap<String, T>,
 }
 
@@ -44,41 +44,42 @@ impl<T> Default for Variants<T> {
 }
 
 impl<T> Variants<T> {
-    /// What `engine` is given.
-    pub(super) fn of(&self, engine: &str) -> Option<&T> {
+    /// The variant that `engine` uses.
+    pub(super) fn for_engine(&self, engine: &str) -> Option<&T> {
         self.own.get(engine).or(self.common.as_ref())
     }
 
-    /// All of them.
+    /// All variants, the common one first.
     pub(super) fn all(&self) -> impl Iterator<Item = &T> {
         self.common.iter().chain(self.own.values())
     }
 }
 
-impl Folder {
-    /// The folder at `path`.
+impl WorkloadFolder {
+    /// The folder on disk at `path`.
     pub(super) fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), given: None, read: RefCell::default() }
+        Self { path: path.to_owned(), received_files: None, read: RefCell::default() }
     }
 
-    /// A folder with these files, which is on no disk. All of them count as read.
-    pub(super) fn of(path: &Path, files: &[(impl AsRef<str>, impl AsRef<str>)]) -> Self {
-        let folder = Self::sent(path, files.iter().map(|(name, text)| (name.as_ref(), text.as_ref())));
-        let all = folder.given.clone().unwrap_or_default();
+    /// A folder with these files that is not on disk. All files count as read.
+    pub(super) fn from_files(path: &Path, files: &[(impl AsRef<str>, impl AsRef<str>)]) -> Self {
+        let folder =
+            Self::from_sent_files(path, files.iter().map(|(name, text)| (name.as_ref(), text.as_ref())));
+        let all = folder.received_files.clone().unwrap_or_default();
         Self { read: RefCell::new(all), ..folder }
     }
 
     /// The folder of another host, with the files that were read there.
-    pub(super) fn sent<'a>(path: &Path, files: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+    pub(super) fn from_sent_files<'a>(path: &Path, files: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let folder = Self::new(path);
         let file = |(name, text): (&str, &str)| {
             (name.to_owned(), Arc::new(File { name: folder.shown(name), text: text.to_owned() }))
         };
-        let given = files.map(file).collect();
-        Self { given: Some(given), ..folder }
+        let received = files.map(file).collect();
+        Self { received_files: Some(received), ..folder }
     }
 
-    /// The files that were asked for, by their names in the folder.
+    /// The files that were read, by their names in the folder.
     pub(super) fn files(&self) -> BTreeMap<String, Arc<File>> {
         let read = self.read.borrow();
         read.iter()
@@ -87,7 +88,7 @@ impl Folder {
             .collect()
     }
 
-    /// SHA-256 of the files that were asked for, with their names in the folder.
+    /// SHA-256 of the files that were read, including their names.
     pub(super) fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for (name, file) in self.read.borrow().iter().filter(|(name, _)| *name != TESTS) {
@@ -99,66 +100,66 @@ impl Folder {
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// A file's name as faults show it.
+    /// A file's name as errors show it.
     fn shown(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
     }
 
-    /// The file `workload.toml`.
-    pub(super) fn main(&self) -> Result<Arc<File>, Fault> {
-        if self.given.is_none() && !self.path.is_dir() {
+    pub(super) fn main(&self) -> Result<Arc<File>, WorkloadError> {
+        if self.received_files.is_none() && !self.path.is_dir() {
             let problem = "there is no such folder";
             let hint = "name the folder of a workload; `dyno init --workload shop` writes one";
-            return Err(Fault::whole(self.path.display().to_string(), problem, hint));
+            return Err(WorkloadError::whole(self.path.display().to_string(), problem, hint));
         }
-        self.file(MAIN).map_err(|fault| match self.given.is_some() || self.path.join(MAIN).exists() {
-            true => fault,
-            false => {
-                fault.hint("a workload is a folder with this file; `dyno init --workload shop` writes one")
+        self.file(MAIN).map_err(|fault| {
+            match self.received_files.is_some() || self.path.join(MAIN).exists() {
+                true => fault,
+                false => fault
+                    .hint("a workload is a folder with this file; `dyno init --workload shop` writes one"),
             }
         })
     }
 
-    /// The file `tests.toml`.
-    pub(super) fn tests(&self) -> Result<Arc<File>, Fault> {
+    pub(super) fn tests(&self) -> Result<Arc<File>, WorkloadError> {
         self.file(TESTS)
     }
 
-    /// What is in the file that `name` names.
-    pub(super) fn open(&self, name: &Text) -> Result<Text, Fault> {
-        self.is_inside(name)?;
-        let told = |fault: Fault| name.fault(0, format!("{}: {}", fault.file, fault.problem), fault.hint);
-        self.file(&name.letters).map(Text::file).map_err(told)
+    /// The text of the file `name`.
+    pub(super) fn open(&self, name: &SourceText) -> Result<SourceText, WorkloadError> {
+        self.require_inside(name)?;
+        let at_reference =
+            |fault: WorkloadError| name.fault(0, format!("{}: {}", fault.file, fault.problem), fault.hint);
+        self.file(&name.letters).map(SourceText::file).map_err(at_reference)
     }
 
-    /// What is in the file of SQL that `name` names, and in those beside it with the name of an engine before the ending:
-    /// `pay.mysql.sql` beside `pay.sql`.
-    pub(super) fn sql(&self, name: &Text) -> Result<Variants<Text>, Fault> {
-        self.is_inside(name)?;
+    /// The text of the SQL file `name` and of its variants, whose names have an engine before the extension: `pay.mysql.sql` beside
+    /// `pay.sql`.
+    pub(super) fn sql(&self, name: &SourceText) -> Result<Variants<SourceText>, WorkloadError> {
+        self.require_inside(name)?;
         let path = Path::new(&*name.letters);
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
         let beside = path.parent().unwrap_or(Path::new(""));
-        let mut own = BTreeMap::new();
+        let mut engine_texts = BTreeMap::new();
         for file in self.names_in(beside) {
             let engine =
                 file.strip_prefix(stem).and_then(|rest| rest.strip_prefix('.')?.strip_suffix(".sql"));
             if let Some(engine) = engine.filter(|engine| !engine.contains('.')) {
                 let file = self.file(&beside.join(&file).to_string_lossy())?;
-                own.insert(engine.to_owned(), Text::file(file));
+                engine_texts.insert(engine.to_owned(), SourceText::file(file));
             }
         }
-        let there = match &self.given {
+        let common_exists = match &self.received_files {
             Some(given) => given.contains_key(&*name.letters),
             None => self.path.join(path).exists(),
         };
-        let common = if own.is_empty() || there { Some(self.open(name)?) } else { None };
-        Ok(Variants { common, own })
+        let common = if engine_texts.is_empty() || common_exists { Some(self.open(name)?) } else { None };
+        Ok(Variants { common, own: engine_texts })
     }
 
     fn names_in(&self, beside: &Path) -> Vec<String> {
-        if let Some(given) = &self.given {
-            let there = given.keys().map(Path::new).filter(|path| path.parent() == Some(beside));
-            return there.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect();
+        if let Some(given) = &self.received_files {
+            let paths = given.keys().map(Path::new).filter(|path| path.parent() == Some(beside));
+            return paths.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect();
         }
         let entries = std::fs::read_dir(self.path.join(beside)).into_iter().flatten().flatten();
         let mut names: Vec<String> =
@@ -167,8 +168,8 @@ impl Folder {
         names
     }
 
-    /// Refuses a name that leads out of the folder, which may come from a stranger.
-    fn is_inside(&self, name: &Text) -> Result<(), Fault> {
+    /// Refuses a name outside the folder, because the workload may come from a stranger.
+    fn require_inside(&self, name: &SourceText) -> Result<(), WorkloadError> {
         let path = Path::new(&*name.letters);
         let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
         match plain && !name.letters.is_empty() {
@@ -180,13 +181,13 @@ impl Folder {
         }
     }
 
-    fn file(&self, name: &str) -> Result<Arc<File>, Fault> {
+    fn file(&self, name: &str) -> Result<Arc<File>, WorkloadError> {
         if let Some(file) = self.read.borrow().get(name) {
             return Ok(Arc::clone(file));
         }
         let shown = self.shown(name);
-        let refuse = |problem: String, hint: &str| Fault::whole(&shown, problem, hint);
-        if let Some(given) = &self.given {
+        let refuse = |problem: String, hint: &str| WorkloadError::whole(&shown, problem, hint);
+        if let Some(given) = &self.received_files {
             let missing = || refuse("there is no such file in the folder".to_owned(), "");
             let file = Arc::clone(given.get(name).ok_or_else(missing)?);
             self.read.borrow_mut().insert(name.to_owned(), Arc::clone(&file));
@@ -196,7 +197,7 @@ impl Folder {
         let meta = std::fs::symlink_metadata(&path);
         let meta = meta.map_err(|error| refuse(format!("it cannot be read: {error}"), ""))?;
         if !meta.is_file() {
-            // A link may lead to what is nobody's business, and a pipe never ends.
+            // A link could lead to private files, and a pipe might never end.
             return Err(refuse("it is no regular file".to_owned(), "put the file itself into the folder"));
         }
         let canonical = |path: &Path| path.canonicalize().ok();

@@ -1,13 +1,13 @@
-//! How much a transaction sees of others, as users write it.
+//! Reads the isolation level of a transaction.
 
 use dyno_engine::Isolation;
 
-use super::fault::Fault;
+use super::fault::WorkloadError;
 use super::names::shown;
-use super::table::Item;
+use super::table::TomlItem;
 
-/// The isolation that `item` names.
-pub(super) fn isolation(item: &Item<'_>) -> Result<Isolation, Fault> {
+/// The isolation level in `item`.
+pub(super) fn isolation(item: &TomlItem<'_>) -> Result<Isolation, WorkloadError> {
     let text = item.text("\"serializable\"")?;
     match &*text.letters {
         "platform" => Ok(Isolation::Platform),

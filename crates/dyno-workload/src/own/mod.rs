@@ -1,18 +1,18 @@
-//! Users' own SQL: a workload is a folder.
+//! Custom workloads: a workload is a folder with the user's SQL.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `fault`, `names`, `table`, `options`, `folder` | what users wrote, with the place of everything, and what goes by an option |
-//! | `sql` | statements and their parameters out of a file of SQL |
-//! | `value`, `expr`, `draws` | values, expressions, and what is drawn |
-//! | `scale`, `tables`, `bulk` | numbers that grow with the scale, the tables that are described, and the one that transactions load |
-//! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | from the steps of a transaction to what is done one after the other |
-//! | `scripts`, `expect`, `read_transaction`, `mixes`, `writing`, `read`, `workload`, `describe` | the whole, and what can be told of it |
-//! | `outcome`, `safe`, `pipe`, `state`, `actor` | one session of it |
-//! | `example`, `inside`, `sent` | folders to begin with, those that are run from inside the program, and those of another host |
-//! | `suite` | the tests of a suite, each a page about a workload |
-//! | `pgbench` | a workload from scripts of pgbench |
-//! | `statements`, `quoted`, `undrawn` | a draft of a workload from statements that a database has seen, and what is left to say in it |
+//! | `fault`, `names`, `table`, `options`, `folder` | reading the user's files, with places for errors; options and values that depend on them |
+//! | `sql` | parsing SQL files into statements and parameters |
+//! | `value`, `expr`, `draws` | values, expressions, and generators |
+//! | `scale`, `tables`, `bulk` | numbers that depend on the scale, described tables, and the table that transactions load |
+//! | `steps`, `assign`, `isolation`, `transaction`, `prepare`, `program`, `compile` | compiling the steps of a transaction into a linear program |
+//! | `scripts`, `expect`, `read_transaction`, `mixes`, `writing`, `read`, `workload`, `describe` | the workload as a whole, and its description |
+//! | `outcome`, `safe`, `pipe`, `state`, `actor` | executing it in one session |
+//! | `example`, `inside`, `sent` | example folders, embedded workloads, and workloads from another host |
+//! | `suite` | the tests of a suite, each with a page about its workload |
+//! | `pgbench` | importing scripts of pgbench |
+//! | `statements`, `quoted`, `undrawn` | drafting a workload from statements that a database has recorded, and finding what the user must complete |
 
 mod actor;
 mod assign;
@@ -57,16 +57,16 @@ mod value;
 mod workload;
 mod writing;
 
-pub use actor::Actor;
+pub use actor::CustomActor;
 pub use bulk::OwnBulk;
 pub use describe::{DescribedDraw, DescribedStatement, DescribedTransaction};
-pub use fault::Fault;
+pub use fault::WorkloadError;
 pub use inside::is_inside;
-pub use outcome::{Amiss, Ended, Outcome};
-pub use read::{Choice, Part};
-pub use scripts::After;
+pub use outcome::{RowCountMismatch, TransactionEnd, TransactionOutcome};
+pub use read::{TransactionFilter, WorkloadChoice};
+pub use scripts::InvariantTiming;
 pub use sent::{SentFolders, Unfit};
-pub use state::Step;
-pub use tables::{DescribedIndex, DescribedTable, RowMaker};
+pub use state::ActorStep;
+pub use tables::{DescribedIndex, DescribedTable, TableRowMaker};
 pub use transaction::Rated;
-pub use workload::{Own, Single};
+pub use workload::{CustomWorkload, Single};

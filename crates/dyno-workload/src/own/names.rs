@@ -1,26 +1,26 @@
-//! Names that users give, and what may have been meant by one that is not known.
+//! Names that users choose, and suggestions for unknown names.
 
-/// Whether `name` can be one of a statement, a draw, a number that is read, or a transaction.
+/// Whether `name` is valid for a statement, a generator, a number that is read, or a transaction.
 pub(super) fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     name.len() <= 40 && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(plain)
 }
 
-/// What such a name is made of.
+/// The rule for names, as errors state it.
 pub(super) const NAME: &str = "a name has letters, digits and underscores, a letter first, 40 at most";
 
-/// `did you mean …?`, or what there is: the way out for a name that is none of `known`.
-pub(super) fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.into_iter().collect();
-    match dyno_plan::similar::closest(name, known.iter().copied()) {
-        // Of names of a letter or two every other one is near.
+/// The hint for a name that is not in `candidates`: `did you mean …?`, or the list of known names.
+pub(super) fn meant<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    let candidate_names: Vec<&str> = candidates.into_iter().collect();
+    match dyno_plan::similar::closest(name, candidate_names.iter().copied()) {
+        // Every other short name is similar to a name of one or two characters.
         Some(near) if name.len() > 2 => format!("did you mean {near}?"),
-        _ if known.is_empty() => String::new(),
-        _ => format!("there are: {}", known.join(", ")),
+        _ if candidate_names.is_empty() => String::new(),
+        _ => format!("there are: {}", candidate_names.join(", ")),
     }
 }
 
-/// A user's text for an error: on one line, without what a terminal acts on, at most 60 characters.
+/// The user's text for an error: on one line, without characters that a terminal acts on, at most 60 characters.
 pub(super) fn shown(text: &str) -> String {
     dyno_plan::terminal::spelled(text, 60)
 }

@@ -1,39 +1,40 @@
-//! `[option]`: what a workload leaves to whoever runs it, and `{ by = … }` values that go by what was chosen.
+//! Reads `[option]`: choices that a workload leaves to the user, and `{ by = … }` values that depend on them.
 //!
-//! An option is a list of values of which the first is taken where nothing is said. Anywhere else in `workload.toml` a value may be
-//! `{ by = "option", value = …, other = … }`: what stands under the value that was chosen; or `{ by = "option" }`, that value itself.
+//! An option is a list of values; the first is the default. Any other value in `workload.toml` may depend on an option:
+//! `{ by = "option", value = …, other = … }` selects the entry for the chosen value, and `{ by = "option" }` is the chosen
+//! value itself.
 
 use std::collections::BTreeMap;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::fault::{Fault, File};
+use super::fault::{File, WorkloadError};
 use super::names::{NAME, is_name, meant, shown};
 
-/// The section of options, that of sets of them, and the key of what goes by one.
+/// The sections of options and of sets of options, and the key of values that depend on one.
 const OPTION: &str = "option";
 const LIKE: &str = "like";
 const BY: &str = "by";
 
-/// Options of a workload, and values of one, at most.
+/// The largest number of options, and of values of one option.
 const OPTIONS_MAX: usize = 50;
 const VALUES_MAX: usize = 50;
 
-/// What was chosen of each option.
+/// The chosen value of each option.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Options<'a> {
-    all: BTreeMap<&'a str, Chosen<'a>>,
+pub(super) struct WorkloadOptions<'a> {
+    all: BTreeMap<&'a str, ChosenOption<'a>>,
 }
 
 #[derive(Debug, Clone)]
-struct Chosen<'a> {
-    /// All values with their words.
+struct ChosenOption<'a> {
+    /// All values, each with its text.
     values: Vec<(String, &'a Spanned<DeValue<'a>>)>,
     place: usize,
 }
 
-/// The words of a value, if it may be one of an option.
+/// The text of a value; `None` if it cannot be a value of an option.
 fn words(value: &DeValue<'_>) -> Option<String> {
     match value {
         DeValue::String(text) => Some(text.to_string()),
@@ -43,12 +44,16 @@ fn words(value: &DeValue<'_>) -> Option<String> {
     }
 }
 
-impl<'a> Options<'a> {
-    /// The options of the file, with what was `asked` for: `name=value`, and `like=NAME` for a whole set.
+impl<'a> WorkloadOptions<'a> {
+    /// Reads the options of the file, with the choices in `requested`: `name=value`, or `like=NAME` for a set of options.
     ///
     /// # Errors
-    /// An option is wrong, or there is none of a name or a value that was asked for.
-    pub(super) fn read(file: &File, top: &'a DeTable<'a>, asked: &[String]) -> Result<Self, Fault> {
+    /// An option is invalid, or a requested name or value does not exist.
+    pub(super) fn read(
+        file: &File,
+        top: &'a DeTable<'a>,
+        requested: &[String],
+    ) -> Result<Self, WorkloadError> {
         let mut options = Self::default();
         let section = |name: &str| top.get(name).map(|value| (value.span().start, value.get_ref()));
         if let Some((at, value)) = section(OPTION) {
@@ -63,24 +68,24 @@ impl<'a> Options<'a> {
                 }
                 let list = value.get_ref().as_array().filter(|list| (1..=VALUES_MAX).contains(&list.len()));
                 let list = list.ok_or_else(|| fault("not a list of values", EXAMPLE))?;
-                let one = |value: &'a Spanned<DeValue<'a>>| Some((words(value.get_ref())?, value));
-                let values: Option<Vec<_>> = list.iter().map(one).collect();
+                let to_value = |value: &'a Spanned<DeValue<'a>>| Some((words(value.get_ref())?, value));
+                let values: Option<Vec<_>> = list.iter().map(to_value).collect();
                 let values =
                     values.ok_or_else(|| fault("a value that is no text, number or flag", EXAMPLE))?;
-                options.all.insert(name, Chosen { values, place: 0 });
+                options.all.insert(name, ChosenOption { values, place: 0 });
             }
             if options.all.len() > OPTIONS_MAX {
                 return Err(file.fault(at, format!("more than {OPTIONS_MAX} options"), "leave some out"));
             }
         }
         let sets = options.sets(file, section(LIKE))?;
-        options.choose(file, &sets, asked)?;
+        options.choose(file, &sets, requested)?;
         options.check(file, top)?;
         Ok(options)
     }
 
-    /// The sets of `[like]`: the options of each with their values.
-    fn sets(&self, file: &File, section: Option<(usize, &'a DeValue<'a>)>) -> Result<Sets, Fault> {
+    /// The sets in `[like]`: options with their values.
+    fn sets(&self, file: &File, section: Option<(usize, &'a DeValue<'a>)>) -> Result<Sets, WorkloadError> {
         let mut sets = BTreeMap::new();
         let Some((at, value)) = section else { return Ok(sets) };
         let example = "write [like.NAME] with OPTION = VALUE lines";
@@ -100,24 +105,24 @@ impl<'a> Options<'a> {
         Ok(sets)
     }
 
-    /// Where `value` is among those of the option `name`.
+    /// Index of `value` among the values of the option `name`.
     fn place(&self, name: &str, value: &str) -> Result<usize, (String, String)> {
         let Some(option) = self.all.get(name) else {
             let hint = meant(name, self.all.keys().copied());
             return Err((format!("there is no option {}", shown(name)), hint));
         };
         option.values.iter().position(|(known, _)| known == value).ok_or_else(|| {
-            let known: Vec<&str> = option.values.iter().map(|(known, _)| known.as_str()).collect();
+            let allowed: Vec<&str> = option.values.iter().map(|(known, _)| known.as_str()).collect();
             let problem = format!("{} is no value of the option {}", shown(value), shown(name));
-            (problem, format!("write one of {}", known.join(", ")))
+            (problem, format!("write one of {}", allowed.join(", ")))
         })
     }
 
-    /// Takes what was asked for; a set is taken first, so that single options go before it wherever they stand.
-    fn choose(&mut self, file: &File, sets: &Sets, asked: &[String]) -> Result<(), Fault> {
-        let fault = |problem: String, hint: String| Fault::whole(file.name.clone(), problem, hint);
+    /// Applies the requested choices; sets first, so that single options override them in any order.
+    fn choose(&mut self, file: &File, sets: &Sets, requested: &[String]) -> Result<(), WorkloadError> {
+        let fault = |problem: String, hint: String| WorkloadError::whole(file.name.clone(), problem, hint);
         let mut single = Vec::new();
-        for one in asked {
+        for one in requested {
             let Some((name, value)) = one.split_once('=').map(|(name, value)| (name.trim(), value.trim()))
             else {
                 return Err(fault(
@@ -148,12 +153,12 @@ impl<'a> Options<'a> {
         Ok(())
     }
 
-    /// Refuses what goes by an option that is not there, or says nothing of a value that could be chosen.
-    fn check(&self, file: &File, table: &DeTable<'_>) -> Result<(), Fault> {
+    /// Refuses a value that depends on an unknown option, or lacks an entry for a possible value.
+    fn check(&self, file: &File, table: &DeTable<'_>) -> Result<(), WorkloadError> {
         table.values().try_for_each(|value| self.check_value(file, value))
     }
 
-    fn check_value(&self, file: &File, value: &Spanned<DeValue<'_>>) -> Result<(), Fault> {
+    fn check_value(&self, file: &File, value: &Spanned<DeValue<'_>>) -> Result<(), WorkloadError> {
         let at = value.span().start;
         match value.get_ref() {
             DeValue::Array(list) => list.iter().try_for_each(|value| self.check_value(file, value)),
@@ -182,7 +187,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// What `value` is with what was chosen.
+    /// Resolves `value` with the chosen options.
     pub(super) fn resolve(&self, value: &'a Spanned<DeValue<'a>>) -> &'a Spanned<DeValue<'a>> {
         let mut value = value;
         while let Some(table) = value.get_ref().as_table()
@@ -195,30 +200,30 @@ impl<'a> Options<'a> {
         value
     }
 
-    /// What `value` is with any value of the options.
-    pub(super) fn any(&self, value: &'a Spanned<DeValue<'a>>) -> Vec<&'a Spanned<DeValue<'a>>> {
-        let by =
+    /// All variants of `value` over the values of the options.
+    pub(super) fn all_variants(&self, value: &'a Spanned<DeValue<'a>>) -> Vec<&'a Spanned<DeValue<'a>>> {
+        let by_table =
             value.get_ref().as_table().filter(|table| table.get(BY).is_some_and(|by| by.get_ref().is_str()));
-        match by.filter(|table| table.len() > 1) {
+        match by_table.filter(|table| table.len() > 1) {
             None => vec![self.resolve(value)],
             Some(table) => {
-                let others = table.iter().filter(|(key, _)| key.get_ref() != BY);
-                others.flat_map(|(_, value)| self.any(value)).collect()
+                let branches = table.iter().filter(|(key, _)| key.get_ref() != BY);
+                branches.flat_map(|(_, value)| self.all_variants(value)).collect()
             }
         }
     }
 
-    /// What was chosen of each, and whether that is what is taken where nothing is said.
-    pub(super) fn chosen(&self) -> Vec<(String, String, bool)> {
-        let one = |(name, option): (&&str, &Chosen<'_>)| {
+    /// The chosen value of each option, and whether it is the default.
+    pub(super) fn selected_values(&self) -> Vec<(String, String, bool)> {
+        let describe = |(name, option): (&&str, &ChosenOption<'_>)| {
             ((*name).to_owned(), option.values[option.place].0.clone(), option.place == 0)
         };
-        self.all.iter().map(one).collect()
+        self.all.iter().map(describe).collect()
     }
 }
 
-/// Sets of options by their names.
+/// Sets of options by name.
 type Sets = BTreeMap<String, Vec<(String, String)>>;
 
 /// How an option is written.
-const EXAMPLE: &str = "write a list whose first value is taken where nothing is said: lock = [true, false]";
+const EXAMPLE: &str = "write a list whose first value is the default: lock = [true, false]";

@@ -1,49 +1,45 @@
-//! What has come of a transaction so far.
+//! The outcome of a transaction.
 
 use dyno_engine::StatementId;
-use dyno_record::Touch;
+use dyno_record::RowEffect;
 
 use crate::effect::Effect;
 
-/// How a transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// It has not.
+pub enum TransactionEnd {
+    /// The transaction is still open.
     Open,
-    /// It was committed; of a transaction whose statements commit each by itself, all are.
+    /// It committed; if its statements commit separately, all did.
     Committed,
-    /// A step has taken it back.
+    /// One of its steps rolled it back.
     RolledBack,
 }
 
-/// A statement that has touched another number of rows than it has to.
+/// A statement that touched an unexpected number of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Amiss {
-    /// Which.
+pub struct RowCountMismatch {
     pub statement: StatementId,
-    /// How many it has to touch: at least, and at most.
+    /// Minimum and maximum number of rows that it must touch.
     pub wanted: (u64, u64),
-    /// How many it has touched.
+    /// Number of rows that it touched.
     pub got: u64,
 }
 
-/// What has come of a transaction so far.
+/// The outcome of a transaction so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Outcome {
-    /// How it ended.
-    pub ended: Ended,
-    /// What it has done so far. Rows of a transaction that was taken back are none, and a statement that gives a number counts as one
-    /// row that was read.
+pub struct TransactionOutcome {
+    pub ended: TransactionEnd,
+    /// The effect so far. Rows of a rolled back transaction do not count; a statement that returns a number counts as one row read.
     pub effect: Effect,
-    /// The first statement that has touched another number of rows than it has to.
-    pub amiss: Option<Amiss>,
+    /// The first statement that touched an unexpected number of rows.
+    pub amiss: Option<RowCountMismatch>,
 }
 
-/// Nothing, before it begins.
-pub(super) const NOTHING: Outcome = Outcome {
-    ended: Ended::Open,
+/// The outcome before a transaction begins.
+pub(super) const NOTHING: TransactionOutcome = TransactionOutcome {
+    ended: TransactionEnd::Open,
     effect: Effect {
-        rows: [0; Touch::KINDS],
+        rows: [0; RowEffect::KINDS],
         commits: 0,
         transactions: 0,
         rolled_back: 0,

@@ -1,50 +1,49 @@
-//! Requests of a transaction that are kept, to be sent together with the next.
+//! Queued requests of a transaction, to be sent together with the next request.
 
-use super::program::Execute;
-use super::safe::Safe;
+use super::program::ExecuteOp;
+use super::safe::TransactionSavepoint;
 
-/// Requests that are kept at most.
+/// The largest number of queued requests.
 const KEPT_MAX: usize = 64;
 
-/// Bytes at most of the requests behind the first statement that is kept. Both sides could wait for each other where the server has
-/// to send more than fits into the sockets between them before it reads on, and the client does before it reads: so many bytes
-/// fit into them whatever the server does (Linux' `tcp_wmem` and `tcp_rmem` begin with 16 and 128 KiB).
+/// The largest number of bytes in requests after the first queued statement. Beyond it, client and server could deadlock: the
+/// server stops reading while it sends more than the sockets hold, and the client stops reading while it sends. This many bytes
+/// always fit into the sockets (Linux' `tcp_wmem` and `tcp_rmem` start with 16 and 128 KiB).
 const BEHIND_MAX: usize = 32 * 1024;
 
-/// Requests that are kept.
 #[derive(Debug, Default)]
-pub(super) struct Pipe {
-    /// Each in its order; what is no statement has none.
-    kept: Vec<Option<Execute>>,
-    /// Bytes behind the first statement; none where none is kept.
+pub(super) struct RequestPipeline {
+    /// The requests in order; `None` for one that is not a statement.
+    queued: Vec<Option<ExecuteOp>>,
+    /// Bytes after the first statement; absent if none is queued.
     behind: Option<usize>,
-    /// Whether one of them has to touch so many rows.
+    /// Whether one of them has an expected number of rows.
     unchecked: bool,
-    /// Whether the request behind them commits the transaction of the database, or takes it back, if it does either.
+    /// Whether the request after them commits the database transaction or rolls it back; absent if it does neither.
     ends: Option<bool>,
-    /// The part of a table that was taken last, its first row and how many, and whether it is under way. What a session seldom needs is
-    /// kept here, out of the way of others.
+    /// The part of a table that was taken last (first row, number of rows), and whether it is being written. Such rarely used fields
+    /// are here to keep frequently used ones close together.
     pub(super) part: (u64, u64),
     pub(super) is_filling: bool,
-    /// Where a transaction of several commits goes on when one of its parts is taken back; made where it is needed.
-    pub(super) safe: Option<Safe>,
+    /// Where a transaction with several commits resumes after one of its parts is rolled back; created when needed.
+    pub(super) savepoint: Option<TransactionSavepoint>,
 }
 
-impl Pipe {
-    /// Whether there are none.
+impl RequestPipeline {
+    /// Whether no requests are queued.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.kept.is_empty()
+        self.queued.is_empty()
     }
 
-    /// Whether rows have to be looked at.
+    /// Whether the rows of a queued statement must be checked.
     #[inline]
     pub(super) fn is_unchecked(&self) -> bool {
         self.unchecked
     }
 
-    /// Whether a statement of so many bytes may be sent behind them.
-    pub(super) fn takes(&mut self, bytes: usize) -> bool {
+    /// Whether a statement of `bytes` bytes may be sent after them; counts the bytes if so.
+    pub(super) fn reserve_bytes(&mut self, bytes: usize) -> bool {
         let Some(behind) = &mut self.behind else { return true };
         let sum = behind.saturating_add(bytes);
         let takes = sum <= BEHIND_MAX;
@@ -54,33 +53,33 @@ impl Pipe {
         takes
     }
 
-    /// Keeps one more, unless there are too many.
-    pub(super) fn keep(&mut self, execute: Option<Execute>) -> bool {
-        if self.kept.len() == KEPT_MAX {
+    /// Queues one more request; returns false if the queue is full.
+    pub(super) fn try_push(&mut self, execute: Option<ExecuteOp>) -> bool {
+        if self.queued.len() == KEPT_MAX {
             return false;
         }
         if execute.is_some() {
             self.behind.get_or_insert(0);
         }
         self.unchecked |= execute.is_some_and(|execute| execute.rows.is_some());
-        self.kept.push(execute);
+        self.queued.push(execute);
         true
     }
 
-    /// The request behind them commits the transaction of the database, or takes it back.
-    pub(super) fn ends(&mut self, commits: bool) {
+    /// Records that the request after them commits the database transaction or rolls it back.
+    pub(super) fn set_ending(&mut self, commits: bool) {
         self.ends = Some(commits);
     }
 
-    /// The statement at `place`, if it is one.
-    pub(super) fn at(&self, place: usize) -> Option<Execute> {
-        self.kept.get(place).copied().flatten()
+    /// The queued statement at `place`; `None` if it is another request.
+    pub(super) fn statement_at(&self, place: usize) -> Option<ExecuteOp> {
+        self.queued.get(place).copied().flatten()
     }
 
-    /// Lets go of them; whether what came behind them has committed, or taken back.
+    /// Empties the queue; returns whether the request after it committed or rolled back.
     #[inline]
     pub(super) fn clear(&mut self) -> Option<bool> {
-        self.kept.clear();
+        self.queued.clear();
         (self.behind, self.unchecked) = (None, false);
         self.ends.take()
     }

@@ -1,29 +1,29 @@
-//! Statements of a program, each once.
+//! Collects the statements of a program without duplicates.
 
-use dyno_engine::{Answer, Type};
-use dyno_record::Touch;
+use dyno_engine::{ResultKind, Type};
+use dyno_record::RowEffect;
 
 use super::draws::{Draws, Names};
-use super::fault::{Fault, Text};
-use super::program::Prepared;
-use super::sql::{Does, Piece, does_as_step};
-use super::steps::Read;
+use super::fault::{SourceText, WorkloadError};
+use super::program::ProgramStatement;
+use super::sql::{SplitStatement, StatementEffect, classify_step};
+use super::steps::ResultBinding;
 use super::transaction::Transaction;
 
-/// Statements of a workload at most.
+/// The largest number of statements in a workload.
 const STATEMENTS_MAX: usize = 10_000;
 
-/// What all transactions are made with.
+/// The context in which all transactions are compiled.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
+pub(super) struct CompileContext<'a> {
     pub(super) draws: &'a Draws,
     pub(super) names: &'a Names,
-    /// Whether the workload says that it writes.
+    /// Whether the workload declares that it writes.
     pub(super) writes: bool,
 }
 
-impl Around<'_> {
-    /// The type of what is in `slot`.
+impl CompileContext<'_> {
+    /// The type of the value in `slot`.
     pub(super) fn type_of(&self, slot: u16) -> Type {
         match self.draws.all.get(usize::from(slot)) {
             Some(draw) => draw.of,
@@ -38,37 +38,41 @@ fn may_be_null(draws: &Draws, slot: u16) -> bool {
     draws.all.get(usize::from(slot)).is_some_and(|draw| draw.null.is_some())
 }
 
-/// A statement that a step runs.
-pub(super) struct Wanted {
-    pub(super) text: Text,
-    pub(super) piece: Piece,
-    /// What is bound to its parameters.
+/// A statement that a step executes.
+pub(super) struct StepStatement {
+    pub(super) text: SourceText,
+    pub(super) piece: SplitStatement,
+    /// The slots bound to its parameters.
     pub(super) slots: Vec<u16>,
-    /// What is read of it.
-    pub(super) read: Option<Read>,
-    /// Whether it commits by itself, if it changes something.
+    /// The part of its result that is read.
+    pub(super) read: Option<ResultBinding>,
+    /// Whether it commits separately, if it changes data.
     pub(super) alone: bool,
 }
 
-/// Adds a statement of `transaction`, whose own begin at `first`, unless it is there; returns its number.
+/// Adds a statement of `transaction`, whose own begin at `first`, unless it exists; returns its number.
 ///
 /// # Errors
-/// It is none for a transaction, or changes something and the workload does not say so.
+/// It is not allowed in a transaction, or it changes data although the workload does not declare that.
 pub(super) fn prepare(
-    statements: &mut Vec<Prepared>,
+    statements: &mut Vec<ProgramStatement>,
     first: u16,
     transaction: &Transaction,
-    around: Around<'_>,
-    Wanted { text, piece, slots, read, alone }: Wanted,
-) -> Result<u16, Fault> {
-    let does = does_as_step(&text, &piece, alone)?;
+    around: CompileContext<'_>,
+    StepStatement { text, piece, slots, read, alone }: StepStatement,
+) -> Result<u16, WorkloadError> {
+    let does = classify_step(&text, &piece, alone)?;
     let answer = match does {
-        _ if matches!(read, Some(Read::Number(_))) => Answer::Number,
-        _ if read.is_some() => Answer::Columns,
-        Does::Changes(_) => Answer::Changed { per_row: 1 },
-        Does::Reads | Does::ReadsAndWrites | Does::Controls | Does::Calls | Does::Defines => Answer::Rows,
+        _ if matches!(read, Some(ResultBinding::Number(_))) => ResultKind::Number,
+        _ if read.is_some() => ResultKind::Columns,
+        StatementEffect::Changes(_) => ResultKind::Changed { per_row: 1 },
+        StatementEffect::Reads
+        | StatementEffect::ReadsAndWrites
+        | StatementEffect::Controls
+        | StatementEffect::Calls
+        | StatementEffect::Defines => ResultKind::Rows,
     };
-    if does == Does::Defines && !transaction.definitions {
+    if does == StatementEffect::Defines && !transaction.definitions {
         let hint = "move it to the file of [setup] or [drop], or write `definitions = true` where it is what is measured";
         return Err(text.fault(piece.at.start, "a statement about tables", hint));
     }
@@ -76,12 +80,12 @@ pub(super) fn prepare(
         let hint = "write `writes = true` at the top of workload.toml, or take the statement out";
         return Err(text.fault(piece.at.start, "the workload says that it does not write", hint));
     }
-    let own = &statements[usize::from(first)..];
+    let own_statements = &statements[usize::from(first)..];
     let commits = alone && does.writes();
-    let same = |known: &Prepared| {
+    let same = |known: &ProgramStatement| {
         known.text == text && known.piece.at == piece.at && known.answer == answer && known.commits == commits
     };
-    if let Some(place) = own.iter().position(same) {
+    if let Some(place) = own_statements.iter().position(same) {
         return Ok(first + place as u16);
     }
     let number = statements.len();
@@ -89,20 +93,20 @@ pub(super) fn prepare(
         let problem = format!("more than {STATEMENTS_MAX} statements");
         return Err(text.fault(piece.at.start, problem, "make two workloads of it"));
     }
-    let of = |slot: &u16| around.type_of(*slot);
-    statements.push(Prepared {
-        name: format!("{}_{}", transaction.name, own.len() + 1),
+    let slot_type = |slot: &u16| around.type_of(*slot);
+    statements.push(ProgramStatement {
+        name: format!("{}_{}", transaction.name, own_statements.len() + 1),
         text,
         piece,
-        types: slots.iter().map(of).collect(),
+        types: slots.iter().map(slot_type).collect(),
         may_be_null: slots.iter().any(|&slot| may_be_null(around.draws, slot)),
         slots: slots.into(),
         answer,
         writes: does.writes(),
-        tells_changes: matches!(does, Does::Changes(_)) && answer != Answer::Number,
-        touch: if let Does::Changes(touch) = does { touch } else { Touch::Read },
+        tells_changes: matches!(does, StatementEffect::Changes(_)) && answer != ResultKind::Number,
+        touch: if let StatementEffect::Changes(touch) = does { touch } else { RowEffect::Read },
         commits,
-        calls: does == Does::Calls,
+        calls: does == StatementEffect::Calls,
     });
     Ok(number as u16)
 }

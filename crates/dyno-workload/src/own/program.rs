@@ -1,67 +1,66 @@
-//! What sessions execute for one engine: statements, and for each transaction what is done one after the other.
+//! The program that sessions execute on one engine: statements, and the linear code of each transaction.
 
 use std::num::NonZeroU16;
 
-use dyno_engine::{Answer, Isolation, Type};
-use dyno_record::Touch;
+use dyno_engine::{Isolation, ResultKind, Type};
+use dyno_record::RowEffect;
 
 use super::expr::Expr;
-use super::fault::{Fault, Text};
-use super::sql::Piece;
-use super::value::Held;
+use super::fault::{SourceText, WorkloadError};
+use super::sql::SplitStatement;
+use super::value::HeldValue;
 
-/// What sessions do on one engine.
+/// The program of a workload for one engine.
 #[derive(Debug, Clone)]
 pub(super) struct Program {
-    pub(super) statements: Vec<Prepared>,
-    /// By the place of the transaction.
-    pub(super) codes: Vec<Code>,
-    /// Slots of draws, of numbers that are read, and of loops.
+    pub(super) statements: Vec<ProgramStatement>,
+    /// The code of each transaction, by its index.
+    pub(super) codes: Vec<TransactionCode>,
+    /// Number of slots for generators, numbers that are read, and loops.
     pub(super) slots: usize,
-    /// Columns that statements read: the first is number 1 of [`Execute::columns`].
-    pub(super) columns: Vec<Columns>,
+    /// Columns that statements read: the first entry is number 1 in [`Execute::columns`].
+    pub(super) columns: Vec<ReadColumns>,
 }
 
-/// Columns that a statement reads.
+/// The columns that one statement reads.
 #[derive(Debug, Clone)]
-pub(super) struct Columns {
-    /// The slot of each.
+pub(super) struct ReadColumns {
     pub(super) slots: Box<[u16]>,
-    /// Whether an expression reads it, so that it has to be a number.
+    /// Whether an expression reads each column, so that it must be a number.
     pub(super) numbers: Box<[bool]>,
 }
 
 /// A statement of a transaction.
 #[derive(Debug, Clone)]
-pub(super) struct Prepared {
-    /// The transaction's name and its place within that: `pay_2`.
+pub(super) struct ProgramStatement {
+    /// Its name: the transaction and its number within it, as in `pay_2`.
     pub(super) name: String,
-    pub(super) text: Text,
-    pub(super) piece: Piece,
-    /// What is bound to each of its parameters.
+    pub(super) text: SourceText,
+    pub(super) piece: SplitStatement,
+    /// The slot bound to each parameter.
     pub(super) slots: Box<[u16]>,
     pub(super) types: Box<[Type]>,
-    /// Whether one of them may be NULL instead of what was drawn.
+    /// Whether a parameter may be NULL instead of the drawn value.
     pub(super) may_be_null: bool,
-    pub(super) answer: Answer,
+    pub(super) answer: ResultKind,
     pub(super) writes: bool,
-    /// Whether the rows of its answer are those that it has changed.
+    /// Whether it reports the number of changed rows.
     pub(super) tells_changes: bool,
-    /// What it does to the rows that its answer tells of.
-    pub(super) touch: Touch,
-    /// Whether it commits by itself.
+    /// Its effect on the rows that it reports.
+    pub(super) touch: RowEffect,
+    /// Whether it commits separately from other statements.
     pub(super) commits: bool,
     /// Whether it calls a procedure.
     pub(super) calls: bool,
 }
 
-impl Prepared {
-    /// What is wrong with it.
-    pub(super) fn fault(&self, problem: impl Into<String>, hint: impl Into<String>) -> Fault {
+impl ProgramStatement {
+    /// An error in the statement.
+    pub(super) fn fault(&self, problem: impl Into<String>, hint: impl Into<String>) -> WorkloadError {
         self.text.fault(self.piece.at.start, problem, hint)
     }
 
-    /// Its text with what `stands` for each of its parameters, by their numbers from 1.
+    /// Its text with `stands` in place of each parameter, by number from 1.
     pub(super) fn with(&self, mut stands: impl FnMut(usize) -> String) -> String {
         let Self { text, piece, .. } = self;
         let mut sql = String::new();
@@ -76,63 +75,62 @@ impl Prepared {
     }
 }
 
-/// What a transaction does.
+/// The compiled code of one transaction.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Code {
-    pub(super) ops: Vec<Op>,
-    /// Whether what commits by itself is tried again by itself.
+pub(super) struct TransactionCode {
+    pub(super) ops: Vec<ProgramOp>,
+    /// Whether parts that commit separately are retried separately.
     pub(super) by_part: bool,
-    /// Slots that are drawn when it begins.
+    /// Slots that are drawn at its start.
     pub(super) drawn: Box<[u16]>,
-    /// Slots of what it reads or sets, with what is in them until then: 0, or NULL for a column.
-    pub(super) read: Box<[(u16, Held)]>,
-    /// Its statements: the first, and one behind the last.
+    /// Slots that it reads or sets, with their initial values: 0, or NULL for a column.
+    pub(super) read: Box<[(u16, HeldValue)]>,
+    /// Numbers of its statements: the first, and the one after the last.
     pub(super) statements: (u16, u16),
-    /// Requests to the server, at least and at most; absent where that depends on what is read.
+    /// Minimum and maximum number of requests; no maximum if it depends on data.
     pub(super) round_trips: (u64, Option<u64>),
-    /// The same where requests are sent together, if they are to be.
+    /// The same if requests are sent together; absent without `pipeline`.
     pub(super) piped: Option<(u64, Option<u64>)>,
-    /// Rows and commits of one, where all of its statements say how many and run once.
+    /// Rows and commits of one transaction, if every statement runs once and declares its rows.
     pub(super) rows: Option<(u64, u64)>,
     pub(super) commits: Option<u64>,
-    /// Whether it changes something.
     pub(super) writes: bool,
 }
 
-/// One thing that is done.
+/// One instruction of a transaction's code.
 #[derive(Debug, Clone)]
-pub(super) enum Op {
+pub(super) enum ProgramOp {
     Begin(Isolation),
-    /// Commits, and ends it; or goes on, where only some steps were one transaction of the database.
+    /// Commits; with `ends` the transaction is over, otherwise only a `transaction` step.
     Commit {
         ends: bool,
     },
     Rollback {
         is_poll: bool,
     },
-    /// Counts one of what the transaction tallies.
+    /// Adds one to the tally of the transaction.
     Tally,
-    /// Draws these slots anew.
+    /// Draws new values for these slots.
     Draw(Box<[u16]>),
-    Execute(Execute),
+    Execute(ExecuteOp),
     /// Writes the part of a table that was taken last.
     Fill,
-    /// Gives a slot another number.
+    /// Stores a number in a slot.
     Set(u16, Expr),
-    /// Rests for so many units of so many ns.
+    /// Sleeps for the value of the expression, in units of so many ns.
     Sleep(Expr, u64),
-    /// Goes on elsewhere unless this holds.
+    /// Jumps if the condition is false.
     Unless(Expr, u32),
-    /// Goes on elsewhere.
+    /// Jumps to this index unconditionally.
     Jump(u32),
-    /// Begins turns, of which `left` counts those to come; goes on at `end` where there are none.
+    /// Starts a loop; `left` counts the remaining iterations. Jumps to `end` if there are none.
     Enter {
         times: Expr,
         left: u16,
         counter: Option<u16>,
         end: u32,
     },
-    /// Ends a turn; goes on at `from` with the next.
+    /// Ends an iteration; jumps to `from` for the next one.
     Turn {
         left: u16,
         counter: Option<u16>,
@@ -140,7 +138,7 @@ pub(super) enum Op {
     },
 }
 
-impl Op {
+impl ProgramOp {
     /// The slots that its expression reads.
     pub(super) fn slots(&self) -> Vec<u16> {
         match self {
@@ -153,15 +151,15 @@ impl Op {
     }
 }
 
-/// A statement that is executed.
+/// The execution of a statement.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Execute {
-    /// Its place in the program.
+pub(super) struct ExecuteOp {
+    /// Index of the statement in the program.
     pub(super) statement: u16,
-    /// Rows that it has to touch.
+    /// Minimum and maximum number of rows that it must touch.
     pub(super) rows: Option<(u64, u64)>,
-    /// Where its number, or how many rows there were, is kept.
+    /// The slot for the number that it returns, or for its number of rows.
     pub(super) kept: Option<u16>,
-    /// Which of [`Program::columns`] it reads, from 1.
+    /// The entry of [`Program::columns`] that it reads, from 1.
     pub(super) columns: Option<NonZeroU16>,
 }

@@ -1,10 +1,10 @@
-//! Texts as TOML writes them.
+//! Writes texts as TOML strings.
 
 use std::fmt::Write as _;
 
 use dyno_plan::terminal::acts;
 
-/// `text` in quotes, on one line, with whatever a terminal would act on spelled out: a reader of TOML has exactly the text again.
+/// `text` as a TOML string on one line, with characters that a terminal acts on escaped; TOML readers get the original text.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for letter in text.chars() {

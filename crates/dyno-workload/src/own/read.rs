@@ -1,103 +1,105 @@
-//! From a folder to a workload.
+//! Reads the folder of a workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use dyno_record::Yardstick;
+use dyno_record::ReferenceFigure;
 
-use super::assign::set_real;
+use super::assign::real_slots;
 use super::bulk::OwnBulk;
 use super::compile::compile;
 use super::draws::{Constants, Names, read};
-use super::fault::Fault;
-use super::folder::{Folder, Variants};
+use super::fault::WorkloadError;
+use super::folder::{Variants, WorkloadFolder};
 use super::inside;
-use super::mixes::{chosen, no_weight};
+use super::mixes::{apply_mix, no_weight};
 use super::names::meant;
-use super::prepare::Around;
+use super::prepare::CompileContext;
 use super::program::Program;
 use super::read_transaction::transactions;
 use super::scale::SCALE_MAX;
-use super::scripts::{Invariant, invariants, script};
+use super::scripts::{InvariantQuery, invariants, script};
 use super::sent::SentFolders;
 use super::steps::{Reader, Sql, given};
-use super::table::{self, Item, Table};
-use super::tables::{self, Described, DescribedTable};
+use super::table::{self, TomlItem, TomlTable};
+use super::tables::{self, DescribedTable, DescribedTables};
 use super::transaction::Transaction;
 use super::undrawn;
-use super::workload::Own;
+use super::workload::CustomWorkload;
 use super::writing;
 
-/// Which transactions of a workload are read.
+/// The transactions of a workload to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Part<'a> {
-    /// All; those with a rate of their own have the weight 0.
+pub enum TransactionFilter<'a> {
+    /// All transactions; those with their own rate have the weight 0.
     #[default]
     All,
-    /// Those that come by weight.
+    /// Only transactions with a weight.
     Weighed,
-    /// One with a rate of its own.
+    /// A single transaction with its own rate.
     Only(&'a str),
 }
 
-/// What is chosen of a workload from without; what is not is as the workload says.
+/// Choices of the user that override the workload's own.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Choice<'a> {
-    /// Its scale.
+pub struct WorkloadChoice<'a> {
     pub scale: Option<u32>,
-    /// The mix that is run.
+    /// The name of the mix.
     pub mix: Option<&'a str>,
-    /// What is chosen of its options: `name=value`.
+    /// The chosen values of options: `name=value`.
     pub options: &'a [String],
-    /// Which of its transactions.
-    pub part: Part<'a>,
+    pub part: TransactionFilter<'a>,
 }
 
-impl Own {
-    /// Reads the workload that these files would be in a folder `name`: names with what is in them.
+impl CustomWorkload {
+    /// Reads a workload called `name` from these files, given as names and contents.
     ///
     /// # Errors
-    /// As [`Own::read`].
-    pub fn read_files(name: &str, files: &[(String, String)]) -> Result<Self, Fault> {
-        let folder = Folder::of(Path::new(name), files);
+    /// The same as for [`CustomWorkload::read`].
+    pub fn read_files(name: &str, files: &[(String, String)]) -> Result<Self, WorkloadError> {
+        let folder = WorkloadFolder::from_files(Path::new(name), files);
         let main = folder.main()?;
-        table::read(&main, |top| own(&folder, top, Choice::default()))
+        table::read(&main, |top| build_workload(&folder, top, WorkloadChoice::default()))
     }
 
-    /// Reads the workload in `folder`, or the one inside the program that it names: `@tpcb`.
+    /// Reads the workload in `folder`, or the embedded one that it names: `@tpcb`.
     ///
     /// # Errors
-    /// What is wrong first, with its place and what would be right.
-    pub fn read(folder: &Path) -> Result<Self, Fault> {
-        Self::read_as(folder, Choice::default())
+    /// The first error, with its place and a hint.
+    pub fn read(folder: &Path) -> Result<Self, WorkloadError> {
+        Self::read_as(folder, WorkloadChoice::default())
     }
 
-    /// The same with what is chosen instead of what the workload says.
+    /// The same with choices of the user.
     ///
     /// # Errors
-    /// What is wrong first, with its place and what would be right.
-    pub fn read_as(folder: &Path, choice: Choice<'_>) -> Result<Self, Fault> {
+    /// The first error, with its place and a hint.
+    pub fn read_as(folder: &Path, choice: WorkloadChoice<'_>) -> Result<Self, WorkloadError> {
         let folder = inside::folder(folder)?;
         let main = folder.main()?;
-        table::read_with(&main, choice.options, |top| own(&folder, top, choice))
+        table::read_with(&main, choice.options, |top| build_workload(&folder, top, choice))
     }
 
-    /// The same of what another host has `sent`, or the one inside the program: no folder of this host is looked at.
+    /// The same for a workload that another host `sent`, or an embedded one; no folder of this host is read.
     ///
     /// # Errors
-    /// What is wrong first, with its place and what would be right.
-    pub fn read_sent(folder: &Path, sent: &SentFolders, choice: Choice<'_>) -> Result<Self, Fault> {
+    /// The first error, with its place and a hint.
+    pub fn read_sent(
+        folder: &Path,
+        sent: &SentFolders,
+        choice: WorkloadChoice<'_>,
+    ) -> Result<Self, WorkloadError> {
         let folder = match inside::is_inside(folder) {
             true => inside::folder(folder)?,
             false => sent.folder(folder)?,
         };
         let main = folder.main()?;
-        table::read_with(&main, choice.options, |top| own(&folder, top, choice))
+        table::read_with(&main, choice.options, |top| build_workload(&folder, top, choice))
     }
 }
 
-/// Keys at the top.
+/// Keys at the top of the file.
 const KEYS: [&str; 19] = [
     "version",
     "name",
@@ -120,11 +122,15 @@ const KEYS: [&str; 19] = [
     "invariant",
 ];
 
-/// The seed of described tables where none is written.
+/// The default seed of described tables.
 const SEED: i64 = 1;
 
-fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Fault> {
-    top.only(&KEYS)?;
+fn build_workload(
+    folder: &WorkloadFolder,
+    top: &TomlTable<'_>,
+    choice: WorkloadChoice<'_>,
+) -> Result<CustomWorkload, WorkloadError> {
+    top.require_only(&KEYS)?;
     top.get("version").map_or(Ok(1), |version| version.whole(1, 1))?;
     let name = top.need("name", "name = \"shop\"")?.name()?;
     let about = top.get("about").map(|about| about.text("a sentence")).transpose()?;
@@ -144,9 +150,9 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     let mut names = names(draw.as_ref(), &transaction_table)?;
     let constants = Constants { scale, data_seed: seed };
     let mut draws = read(folder, draw.as_ref(), &names, constants)?;
-    // What is set to a floating-point number may be so because of another that is.
+    // A value that is set may be a floating-point number because another one is.
     loop {
-        let real = set_real(&transaction_table, &draws, &names);
+        let real = real_slots(&transaction_table, &draws, &names);
         if real == names.real {
             break;
         }
@@ -165,31 +171,31 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
         return Err(emptied.fault("it is emptied before each run", "write writes = true at the top"));
     }
     let described_count = transactions.len();
-    let transactions = chosen(transactions, top, choice.mix)?;
+    let transactions = apply_mix(transactions, top, choice.mix)?;
     let leaves_some_out = transactions.len() < described_count;
     let bulk = bulk(&transactions, &described)?;
     if transactions.iter().all(|transaction| transaction.weight == 0) {
         return Err(no_weight(&transaction, transactions.iter().any(|one| one.rate.is_some())));
     }
     let rated = transactions.iter().filter_map(Transaction::rated).collect();
-    let transactions = part(transactions, choice.part);
-    let sums = sums(&transactions);
+    let transactions = select_transactions(transactions, choice.part);
+    let sums = cumulative_weights(&transactions);
     let yardstick = top.get("yardstick").map(|item| yardstick(&item, &transaction_table)).transpose()?;
-    let is_done = |yardstick: &Yardstick| transactions.iter().any(|one| one.name == yardstick.class);
+    let is_done = |yardstick: &ReferenceFigure| transactions.iter().any(|one| one.name == yardstick.class);
     let (setup, drop) = (script(folder, table("setup")?)?, script(folder, table("drop")?)?);
     let invariants = invariants(folder, top)?;
-    let around = Around { draws: &draws, names: &names, writes };
+    let around = CompileContext { draws: &draws, names: &names, writes };
     let (common, programs) =
         programs(&transactions, around, engines(&transactions, &[&setup, &drop], &invariants))?;
-    // Where the mix leaves transactions out, `writes = true` may be for those alone.
+    // Writing transactions that the mix leaves out can be the reason for `writes = true`.
     let has_writer = bulk.is_some()
         || described.tables.iter().any(DescribedTable::is_emptied)
         || common.iter().chain(programs.values()).any(|program| writing::writes(program));
     let writes = writes && (has_writer || !leaves_some_out);
-    Ok(Own {
+    Ok(CustomWorkload {
         name,
         label: None,
-        is_alone: matches!(choice.part, Part::Only(_)),
+        is_alone: matches!(choice.part, TransactionFilter::Only(_)),
         rated,
         about: about.map(|about| about.letters.to_string()).unwrap_or_default(),
         types: transactions.iter().any(|transaction| transaction.keying_ns > 0),
@@ -215,8 +221,11 @@ fn own(folder: &Folder, top: &Table<'_>, choice: Choice<'_>) -> Result<Own, Faul
     })
 }
 
-/// The table that transactions load, if they do: one of them, and nothing beside it, so that all sessions know what is left.
-fn bulk(transactions: &[Transaction], described: &Described) -> Result<Option<Arc<OwnBulk>>, Fault> {
+/// The table that transactions load, if any. It must be the only transaction, so that all sessions know what is left.
+fn bulk(
+    transactions: &[Transaction],
+    described: &DescribedTables,
+) -> Result<Option<Arc<OwnBulk>>, WorkloadError> {
     let Some((loading, fills)) =
         transactions.iter().find_map(|one| one.fills.as_ref().map(|fills| (one, fills)))
     else {
@@ -224,7 +233,7 @@ fn bulk(transactions: &[Transaction], described: &Described) -> Result<Option<Ar
     };
     if transactions.len() > 1 {
         let problem = format!("transaction.{} loads a table, and there are others beside it", loading.name);
-        return Err(loading.here.fault(
+        return Err(loading.source.fault(
             0,
             problem,
             "write a mix of this one alone into [mixes], and choose it",
@@ -234,15 +243,16 @@ fn bulk(transactions: &[Transaction], described: &Described) -> Result<Option<Ar
     Ok(table.map(|table| Arc::new(OwnBulk::new(table.clone(), fills.part))))
 }
 
-/// `[yardstick]`: what the figures are held against.
-fn yardstick(item: &Item<'_>, transactions: &Table<'_>) -> Result<Yardstick, Fault> {
+/// Reads `[yardstick]`: the reference figures of the workload.
+fn yardstick(item: &TomlItem<'_>, transactions: &TomlTable<'_>) -> Result<ReferenceFigure, WorkloadError> {
     let table = item.table("[yardstick]")?;
-    table.only(&["of", "most_per_minute", "sessions", "roomy"])?;
-    let of = table.need("of", "of = \"new_order\"")?;
-    let class = of.text("the name of a transaction")?.letters.to_string();
+    table.require_only(&["of", "most_per_minute", "sessions", "roomy"])?;
+    let class_item = table.need("of", "of = \"new_order\"")?;
+    let class = class_item.text("the name of a transaction")?.letters.to_string();
     if transactions.get(&class).is_none() {
-        let known: Vec<&str> = transactions.items().iter().map(Item::own_name).collect();
-        return Err(of.fault("there is no such transaction", meant(&class, known.iter().copied())));
+        let transaction_names: Vec<&str> = transactions.items().iter().map(TomlItem::own_name).collect();
+        return Err(class_item
+            .fault("there is no such transaction", meant(&class, transaction_names.iter().copied())));
     }
     let above_0 = |key: &str| {
         let item = table.need(key, &format!("{key} = 10"))?;
@@ -252,46 +262,55 @@ fn yardstick(item: &Item<'_>, transactions: &Table<'_>) -> Result<Yardstick, Fau
         }
     };
     let sessions = table.need("sessions", "sessions = 10")?.whole(1, 100_000)? as u32;
-    Ok(Yardstick { class, most_per_minute: above_0("most_per_minute")?, sessions, roomy: above_0("roomy")? })
+    Ok(ReferenceFigure {
+        class,
+        most_per_minute: above_0("most_per_minute")?,
+        sessions,
+        roomy: above_0("roomy")?,
+    })
 }
 
-/// The transactions of a part; one that is alone is drawn each time.
-fn part(transactions: Vec<Transaction>, part: Part<'_>) -> Vec<Transaction> {
-    let one = |transaction: Transaction| match part {
-        Part::All => Some(transaction),
-        Part::Weighed => transaction.rate.is_none().then_some(transaction),
-        Part::Only(name) => (transaction.name == name).then_some(Transaction { weight: 1, ..transaction }),
+/// The transactions of a part; a single one is chosen each time.
+fn select_transactions(transactions: Vec<Transaction>, part: TransactionFilter<'_>) -> Vec<Transaction> {
+    let select = |transaction: Transaction| match part {
+        TransactionFilter::All => Some(transaction),
+        TransactionFilter::Weighed => transaction.rate.is_none().then_some(transaction),
+        TransactionFilter::Only(name) => {
+            (transaction.name == name).then_some(Transaction { weight: 1, ..transaction })
+        }
     };
-    transactions.into_iter().filter_map(one).collect()
+    transactions.into_iter().filter_map(select).collect()
 }
 
-/// What sessions do on all engines without files of their own, and on those with some.
+/// The program for engines without their own files, and the programs for engines with such files.
 type Programs = (Option<Arc<Program>>, BTreeMap<String, Arc<Program>>);
 
 fn programs(
     transactions: &[Transaction],
-    around: Around<'_>,
+    around: CompileContext<'_>,
     engines: BTreeSet<String>,
-) -> Result<Programs, Fault> {
-    let of = |engine: &str| compile(transactions, engine, around).map(Arc::new);
+) -> Result<Programs, WorkloadError> {
+    let compile_for = |engine: &str| compile(transactions, engine, around).map(Arc::new);
     let is_common = transactions.iter().all(|one| one.sql.as_ref().is_none_or(|sql| sql.common.is_some()));
-    let common = is_common.then(|| of("")).transpose()?;
-    // An engine that only other files are for, such as those of a transaction that is not in the mix, is none of these.
+    let common = is_common.then(|| compile_for("")).transpose()?;
+    // Do not count an engine whose only files belong to transactions outside the mix.
     let has_sql = |engine: &String| {
-        transactions.iter().all(|one| one.sql.as_ref().is_none_or(|sql| sql.of(engine).is_some()))
+        transactions.iter().all(|one| one.sql.as_ref().is_none_or(|sql| sql.for_engine(engine).is_some()))
     };
     let (fit, unfit): (Vec<String>, Vec<String>) = engines.into_iter().partition(has_sql);
     let engines = if fit.is_empty() && common.is_none() { unfit } else { fit };
-    let own =
-        engines.into_iter().map(|engine| Ok((engine.clone(), of(&engine)?))).collect::<Result<_, Fault>>()?;
-    Ok((common, own))
+    let by_engine = engines
+        .into_iter()
+        .map(|engine| Ok((engine.clone(), compile_for(&engine)?)))
+        .collect::<Result<_, WorkloadError>>()?;
+    Ok((common, by_engine))
 }
 
-/// The names of everything that can be a parameter.
-fn names(draw: Option<&Table<'_>>, transactions: &Table<'_>) -> Result<Names, Fault> {
-    let drawn = draw.map(Table::items).unwrap_or_default();
+/// Names of all possible parameters.
+fn names(draw: Option<&TomlTable<'_>>, transactions: &TomlTable<'_>) -> Result<Names, WorkloadError> {
+    let drawn = draw.map(TomlTable::items).unwrap_or_default();
     let all: Vec<String> =
-        drawn.iter().map(Item::own_name).chain(Constants::NAMES).map(str::to_owned).collect();
+        drawn.iter().map(TomlItem::own_name).chain(Constants::NAMES).map(str::to_owned).collect();
     let mut names = Names { draws: all.len(), all, columns: Vec::new(), real: BTreeSet::new() };
     for transaction in transactions.items() {
         given(&transaction.table("[transaction.NAME]")?, &mut names)?;
@@ -299,8 +318,8 @@ fn names(draw: Option<&Table<'_>>, transactions: &Table<'_>) -> Result<Names, Fa
     Ok(names)
 }
 
-/// Sums of the weights, each divided by what all of them have in common.
-fn sums(transactions: &[Transaction]) -> Box<[u64]> {
+/// Cumulative sums of the weights, divided by their greatest common divisor.
+fn cumulative_weights(transactions: &[Transaction]) -> Box<[u64]> {
     let common = transactions.iter().fold(0, |common, one| divisor(common, one.weight)).max(1);
     let mut sum = 0;
     let mut next = |transaction: &Transaction| {
@@ -310,18 +329,18 @@ fn sums(transactions: &[Transaction]) -> Box<[u64]> {
     transactions.iter().map(&mut next).collect()
 }
 
-/// The greatest number that divides both (Euclid).
+/// The greatest common divisor (Euclid).
 fn divisor(x: u64, y: u64) -> u64 {
     if y == 0 { x } else { divisor(y, x % y) }
 }
 
-/// Engines that some file is for.
+/// Engines that have their own files.
 fn engines(
     transactions: &[Transaction],
     scripts: &[&Variants<Sql>],
-    invariants: &[Invariant],
+    invariants: &[InvariantQuery],
 ) -> BTreeSet<String> {
-    let own = transactions.iter().filter_map(|one| one.sql.as_ref());
-    let all = own.chain(scripts.iter().copied()).chain(invariants.iter().map(|one| &one.sql));
+    let transaction_sql = transactions.iter().filter_map(|one| one.sql.as_ref());
+    let all = transaction_sql.chain(scripts.iter().copied()).chain(invariants.iter().map(|one| &one.sql));
     all.flat_map(|sql| sql.own.keys().cloned()).collect()
 }

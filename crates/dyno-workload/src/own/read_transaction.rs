@@ -1,43 +1,43 @@
-//! `[transaction.NAME]`: from what a user wrote to transactions.
+//! Reads `[transaction.NAME]`.
 
 use dyno_plan::Rate;
 use dyno_record::{ALL, COMMIT, CONNECT, SLICE};
 
 use super::expect::expect;
-use super::fault::Fault;
-use super::folder::{Folder, Variants};
+use super::fault::WorkloadError;
+use super::folder::{Variants, WorkloadFolder};
 use super::isolation::isolation;
 use super::names::{NAME, is_name, shown};
-use super::steps::{Reader, Step, sql};
-use super::table::{Item, Table};
-use super::transaction::{Fills, Think, Transaction};
+use super::steps::{Reader, TransactionStep, sql};
+use super::table::{TomlItem, TomlTable};
+use super::transaction::{BulkFill, ThinkDistribution, Transaction};
 
-/// Transactions of a workload at most; classes are numbered in 8 bits.
+/// The largest number of transactions in a workload; class numbers have 8 bits.
 const TRANSACTIONS_MAX: usize = 100;
 pub(super) const WEIGHT_MAX: i64 = 1_000_000;
 const RETRIES_MAX: i64 = 1_000;
-/// Rows of one transaction that loads: without being said, and at most.
+/// Rows in one loading transaction: default and maximum.
 const PART_ROWS: i64 = 1_000;
 const PART_ROWS_MAX: i64 = 100_000_000;
-/// Sessions of a transaction with a rate at most.
+/// The largest number of sessions for a transaction with its own rate.
 const SESSIONS_MAX: i64 = 10_000;
-/// The lowest rate of one and the highest, per second: as of a run.
+/// The lowest and the highest rate of a transaction per second, the same as for a run.
 const RATES: (f64, f64) = (0.001, 100_000_000.0);
-/// The longest rest behind a transaction, s.
+/// The longest think time after a transaction, in seconds.
 const THINK_S_MAX: u64 = 3_600;
 
-/// Names of classes that every workload has.
+/// Class names that every workload has.
 const TAKEN: [&str; 4] = [ALL, COMMIT, SLICE, CONNECT];
 
-/// The transactions of `table`.
+/// Reads the transactions in `table`.
 ///
 /// # Errors
-/// One is wrong, or there is none.
+/// A transaction is invalid, or there is none.
 pub(super) fn transactions(
-    folder: &Folder,
-    table: &Table<'_>,
+    folder: &WorkloadFolder,
+    table: &TomlTable<'_>,
     reader: &Reader<'_>,
-) -> Result<Vec<Transaction>, Fault> {
+) -> Result<Vec<Transaction>, WorkloadError> {
     let items = table.items();
     if let Some(item) = items.get(TRANSACTIONS_MAX) {
         return Err(
@@ -50,14 +50,18 @@ pub(super) fn transactions(
     items.iter().map(|item| transaction(folder, item, reader)).collect()
 }
 
-fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<Transaction, Fault> {
+fn transaction(
+    folder: &WorkloadFolder,
+    item: &TomlItem<'_>,
+    reader: &Reader<'_>,
+) -> Result<Transaction, WorkloadError> {
     let name = item.own_name();
     if !is_name(name) || TAKEN.contains(&name) {
         let hint = format!("{NAME}; not {}", TAKEN.join(", "));
         return Err(item.unknown("no name for a transaction", &[]).hint(hint));
     }
     let table = item.table("[transaction.NAME]")?;
-    table.only(&[
+    table.require_only(&[
         "weight",
         "rate",
         "sessions",
@@ -84,12 +88,13 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
     }
     let isolation = table.get("isolation").map(|item| isolation(&item)).transpose()?;
     let is_single = match (&steps, &statements) {
-        (Some(steps), _) => matches!(steps[..], [Step::Run { .. }]),
+        (Some(steps), _) => matches!(steps[..], [TransactionStep::Run { .. }]),
         (None, sql) => sql.iter().flat_map(Variants::all).all(|sql| sql.pieces.len() == 1),
     };
-    let each = fills.is_some() || each(&table, is_single)?;
-    let definitions = table.get("definitions").map(|item| definitions(&item, each)).transpose()?;
-    let pipeline = table.get("pipeline").map(|item| pipeline(&item, each)).transpose()?.unwrap_or_default();
+    let commits_each = fills.is_some() || commits_each_statement(&table, is_single)?;
+    let definitions = table.get("definitions").map(|item| definitions(&item, commits_each)).transpose()?;
+    let pipeline =
+        table.get("pipeline").map(|item| pipeline(&item, commits_each)).transpose()?.unwrap_or_default();
     let weight = table.get("weight").map_or(Ok(1), |weight| weight.whole(0, WEIGHT_MAX))?.unsigned_abs();
     let (rate, sessions) = own_rate(&table)?;
     Ok(Transaction {
@@ -100,22 +105,24 @@ fn transaction(folder: &Folder, item: &Item<'_>, reader: &Reader<'_>) -> Result<
         rate,
         sessions,
         isolation: isolation.unwrap_or_default(),
-        each,
+        commits_each,
         retries: table.get("retries").map_or(Ok(0), |retries| retries.whole(0, RETRIES_MAX))? as u32,
-        think: table.get("think").map_or(Ok(Think::Between(0, 0)), |think| self::think(&think))?,
+        think: table
+            .get("think")
+            .map_or(Ok(ThinkDistribution::Between(0, 0)), |think| self::think(&think))?,
         keying_ns: table.get("keying").map_or(Ok(0), |keying| rest(&keying))?,
         limit_p90: table.get("limit_p90").map(|limit| limit.time()).transpose()?,
-        said: table.get("expect").map(|said| expect(&said)).transpose()?.unwrap_or_default(),
+        expected_counts: table.get("expect").map(|said| expect(&said)).transpose()?.unwrap_or_default(),
         sql: statements,
         fills,
         steps,
         may_run: item.may_run(),
-        here: item.here(),
+        source: item.source_text(),
     })
 }
 
-/// What it loads, if that is what it does: nothing else goes with it then.
-fn fills(table: &Table<'_>) -> Result<Option<Fills>, Fault> {
+/// Reads which table it loads; a loading transaction has no other keys.
+fn fills(table: &TomlTable<'_>) -> Result<Option<BulkFill>, WorkloadError> {
     let Some(load) = table.get("load") else {
         return match table.get("part") {
             None => Ok(None),
@@ -124,17 +131,18 @@ fn fills(table: &Table<'_>) -> Result<Option<Fills>, Fault> {
             }
         };
     };
-    let others = ["sql", "steps", "rate", "sessions", "isolation", "commit", "think", "pipeline", "expect"];
-    if let Some(other) = others.into_iter().find_map(|key| table.get(key)) {
+    let excluded_keys =
+        ["sql", "steps", "rate", "sessions", "isolation", "commit", "think", "pipeline", "expect"];
+    if let Some(other) = excluded_keys.into_iter().find_map(|key| table.get(key)) {
         let hint = format!("take out {}, or load", other.own_name());
         return Err(other.fault("a transaction that loads does nothing else", hint));
     }
     let part = table.get("part").map_or(Ok(PART_ROWS), |part| part.whole(1, PART_ROWS_MAX))?;
-    Ok(Some(Fills { table: load.text("the name of a described table")?, part: part.unsigned_abs() }))
+    Ok(Some(BulkFill { table: load.text("the name of a described table")?, part: part.unsigned_abs() }))
 }
 
-/// The rate of a transaction, if it has one of its own, and the sessions that do it.
-fn own_rate(table: &Table<'_>) -> Result<(Option<Rate>, u32), Fault> {
+/// Reads the transaction's own rate, if it has one, and the number of its sessions.
+fn own_rate(table: &TomlTable<'_>) -> Result<(Option<Rate>, u32), WorkloadError> {
     let sessions = table.get("sessions");
     let Some(item) = table.get("rate") else {
         return match sessions {
@@ -159,8 +167,8 @@ fn own_rate(table: &Table<'_>) -> Result<(Option<Rate>, u32), Fault> {
     Ok((Some(rate), sessions as u32))
 }
 
-/// A rate as in `"100/s"`.
-pub(super) fn rate(item: &Item<'_>) -> Result<Rate, Fault> {
+/// Reads a rate in the form `"100/s"`.
+pub(super) fn rate(item: &TomlItem<'_>) -> Result<Rate, WorkloadError> {
     let rate: Result<Rate, _> = item.text("\"100/s\"")?.letters.parse();
     match rate {
         Ok(rate) if (RATES.0..=RATES.1).contains(&rate.0) => Ok(rate),
@@ -172,10 +180,10 @@ pub(super) fn rate(item: &Item<'_>) -> Result<Rate, Fault> {
     }
 }
 
-/// Whether each statement commits by itself: one that is alone does, unless something else is written.
-fn each(table: &Table<'_>, is_single: bool) -> Result<bool, Fault> {
+/// Whether each statement commits separately; the default for a single statement.
+fn commits_each_statement(table: &TomlTable<'_>, is_single: bool) -> Result<bool, WorkloadError> {
     let isolation = table.get("isolation");
-    let each = match table.get("commit") {
+    let commits_each = match table.get("commit") {
         None => is_single && isolation.is_none(),
         Some(commit) => match &*commit.text("\"each\" or \"end\"")?.letters {
             "each" => true,
@@ -184,17 +192,17 @@ fn each(table: &Table<'_>, is_single: bool) -> Result<bool, Fault> {
         },
     };
     let hint = "commit = \"end\" makes one transaction of them";
-    let isolates = |item: &Item<'_>| item.as_text().is_none_or(|text| &*text.letters != "platform");
-    if each && let Some(isolation) = isolation.filter(isolates) {
+    let isolates = |item: &TomlItem<'_>| item.as_text().is_none_or(|text| &*text.letters != "platform");
+    if commits_each && let Some(isolation) = isolation.filter(isolates) {
         let problem = "each statement commits, so there is no transaction to isolate";
         return Err(isolation.fault(problem, hint));
     }
-    Ok(each)
+    Ok(commits_each)
 }
 
-/// Whether it is about tables: engines commit such a statement by itself, whatever is around it.
-fn definitions(item: &Item<'_>, each: bool) -> Result<bool, Fault> {
-    match (item.flag()?, each) {
+/// Whether it contains DDL: engines commit such a statement separately in any case.
+fn definitions(item: &TomlItem<'_>, commits_each: bool) -> Result<bool, WorkloadError> {
+    match (item.flag()?, commits_each) {
         (true, false) => {
             let problem = "statements about tables are no part of a transaction on every engine";
             Err(item.fault(problem, "write commit = \"each\""))
@@ -203,9 +211,9 @@ fn definitions(item: &Item<'_>, each: bool) -> Result<bool, Fault> {
     }
 }
 
-/// Whether requests are sent together: what is sent behind one that fails is passed over, so that they have to be one transaction.
-fn pipeline(item: &Item<'_>, each: bool) -> Result<bool, Fault> {
-    match (item.flag()?, each) {
+/// Whether requests are sent together. After a failure the server skips the rest, so they must be one transaction.
+fn pipeline(item: &TomlItem<'_>, commits_each: bool) -> Result<bool, WorkloadError> {
+    match (item.flag()?, commits_each) {
         (true, true) => {
             let hint = "commit = \"end\" makes one transaction of them";
             Err(item.fault("each statement commits, so the next one waits for what became of it", hint))
@@ -214,19 +222,19 @@ fn pipeline(item: &Item<'_>, each: bool) -> Result<bool, Fault> {
     }
 }
 
-/// A rest, ns.
-fn rest(item: &Item<'_>) -> Result<u64, Fault> {
+/// Reads a length of time, in ns.
+fn rest(item: &TomlItem<'_>) -> Result<u64, WorkloadError> {
     match item.time()? {
         time if time.as_secs() <= THINK_S_MAX => Ok(time.as_nanos() as u64),
         _ => Err(item.fault("longer than an hour", "write a shorter time")),
     }
 }
 
-/// The rest behind a transaction.
-fn think(item: &Item<'_>) -> Result<Think, Fault> {
+/// Reads the think time after a transaction.
+fn think(item: &TomlItem<'_>) -> Result<ThinkDistribution, WorkloadError> {
     if let Some(table) = item.as_table() {
-        table.only(&["mean"])?;
-        return Ok(Think::Exponential(rest(&table.need("mean", "mean = \"12s\"")?)?));
+        table.require_only(&["mean"])?;
+        return Ok(ThinkDistribution::Exponential(rest(&table.need("mean", "mean = \"12s\"")?)?));
     }
     let ends = match item.as_list() {
         None => vec![item.clone()],
@@ -236,7 +244,7 @@ fn think(item: &Item<'_>) -> Result<Think, Fault> {
     let times: Vec<u64> = ends.iter().map(rest).collect::<Result<_, _>>()?;
     let (low, high) = (times[0], times[times.len() - 1]);
     match low <= high {
-        true => Ok(Think::Between(low, high)),
+        true => Ok(ThinkDistribution::Between(low, high)),
         false => Err(item.fault("the longer time comes first", "write the shorter one first")),
     }
 }

@@ -1,34 +1,34 @@
-//! Where a transaction of several commits goes on when one of its parts is taken back for a conflict: at the part's beginning.
+//! The point where a transaction with several commits resumes after a conflict: the start of the part that was rolled back.
 
-use super::draws::Keys;
-use super::outcome::Outcome;
-use super::value::{Held, Hold};
+use super::draws::DrawSeeds;
+use super::outcome::TransactionOutcome;
+use super::value::{HeldValue, SessionValues};
 
-/// What values are drawn with, what has come of the transaction, what comes next in its code, and how many turns it has made.
-type At = (Keys, Outcome, u32, u32);
+/// Seeds, outcome, next instruction, and number of iterations.
+type SavepointPosition = (DrawSeeds, TransactionOutcome, u32, u32);
 
-/// What a session held before the part that is under way, which is all that is left of it when it is taken back.
+/// The state of a session at the start of the current part, to restore after a rollback.
 #[derive(Debug)]
-pub(super) struct Safe {
-    held: Box<[Held]>,
+pub(super) struct TransactionSavepoint {
+    held: Box<[HeldValue]>,
     bytes: Box<[u8]>,
-    at: At,
+    at: SavepointPosition,
 }
 
-impl Safe {
-    pub(super) fn new(hold: &Hold, at: At) -> Self {
+impl TransactionSavepoint {
+    pub(super) fn new(hold: &SessionValues, at: SavepointPosition) -> Self {
         Self { held: hold.held.clone(), bytes: hold.bytes.clone(), at }
     }
 
-    /// Takes the place of what was noted before.
-    pub(super) fn note(&mut self, hold: &Hold, at: At) {
+    /// Saves the current state instead of the earlier one.
+    pub(super) fn note(&mut self, hold: &SessionValues, at: SavepointPosition) {
         self.held.copy_from_slice(&hold.held);
         self.bytes.copy_from_slice(&hold.bytes);
         self.at = at;
     }
 
-    /// Gives `hold` back what it held, and tells where that was.
-    pub(super) fn restore(&self, hold: &mut Hold) -> At {
+    /// Restores the values in `hold`; returns the saved position.
+    pub(super) fn restore(&self, hold: &mut SessionValues) -> SavepointPosition {
         hold.held.copy_from_slice(&self.held);
         hold.bytes.copy_from_slice(&self.bytes);
         self.at

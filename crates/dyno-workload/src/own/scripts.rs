@@ -1,41 +1,42 @@
-//! SQL beside the transactions: what makes and drops tables, and what has to stay the same.
+//! SQL outside transactions: setup, drop, and invariants.
 
-use super::fault::Fault;
-use super::folder::{Folder, Variants};
+use super::fault::WorkloadError;
+use super::folder::{Variants, WorkloadFolder};
 use super::names::shown;
-use super::sql::{Does, does};
+use super::sql::{StatementEffect, classify_statement};
 use super::steps::{Sql, sql, sql_or_nothing};
-use super::table::{Item, Table};
+use super::table::{TomlItem, TomlTable};
 
-/// When an invariant has to hold.
+/// When an invariant is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum After {
-    /// Behind a load.
+pub enum InvariantTiming {
     Load,
-    /// Behind a run.
     Run,
 }
 
-/// SQL that has to return the same before and after each run, or something certain.
+/// A query whose result must be the same before and after each run, or have a given value.
 #[derive(Debug)]
-pub(super) struct Invariant {
+pub(super) struct InvariantQuery {
     pub(super) name: String,
-    /// What it has to return.
+    /// The required result; absent if it must stay the same.
     pub(super) is: Option<String>,
-    pub(super) after: Vec<After>,
+    pub(super) after: Vec<InvariantTiming>,
     pub(super) sql: Variants<Sql>,
 }
 
-/// The file of `[setup]` or `[drop]`, in which nothing is drawn.
-pub(super) fn script(folder: &Folder, table: Option<Table<'_>>) -> Result<Variants<Sql>, Fault> {
+/// Reads the file of `[setup]` or `[drop]`, which has no parameters.
+pub(super) fn script(
+    folder: &WorkloadFolder,
+    table: Option<TomlTable<'_>>,
+) -> Result<Variants<Sql>, WorkloadError> {
     let Some(table) = table else { return Ok(Variants::default()) };
-    table.only(&["sql"])?;
+    table.require_only(&["sql"])?;
     let sql = sql_or_nothing(folder, &table.need("sql", "sql = \"setup.sql\"")?)?;
     nothing_drawn(&sql)?;
     Ok(sql)
 }
 
-fn nothing_drawn(sql: &Variants<Sql>) -> Result<(), Fault> {
+fn nothing_drawn(sql: &Variants<Sql>) -> Result<(), WorkloadError> {
     for Sql { text, pieces } in sql.all() {
         if let Some(param) = pieces.iter().flat_map(|piece| &piece.params).next() {
             let problem =
@@ -46,26 +47,31 @@ fn nothing_drawn(sql: &Variants<Sql>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Behind what an invariant has to hold; what has to be the same as before has nothing before a load.
-fn after(item: &Item<'_>, is_certain: bool) -> Result<Vec<After>, Fault> {
+/// Reads when an invariant is checked; one without a required result cannot be checked after a load.
+fn after(item: &TomlItem<'_>, is_certain: bool) -> Result<Vec<InvariantTiming>, WorkloadError> {
     let list = item.as_list().unwrap_or_else(|| vec![item.clone()]);
-    let one = |item: &Item<'_>| match &*item.text("\"load\", \"run\", or both in a list")?.letters {
-        "run" => Ok(After::Run),
-        "load" if is_certain => Ok(After::Load),
-        "load" => {
-            Err(item.fault("it has to be the same as before a load", "write what it has to be: is = \"0\""))
-        }
-        other => Err(item.fault(format!("{:?} is not known", shown(other)), "write load or run")),
-    };
-    list.iter().map(one).collect()
+    let parse_timing =
+        |item: &TomlItem<'_>| match &*item.text("\"load\", \"run\", or both in a list")?.letters {
+            "run" => Ok(InvariantTiming::Run),
+            "load" if is_certain => Ok(InvariantTiming::Load),
+            "load" => {
+                Err(item
+                    .fault("it has to be the same as before a load", "write what it has to be: is = \"0\""))
+            }
+            other => Err(item.fault(format!("{:?} is not known", shown(other)), "write load or run")),
+        };
+    list.iter().map(parse_timing).collect()
 }
 
-/// `[[invariant]]`, each of which is one statement that reads.
-pub(super) fn invariants(folder: &Folder, top: &Table<'_>) -> Result<Vec<Invariant>, Fault> {
+/// Reads `[[invariant]]`; each is one reading statement.
+pub(super) fn invariants(
+    folder: &WorkloadFolder,
+    top: &TomlTable<'_>,
+) -> Result<Vec<InvariantQuery>, WorkloadError> {
     let Some(item) = top.get("invariant") else { return Ok(Vec::new()) };
-    let one = |item: &Item<'_>| {
+    let parse_invariant = |item: &TomlItem<'_>| {
         let table = item.table("[[invariant]]")?;
-        table.only(&["name", "sql", "is", "after"])?;
+        table.require_only(&["name", "sql", "is", "after"])?;
         let sql = sql(folder, &table.need("sql", "sql = \"SELECT SUM(balance) FROM account\"")?)?;
         nothing_drawn(&sql)?;
         for Sql { text, pieces } in sql.all() {
@@ -76,15 +82,19 @@ pub(super) fn invariants(folder: &Folder, top: &Table<'_>) -> Result<Vec<Invaria
                     "write an [[invariant]] of its own",
                 ));
             }
-            if does(text, &pieces[0])? != Does::Reads {
+            if classify_statement(text, &pieces[0])? != StatementEffect::Reads {
                 return Err(text.fault(pieces[0].at.start, "an invariant only reads", "write a SELECT"));
             }
         }
         let name = table.need("name", "name = \"money\"")?.name()?;
         let is = table.get("is").map(|is| is.text("\"0\"")).transpose()?.map(|is| is.letters.to_string());
         let after = table.get("after").map(|after| self::after(&after, is.is_some())).transpose()?;
-        let usual = if is.is_some() { vec![After::Load, After::Run] } else { vec![After::Run] };
-        Ok(Invariant { name, sql, is, after: after.unwrap_or(usual) })
+        let usual = if is.is_some() {
+            vec![InvariantTiming::Load, InvariantTiming::Run]
+        } else {
+            vec![InvariantTiming::Run]
+        };
+        Ok(InvariantQuery { name, sql, is, after: after.unwrap_or(usual) })
     };
-    item.list("[[invariant]]")?.iter().map(one).collect()
+    item.list("[[invariant]]")?.iter().map(parse_invariant).collect()
 }

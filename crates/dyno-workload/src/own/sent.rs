@@ -1,64 +1,63 @@
-//! The folders of workloads as another host sends them: texts, of which nothing is written to a disk and nothing read from one.
+//! Workload folders that another host sends: texts in memory, never written to or read from disk.
 //!
-//! They come from whoever can reach this host, so how many there are, how large and how deep is bounded, and their names lead nowhere.
+//! Anyone who can reach this host can send them. Their number, size and depth are therefore limited, and their names cannot leave the folder.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use thiserror::Error;
 
-use super::fault::Fault;
-use super::folder::{BYTES_MAX, Folder};
+use super::fault::WorkloadError;
+use super::folder::{BYTES_MAX, WorkloadFolder};
 use super::inside::is_inside;
-use super::workload::Own;
+use super::workload::CustomWorkload;
 
-/// Folders at most.
+/// The largest number of folders.
 const FOLDERS_MAX: usize = 64;
-/// Files of all of them at most.
+/// The largest number of files over all folders.
 const FILES_MAX: usize = 1_000;
-/// Bytes of all of them at most.
+/// The largest number of bytes over all files.
 const ALL_BYTES_MAX: usize = 16 << 20;
-/// Bytes of a name at most, and of what a plan calls a folder.
+/// The longest name of a file or folder, in bytes.
 const NAME_BYTES_MAX: usize = 200;
 const FOLDER_BYTES_MAX: usize = 4_096;
-/// Folders in each other at most, with the file itself.
+/// The deepest nesting of folders, including the file itself.
 const DEPTH_MAX: usize = 8;
 
-/// Folders by what the plan calls them, each with its files by their names in it.
+/// Folders by their names in the plan, each with its files by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SentFolders(BTreeMap<String, BTreeMap<String, String>>);
 
-/// Why folders are not sent, or not taken.
+/// Why folders cannot be sent or received.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unfit {
-    /// There are too many, or too many files in them.
+    /// There are too many folders or files.
     #[error("{folders} folders with {files} files, and {FOLDERS_MAX} with {FILES_MAX} are sent at most")]
     Many {
-        /// Folders.
         folders: usize,
-        /// Files of all of them.
+        /// Number of files over all folders.
         files: usize,
     },
-    /// A file is too large, or all of them are.
+    /// A file is too large, or all files together are.
     #[error("{bytes} bytes in {name}, and {most} are sent at most")]
     Large {
-        /// The file, or words for all of them.
+        /// The file, or a word for all files.
         name: String,
-        /// How many bytes it has.
+        /// The actual size in bytes.
         bytes: usize,
-        /// How many it may have.
+        /// The largest allowed size in bytes.
         most: usize,
     },
-    /// A name is none of a file inside a folder.
+    /// A name is not that of a file inside a folder.
     #[error("{0:?} is no name of a file in a folder that is sent")]
     Name(String),
 }
 
 impl SentFolders {
-    /// These folders.
+    /// Checks and stores these folders.
     ///
     /// # Errors
-    /// They are more or larger than folders of workloads are, or a name leads out of them.
+    /// There are too many or too large files, or a name leaves its folder.
     pub fn new(folders: BTreeMap<String, BTreeMap<String, String>>) -> Result<Self, Unfit> {
         let files: usize = folders.values().map(BTreeMap::len).sum();
         if folders.len() > FOLDERS_MAX || files > FILES_MAX {
@@ -87,11 +86,11 @@ impl SentFolders {
         }
     }
 
-    /// What these workloads were read from, each in the folder that stands before it; those inside the program are everywhere.
+    /// The files from which these workloads were read, by folder; embedded workloads are left out, because every host has them.
     ///
     /// # Errors
-    /// As [`SentFolders::new`].
-    pub fn of<'a>(owns: impl Iterator<Item = (&'a str, &'a Own)>) -> Result<Self, Unfit> {
+    /// The same as for [`SentFolders::new`].
+    pub fn of<'a>(owns: impl Iterator<Item = (&'a str, &'a CustomWorkload)>) -> Result<Self, Unfit> {
         let mut folders: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
         for (folder, own) in owns.filter(|(folder, _)| !is_inside(Path::new(folder))) {
             let files = own.files().map(|(name, text)| (name.to_owned(), text.to_owned()));
@@ -100,27 +99,28 @@ impl SentFolders {
         Self::new(folders)
     }
 
-    /// The folders.
     pub fn folders(&self) -> &BTreeMap<String, BTreeMap<String, String>> {
         &self.0
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The one that the plan calls `path`.
-    pub(super) fn folder(&self, path: &Path) -> Result<Folder, Fault> {
+    /// The folder that the plan calls `path`.
+    pub(super) fn folder(&self, path: &Path) -> Result<WorkloadFolder, WorkloadError> {
         let files = path.to_str().and_then(|name| self.0.get(name)).ok_or_else(|| {
-            let hint = "whoever leads sends the folders that its plan names";
-            Fault::whole(path.display().to_string(), "this folder was not sent", hint)
+            let hint = "the controller sends the folders that its plan names";
+            WorkloadError::whole(path.display().to_string(), "this folder was not sent", hint)
         })?;
-        Ok(Folder::sent(path, files.iter().map(|(name, text)| (name.as_str(), text.as_str()))))
+        Ok(WorkloadFolder::from_sent_files(
+            path,
+            files.iter().map(|(name, text)| (name.as_str(), text.as_str())),
+        ))
     }
 }
 
-/// Whether this can be the name of a file in a folder, or in a folder in that: parts with `/` between them, none of which leads anywhere else.
+/// Whether it is a valid name of a file in a folder or in its subfolders: parts separated by `/`, none of which leaves the folder.
 fn is_name(name: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && part != "." && part != "..";
     name.len() <= NAME_BYTES_MAX
@@ -132,7 +132,7 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::own::Choice;
+    use crate::own::WorkloadChoice;
 
     const FILES: [(&str, &str); 5] = [
         ("workload.toml", "name = \"w\"\n[transaction.ask]\nsql = \"sql/ask.sql\"\n"),
@@ -159,17 +159,19 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let own = Own::read(&folder).unwrap();
+        let custom_workload = CustomWorkload::read(&folder).unwrap();
         let name = folder.to_str().unwrap().to_owned();
-        let sent = SentFolders::of([(name.as_str(), &own), ("@tpcb", &own)].into_iter()).unwrap();
+        let sent =
+            SentFolders::of([(name.as_str(), &custom_workload), ("@tpcb", &custom_workload)].into_iter())
+                .unwrap();
         let names: Vec<&str> = sent.folders().values().flatten().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["sql/ask.mysql.sql", "sql/ask.sql", "workload.toml"]);
-        // On the other host there is no such folder.
+        // The other host does not have this folder.
         drop(parent);
-        let there = Own::read_sent(&folder, &sent, Choice::default()).unwrap();
-        assert_eq!(there.facts().version(), own.facts().version());
-        assert_eq!(there.engines().collect::<Vec<_>>(), ["mysql"]);
-        assert_eq!(SentFolders::of([(name.as_str(), &there)].into_iter()).unwrap(), sent);
+        let received_workload = CustomWorkload::read_sent(&folder, &sent, WorkloadChoice::default()).unwrap();
+        assert_eq!(received_workload.facts().version(), custom_workload.facts().version());
+        assert_eq!(received_workload.engines().collect::<Vec<_>>(), ["mysql"]);
+        assert_eq!(SentFolders::of([(name.as_str(), &received_workload)].into_iter()).unwrap(), sent);
     }
 
     #[test]
@@ -179,12 +181,15 @@ mod tests {
         let main = [("workload.toml", "name = \"w\"\n[transaction.ask]\nsql = \"ask.sql\"\n")];
         let name = folder.path().to_str().unwrap().to_owned();
         let sent = SentFolders::new(BTreeMap::from([(name, texts(&main))])).unwrap();
-        let fault = Own::read_sent(folder.path(), &sent, Choice::default()).unwrap_err();
+        let fault = CustomWorkload::read_sent(folder.path(), &sent, WorkloadChoice::default()).unwrap_err();
         assert!(fault.problem.contains("no such file"), "{fault}");
         std::fs::write(folder.path().join("workload.toml"), main[0].1).unwrap();
-        let fault = Own::read_sent(folder.path(), &SentFolders::default(), Choice::default()).unwrap_err();
+        let fault =
+            CustomWorkload::read_sent(folder.path(), &SentFolders::default(), WorkloadChoice::default())
+                .unwrap_err();
         assert!(fault.problem.contains("not sent"), "{fault}");
-        Own::read_sent(Path::new("@tpcb"), &SentFolders::default(), Choice::default()).unwrap();
+        CustomWorkload::read_sent(Path::new("@tpcb"), &SentFolders::default(), WorkloadChoice::default())
+            .unwrap();
     }
 
     #[test]

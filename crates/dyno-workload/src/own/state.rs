@@ -1,72 +1,68 @@
-//! Where a session is in its transaction.
+//! The state of a session within its transaction.
 
-use dyno_engine::{Answer, Isolation, StatementId};
-use dyno_record::Touch;
+use dyno_engine::{Isolation, ResultKind, StatementId};
+use dyno_record::RowEffect;
 
-use super::draws::Keys;
-use super::expr::{Expr, Given, Key};
-use super::outcome::{Amiss, NOTHING, Outcome};
-use super::pipe::Pipe;
-use super::program::{Code, Execute, Op, Prepared};
-use super::safe::Safe;
+use super::draws::DrawSeeds;
+use super::expr::{Expr, ExprContext, ExprSeed};
+use super::outcome::{NOTHING, RowCountMismatch, TransactionOutcome};
+use super::pipe::RequestPipeline;
+use super::program::{ExecuteOp, ProgramOp, ProgramStatement, TransactionCode};
+use super::safe::TransactionSavepoint;
 use super::steps::TURNS_MAX;
-use super::value::{Held, Hold, Number};
+use super::value::{HeldValue, Number, SessionValues};
 
-/// What a session is to do next.
+/// The next action of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Begin a transaction.
+pub enum ActorStep {
     Begin(Isolation),
-    /// Execute a statement.
     Execute(StatementId),
-    /// Write so many rows of a table, from the first on.
+    /// Write rows of a table: the first row, and their number.
     Fill(u64, u64),
-    /// Commit the transaction.
     Commit,
-    /// Take it back.
     Rollback,
-    /// Do nothing for so many ns.
+    /// Sleep for so many ns.
     Rest(u64),
-    /// Wait for the answers of what was kept.
+    /// Wait for the answers of queued requests.
     Flush,
 }
 
-/// The longest rest within a transaction, ns: an hour.
+/// The longest sleep within a transaction, in ns: one hour.
 pub(super) const REST_NS_MAX: u64 = 3_600_000_000_000;
 
-/// Bytes that a statement needs beside its text and its values at most, and a value beside its letters.
+/// The largest overhead in bytes of a statement besides its text and values, and of a value besides its characters.
 const STATEMENT_BYTES: usize = 256;
 const VALUE_BYTES: usize = 16;
 
-/// Where a session is in its transaction.
+/// The state of a session within its transaction.
 #[derive(Debug)]
-pub(super) struct State {
-    pub(super) hold: Hold,
-    pub(super) keys: Keys,
-    pub(super) outcome: Outcome,
-    /// What is waited for, if it is a statement.
-    pub(super) asked: Option<Execute>,
-    /// What was kept before it.
-    pub(super) pipe: Box<Pipe>,
-    /// What comes next in the transaction's code.
+pub(super) struct TransactionState {
+    pub(super) hold: SessionValues,
+    pub(super) keys: DrawSeeds,
+    pub(super) outcome: TransactionOutcome,
+    /// The statement whose answer is awaited; `None` for other requests.
+    pub(super) pending: Option<ExecuteOp>,
+    /// Requests that were queued before it.
+    pub(super) pipe: Box<RequestPipeline>,
+    /// Index of the next instruction in the transaction's code.
     pub(super) next: u32,
-    /// Whether a transaction of the database has begun, and whether anything was changed in it.
+    /// Whether a database transaction is open, and whether it has changed data.
     pub(super) is_open: bool,
     pub(super) has_written: bool,
-    /// Whether the commit that was asked for last has something to commit.
+    /// Whether the last requested commit has changes to commit.
     pub(super) commits_writes: bool,
-    /// Turns so far, of all that the transaction repeats.
+    /// Number of iterations so far, over all loops of the transaction.
     turns: u32,
 }
 
-impl State {
-    /// Before the first transaction.
-    pub(super) fn new(hold: Hold, keys: Keys) -> Self {
+impl TransactionState {
+    /// The state before the first transaction.
+    pub(super) fn new(hold: SessionValues, keys: DrawSeeds) -> Self {
         Self {
             hold,
             keys,
             outcome: NOTHING,
-            asked: None,
+            pending: None,
             pipe: Box::default(),
             next: 0,
             turns: 0,
@@ -77,60 +73,60 @@ impl State {
     }
 
     #[inline]
-    pub(super) fn begin(&mut self, code: &Code, was_piped: bool) {
+    pub(super) fn begin(&mut self, code: &TransactionCode, was_piped: bool) {
         for &(slot, held) in &code.read {
             self.hold.held[usize::from(slot)] = held;
         }
-        (self.next, self.turns, self.asked, self.outcome) = (0, 0, None, NOTHING);
+        (self.next, self.turns, self.pending, self.outcome) = (0, 0, None, NOTHING);
         (self.is_open, self.has_written) = (false, false);
         if was_piped {
             self.pipe.clear();
         }
     }
 
-    /// Notes where it is: behind this, all is taken back together, and all before it stays.
-    pub(super) fn secure(&mut self) {
+    /// Saves the current position: a later rollback returns here and keeps everything before it.
+    pub(super) fn set_savepoint(&mut self) {
         let Self { hold, keys, outcome, next, turns, pipe, .. } = self;
         let at = (*keys, *outcome, *next, *turns);
-        match &mut pipe.safe {
+        match &mut pipe.savepoint {
             Some(safe) => safe.note(hold, at),
-            none => *none = Some(Safe::new(hold, at)),
+            none => *none = Some(TransactionSavepoint::new(hold, at)),
         }
     }
 
-    /// Goes back there. What counts, such as a sequence, goes on.
-    pub(super) fn return_to_safe(&mut self) {
-        let Some(safe) = &self.pipe.safe else { return };
+    /// Returns to the saved position. Counters, such as sequences, are not reset.
+    pub(super) fn restore_savepoint(&mut self) {
+        let Some(safe) = &self.pipe.savepoint else { return };
         (self.keys, self.outcome, self.next, self.turns) = safe.restore(&mut self.hold);
-        (self.asked, self.is_open, self.has_written) = (None, false, false);
+        (self.pending, self.is_open, self.has_written) = (None, false, false);
     }
 
-    /// The transaction of the database is committed.
+    /// Records the commit of the database transaction.
     #[inline]
-    fn committed(&mut self) {
+    fn record_commit(&mut self) {
         self.outcome.effect.transactions += 1;
         self.outcome.effect.commits += u64::from(self.has_written);
         (self.is_open, self.has_written) = (false, false);
     }
 
-    /// It is taken back: nothing that it wrote is there.
-    fn taken_back(&mut self) {
+    /// Records the rollback of the database transaction: its changes do not count.
+    fn record_rollback(&mut self) {
         let [read, ..] = self.outcome.effect.rows;
         self.outcome.effect.rows = [read, 0, 0, 0];
         self.is_open = false;
     }
 
-    /// Goes where conditions and turns lead.
+    /// Executes instructions for conditions and loops.
     #[inline]
-    pub(super) fn turn(&mut self, op: &Op) {
+    pub(super) fn follow_control_flow(&mut self, op: &ProgramOp) {
         match op {
-            Op::Unless(condition, to) => {
-                if !self.value(condition).holds() {
+            ProgramOp::Unless(condition, to) => {
+                if !self.value(condition).is_true() {
                     self.next = *to;
                 }
             }
-            Op::Jump(to) => self.next = *to,
-            Op::Enter { times, left, counter, end } => {
+            ProgramOp::Jump(to) => self.next = *to,
+            ProgramOp::Enter { times, left, counter, end } => {
                 let times = self.value(times).whole().min(TURNS_MAX);
                 self.set(*left, times - 1);
                 match times > 0 {
@@ -138,10 +134,10 @@ impl State {
                     false => self.next = *end,
                 }
             }
-            Op::Turn { left, counter, from } => {
+            ProgramOp::Turn { left, counter, from } => {
                 let to_come = self.hold.number(*left).whole();
                 self.turns = self.turns.saturating_add(1);
-                // Turns within turns could go on for years without a statement.
+                // Nested loops without a statement could run for years.
                 if to_come > 0 && i64::from(self.turns) < TURNS_MAX {
                     let turn = counter.map(|counter| self.hold.number(counter).whole() + 1);
                     self.set(*left, to_come - 1);
@@ -149,24 +145,27 @@ impl State {
                     self.next = *from;
                 }
             }
-            Op::Set(slot, expr) => {
+            ProgramOp::Set(slot, expr) => {
                 let number = self.value(expr);
                 self.hold.held[usize::from(*slot)] = number.held();
             }
-            Op::Tally => self.outcome.effect.tallied += 1,
-            Op::Begin(_) | Op::Commit { .. } | Op::Rollback { .. } | Op::Draw(_) => {}
-            Op::Execute(_) | Op::Fill | Op::Sleep(..) => {}
+            ProgramOp::Tally => self.outcome.effect.tallied += 1,
+            ProgramOp::Begin(_)
+            | ProgramOp::Commit { .. }
+            | ProgramOp::Rollback { .. }
+            | ProgramOp::Draw(_) => {}
+            ProgramOp::Execute(_) | ProgramOp::Fill | ProgramOp::Sleep(..) => {}
         }
     }
 
-    /// What an expression comes to.
+    /// Evaluates an expression with the session's values.
     #[inline]
     fn value(&mut self, expr: &Expr) -> Number {
         let Self { hold, keys, .. } = self;
-        expr.of(&mut Given::new(hold, Key::Made(&mut || keys.next())))
+        expr.evaluate(&mut ExprContext::new(hold, ExprSeed::Made(&mut || keys.next())))
     }
 
-    /// How long a rest is, ns.
+    /// The length of a sleep in ns.
     pub(super) fn rest_ns(&mut self, time: &Expr, unit_ns: u64) -> u64 {
         (self.value(time).real() * unit_ns as f64).clamp(0.0, REST_NS_MAX as f64) as u64
     }
@@ -176,12 +175,12 @@ impl State {
         self.hold.held[usize::from(slot)] = Number::Int(number).held();
     }
 
-    /// Takes in what a statement has returned.
+    /// Records the result of a statement.
     #[inline]
-    pub(super) fn done(&mut self, execute: Execute, statement: &Prepared, rows: u64) {
-        let touched = if statement.answer == Answer::Number { 1 } else { rows };
+    pub(super) fn apply_result(&mut self, execute: ExecuteOp, statement: &ProgramStatement, rows: u64) {
+        let touched = if statement.answer == ResultKind::Number { 1 } else { rows };
         self.outcome.effect.rows[statement.touch as usize] += touched;
-        // What changes no row commits nothing; of one that gives rows of its own nobody knows.
+        // A statement that changes no row commits nothing. If it returns other rows, its number of changes is unknown.
         let has_written = statement.writes && (touched > 0 || !statement.tells_changes);
         self.has_written |= has_written;
         if statement.writes && statement.tells_changes {
@@ -199,79 +198,80 @@ impl State {
             && !(wanted.0..=wanted.1).contains(&rows)
             && self.outcome.amiss.is_none()
         {
-            self.outcome.amiss = Some(Amiss { statement: StatementId(execute.statement), wanted, got: rows });
+            self.outcome.amiss =
+                Some(RowCountMismatch { statement: StatementId(execute.statement), wanted, got: rows });
         }
     }
 
-    /// So many rows are there.
+    /// Records that so many rows were written.
     #[cold]
-    pub(super) fn filled(&mut self, rows: u64) {
-        self.outcome.effect.rows[Touch::Inserted as usize] += rows;
+    pub(super) fn record_filled_rows(&mut self, rows: u64) {
+        self.outcome.effect.rows[RowEffect::Inserted as usize] += rows;
         self.outcome.effect.transactions += 1;
         self.outcome.effect.commits += u64::from(rows > 0);
     }
 
-    /// The transaction of the database ends with the request that comes next, which commits it or takes it back.
+    /// Records that the next request ends the database transaction with a commit or a rollback.
     #[inline]
-    pub(super) fn ends(&mut self, commits: bool) {
+    pub(super) fn finish_transaction(&mut self, commits: bool) {
         self.commits_writes = commits && self.has_written;
         match (self.pipe.is_empty(), commits) {
-            // What it has done is not known yet.
-            (false, _) => self.pipe.ends(commits),
-            (true, true) => self.committed(),
-            (true, false) => self.taken_back(),
+            // The results of queued requests are not known yet.
+            (false, _) => self.pipe.set_ending(commits),
+            (true, true) => self.record_commit(),
+            (true, false) => self.record_rollback(),
         }
     }
 
-    /// Whether what was kept has to be answered before `op`: nothing is committed before expected rows were looked at, and nobody
-    /// rests on what was not sent.
+    /// Whether queued requests must be answered before `op`: expected row counts are checked before a commit, and a session does not
+    /// sleep with unsent requests.
     #[inline]
-    pub(super) fn must_wait(&self, op: &Op) -> bool {
+    pub(super) fn must_wait(&self, op: &ProgramOp) -> bool {
         match op {
-            Op::Sleep(..) => !self.pipe.is_empty(),
+            ProgramOp::Sleep(..) => !self.pipe.is_empty(),
             _ => self.pipe.is_unchecked(),
         }
     }
 
-    /// Whether what is kept has to be answered before `statement` is sent, as both sides could wait for each other.
+    /// Whether queued requests must be answered before `statement` is sent, to avoid a deadlock between client and server.
     #[inline]
-    pub(super) fn crowds(&mut self, statement: &Prepared) -> bool {
+    pub(super) fn must_flush_before(&mut self, statement: &ProgramStatement) -> bool {
         if self.pipe.is_empty() {
             return false;
         }
         let value = |&slot: &u16| match self.hold.held[usize::from(slot)] {
-            Held::Own { len, .. } | Held::Shared { len, .. } => len as usize,
-            Held::Null | Held::Int(_) | Held::Real(_) => 0,
+            HeldValue::Own { len, .. } | HeldValue::Shared { len, .. } => len as usize,
+            HeldValue::Null | HeldValue::Int(_) | HeldValue::Real(_) => 0,
         };
         let values: usize = statement.slots.iter().map(|slot| VALUE_BYTES + value(slot)).sum();
-        !self.pipe.takes(STATEMENT_BYTES + statement.piece.at.len() + values)
+        !self.pipe.reserve_bytes(STATEMENT_BYTES + statement.piece.at.len() + values)
     }
 
-    /// Keeps the request of `step`, where nothing waits for its answer.
-    pub(super) fn keeps(&mut self, step: Step) -> bool {
+    /// Queues the request of `step` if its answer is not needed now; returns whether it did.
+    pub(super) fn try_queue(&mut self, step: ActorStep) -> bool {
         match step {
-            Step::Begin(_) => self.pipe.keep(None),
-            Step::Execute(_)
-                if self.asked.is_some_and(|asked| asked.kept.is_none() && asked.columns.is_none()) =>
+            ActorStep::Begin(_) => self.pipe.try_push(None),
+            ActorStep::Execute(_)
+                if self.pending.is_some_and(|asked| asked.kept.is_none() && asked.columns.is_none()) =>
             {
-                let is_kept = self.pipe.keep(self.asked);
-                self.asked = self.asked.filter(|_| !is_kept);
+                let is_kept = self.pipe.try_push(self.pending);
+                self.pending = self.pending.filter(|_| !is_kept);
                 is_kept
             }
             _ => false,
         }
     }
 
-    /// Takes in what came of what was kept: the `rows` of each.
-    pub(super) fn answered(&mut self, statements: &[Prepared], rows: &[u64]) {
+    /// Records the results of queued requests: the `rows` of each.
+    pub(super) fn apply_queued_results(&mut self, statements: &[ProgramStatement], rows: &[u64]) {
         for (place, &rows) in rows.iter().enumerate() {
-            if let Some(execute) = self.pipe.at(place) {
-                self.done(execute, &statements[usize::from(execute.statement)], rows);
+            if let Some(execute) = self.pipe.statement_at(place) {
+                self.apply_result(execute, &statements[usize::from(execute.statement)], rows);
             }
         }
         match self.pipe.clear() {
-            Some(true) => self.committed(),
-            Some(false) => self.taken_back(),
+            Some(true) => self.record_commit(),
+            Some(false) => self.record_rollback(),
             None => {}
         }
     }

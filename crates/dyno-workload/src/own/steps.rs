@@ -1,81 +1,80 @@
-//! The steps of a transaction, as users write them.
+//! Reads the steps of a transaction.
 
 use dyno_engine::Isolation;
 
 use super::draws::{Draws, Names, numeric};
 use super::expr::{Expr, parse};
-use super::fault::{Fault, Text};
-use super::folder::{Folder, Variants};
+use super::fault::{SourceText, WorkloadError};
+use super::folder::{Variants, WorkloadFolder};
 use super::isolation::isolation;
 use super::names::{NAME, is_name, shown};
-use super::sql::{Piece, one, split};
-use super::table::{Item, Table, Written};
+use super::sql::{SplitStatement, single_statement, split};
+use super::table::{TomlItem, TomlTable, WrittenNumber};
 use super::value::Number;
 
-/// Steps within each other, at most.
+/// The deepest nesting of steps.
 const DEPTH_MAX: usize = 8;
-/// Keys of steps with steps within.
+/// Keys whose values contain nested steps.
 pub(super) const NESTING: [&str; 3] = ["steps", "else", "transaction"];
-/// Turns of a transaction, at most.
+/// The largest number of iterations in one transaction.
 pub(super) const TURNS_MAX: i64 = 1_000_000;
 
-/// Statements with the text that they stand in.
+/// Statements with the text that contains them.
 #[derive(Debug, Clone)]
 pub(super) struct Sql {
-    pub(super) text: Text,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) text: SourceText,
+    pub(super) pieces: Vec<SplitStatement>,
 }
 
-/// An expression, and where it stands.
+/// An expression with its place.
 #[derive(Debug, Clone)]
 pub(super) struct Condition {
     pub(super) expr: Expr,
-    pub(super) text: Text,
+    pub(super) text: SourceText,
 }
 
 /// Which statement a step runs.
 #[derive(Debug, Clone)]
-pub(super) enum Which {
-    /// The one of this name in the transaction's file.
-    Named(Text),
-    /// The one that stands in the step.
+pub(super) enum StatementRef {
+    /// The statement with this name in the transaction's file.
+    Named(SourceText),
+    /// The statement inside the step.
     Here(Sql),
-    /// The one at this place of the transaction's file.
+    /// The statement with this index in the transaction's file.
     Nth(usize),
 }
 
-/// What is read of an answer.
+/// What a step reads from a result.
 #[derive(Debug, Clone)]
-pub(super) enum Read {
+pub(super) enum ResultBinding {
     /// The number in the first column of the last row.
     Number(u16),
-    /// The first columns of the last row, whatever they are.
+    /// The first columns of the last row, with any type.
     Columns(Vec<u16>),
 }
 
-/// A step.
 #[derive(Debug, Clone)]
-pub(super) enum Step {
-    /// Runs a statement, which has to touch so many rows, and keeps what is read of it, or how many rows there were.
-    Run { which: Which, rows: Option<(u64, u64)>, read: Option<Read>, count: Option<u16> },
-    /// Does steps again and again; `counter` says the how manieth turn it is.
-    Repeat { times: Condition, counter: Option<u16>, steps: Vec<Step> },
-    /// Does steps, or others.
-    If { condition: Condition, then: Vec<Step>, otherwise: Vec<Step> },
-    /// Takes the transaction back, and ends it. With `is_poll` it was a poll that has found nothing, and no operation.
+pub(super) enum TransactionStep {
+    /// Runs a statement that must touch so many rows; stores what it reads, or the number of rows.
+    Run { which: StatementRef, rows: Option<(u64, u64)>, read: Option<ResultBinding>, count: Option<u16> },
+    /// Repeats steps; `counter` is the number of the iteration, from 1.
+    Repeat { times: Condition, counter: Option<u16>, steps: Vec<TransactionStep> },
+    /// Executes one of two lists of steps.
+    If { condition: Condition, then: Vec<TransactionStep>, otherwise: Vec<TransactionStep> },
+    /// Rolls the transaction back and ends it. With `is_poll` it was a poll that found nothing, which is not an operation.
     Rollback { condition: Condition, is_poll: bool },
-    /// Counts one of what this says.
+    /// Adds one to the tally with this meaning.
     Tally(String),
-    /// Gives a name what an expression comes to.
+    /// Stores the value of an expression under a name.
     Set { slot: u16, to: Condition },
-    /// Rests for so many units of so many ns.
+    /// Sleeps for the value of an expression, in units of so many ns.
     Sleep { time: Condition, unit_ns: u64 },
-    /// Does steps in one transaction of the database, where others commit each by itself.
-    Transaction { isolation: Isolation, steps: Vec<Step>, text: Text },
+    /// Executes steps in one database transaction, while others commit separately.
+    Transaction { isolation: Isolation, steps: Vec<TransactionStep>, text: SourceText },
 }
 
-/// The statements of `sql`, which is a text or, where that ends in `.sql`, a file's name.
-pub(super) fn sql(folder: &Folder, item: &Item<'_>) -> Result<Variants<Sql>, Fault> {
+/// The statements in `sql`, which is SQL text or, if it ends in `.sql`, the name of a file.
+pub(super) fn sql(folder: &WorkloadFolder, item: &TomlItem<'_>) -> Result<Variants<Sql>, WorkloadError> {
     let sql = sql_or_nothing(folder, item)?;
     if let Some(Sql { text, .. }) = sql.all().find(|sql| sql.pieces.is_empty()) {
         return Err(text.fault(0, "there is no statement", "write one"));
@@ -83,14 +82,17 @@ pub(super) fn sql(folder: &Folder, item: &Item<'_>) -> Result<Variants<Sql>, Fau
     Ok(sql)
 }
 
-/// The same, where there need be no statement.
-pub(super) fn sql_or_nothing(folder: &Folder, item: &Item<'_>) -> Result<Variants<Sql>, Fault> {
+/// The same, but without statements is allowed.
+pub(super) fn sql_or_nothing(
+    folder: &WorkloadFolder,
+    item: &TomlItem<'_>,
+) -> Result<Variants<Sql>, WorkloadError> {
     let text = item.text("SQL, or the name of a file that ends in .sql")?;
     let variants = match text.letters.ends_with(".sql") {
         true => folder.sql(&text)?,
         false => Variants { common: Some(text), ..Variants::default() },
     };
-    let read = |text: Text| -> Result<Sql, Fault> {
+    let read = |text: SourceText| -> Result<Sql, WorkloadError> {
         let pieces = split(&text)?;
         Ok(Sql { text, pieces })
     };
@@ -100,13 +102,13 @@ pub(super) fn sql_or_nothing(folder: &Folder, item: &Item<'_>) -> Result<Variant
             .own
             .into_iter()
             .map(|(engine, text)| Ok((engine, read(text)?)))
-            .collect::<Result<_, Fault>>()?,
+            .collect::<Result<_, WorkloadError>>()?,
     })
 }
 
-/// The names that steps of `table`, a transaction, give to numbers.
-pub(super) fn given(table: &Table<'_>, names: &mut Names) -> Result<(), Fault> {
-    // Draws may be made of what only another value of an option reads.
+/// Collects the names that steps of the transaction `table` give to numbers.
+pub(super) fn given(table: &TomlTable<'_>, names: &mut Names) -> Result<(), WorkloadError> {
+    // Generators may use a name that is read only with another value of an option.
     let steps = NESTING.into_iter().flat_map(|key| table.with_any_option(key));
     let steps = steps.flat_map(|item| item.list_with_any_option());
     for step in steps.filter_map(|item| item.as_table()) {
@@ -128,20 +130,20 @@ pub(super) fn given(table: &Table<'_>, names: &mut Names) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The names of columns that a step reads.
-fn columns(item: &Item<'_>, columns: &[Item<'_>], names: &mut Names) -> Result<(), Fault> {
+/// Collects the names of columns that a step reads.
+fn columns(item: &TomlItem<'_>, columns: &[TomlItem<'_>], names: &mut Names) -> Result<(), WorkloadError> {
     if columns.is_empty() {
         return Err(
             item.fault("no column is read", "name the first ones in their order: [\"left\", \"price\"]")
         );
     }
-    let mut own = Vec::new();
+    let mut slots = Vec::new();
     for column in columns {
         let slot = name(column, names)?;
-        if own.contains(&slot) {
+        if slots.contains(&slot) {
             return Err(column.fault("the name is there twice", "give each column a name of its own"));
         }
-        own.push(slot);
+        slots.push(slot);
         if !names.columns.contains(&slot) {
             names.columns.push(slot);
         }
@@ -149,8 +151,8 @@ fn columns(item: &Item<'_>, columns: &[Item<'_>], names: &mut Names) -> Result<(
     Ok(())
 }
 
-/// The name that a step sets; whether it is a variable where it is drawn is known only when draws are read.
-fn set_name(item: &Item<'_>, names: &mut Names) -> Result<(), Fault> {
+/// Collects the name that a step sets. Whether a generator of this name is a variable is checked later.
+fn set_name(item: &TomlItem<'_>, names: &mut Names) -> Result<(), WorkloadError> {
     let text = item.text("a name")?;
     match names.slot(&text.letters) {
         Some(slot) if usize::from(slot) < names.draws => Ok(()),
@@ -158,8 +160,8 @@ fn set_name(item: &Item<'_>, names: &mut Names) -> Result<(), Fault> {
     }
 }
 
-/// The slot of the name that `item` gives.
-fn name(item: &Item<'_>, names: &mut Names) -> Result<u16, Fault> {
+/// The slot of the name in `item`.
+fn name(item: &TomlItem<'_>, names: &mut Names) -> Result<u16, WorkloadError> {
     let name = item.text("a name")?;
     if !is_name(&name.letters) {
         return Err(item.fault(format!("{:?} is no name", shown(&name.letters)), NAME));
@@ -176,19 +178,23 @@ fn name(item: &Item<'_>, names: &mut Names) -> Result<u16, Fault> {
     }
 }
 
-/// What steps are read with.
+/// The context for reading steps.
 pub(super) struct Reader<'a> {
     pub(super) draws: &'a Draws,
     pub(super) names: &'a Names,
 }
 
 impl Reader<'_> {
-    /// The steps that `item` lists.
-    pub(super) fn steps(&self, item: &Item<'_>, depth: usize) -> Result<Vec<Step>, Fault> {
+    /// Reads the steps in the list `item`.
+    pub(super) fn steps(
+        &self,
+        item: &TomlItem<'_>,
+        depth: usize,
+    ) -> Result<Vec<TransactionStep>, WorkloadError> {
         if depth > DEPTH_MAX {
             return Err(item.fault("too many steps within each other", "put fewer of them into each other"));
         }
-        // In the place of steps a text says why some value of an option has none.
+        // A text instead of steps says why a value of an option has none.
         if let Some(why) = item.as_text() {
             return Err(item.fault(shown(&why.letters), "choose other options, or write a list of steps"));
         }
@@ -200,7 +206,7 @@ impl Reader<'_> {
         list.iter().map(|step| self.step(&step.table("a step: { run = \"read_stock\" }")?, depth)).collect()
     }
 
-    fn step(&self, table: &Table<'_>, depth: usize) -> Result<Step, Fault> {
+    fn step(&self, table: &TomlTable<'_>, depth: usize) -> Result<TransactionStep, WorkloadError> {
         const KINDS: [&str; 9] =
             ["run", "sql", "repeat", "if", "rollback", "tally", "set", "sleep", "transaction"];
         let kind = KINDS.iter().find_map(|kind| table.get(kind));
@@ -213,17 +219,17 @@ impl Reader<'_> {
         let steps = || table.need("steps", "what is repeated: steps = [{ run = \"add_line\" }]");
         match kind.own_name() {
             "repeat" => {
-                table.only(&["repeat", "counter", "steps"])?;
+                table.require_only(&["repeat", "counter", "steps"])?;
                 let times = self.condition(&kind)?;
-                Ok(Step::Repeat {
+                Ok(TransactionStep::Repeat {
                     times,
                     counter: self.given(table, "counter"),
                     steps: self.steps(&steps()?, depth + 1)?,
                 })
             }
             "if" => {
-                table.only(&["if", "steps", "else"])?;
-                Ok(Step::If {
+                table.require_only(&["if", "steps", "else"])?;
+                Ok(TransactionStep::If {
                     condition: self.condition(&kind)?,
                     then: self.steps(&steps()?, depth + 1)?,
                     otherwise: table
@@ -232,69 +238,75 @@ impl Reader<'_> {
                 })
             }
             "rollback" => {
-                table.only(&["rollback", "poll"])?;
+                table.require_only(&["rollback", "poll"])?;
                 let is_poll = table.get("poll").map(|item| item.flag()).transpose()?.unwrap_or(false);
-                Ok(Step::Rollback { condition: self.condition(&kind)?, is_poll })
+                Ok(TransactionStep::Rollback { condition: self.condition(&kind)?, is_poll })
             }
             "tally" => {
-                table.only(&["tally"])?;
-                Ok(Step::Tally(kind.name()?))
+                table.require_only(&["tally"])?;
+                Ok(TransactionStep::Tally(kind.name()?))
             }
             "set" => self.set(table, &kind),
             "sleep" => self.sleep(table, &kind),
             "transaction" => {
-                table.only(&["transaction", "isolation"])?;
+                table.require_only(&["transaction", "isolation"])?;
                 let isolation = table.get("isolation").map(|item| isolation(&item)).transpose()?;
-                Ok(Step::Transaction {
+                Ok(TransactionStep::Transaction {
                     isolation: isolation.unwrap_or(Isolation::Platform),
                     steps: self.steps(&kind, depth + 1)?,
-                    text: kind.here(),
+                    text: kind.source_text(),
                 })
             }
             own => self.run(table, &kind, own),
         }
     }
 
-    fn run(&self, table: &Table<'_>, kind: &Item<'_>, own: &str) -> Result<Step, Fault> {
-        table.only(&[own, "rows", "read", "count"])?;
-        let which = match own {
-            "run" => Which::Named(kind.text("the name of a statement")?),
+    fn run(
+        &self,
+        table: &TomlTable<'_>,
+        kind: &TomlItem<'_>,
+        key: &str,
+    ) -> Result<TransactionStep, WorkloadError> {
+        table.require_only(&[key, "rows", "read", "count"])?;
+        let statement_ref = match key {
+            "run" => StatementRef::Named(kind.text("the name of a statement")?),
             _ => {
                 let text = kind.text("a statement")?;
-                let piece = one(&text)?;
-                Which::Here(Sql { text, pieces: vec![piece] })
+                let piece = single_statement(&text)?;
+                StatementRef::Here(Sql { text, pieces: vec![piece] })
             }
         };
         let rows = table.get("rows").map(|item| item.whole_range(0, 1 << 40, "how many: 1, or [0, 10]"));
         let rows = rows.transpose()?.map(|(low, high)| (low.unsigned_abs(), high.unsigned_abs()));
         let read = self.read(table);
-        if let (Some(Read::Number(_)), Some(read), true) =
+        if let (Some(ResultBinding::Number(_)), Some(read), true) =
             (&read, table.get("read"), rows.is_some() || table.get("count").is_some())
         {
             let hint = "read it as a column, read = [\"left\"], or take `rows` and `count` out";
             return Err(read.fault("a statement whose number is read tells no rows", hint));
         }
-        Ok(Step::Run { which, rows, read, count: self.given(table, "count") })
+        Ok(TransactionStep::Run { which: statement_ref, rows, read, count: self.given(table, "count") })
     }
 
-    /// What is read, of which [`given`] has seen the names.
-    fn read(&self, table: &Table<'_>) -> Option<Read> {
+    /// What the step reads; [`given`] has collected the names.
+    fn read(&self, table: &TomlTable<'_>) -> Option<ResultBinding> {
         let Some(columns) = table.get("read")?.as_list() else {
-            return self.given(table, "read").map(Read::Number);
+            return self.given(table, "read").map(ResultBinding::Number);
         };
-        let slot = |item: &Item<'_>| item.as_text().and_then(|name| self.names.slot(&name.letters));
-        Some(Read::Columns(columns.iter().filter_map(slot).collect()))
+        let slot = |item: &TomlItem<'_>| item.as_text().and_then(|name| self.names.slot(&name.letters));
+        Some(ResultBinding::Columns(columns.iter().filter_map(slot).collect()))
     }
 
-    /// The slot of the name under `key`, which [`given`] has seen.
-    pub(super) fn given(&self, table: &Table<'_>, key: &str) -> Option<u16> {
+    /// The slot of the name under `key`, which [`given`] has collected.
+    pub(super) fn given(&self, table: &TomlTable<'_>, key: &str) -> Option<u16> {
         table.get(key)?.as_text().and_then(|name| self.names.slot(&name.letters))
     }
 
-    /// An expression, a number, or true.
-    pub(super) fn condition(&self, item: &Item<'_>) -> Result<Condition, Fault> {
+    /// Reads an expression, a number, or true.
+    pub(super) fn condition(&self, item: &TomlItem<'_>) -> Result<Condition, WorkloadError> {
         let text = item.as_text();
-        let is = |number: i64| Ok(Condition { expr: Expr::Is(Number::Int(number)), text: item.here() });
+        let is =
+            |number: i64| Ok(Condition { expr: Expr::Is(Number::Int(number)), text: item.source_text() });
         match (item.as_number(), text) {
             (_, Some(text)) => {
                 let expr = parse(&text, &mut |name, at| {
@@ -304,7 +316,7 @@ impl Reader<'_> {
                 })?;
                 Ok(Condition { expr, text })
             }
-            (Some(Written::Whole(number)), None) if (0..=TURNS_MAX).contains(&number) => is(number),
+            (Some(WrittenNumber::Whole(number)), None) if (0..=TURNS_MAX).contains(&number) => is(number),
             _ if item.flag() == Ok(true) => is(1),
             _ => {
                 Err(item

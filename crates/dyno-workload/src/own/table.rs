@@ -1,50 +1,49 @@
-//! Tables of `workload.toml`, read key by key with the place of each.
+//! Access to the tables of `workload.toml`, key by key with places.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dyno_plan::Span;
+use dyno_plan::TimeSpan;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::fault::{Fault, File, Text};
+use super::fault::{File, SourceText, WorkloadError};
 use super::names::{NAME, is_name, meant, shown};
-use super::options::Options;
+use super::options::WorkloadOptions;
 
-/// A table, whose keys are asked for one after the other.
+/// A table whose keys are read one by one.
 #[derive(Clone)]
-pub(super) struct Table<'a> {
+pub(super) struct TomlTable<'a> {
     file: &'a Arc<File>,
-    /// Its name: `transaction.pay`; empty for the file.
+    /// Its name, such as `transaction.pay`; empty for the file.
     pub(super) name: String,
     at: usize,
     entries: &'a DeTable<'a>,
-    options: &'a Options<'a>,
+    options: &'a WorkloadOptions<'a>,
 }
 
-/// A value under its name.
+/// A value with its name.
 #[derive(Clone)]
-pub(super) struct Item<'a> {
+pub(super) struct TomlItem<'a> {
     file: &'a Arc<File>,
-    /// The full name: `transaction.pay.weight`.
+    /// Its full name, such as `transaction.pay.weight`.
     pub(super) name: String,
     key: &'a str,
-    /// Where the key is written; in a list the value.
+    /// Place of the key; in a list, of the value.
     key_at: usize,
     value: &'a Spanned<DeValue<'a>>,
-    options: &'a Options<'a>,
+    options: &'a WorkloadOptions<'a>,
 }
 
-/// A number as it was written.
+/// A number as the user wrote it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Written {
+pub(super) enum WrittenNumber {
     Whole(i64),
     Broken(f64),
 }
 
-impl Written {
-    /// As a floating-point number.
+impl WrittenNumber {
     pub(super) fn real(self) -> f64 {
         match self {
             Self::Whole(whole) => whole as f64,
@@ -53,35 +52,38 @@ impl Written {
     }
 }
 
-/// Reads the table that `file` is, and gives it to `of`.
-pub(super) fn read<T>(file: &Arc<File>, of: impl FnOnce(&Table<'_>) -> Result<T, Fault>) -> Result<T, Fault> {
-    read_with(file, &[], of)
+/// Reads the table in `file` and passes it to `of`.
+pub(super) fn read<T>(
+    file: &Arc<File>,
+    read_table: impl FnOnce(&TomlTable<'_>) -> Result<T, WorkloadError>,
+) -> Result<T, WorkloadError> {
+    read_with(file, &[], read_table)
 }
 
 /// The same with these options: `name=value`.
 pub(super) fn read_with<T>(
     file: &Arc<File>,
     options: &[String],
-    of: impl FnOnce(&Table<'_>) -> Result<T, Fault>,
-) -> Result<T, Fault> {
+    of: impl FnOnce(&TomlTable<'_>) -> Result<T, WorkloadError>,
+) -> Result<T, WorkloadError> {
     let table = DeTable::parse(&file.text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let message = error.message().lines().collect::<Vec<_>>().join(", ");
         let problem = format!("not valid TOML: {message}");
         file.fault(at, problem, "write [SECTION] and KEY = VALUE lines, and texts in \"quotes\"")
     })?;
-    let options = &Options::read(file, table.get_ref(), options)?;
-    of(&Table { file, name: String::new(), at: 0, entries: table.get_ref(), options })
+    let options = &WorkloadOptions::read(file, table.get_ref(), options)?;
+    of(&TomlTable { file, name: String::new(), at: 0, entries: table.get_ref(), options })
 }
 
-impl<'a> Table<'a> {
-    /// What was chosen of each option of the file, and whether that is what is taken where nothing is said.
+impl<'a> TomlTable<'a> {
+    /// The chosen value of each option of the file, and whether it is the default.
     pub(super) fn options(&self) -> Vec<(String, String, bool)> {
-        self.options.chosen()
+        self.options.selected_values()
     }
 
-    /// What is wrong with it as a whole.
-    pub(super) fn fault(&self, problem: &str, hint: impl Into<String>) -> Fault {
+    /// An error of the table as a whole.
+    pub(super) fn fault(&self, problem: &str, hint: impl Into<String>) -> WorkloadError {
         let colon = if self.name.is_empty() { "" } else { ": " };
         self.file.fault(self.at, format!("{}{colon}{problem}", self.name), hint)
     }
@@ -90,20 +92,20 @@ impl<'a> Table<'a> {
         if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
     }
 
-    /// Refuses every key but these.
-    pub(super) fn only(&self, known: &[&str]) -> Result<(), Fault> {
-        match self.items().into_iter().find(|item| !known.contains(&item.own_name())) {
+    /// Refuses all keys except these.
+    pub(super) fn require_only(&self, allowed: &[&str]) -> Result<(), WorkloadError> {
+        match self.items().into_iter().find(|item| !allowed.contains(&item.own_name())) {
             None => Ok(()),
-            Some(item) => Err(item.unknown("there is no such key", known)),
+            Some(item) => Err(item.unknown("there is no such key", allowed)),
         }
     }
 
-    /// All values in the order in which they were written.
-    pub(super) fn items(&self) -> Vec<Item<'a>> {
-        let mut all: Vec<Item<'a>> = self
+    /// All values in the order of the file.
+    pub(super) fn items(&self) -> Vec<TomlItem<'a>> {
+        let mut all: Vec<TomlItem<'a>> = self
             .entries
             .iter()
-            .map(|(key, value)| Item {
+            .map(|(key, value)| TomlItem {
                 file: self.file,
                 name: self.full(key.get_ref()),
                 key: key.get_ref(),
@@ -116,18 +118,18 @@ impl<'a> Table<'a> {
         all
     }
 
-    /// The value of `key`, if it is written.
-    pub(super) fn get(&self, key: &str) -> Option<Item<'a>> {
+    /// The value of `key`; `None` if it is missing.
+    pub(super) fn get(&self, key: &str) -> Option<TomlItem<'a>> {
         self.items().into_iter().find(|item| item.own_name() == key)
     }
 
-    /// What `key` is with any value of the options; nothing where it is not written.
-    pub(super) fn with_any_option(&self, key: &str) -> Vec<Item<'a>> {
+    /// The values of `key` for all values of the options; empty if it is missing.
+    pub(super) fn with_any_option(&self, key: &str) -> Vec<TomlItem<'a>> {
         let Some((known, value)) = self.entries.iter().find(|(known, _)| known.get_ref() == key) else {
             return Vec::new();
         };
         let (options, key_at) = (self.options, known.span().start);
-        let item = |value| Item {
+        let item = |value| TomlItem {
             file: self.file,
             name: self.full(key),
             key: known.get_ref(),
@@ -135,54 +137,54 @@ impl<'a> Table<'a> {
             value,
             options,
         };
-        options.any(value).into_iter().map(item).collect()
+        options.all_variants(value).into_iter().map(item).collect()
     }
 
-    /// The value of `key`, which has to be written.
-    pub(super) fn need(&self, key: &str, example: &str) -> Result<Item<'a>, Fault> {
+    /// The value of the required key `key`.
+    pub(super) fn need(&self, key: &str, example: &str) -> Result<TomlItem<'a>, WorkloadError> {
         self.get(key).ok_or_else(|| self.fault(&format!("{key} is missing"), format!("write {example}")))
     }
 }
 
-impl<'a> Item<'a> {
-    /// Its key alone.
+impl<'a> TomlItem<'a> {
+    /// Its key, without the name of the table.
     pub(super) fn own_name(&self) -> &'a str {
         self.key
     }
 
-    /// Where its key is written: file and line.
+    /// The file and line of its key.
     pub(super) fn place(&self) -> String {
         let fault = self.file.fault(self.key_at, "", "");
         let line = fault.place.map_or_else(String::new, |(line, _)| format!(":{line}"));
         format!("{}{line}", fault.file)
     }
 
-    /// What is wrong with the value.
-    pub(super) fn fault(&self, problem: impl AsRef<str>, hint: impl Into<String>) -> Fault {
+    /// An error in the value.
+    pub(super) fn fault(&self, problem: impl AsRef<str>, hint: impl Into<String>) -> WorkloadError {
         self.file.fault(self.value.span().start, format!("{}: {}", self.name, problem.as_ref()), hint)
     }
 
-    /// What is wrong with the key.
-    pub(super) fn unknown(&self, problem: &str, known: &[&str]) -> Fault {
+    /// An error in the key.
+    pub(super) fn unknown(&self, problem: &str, candidates: &[&str]) -> WorkloadError {
         let name = shown(&self.name);
         self.file.fault(
             self.key_at,
             format!("{name}: {problem}"),
-            meant(self.own_name(), known.iter().copied()),
+            meant(self.own_name(), candidates.iter().copied()),
         )
     }
 
-    pub(super) fn wanted(&self, what: &str, example: &str) -> Fault {
-        self.fault(format!("not {what}"), format!("write {example}"))
+    pub(super) fn wanted(&self, expected: &str, example: &str) -> WorkloadError {
+        self.fault(format!("not {expected}"), format!("write {example}"))
     }
 
-    /// What is written, on one line.
+    /// The value as written, on one line.
     pub(super) fn written(&self) -> String {
         let text = self.file.text.get(self.value.span()).unwrap_or_default();
         shown(&text.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 
-    /// What is written without what means nothing: spaces, comments, the way in which numbers and texts are written.
+    /// The value in a normal form, without spaces, comments or differences in spelling of numbers and texts.
     pub(super) fn meaning(&self) -> String {
         if let Some(table) = self.as_table() {
             let entries: Vec<String> = table
@@ -193,36 +195,36 @@ impl<'a> Item<'a> {
             return format!("{{{}}}", entries.join(", "));
         }
         if let Some(list) = self.as_list() {
-            let values: Vec<String> = list.iter().map(Item::meaning).collect();
+            let values: Vec<String> = list.iter().map(TomlItem::meaning).collect();
             return format!("[{}]", values.join(", "));
         }
         match (self.as_number(), self.as_text()) {
-            (Some(Written::Whole(number)), _) => number.to_string(),
-            (Some(Written::Broken(number)), _) => format!("{number:?}"),
+            (Some(WrittenNumber::Whole(number)), _) => number.to_string(),
+            (Some(WrittenNumber::Broken(number)), _) => format!("{number:?}"),
             (None, Some(text)) => format!("{:?}", text.letters),
-            (None, None) => self.here().letters.to_string(),
+            (None, None) => self.source_text().letters.to_string(),
         }
     }
 
-    /// The text, if it is one.
-    pub(super) fn as_text(&self) -> Option<Text> {
+    /// The text; `None` if it is not one.
+    pub(super) fn as_text(&self) -> Option<SourceText> {
         let letters = self.value.get_ref().as_str()?;
-        Some(Text::value(Arc::clone(self.file), self.value.span(), letters))
+        Some(SourceText::value(Arc::clone(self.file), self.value.span(), letters))
     }
 
-    /// What is written, letter by letter.
-    pub(super) fn here(&self) -> Text {
+    /// The value as written, with its place.
+    pub(super) fn source_text(&self) -> SourceText {
         let span = self.value.span();
         let letters = self.file.text.get(span.clone()).unwrap_or_default();
-        Text::value(Arc::clone(self.file), span, letters)
+        SourceText::value(Arc::clone(self.file), span, letters)
     }
 
-    pub(super) fn text(&self, example: &str) -> Result<Text, Fault> {
+    pub(super) fn text(&self, example: &str) -> Result<SourceText, WorkloadError> {
         self.as_text().ok_or_else(|| self.wanted("a text", example))
     }
 
     /// The name of a workload, or of a part of it.
-    pub(super) fn name(&self) -> Result<String, Fault> {
+    pub(super) fn name(&self) -> Result<String, WorkloadError> {
         let text = self.text("a name")?;
         match is_name(&text.letters.replace('-', "_")) {
             true => Ok(text.letters.to_string()),
@@ -230,44 +232,47 @@ impl<'a> Item<'a> {
         }
     }
 
-    pub(super) fn flag(&self) -> Result<bool, Fault> {
+    pub(super) fn flag(&self) -> Result<bool, WorkloadError> {
         self.value.get_ref().as_bool().ok_or_else(|| self.wanted("true or false", "true"))
     }
 
-    /// The number, if it is one.
-    pub(super) fn as_number(&self) -> Option<Written> {
+    /// The number; `None` if it is not one.
+    pub(super) fn as_number(&self) -> Option<WrittenNumber> {
         match self.value.get_ref() {
             DeValue::Integer(number) => {
-                i64::from_str_radix(number.as_str(), number.radix()).ok().map(Written::Whole)
+                i64::from_str_radix(number.as_str(), number.radix()).ok().map(WrittenNumber::Whole)
             }
-            DeValue::Float(number) => {
-                number.as_str().parse().ok().filter(|number: &f64| number.is_finite()).map(Written::Broken)
-            }
+            DeValue::Float(number) => number
+                .as_str()
+                .parse()
+                .ok()
+                .filter(|number: &f64| number.is_finite())
+                .map(WrittenNumber::Broken),
             _ => None,
         }
     }
 
-    pub(super) fn number(&self, example: &str) -> Result<Written, Fault> {
+    pub(super) fn number(&self, example: &str) -> Result<WrittenNumber, WorkloadError> {
         self.as_number().ok_or_else(|| self.wanted("a number", example))
     }
 
-    pub(super) fn real(&self, example: &str) -> Result<f64, Fault> {
-        self.number(example).map(Written::real)
+    pub(super) fn real(&self, example: &str) -> Result<f64, WorkloadError> {
+        self.number(example).map(WrittenNumber::real)
     }
 
-    /// A whole number within these limits.
-    pub(super) fn whole(&self, least: i64, most: i64) -> Result<i64, Fault> {
+    /// Reads a whole number within these limits.
+    pub(super) fn whole(&self, least: i64, most: i64) -> Result<i64, WorkloadError> {
         let range = format!("a whole number from {least} to {most}");
         match self.as_number() {
-            Some(Written::Whole(number)) if (least..=most).contains(&number) => Ok(number),
+            Some(WrittenNumber::Whole(number)) if (least..=most).contains(&number) => Ok(number),
             _ => Err(self.fault(format!("{} is not {range}", self.written()), "")),
         }
     }
 
-    /// The list, if it is one.
-    pub(super) fn as_list(&self) -> Option<Vec<Item<'a>>> {
+    /// The list; `None` if it is not one.
+    pub(super) fn as_list(&self) -> Option<Vec<TomlItem<'a>>> {
         let values = self.value.get_ref().as_array()?;
-        let item = |value: &'a Spanned<DeValue<'a>>| Item {
+        let item = |value: &'a Spanned<DeValue<'a>>| TomlItem {
             file: self.file,
             name: self.name.clone(),
             key: self.key,
@@ -278,29 +283,29 @@ impl<'a> Item<'a> {
         Some(values.iter().map(item).collect())
     }
 
-    /// What the list has in it with any value of the options; nothing where it is no list.
-    pub(super) fn list_with_any_option(&self) -> Vec<Item<'a>> {
+    /// The items of the list for all values of the options; empty if it is not a list.
+    pub(super) fn list_with_any_option(&self) -> Vec<TomlItem<'a>> {
         let values = self.value.get_ref().as_array().map(|values| values.iter()).into_iter().flatten();
-        let of = |value| Item { key_at: self.key_at, value, ..self.clone() };
-        let flat = |item: Item<'a>| match item.value.get_ref().is_array() {
+        let to_item = |value| TomlItem { key_at: self.key_at, value, ..self.clone() };
+        let flat = |item: TomlItem<'a>| match item.value.get_ref().is_array() {
             true => item.list_with_any_option(),
             false => vec![item],
         };
-        values.flat_map(|value| self.options.any(value)).map(of).flat_map(flat).collect()
+        values.flat_map(|value| self.options.all_variants(value)).map(to_item).flat_map(flat).collect()
     }
 
-    /// The list, if it is one; what is a list within it is a part of it.
-    pub(super) fn as_flat_list(&self) -> Option<Vec<Item<'a>>> {
-        let flat = |item: Item<'a>| item.as_flat_list().unwrap_or_else(|| vec![item]);
+    /// The list with inner lists flattened; `None` if it is not a list.
+    pub(super) fn as_flat_list(&self) -> Option<Vec<TomlItem<'a>>> {
+        let flat = |item: TomlItem<'a>| item.as_flat_list().unwrap_or_else(|| vec![item]);
         Some(self.as_list()?.into_iter().flat_map(flat).collect())
     }
 
-    pub(super) fn list(&self, example: &str) -> Result<Vec<Item<'a>>, Fault> {
+    pub(super) fn list(&self, example: &str) -> Result<Vec<TomlItem<'a>>, WorkloadError> {
         self.as_list().ok_or_else(|| self.wanted("a list", example))
     }
 
-    /// The two ends of a range, the lower first; one number is both.
-    pub(super) fn range(&self, example: &str) -> Result<(Item<'a>, Item<'a>), Fault> {
+    /// Reads the two limits of a range, lower first; a single number stands for both.
+    pub(super) fn range(&self, example: &str) -> Result<(TomlItem<'a>, TomlItem<'a>), WorkloadError> {
         match self.as_list().as_deref() {
             Some([low, high]) => Ok((low.clone(), high.clone())),
             None if self.as_number().is_some() => Ok((self.clone(), self.clone())),
@@ -308,8 +313,13 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A range of whole numbers within these limits.
-    pub(super) fn whole_range(&self, least: i64, most: i64, example: &str) -> Result<(i64, i64), Fault> {
+    /// Reads a range of whole numbers within these limits.
+    pub(super) fn whole_range(
+        &self,
+        least: i64,
+        most: i64,
+        example: &str,
+    ) -> Result<(i64, i64), WorkloadError> {
         let (low, high) = self.range(example)?;
         let (low, high) = (low.whole(least, most)?, high.whole(least, most)?);
         if low > high {
@@ -318,49 +328,49 @@ impl<'a> Item<'a> {
         Ok((low, high))
     }
 
-    /// Texts under `run` anywhere within what is written, whatever was chosen of the options.
+    /// All texts under `run` anywhere in the value, for all values of the options.
     pub(super) fn may_run(&self) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        all_of(RUN, self.value.get_ref(), &mut found);
-        found
+        let mut names = BTreeSet::new();
+        all_of(RUN, self.value.get_ref(), &mut names);
+        names
     }
 
-    /// The table, if it is one.
-    pub(super) fn as_table(&self) -> Option<Table<'a>> {
+    /// The table; `None` if it is not one.
+    pub(super) fn as_table(&self) -> Option<TomlTable<'a>> {
         let entries = self.value.get_ref().as_table()?;
         let (name, options) = (self.name.clone(), self.options);
-        Some(Table { file: self.file, name, at: self.key_at, entries, options })
+        Some(TomlTable { file: self.file, name, at: self.key_at, entries, options })
     }
 
-    pub(super) fn table(&self, example: &str) -> Result<Table<'a>, Fault> {
+    pub(super) fn table(&self, example: &str) -> Result<TomlTable<'a>, WorkloadError> {
         self.as_table().ok_or_else(|| self.wanted("a table", example))
     }
 
-    /// A span of time.
-    pub(super) fn time(&self) -> Result<Duration, Fault> {
+    /// Reads a length of time.
+    pub(super) fn time(&self) -> Result<Duration, WorkloadError> {
         let text = self.text("a time with its unit, as in \"100ms\"")?;
-        let span: Result<Span, _> = text.letters.parse();
-        span.map(|Span(time)| time).map_err(|error| self.fault(error.to_string(), ""))
+        let span: Result<TimeSpan, _> = text.letters.parse();
+        span.map(|TimeSpan(time)| time).map_err(|error| self.fault(error.to_string(), ""))
     }
 }
 
-/// The key of statements that steps run.
+/// The key for statements that steps run.
 const RUN: &str = "run";
 
-/// All texts under `key` within `value`, those of each value of an option among them.
-fn all_of(key: &str, value: &DeValue<'_>, found: &mut BTreeSet<String>) {
+/// Collects all texts under `key` within `value`, for all values of an option.
+fn all_of(key: &str, value: &DeValue<'_>, texts: &mut BTreeSet<String>) {
     match value {
-        DeValue::Array(list) => list.iter().for_each(|value| all_of(key, value.get_ref(), found)),
+        DeValue::Array(list) => list.iter().for_each(|value| all_of(key, value.get_ref(), texts)),
         DeValue::Table(table) => {
             for (name, value) in table {
                 match value.get_ref() {
                     DeValue::String(text) if name.get_ref() == key => {
-                        found.insert(text.to_string());
+                        texts.insert(text.to_string());
                     }
                     DeValue::Table(by) if name.get_ref() == key => {
-                        found.extend(by.values().filter_map(|one| one.get_ref().as_str()).map(str::to_owned));
+                        texts.extend(by.values().filter_map(|one| one.get_ref().as_str()).map(str::to_owned));
                     }
-                    other => all_of(key, other, found),
+                    other => all_of(key, other, texts),
                 }
             }
         }

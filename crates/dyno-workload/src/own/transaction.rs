@@ -1,4 +1,4 @@
-//! A transaction as it was written, and which statements of its file its steps mean.
+//! A transaction as the user wrote it, and the statements of its file that its steps run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -7,76 +7,75 @@ use dyno_engine::Isolation;
 use dyno_plan::Rate;
 use dyno_record::Counter;
 
-use super::fault::{Fault, Text};
+use super::fault::{SourceText, WorkloadError};
 use super::folder::Variants;
 use super::names::{meant, shown};
-use super::sql::Piece;
-use super::steps::{Sql, Step, Which};
+use super::sql::SplitStatement;
+use super::steps::{Sql, StatementRef, TransactionStep};
 
-/// A transaction as it was written.
+/// A transaction as the user wrote it.
 #[derive(Debug, Clone)]
 pub(super) struct Transaction {
     pub(super) name: String,
     pub(super) weight: u64,
-    /// The rate at which it comes, where it has one of its own; it has no weight then.
+    /// Its own rate; absent if it has a weight.
     pub(super) rate: Option<Rate>,
-    /// Sessions that do it at that rate.
+    /// Number of sessions for its own rate.
     pub(super) sessions: u32,
     pub(super) isolation: Isolation,
-    /// Whether each statement commits by itself.
-    pub(super) each: bool,
+    /// Whether each statement commits separately.
+    pub(super) commits_each: bool,
     pub(super) retries: u32,
-    /// Whether it makes, changes or drops tables and the like.
+    /// Whether it creates, changes or drops tables or other objects.
     pub(super) definitions: bool,
-    /// Whether requests are sent together whose answers nobody waits for.
+    /// Whether requests are sent together if no answer is needed in between.
     pub(super) pipeline: bool,
-    /// The rest behind it.
-    pub(super) think: Think,
-    /// How long it is typed in before it begins, ns.
+    /// The think time after it.
+    pub(super) think: ThinkDistribution,
+    /// Keying time before it starts, in ns.
     pub(super) keying_ns: u64,
-    /// What its response time is to stay below nine times in ten.
+    /// The limit for the 90th percentile of its response time.
     pub(super) limit_p90: Option<Duration>,
-    /// What one does to the database, as far as that is said.
-    pub(super) said: BTreeMap<Counter, f64>,
+    /// The declared effect of one transaction on the database.
+    pub(super) expected_counts: BTreeMap<Counter, f64>,
     pub(super) sql: Option<Variants<Sql>>,
-    /// What it loads, in the place of statements.
-    pub(super) fills: Option<Fills>,
-    /// Its steps; none are the statements one after the other.
-    pub(super) steps: Option<Vec<Step>>,
+    /// The table that it loads instead of executing statements.
+    pub(super) fills: Option<BulkFill>,
+    /// Its steps; absent to execute its statements in order.
+    pub(super) steps: Option<Vec<TransactionStep>>,
     /// Names of statements that it would run with other values of the workload's options.
     pub(super) may_run: BTreeSet<String>,
-    /// Where it is written.
-    pub(super) here: Text,
+    /// Its place in the file.
+    pub(super) source: SourceText,
 }
 
-/// What a transaction loads.
+/// The table that a transaction loads.
 #[derive(Debug, Clone)]
-pub(super) struct Fills {
-    /// The table.
-    pub(super) table: Text,
-    /// Rows of one transaction.
+pub(super) struct BulkFill {
+    pub(super) table: SourceText,
+    /// Number of rows in one transaction.
     pub(super) part: u64,
 }
 
-/// How long a session rests behind a transaction.
+/// Think time of a session after a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Think {
-    /// From one time to another, all alike, ns.
+pub(super) enum ThinkDistribution {
+    /// Uniform between two times, in ns.
     Between(u64, u64),
-    /// The longer, the more rarely, with this mean, and at most ten times as long, ns (TPC-C, clause 5.2.5.4).
+    /// Exponential with this mean and at most ten times the mean, in ns (TPC-C, clause 5.2.5.4).
     Exponential(u64),
 }
 
-/// How often the mean an exponential rest is at most.
+/// The largest exponential think time, as a multiple of the mean.
 const LONGEST: f64 = 10.0;
 
-impl Think {
-    /// Whether there is any.
+impl ThinkDistribution {
+    /// Whether there is think time.
     pub(super) fn is_any(self) -> bool {
         !matches!(self, Self::Between(_, 0) | Self::Exponential(0))
     }
 
-    /// Its mean, s.
+    /// The mean think time in s.
     pub(super) fn mean_s(self) -> f64 {
         match self {
             Self::Between(low, high) => (low as f64 + high as f64) / 2e9,
@@ -84,7 +83,7 @@ impl Think {
         }
     }
 
-    /// The rest that belongs to this of all numbers of 64 bits, ns.
+    /// The think time for 64 random bits, in ns.
     pub(super) fn ns(self, drawn: u64) -> u64 {
         match self {
             Self::Between(low, high) => {
@@ -98,59 +97,58 @@ impl Think {
     }
 }
 
-/// A statement with the text that it stands in.
-pub(super) type Found<'a> = (&'a Text, &'a Piece);
+/// A statement with the text that contains it.
+pub(super) type StatementInText<'a> = (&'a SourceText, &'a SplitStatement);
 
-/// A transaction with a rate of its own.
+/// A transaction with its own rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rated {
-    /// Its name.
     pub name: String,
-    /// Its rate over its sessions.
+    /// Its rate over all its sessions.
     pub rate: Rate,
-    /// How many they are.
+    /// The number of its sessions.
     pub sessions: u32,
 }
 
 impl Transaction {
-    /// The rate of its own, if it has one.
+    /// Its own rate and sessions; `None` if it has a weight.
     pub(super) fn rated(&self) -> Option<Rated> {
         let Self { name, rate, sessions, .. } = self;
         Some(Rated { name: name.clone(), rate: (*rate)?, sessions: *sessions })
     }
 
-    /// What is wrong where it has no SQL for `engine`.
-    pub(super) fn no_sql(&self, engine: &str) -> Fault {
+    /// The error that it has no SQL for `engine`.
+    pub(super) fn no_sql(&self, engine: &str) -> WorkloadError {
         let problem = format!("transaction.{}: there is no SQL for {engine}", self.name);
         let hint = "write the file that is common to all, or one for this engine beside it";
-        self.here.fault(0, problem, hint)
+        self.source.fault(0, problem, hint)
     }
 
-    /// The statement that a step means, of those in the transaction's file.
+    /// The statement of the transaction's file that a step runs.
     pub(super) fn statement<'a>(
         &self,
         sql: Option<&'a Sql>,
-        which: &'a Which,
-    ) -> Result<Option<Found<'a>>, Fault> {
+        which: &'a StatementRef,
+    ) -> Result<Option<StatementInText<'a>>, WorkloadError> {
         let (name, sql) = match (which, sql) {
-            (Which::Here(Sql { text, pieces }), _) => {
+            (StatementRef::Here(Sql { text, pieces }), _) => {
                 return Ok(pieces.first().map(|piece| (text, piece)));
             }
-            (Which::Nth(place), sql) => {
+            (StatementRef::Nth(place), sql) => {
                 return Ok(sql.and_then(|sql| Some((&sql.text, sql.pieces.get(*place)?))));
             }
-            (Which::Named(name), None) => {
+            (StatementRef::Named(name), None) => {
                 let hint = format!("write sql = \"FILE.sql\" in [transaction.{}]", self.name);
                 return Err(name.fault(0, "the transaction has no file of SQL", hint));
             }
-            (Which::Named(name), Some(sql)) => (name, sql),
+            (StatementRef::Named(name), Some(sql)) => (name, sql),
         };
-        let known = || sql.pieces.iter().filter_map(|piece| Some((piece, piece.name.as_deref()?)));
-        match known().find(|(_, known)| *known == &*name.letters) {
+        let named_pieces = || sql.pieces.iter().filter_map(|piece| Some((piece, piece.name.as_deref()?)));
+        match named_pieces().find(|(_, known)| *known == &*name.letters) {
             Some((piece, _)) => Ok(Some((&sql.text, piece))),
             None => {
                 let problem = format!("no statement has the name {}", shown(&name.letters));
-                let hint = match meant(&name.letters, known().map(|(_, name)| name)) {
+                let hint = match meant(&name.letters, named_pieces().map(|(_, name)| name)) {
                     none if none.is_empty() => {
                         format!("write `-- name: {}` before one", shown(&name.letters))
                     }
@@ -161,12 +159,13 @@ impl Transaction {
         }
     }
 
-    /// Refuses a statement of `sql` that no step runs; `used` says which are run.
-    pub(super) fn all_used(&self, sql: &Sql, used: &[bool]) -> Result<(), Fault> {
+    /// Refuses a statement of `sql` that no step runs; `used` marks those that are run.
+    pub(super) fn require_all_used(&self, sql: &Sql, used: &[bool]) -> Result<(), WorkloadError> {
         let Sql { text, pieces } = sql;
-        // What another value of an option runs is used then.
-        let is_named = |piece: &Piece| piece.name.as_ref().is_some_and(|name| self.may_run.contains(name));
-        let unused = |(piece, used): &(&Piece, &bool)| !**used && !is_named(piece);
+        // A statement that another value of an option runs counts as used.
+        let is_named =
+            |piece: &SplitStatement| piece.name.as_ref().is_some_and(|name| self.may_run.contains(name));
+        let unused = |(piece, used): &(&SplitStatement, &bool)| !**used && !is_named(piece);
         let Some((piece, _)) = pieces.iter().zip(used).find(unused) else { return Ok(()) };
         let (problem, hint) = match &piece.name {
             Some(name) => (

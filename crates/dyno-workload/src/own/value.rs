@@ -1,4 +1,4 @@
-//! Values while a transaction runs: what was drawn, and what its statements have answered.
+//! Values of a session during a transaction: drawn values, and results of statements.
 
 use dyno_engine::Value;
 
@@ -7,20 +7,23 @@ use super::names::shown;
 
 /// A value that a session holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Held {
-    /// NULL.
+pub(super) enum HeldValue {
     Null,
-    /// A whole number.
     Int(i64),
-    /// A floating-point number.
     Real(f64),
-    /// Bytes of the session's own, as a text or as they are.
-    Own { at: u32, len: u32 },
-    /// Bytes that all sessions share.
-    Shared { at: u32, len: u32 },
+    /// Bytes in the session's buffer, as text or binary data.
+    Own {
+        at: u32,
+        len: u32,
+    },
+    /// Bytes in the shared buffer.
+    Shared {
+        at: u32,
+        len: u32,
+    },
 }
 
-/// A number of an expression.
+/// A number in an expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Number {
     Int(i64),
@@ -28,18 +31,18 @@ pub(super) enum Number {
 }
 
 impl Number {
-    /// 1 where it holds, else 0.
+    /// 1 for true, 0 for false.
     #[inline]
-    pub(super) fn truth(holds: bool) -> Self {
+    pub(super) fn from_bool(holds: bool) -> Self {
         Self::Int(holds.into())
     }
 
-    /// What is held of it.
+    /// Converts it to a value.
     #[inline]
-    pub(super) fn held(self) -> Held {
+    pub(super) fn held(self) -> HeldValue {
         match self {
-            Self::Int(whole) => Held::Int(whole),
-            Self::Real(broken) => Held::Real(broken),
+            Self::Int(whole) => HeldValue::Int(whole),
+            Self::Real(broken) => HeldValue::Real(broken),
         }
     }
 
@@ -51,7 +54,7 @@ impl Number {
         }
     }
 
-    /// The whole number, towards zero; the nearest there is where it is too large.
+    /// The whole number, truncated toward zero; saturated if it is too large.
     #[inline]
     pub(super) fn whole(self) -> i64 {
         match self {
@@ -62,7 +65,7 @@ impl Number {
 
     /// Whether it counts as true.
     #[inline]
-    pub(super) fn holds(self) -> bool {
+    pub(super) fn is_true(self) -> bool {
         match self {
             Self::Int(whole) => whole != 0,
             Self::Real(broken) => broken != 0.0,
@@ -70,34 +73,34 @@ impl Number {
     }
 }
 
-/// Everything that a session holds.
+/// All values that a session holds.
 #[derive(Debug, Clone)]
-pub(super) struct Hold {
-    /// By slot.
-    pub(super) held: Box<[Held]>,
-    /// Bytes of the session's own; each slot that has some has its place among them.
+pub(super) struct SessionValues {
+    /// The values, by slot number.
+    pub(super) held: Box<[HeldValue]>,
+    /// The session's buffer; each slot with bytes has its own range.
     pub(super) bytes: Box<[u8]>,
-    /// Draws that count, such as sequences: how many numbers each has given. Of draws that may be NULL, 1 where statements are given
-    /// that in the place of what was drawn.
+    /// Counters. For generators that count, such as sequences: how many numbers were drawn. For generators that may be NULL: 1 if
+    /// statements receive NULL instead of the drawn value.
     pub(super) counted: Box<[u64]>,
 }
 
-impl Hold {
+impl SessionValues {
     /// The number in `slot`; NULL counts as 0.
     #[inline]
     pub(super) fn number(&self, slot: u16) -> Number {
         match self.held[usize::from(slot)] {
-            Held::Int(whole) => Number::Int(whole),
-            Held::Real(broken) => Number::Real(broken),
-            Held::Null | Held::Shared { .. } => Number::Int(0),
-            held @ Held::Own { .. } => number_in(self.bytes_of(held, &[])).unwrap_or(Number::Int(0)),
+            HeldValue::Int(whole) => Number::Int(whole),
+            HeldValue::Real(broken) => Number::Real(broken),
+            HeldValue::Null | HeldValue::Shared { .. } => Number::Int(0),
+            held @ HeldValue::Own { .. } => number_in(self.bytes_of(held, &[])).unwrap_or(Number::Int(0)),
         }
     }
 
-    /// Keeps what was read in `slot`, whose text stands at byte `at` of the session's own.
+    /// Stores a value that was read in `slot`; its text goes to byte `at` of the session's buffer.
     ///
     /// # Errors
-    /// Why it cannot be kept.
+    /// Why the value cannot be stored.
     pub(super) fn keep(
         &mut self,
         slot: u16,
@@ -106,9 +109,9 @@ impl Hold {
         is_number: bool,
     ) -> Result<(), String> {
         self.held[usize::from(slot)] = match value {
-            Value::Null => Held::Null,
-            Value::Int(number) => Held::Int(number),
-            Value::Real(number) => Held::Real(number),
+            Value::Null => HeldValue::Null,
+            Value::Int(number) => HeldValue::Int(number),
+            Value::Real(number) => HeldValue::Real(number),
             Value::Bytes(_) => return Err("it is bytes, and no text".to_owned()),
             Value::Text(text) if is_number && number_in(text).is_none() => {
                 let text = shown(&String::from_utf8_lossy(text));
@@ -122,25 +125,25 @@ impl Hold {
                     ));
                 }
                 self.bytes[at..at + text.len()].copy_from_slice(text);
-                // A session's own bytes are far below 2^32.
-                Held::Own { at: at as u32, len: text.len() as u32 }
+                // A session's buffer is far smaller than 2^32.
+                HeldValue::Own { at: at as u32, len: text.len() as u32 }
             }
         };
         Ok(())
     }
 
-    /// The bytes of a value; none of a number.
+    /// The bytes of a value; empty for a number.
     #[inline]
-    pub(super) fn bytes_of<'a>(&'a self, held: Held, shared: &'a [u8]) -> &'a [u8] {
+    pub(super) fn bytes_of<'a>(&'a self, held: HeldValue, shared: &'a [u8]) -> &'a [u8] {
         match held {
-            Held::Own { at, len } => &self.bytes[at as usize..][..len as usize],
-            Held::Shared { at, len } => &shared[at as usize..][..len as usize],
-            Held::Null | Held::Int(_) | Held::Real(_) => &[],
+            HeldValue::Own { at, len } => &self.bytes[at as usize..][..len as usize],
+            HeldValue::Shared { at, len } => &shared[at as usize..][..len as usize],
+            HeldValue::Null | HeldValue::Int(_) | HeldValue::Real(_) => &[],
         }
     }
 }
 
-/// The number that a text is, such as a decimal number that was read.
+/// The number in a text, such as a decimal number that was read; `None` if it is not a number.
 #[cold]
 pub(super) fn number_in(text: &[u8]) -> Option<Number> {
     let letters = std::str::from_utf8(text).ok()?.trim();

@@ -1,6 +1,6 @@
-//! Whether the transactions of the chosen mix write.
+//! Determines whether the transactions of the chosen mix write.
 
-use super::program::{Prepared, Program};
+use super::program::{Program, ProgramStatement};
 
 /// Words after FOR that lock the rows of a query.
 const LOCKING: [&str; 4] = ["UPDATE", "SHARE", "NO", "KEY"];
@@ -10,8 +10,8 @@ pub(super) fn writes(program: &Program) -> bool {
     program.statements.iter().any(|statement| statement.writes || needs_writable_session(statement))
 }
 
-/// Whether a statement that changes no row is refused by a read-only session: row locks and draws from a sequence.
-fn needs_writable_session(statement: &Prepared) -> bool {
+/// Whether a read-only session refuses a statement although it changes no row: row locks, and values of a sequence.
+fn needs_writable_session(statement: &ProgramStatement) -> bool {
     let words = statement.piece.upper_words(&statement.text);
     let locks = words.windows(2).any(|pair| pair[0] == "FOR" && LOCKING.contains(&pair[1].as_str()));
     locks || words.iter().any(|word| word == "NEXTVAL")

@@ -4,26 +4,26 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::shared::Marks;
+use super::shared::MarkArgs;
 
-/// `dyno awr`: files to read, or one of its own commands.
+/// `dyno awr`: files to read, or a subcommand.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub(crate) struct Awr {
+pub(crate) struct AwrArgs {
     #[command(subcommand)]
     pub(crate) command: Option<AwrCommand>,
     #[command(flatten)]
-    pub(crate) read: Read,
+    pub(crate) read: AwrReadArgs,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AwrCommand {
-    /// Two reports side by side: figures, events, statements, segments, and parameters and plans that changed.
+    /// Compare two reports: figures, events, statements, segments, and changed parameters and plans.
     #[command(
         after_long_help = "Examples:\n  dyno awr diff monday.html tuesday.html\n  dyno awr diff before.txt after.html --json"
     )]
     Diff(Diff),
-    /// Reports in the order of time: gaps, restarts, levels of load, what stands out and what moved with it.
+    /// Show reports in time order: gaps, restarts, levels of load, anomalies and what changed with them.
     #[command(
         after_long_help = "Reports are put in order by database, instance and time. Figures keep levels; what stands out does so by more than \
             3.5 robust standard deviations (from the median absolute deviation) both in its level and among the nearest 12 reports of it. It takes \
@@ -33,95 +33,96 @@ pub(crate) enum AwrCommand {
     Timeline(TimelineArgs),
 }
 
-/// Two reports.
+/// Two reports to be compared with each other.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
-    /// In JSON, segments by name; in the terminal they always are.
+    /// Show segment names in JSON; the terminal always shows them.
     #[arg(long)]
     pub(crate) object_names: bool,
-    /// Show differences of what is no change of one database, too: other databases or kinds of report, a restart between.
+    /// Also show differences that are not a change of one database: other databases or kinds of report, or a
+    /// restart in between.
     #[arg(long)]
     pub(crate) anyway: bool,
-    /// The first report.
+    /// The first of the two reports.
     pub(crate) a: PathBuf,
-    /// The second.
+    /// The second of the two reports.
     pub(crate) b: PathBuf,
 }
 
-/// Reports of a stretch of time.
+/// Reports that cover a period.
 #[derive(Debug, Args)]
 pub(crate) struct TimelineArgs {
     /// Also write charts and flags to this file: a page (.html) or a picture (.svg).
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// In the page and in JSON, segments by name; in the terminal they always are.
+    /// Show segment names on the page and in JSON; the terminal always shows them.
     #[arg(long)]
     pub(crate) object_names: bool,
-    /// Reports, or directories of them.
+    /// Report files, or directories that contain them.
     #[arg(required = true, value_name = "FILE|DIR")]
     pub(crate) files: Vec<PathBuf>,
 }
 
 /// What to read and how to show it.
 #[derive(Debug, Args)]
-pub(crate) struct Read {
-    /// Reports, or directories of them.
+pub(crate) struct AwrReadArgs {
+    /// Report files, or directories that contain them.
     #[arg(required = true, value_name = "FILE|DIR")]
     pub(crate) files: Vec<PathBuf>,
-    /// Which columns, by name; `--columns list` shows the names.
+    /// Columns to show, by name; `--columns list` shows the names.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) columns: Vec<String>,
     /// All columns that most reports have.
     #[arg(long, conflicts_with = "columns")]
     pub(crate) wide: bool,
-    /// How to write them.
+    /// Format in which the lines are written.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
-    /// The columns of an older reader, for spreadsheets made for it: awr-parser (CSV) or awr_info (bars).
+    /// Columns of another AWR parser, for spreadsheets made for it: awr-parser (CSV) or awr_info (bars).
     #[arg(long, value_enum, conflicts_with_all = ["columns", "wide", "format"])]
     pub(crate) compat: Option<Compat>,
-    /// Store each report as a run record, for `list`, `compare`, `trend` and the rest.
+    /// Store each report as a run record, for `list`, `compare`, `trend` and other commands.
     #[arg(long)]
     pub(crate) import: bool,
-    /// With --import: the reports are steps of a load that rises. Sessions are the number that a file's name ends with
-    /// (awr.txt.32, ramp_32.html), else those connected when the interval began.
+    /// With --import: the reports are steps of a rising load. The number of sessions is the number at the end
+    /// of a file's name (awr.txt.32, ramp_32.html), else the sessions connected at the start of the interval.
     #[arg(long, requires = "import")]
     pub(crate) ramp: bool,
     #[command(flatten)]
-    pub(crate) marks: Marks,
+    pub(crate) marks: MarkArgs,
     #[command(flatten)]
-    pub(crate) show: Shown,
+    pub(crate) show: AwrDisclosureArgs,
 }
 
-/// An older reader.
+/// Another AWR parser whose layout is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Compat {
-    /// flashdba's awr-parser.
+    /// The columns of flashdba's awr-parser.
     AwrParser,
-    /// SLOB's awr_info.
+    /// The columns of SLOB's awr_info.
     AwrInfo,
 }
 
-/// What of the application's names and texts is shown.
+/// Which names and texts of the application are shown.
 #[derive(Debug, Args)]
-pub(crate) struct Shown {
-    /// In JSON, texts and modules of statements too.
+pub(crate) struct AwrDisclosureArgs {
+    /// Include texts and modules of statements in JSON.
     #[arg(long)]
     pub(crate) sql_text: bool,
-    /// In JSON, owners, tables, tablespaces and files by name.
+    /// Show owners, tables, tablespaces and files by name in JSON.
     #[arg(long)]
     pub(crate) object_names: bool,
 }
 
-/// How lines are written.
+/// The format in which lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people.
+    /// A table for the terminal.
     Table,
-    /// For spreadsheets.
+    /// Lines of comma-separated values for spreadsheets.
     Csv,
-    /// For programs: everything that was read, with where it stood.
+    /// JSON for programs: everything that was read, with its position in the report.
     Json,
-    /// For documents: Markdown.
+    /// A Markdown table for documents.
     Md,
 }

@@ -3,39 +3,40 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use dyno_calibrate::Part;
-use dyno_plan::{Bytes, Span};
+use dyno_calibrate::CalibrationPart;
+use dyno_plan::{Bytes, TimeSpan};
 
-use super::shared::Marks;
+use super::shared::MarkArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct Calibrate {
-    /// The folder whose device is measured [default: where the data of the plan's target lies; without a plan the current one].
+    /// Folder whose device is measured [default: the folder of the plan target's data; without a plan, the
+    /// current one].
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
-    /// Fewer and shorter steps, half a minute in all.
+    /// Run fewer and shorter steps, half a minute in total.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only this part: memory, device, commit; several, if given several times.
+    /// Measure only this part: memory, device or commit; can be repeated.
     #[arg(long, value_name = "PART", value_parser = part)]
-    pub(crate) only: Vec<Part>,
-    /// Size of the file that is read and written [default: 4G, or 1G with --quick; a quarter of what is free at most].
+    pub(crate) only: Vec<CalibrationPart>,
+    /// Size of the test file [default: 4G, or 1G with --quick; at most a quarter of the free space].
     #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<Bytes>,
-    /// The bound of the 99th percentile of latency under which the most requests are sought.
+    /// Limit of the 99th percentile of latency for the highest request rate.
     #[arg(long, value_name = "TIME", default_value = "1ms")]
-    pub(crate) p99: Span,
-    /// Bytes of one commit.
+    pub(crate) p99: TimeSpan,
+    /// Number of bytes that each commit writes.
     #[arg(long, value_name = "BYTES", default_value = "8K")]
     pub(crate) commit_size: Bytes,
     /// Length of each step [default: 4s, or 600ms with --quick].
     #[arg(long, value_name = "TIME")]
-    pub(crate) step: Option<Span>,
+    pub(crate) step: Option<TimeSpan>,
     #[command(flatten)]
-    pub(crate) marks: Marks,
+    pub(crate) marks: MarkArgs,
 }
 
-fn part(name: &str) -> Result<Part, String> {
-    let known = Part::ALL.map(Part::name).join(", ");
-    Part::from_name(name).ok_or_else(|| format!("there are: {known}"))
+fn part(name: &str) -> Result<CalibrationPart, String> {
+    let part_names = CalibrationPart::ALL.map(CalibrationPart::name).join(", ");
+    CalibrationPart::from_name(name).ok_or_else(|| format!("there are: {part_names}"))
 }

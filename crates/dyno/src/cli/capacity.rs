@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub(crate) struct Capacity {
-    /// What was measured: a suite, a sweep or a search by its name, or runs.
+pub(crate) struct CapacityArgs {
+    /// The measured capacity: the name of a suite, sweep or search, or runs.
     pub(crate) measured: String,
-    /// Present use: watches, and reports that were imported.
+    /// Present use: watches and imported reports.
     #[arg(required = true, value_name = "USE")]
     pub(crate) use_of: Vec<String>,
-    /// Exit code 1 where a component uses more than this share of its knee at the peak, or nobody knows: `80%`.
+    /// Exit code 1 if a component's peak use exceeds this share of its knee, or is unknown: `80%`.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) over: Option<f64>,
-    /// Write it as a page, too.
+    /// Also write the result as a page.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

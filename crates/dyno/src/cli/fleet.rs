@@ -1,18 +1,18 @@
-//! Options of several driver hosts: where they meet, how many there are, and what an agent is.
+//! Options for distributed runs: meeting point, number of driver hosts, and the agent's options.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use dyno_plan::Span;
+use dyno_plan::TimeSpan;
 
-/// Where they meet where nobody says so, and under which name.
+/// Default URL of the NATS server.
 pub(crate) const NATS: &str = "nats://127.0.0.1:4222";
 pub(crate) const GROUP: &str = "dyno";
 
-/// Where leader and agents meet.
+/// How controller and agents reach the NATS server.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Meeting {
-    /// The NATS server where driver hosts meet: nats://HOST:4222, or tls://HOST:4222; never with a password in it.
+    /// The NATS server that connects driver hosts: nats://HOST:4222, or tls://HOST:4222; without a password.
     #[arg(
         long,
         value_name = "URL",
@@ -21,13 +21,15 @@ pub(crate) struct Meeting {
         help_heading = "Other hosts"
     )]
     pub(crate) nats: String,
-    /// A TOML file with what the server wants of clients: token, or user and password, or nkey; ca, certificate, key.
+    /// TOML file with the server's credentials for clients: token, or user and password, or nkey; ca,
+    /// certificate, key.
     #[arg(long, value_name = "FILE", env = "DYNO_NATS_AUTH", help_heading = "Other hosts")]
     pub(crate) nats_auth: Option<PathBuf>,
-    /// A file with the key of the group, which seals every message (`dyno agent --make-key`); or the key itself in DYNO_GROUP_KEY.
+    /// File with the group's key, which encrypts every message (`dyno agent --make-key`); alternatively
+    /// DYNO_GROUP_KEY holds the key.
     #[arg(long, value_name = "FILE", env = "DYNO_GROUP_KEY_FILE", help_heading = "Other hosts")]
     pub(crate) group_key_file: Option<PathBuf>,
-    /// Work without a group key: everyone who reaches the NATS server is obeyed and believed.
+    /// Work without a group key: anyone who reaches the NATS server can send commands and results.
     #[arg(
         long,
         env = "DYNO_INSECURE",
@@ -38,10 +40,10 @@ pub(crate) struct Meeting {
     pub(crate) insecure: bool,
 }
 
-/// The group of agents, for those who have no other groups.
+/// The group of agents, for commands without other group options.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Group {
-    /// The name under which they find each other there.
+    /// Name under which controller and agents of a group find each other.
     #[arg(
         long,
         value_name = "NAME",
@@ -52,12 +54,12 @@ pub(crate) struct Group {
     pub(crate) group: String,
 }
 
-/// Where whoever leads meets agents.
+/// How a controller reaches agents.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Met {
+pub(crate) struct AgentAccessArgs {
     #[command(flatten)]
     pub(crate) meeting: Meeting,
-    /// The group of agents, by the name that they wait under (`dyno agent --group`).
+    /// Group of agents, by the name that they use (`dyno agent --group`).
     #[arg(
         long,
         value_name = "NAME",
@@ -68,66 +70,69 @@ pub(crate) struct Met {
     pub(crate) host_group: String,
 }
 
-/// How many hosts drive, and how.
+/// Number of driver hosts, and their settings.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Hosts {
-    /// Have so many driver hosts do the sessions, on each of which `dyno agent` waits; this process leads them and observes the database.
+pub(crate) struct DriverHostArgs {
+    /// Number of driver hosts for the sessions; each must run `dyno agent`. This process is the controller
+    /// and observes the database.
     #[arg(long, value_name = "COUNT", help_heading = "Other hosts")]
     pub(crate) hosts: Option<usize>,
     #[command(flatten)]
-    pub(crate) met: Met,
-    /// Shares of uneven hosts by rank, such as 2,1,1; or `cpus`, by their processors [default: all alike].
+    pub(crate) met: AgentAccessArgs,
+    /// Shares of uneven hosts by rank, such as 2,1,1; or `cpus`, by their processors [default: equal shares].
     #[arg(long, value_name = "WEIGHTS", help_heading = "Other hosts")]
     pub(crate) weights: Option<String>,
-    /// How long to wait for agents that are not there yet.
+    /// Maximum time to wait for missing agents.
     #[arg(long, value_name = "TIME", default_value = "30s", help_heading = "Other hosts")]
-    pub(crate) wait_hosts: Span,
-    /// How long nothing may be heard: then an agent stops its sessions, and the leader counts a host as lost.
+    pub(crate) wait_hosts: TimeSpan,
+    /// Maximum silence: after it an agent stops its sessions, and the controller counts a host as lost.
     #[arg(long, value_name = "TIME", default_value = "10s", help_heading = "Other hosts")]
-    pub(crate) heartbeat: Span,
-    /// Let a run go on without a host that is lost; it is then short of that host, and never valid.
+    pub(crate) heartbeat: TimeSpan,
+    /// Continue a run after a host is lost; the run then lacks that host and is never valid.
     #[arg(long, help_heading = "Other hosts")]
     pub(crate) allow_short: bool,
 }
 
-/// `dyno agent`.
+/// Options of `dyno agent` on a driver host.
 #[derive(Debug, Args)]
-pub(crate) struct Agent {
+pub(crate) struct AgentArgs {
     #[command(flatten)]
     pub(crate) meeting: Meeting,
     #[command(flatten)]
     pub(crate) under: Group,
-    /// What this host is called in records, and in `agent://NAME` [default: its name].
+    /// Name of this host in records, and in `agent://NAME` [default: its host name].
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// The databases that runs may reach from this host, with their passwords, and where they may write: a TOML file.
+    /// TOML file with the databases that runs may reach from this host, their passwords, and where runs may
+    /// write.
     #[arg(long, value_name = "FILE", env = "DYNO_AGENT_CONFIG", conflicts_with = "observe_only")]
     pub(crate) config: Option<PathBuf>,
     /// Print a new key for a group, and exit.
     #[arg(long)]
     pub(crate) make_key: bool,
-    /// Only look at this machine, for runs that name it in observe.hosts; never drive sessions.
+    /// Only observe this machine, for runs that name it in observe.hosts; never drive sessions.
     #[arg(long, conflicts_with = "rank")]
     pub(crate) observe_only: bool,
-    /// Its place among the agents, from 0 [default: that of a Kubernetes index, Slurm or MPI, if there is one].
+    /// Rank among the agents, from 0 [default: the index given by Kubernetes, Slurm or MPI, if any].
     #[arg(long, value_name = "RANK")]
     pub(crate) rank: Option<u32>,
-    /// Where it keeps what it measured until a leader or `dyno collect` has it [default: in the user's data directory].
+    /// Folder that keeps results until a controller or `dyno collect` has fetched them [default: in the
+    /// user's data directory].
     #[arg(long, value_name = "FOLDER", env = "DYNO_AGENT_KEEP")]
     pub(crate) keep: Option<PathBuf>,
 }
 
-/// `dyno collect`.
+/// Options of `dyno collect` for results kept by agents.
 #[derive(Debug, Args)]
 pub(crate) struct Collect {
-    /// The run [default: all that are kept].
+    /// The run to collect [default: all that agents keep].
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) meeting: Meeting,
     #[command(flatten)]
     pub(crate) under: Group,
-    /// A folder that an agent kept runs in, copied from its host; several, if given several times. Then no agent is asked.
+    /// Folder in which an agent kept runs, copied from its host; can be repeated. No agent is contacted then.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) from: Vec<PathBuf>,
 }

@@ -1,8 +1,8 @@
-//! Reading options that may stand before and behind a command's name.
+//! Reads options that may stand before or after a command's name.
 //!
-//! clap hands a global option on from a command to its subcommand and keeps one place's values only, so that
-//! `dyno --set a run --set b` would lose `a`. Here every level has the options for itself, and what all levels say is put
-//! together: what can be repeated in the order in which it was written; what has one value must be given once.
+//! clap passes a global option to the subcommand and keeps the values of one place only, so `dyno --set a run
+//! --set b` would lose `a`. Here every level has its own copy of the options, and their values are merged.
+//! Repeatable options keep their order; any other option may be given only once.
 
 use std::ffi::OsString;
 
@@ -10,13 +10,13 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 
-use super::{Cli, Common};
+use super::{Cli, CommonArgs};
 
-/// Options of [`Common`] with one value.
+/// Options of [`CommonArgs`] with a single value.
 const SINGLE: [&str; 5] = ["plan", "repository", "metrics", "annotate", "events"];
 
 impl Cli {
-    /// Reads the program's arguments; tells what is wrong with them, and exits.
+    /// Reads the program's arguments; on an error, reports it and exits.
     pub(crate) fn read() -> Self {
         parse(std::env::args_os()).unwrap_or_else(|error| refuse(error))
     }
@@ -27,8 +27,8 @@ fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     command.try_get_matches_from_mut(args).and_then(|matches| read(&mut command, &matches))
 }
 
-/// Says what is wrong with the command line, and exits. An argument may be the name of a file that somebody else made, and
-/// errors repeat it: they are told of the arguments as they can be shown.
+/// Reports a usage error and exits. An argument may be a file name chosen by someone else, and errors repeat
+/// it, so they show the arguments with control characters escaped.
 fn refuse(error: clap::Error) -> ! {
     let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
     let shown = parse(args.map(|arg| OsString::from(dyno_report::text::talk(&arg))));
@@ -38,16 +38,17 @@ fn refuse(error: clap::Error) -> ! {
 fn read(command: &mut Command, matches: &ArgMatches) -> Result<Cli, clap::Error> {
     let mut cli = Cli::from_arg_matches(matches).map_err(|error| error.format(command))?;
     let mut level = matches;
-    let mut given: Vec<&str> = SINGLE.into_iter().filter(|name| is_given(level, name)).collect();
+    let mut given_names: Vec<&str> = SINGLE.into_iter().filter(|name| is_given(level, name)).collect();
     while let Some((_, below)) = level.subcommand() {
         level = below;
-        let twice = SINGLE.into_iter().filter(|name| is_given(level, name)).find(|name| given.contains(name));
+        let twice =
+            SINGLE.into_iter().filter(|name| is_given(level, name)).find(|name| given_names.contains(name));
         if let Some(name) = twice {
             let words = format!("the argument '--{name}' cannot be used multiple times");
             return Err(command.error(ErrorKind::ArgumentConflict, words));
         }
-        given.extend(SINGLE.into_iter().filter(|name| is_given(level, name)));
-        add(&mut cli.common, Common::from_arg_matches(level)?, level);
+        given_names.extend(SINGLE.into_iter().filter(|name| is_given(level, name)));
+        add(&mut cli.common, CommonArgs::from_arg_matches(level)?, level);
     }
     if cli.common.quiet && cli.common.verbose {
         let words = "the argument '--quiet' cannot be used with '--verbose'";
@@ -56,7 +57,7 @@ fn read(command: &mut Command, matches: &ArgMatches) -> Result<Cli, clap::Error>
     Ok(cli)
 }
 
-/// Every option of all commands as an option of each level's own, in the place where its help shows global ones.
+/// Defines every global option at each level, under the same help heading.
 fn at_every_level(command: Command) -> Command {
     let shared: Vec<clap::Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
     let shared: Vec<clap::Arg> = shared.into_iter().map(|arg| arg.global(false)).collect();
@@ -71,11 +72,21 @@ fn is_given(level: &ArgMatches, name: &str) -> bool {
     level.value_source(name) == Some(ValueSource::CommandLine)
 }
 
-/// Adds what `level` says to what the levels above it said.
-fn add(common: &mut Common, own: Common, level: &ArgMatches) {
-    let Common {
-        plan, target, set, repository, allow_hooks, allow_writes, json, plain, quiet, verbose, ..
-    } = own;
+/// Adds the options of `level` to those of the levels above it.
+fn add(common: &mut CommonArgs, level_options: CommonArgs, level: &ArgMatches) {
+    let CommonArgs {
+        plan,
+        target,
+        set,
+        repository,
+        allow_hooks,
+        allow_writes,
+        json,
+        plain,
+        quiet,
+        verbose,
+        ..
+    } = level_options;
     common.set.extend(set);
     common.target.extend(target);
     common.json |= json;
@@ -84,18 +95,18 @@ fn add(common: &mut Common, own: Common, level: &ArgMatches) {
     common.plain |= plain;
     common.quiet |= quiet;
     common.verbose |= verbose;
-    common.events = own.events.or(common.events.take());
+    common.events = level_options.events.or(common.events.take());
     if is_given(level, "plan") {
         common.plan = plan;
     }
     if is_given(level, "repository") {
         common.repository = repository;
     }
-    common.metrics = own.metrics.or(common.metrics.take());
-    common.annotate = own.annotate.or(common.annotate.take());
+    common.metrics = level_options.metrics.or(common.metrics.take());
+    common.annotate = level_options.annotate.or(common.annotate.take());
     #[cfg(feature = "otlp")]
     {
-        common.otlp = own.otlp.or(common.otlp.take());
+        common.otlp = level_options.otlp.or(common.otlp.take());
     }
 }
 
@@ -103,7 +114,7 @@ fn add(common: &mut Common, own: Common, level: &ArgMatches) {
 mod tests {
     use super::*;
 
-    fn common(args: &str) -> Result<Common, String> {
+    fn common(args: &str) -> Result<CommonArgs, String> {
         let mut command = at_every_level(Cli::command());
         let matches = command
             .try_get_matches_from_mut(args.split(' '))
@@ -141,8 +152,8 @@ mod tests {
             "dyno --repository a list --repository a",
             "dyno --quiet run --verbose",
         ] {
-            let said = common(args).unwrap_err();
-            assert!(said.contains("cannot be used"), "{args}: {said}");
+            let error_text = common(args).unwrap_err();
+            assert!(error_text.contains("cannot be used"), "{args}: {error_text}");
         }
     }
 }

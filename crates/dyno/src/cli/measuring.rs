@@ -1,105 +1,105 @@
-//! What commands that measure take: run, sweep, search, soak, ab.
+//! Options of commands that measure: run, sweep, search, soak, ab.
 
 use clap::Args;
-use dyno_plan::Span;
+use dyno_plan::TimeSpan;
 
-use super::fleet::Hosts;
-use super::shared::{CompareRules, Marks};
+use super::fleet::DriverHostArgs;
+use super::shared::{CompareRules, MarkArgs};
 
 #[derive(Debug, Args)]
-pub(crate) struct Run {
+pub(crate) struct RunArgs {
     #[command(flatten)]
-    pub(crate) marks: Marks,
+    pub(crate) marks: MarkArgs,
     #[command(flatten)]
-    pub(crate) hosts: Hosts,
+    pub(crate) hosts: DriverHostArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Sweep {
-    /// Go on with a sweep that was cut off: the latest, or the one of this name.
+pub(crate) struct SweepArgs {
+    /// Resume an interrupted sweep: the latest, or the one with this name.
     #[arg(long, value_name = "SWEEP", num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
-    /// Only say which runs it would do, in which order, and how long they take.
+    /// Only show the runs, their order and their duration.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Drop data of another shape that is there first.
+    /// First drop existing data of another shape.
     #[arg(long)]
     pub(crate) replace: bool,
     #[command(flatten)]
-    pub(crate) marks: Marks,
+    pub(crate) marks: MarkArgs,
     #[command(flatten)]
-    pub(crate) hosts: Hosts,
+    pub(crate) hosts: DriverHostArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Over {
-    /// Sessions over all schemas.
+pub(crate) enum SearchOverArg {
+    /// Number of sessions over all schemas.
     Sessions,
     /// Operations per second of an open loop.
     Rate,
 }
 
-impl From<Over> for dyno_campaign::search::Over {
-    fn from(over: Over) -> Self {
+impl From<SearchOverArg> for dyno_campaign::search::SearchDimension {
+    fn from(over: SearchOverArg) -> Self {
         match over {
-            Over::Sessions => Self::Sessions,
-            Over::Rate => Self::Rate,
+            SearchOverArg::Sessions => Self::Sessions,
+            SearchOverArg::Rate => Self::Rate,
         }
     }
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Search {
-    /// What must be kept, such as `p99 <= 2ms`; all of them, if given several times.
+pub(crate) struct SearchArgs {
+    /// Latency limit, such as `p99 <= 2ms`; can be repeated, and all must hold.
     #[arg(long, value_name = "LIMIT", required = true)]
     pub(crate) limit: Vec<dyno_analyze::Limit>,
-    /// What rises.
-    #[arg(long, value_enum, default_value_t = Over::Sessions)]
-    pub(crate) over: Over,
-    /// The load to begin with: sessions per schema, or operations per second [default: 1 or 100].
+    /// The load that the search raises.
+    #[arg(long, value_enum, default_value_t = SearchOverArg::Sessions)]
+    pub(crate) over: SearchOverArg,
+    /// Initial load: sessions per schema, or operations per second [default: 1 or 100].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) from: Option<u64>,
     /// The highest load to try [default: 1024 or 1000000].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) max: Option<u64>,
-    /// Runs of each end before it is believed.
+    /// Number of runs that confirm each end.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) confirm: u32,
-    /// Ends that are this close together are close enough, % [default: 0 or 5].
+    /// Distance of the ends at which the search stops, % [default: 0 or 5].
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) resolution: Option<u32>,
     #[command(flatten)]
-    pub(crate) marks: Marks,
+    pub(crate) marks: MarkArgs,
     #[command(flatten)]
-    pub(crate) hosts: Hosts,
+    pub(crate) hosts: DriverHostArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Soak {
-    /// How long.
+pub(crate) struct SoakArgs {
+    /// How long the setting is measured.
     #[arg(long, value_name = "DURATION", default_value = "8h")]
-    pub(crate) time: Span,
+    pub(crate) time: TimeSpan,
     #[command(flatten)]
-    pub(crate) marks: Marks,
+    pub(crate) marks: MarkArgs,
     #[command(flatten)]
-    pub(crate) hosts: Hosts,
+    pub(crate) hosts: DriverHostArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Ab {
-    /// Side A.
+pub(crate) struct AbArgs {
+    /// Settings or plan of side A.
     #[arg(long, value_name = "SET")]
     pub(crate) a: String,
-    /// Side B.
+    /// Settings or plan of side B.
     #[arg(long, value_name = "SET")]
     pub(crate) b: String,
-    /// How many runs of each side.
+    /// Number of runs of each side.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) pairs: u32,
     #[command(flatten)]
     pub(crate) rules: CompareRules,
     #[command(flatten)]
-    pub(crate) marks: Marks,
+    pub(crate) marks: MarkArgs,
     #[command(flatten)]
-    pub(crate) hosts: Hosts,
+    pub(crate) hosts: DriverHostArgs,
 }

@@ -1,14 +1,12 @@
-//! A program that was built without several driver hosts has no options for them.
+//! Empty options for a build without distributed runs.
 
 use clap::Args;
 
-/// None.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Hosts {
+pub(crate) struct DriverHostArgs {
     #[command(flatten)]
-    pub(crate) met: Met,
+    pub(crate) met: AgentAccessArgs,
 }
 
-/// None.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Met {}
+pub(crate) struct AgentAccessArgs {}

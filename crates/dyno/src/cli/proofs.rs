@@ -1,18 +1,19 @@
-//! What `dyno prove` takes.
+//! Options of `dyno prove`.
 
 use clap::{Args, Subcommand};
-use dyno_plan::Span;
+use dyno_plan::TimeSpan;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Prove {
-    /// That what is measured is what was done: runs on a scripted database whose every figure is known. Needs no database.
+    /// Prove that recorded figures are correct, with runs on a scripted database whose every figure is known.
+    /// Needs no database.
     #[command(
         after_long_help = "Five short runs drive a database in memory that keeps its own account of every operation. Each recorded figure \
             (counts, rows, errors, counters, percentiles, every bucket of every histogram) must equal the scripted one.\n\n\
             Examples:\n  dyno prove window\n  dyno prove window --all\n  dyno prove window --json > proof.json"
     )]
     Window(ProveWindow),
-    /// That a run's updates are in the table: nothing lost, nothing done twice. Needs loaded data.
+    /// Prove that a run's updates are in the table: nothing lost, nothing done twice. Needs loaded data.
     #[command(
         after_long_help = "Does a run of the plan (with updates only, where the plan has none), reads the version of every row before and \
             after it, and holds what each row has grown by against the commits that the database acknowledged. The run \
@@ -21,7 +22,7 @@ pub(crate) enum Prove {
             dyno prove updates --set workload.drive=server --set run.time=10s"
     )]
     Updates,
-    /// That acknowledged commits outlive a server that is killed. PostgreSQL, with loaded data.
+    /// Prove that acknowledged commits survive a killed server. PostgreSQL, with loaded data.
     #[command(
         after_long_help = "Updates run; after a while your command kills the server, hard; when it is back, every commit that it had \
             acknowledged must be there. Operations under way at that moment have an unknown end and are never counted as \
@@ -35,23 +36,24 @@ pub(crate) enum Prove {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProveDurability {
-    /// Kills the server the hard way; run through `sh -c`.
+    /// Command that kills the server without a shutdown; runs through `sh -c`.
     #[arg(long, value_name = "CMD")]
     pub(crate) kill_command: String,
-    /// Starts the server again; run through `sh -c`. Without it the server is expected to come back by itself.
+    /// Command that starts the server again; runs through `sh -c`. Without it, Dyno waits until the server is
+    /// back.
     #[arg(long, value_name = "CMD")]
     pub(crate) restart_command: Option<String>,
     /// How long updates run before the server is killed.
     #[arg(long, value_name = "DURATION", default_value = "10s")]
-    pub(crate) after: Span,
-    /// The longest wait for the server to come back, recovery included.
+    pub(crate) after: TimeSpan,
+    /// Maximum wait for the server to return, including recovery.
     #[arg(long, value_name = "DURATION", default_value = "60s")]
-    pub(crate) restart_wait: Span,
+    pub(crate) restart_wait: TimeSpan,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ProveWindow {
-    /// Every figure, not only one line for each scene and the figures that differ.
+    /// Show every figure, not only one line for each scene and the figures that differ.
     #[arg(long)]
     pub(crate) all: bool,
 }

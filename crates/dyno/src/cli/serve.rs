@@ -7,37 +7,38 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen: ADDRESS:PORT; port 0 is any free one.
+    /// Address on which to listen: ADDRESS:PORT; port 0 selects any free port.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     pub(crate) listen: SocketAddr,
-    /// A further name by which browsers know this server; can be given many times.
+    /// Further host name by which browsers reach this server; can be repeated.
     #[arg(long = "host", value_name = "NAME")]
     pub(crate) hosts: Vec<String>,
-    /// The list of databases that may be measured from the pages; without it, those of --target.
+    /// List of databases that may be measured from the pages [default: those of --target].
     #[arg(long, value_name = "FILE")]
     pub(crate) targets: Option<PathBuf>,
-    /// Where the token and what was started are kept [default: beside the repository].
+    /// Folder for the token and for started runs [default: next to the repository].
     #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
-    /// Add a token for NAME with the role view, run or administer, print it, and exit; the server need not be restarted.
+    /// Add a token for NAME with the role view, run or administer, print it, and exit; the server need not be
+    /// restarted.
     #[arg(long, value_name = "NAME=ROLE", conflicts_with = "remove_token")]
     pub(crate) add_token: Option<String>,
-    /// Remove the token of NAME, whose browsers are then logged out, and exit.
+    /// Remove the token of NAME, log out its browsers, and exit.
     #[arg(long, value_name = "NAME")]
     pub(crate) remove_token: Option<String>,
-    /// Show only: nothing can be started, stopped or changed.
+    /// Show results only: nothing can be started, stopped or changed.
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Let plans that are started here have commands (hooks), which run as this user.
+    /// Allow commands (hooks) in plans started here; they run as this user.
     #[arg(long, conflicts_with = "read_only")]
     pub(crate) allow_commands: bool,
-    /// The certificate for TLS, PEM, with those that lead to its issuer.
+    /// Certificate for TLS in PEM format, with its chain of issuers.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(crate) tls_cert: Option<PathBuf>,
-    /// Its key, PEM.
+    /// Private key of the certificate, in PEM format.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// A proxy in front of it speaks TLS with the browsers; --host says by which name.
+    /// A proxy in front of the server handles TLS for browsers; --host states its name.
     #[arg(long, requires = "hosts", conflicts_with = "tls_cert")]
     pub(crate) behind_proxy: bool,
 }

@@ -1,21 +1,21 @@
-//! Options that several commands have.
+//! Options shared by several commands.
 
 use clap::{Args, ValueEnum};
 use dyno_campaign::Error;
 use dyno_campaign::compare::Judge;
 
-/// Names under which runs are found again.
+/// Names under which runs can be found again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub(crate) struct Marks {
-    /// The variant of the platform that is measured, such as `ext4`; compare takes variant:NAME.
+pub(crate) struct MarkArgs {
+    /// Variant of the platform being measured, such as `ext4`; compare takes variant:NAME.
     #[arg(long, value_name = "NAME", value_parser = mark)]
     pub(crate) variant: Option<String>,
-    /// A mark to find runs again by tag:NAME; can be given many times.
+    /// Tag by which runs can be found with tag:NAME; can be repeated.
     #[arg(long, value_name = "NAME", value_parser = mark)]
     pub(crate) tag: Vec<String>,
 }
 
-/// What stands between two cells of a table.
+/// Separator between two cells of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Separator {
     Comma,
@@ -24,7 +24,7 @@ pub(crate) enum Separator {
     Pipe,
 }
 
-/// What stands before the fraction of a number.
+/// Decimal mark of numbers in a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DecimalMark {
     /// A point, with commas between thousands: 1,034.8
@@ -42,30 +42,30 @@ pub(crate) enum DateOrder {
     MonthDay,
 }
 
-/// How a table is written, where the table alone does not show it.
+/// Notation of a table where the table itself does not show it.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct DialectArgs {
-    /// What stands between two cells [default: the separator with which all mapped columns are there].
+    /// Separator between two cells [default: the one with which all mapped columns are found].
     #[arg(long, value_name = "NAME")]
     pub(crate) separator: Option<Separator>,
-    /// What stands before the fraction of a number [default: what the numbers of the mapped columns show].
+    /// Decimal mark of numbers [default: detected from the mapped columns].
     #[arg(long, value_name = "NAME")]
     pub(crate) decimal_mark: Option<DecimalMark>,
-    /// The order of day and month in dates such as 3/4/2026 [default: what the dates of the column show].
+    /// Order of day and month in dates such as 3/4/2026 [default: detected from the column's dates].
     #[arg(long, value_name = "ORDER")]
     pub(crate) date_order: Option<DateOrder>,
-    /// The time zone of times that name none: UTC, +02:00, Europe/Berlin.
+    /// Time zone of times without one: UTC, +02:00, Europe/Berlin.
     #[arg(long, value_name = "ZONE")]
     pub(crate) time_zone: Option<String>,
 }
 
-impl From<&Marks> for dyno_campaign::Marks {
-    fn from(marks: &Marks) -> Self {
+impl From<&MarkArgs> for dyno_campaign::RunLabels {
+    fn from(marks: &MarkArgs) -> Self {
         Self { variant: marks.variant.clone(), tag: marks.tag.clone() }
     }
 }
 
-/// A name that `tag:NAME` and `variant:NAME` can find: commas stand between such names.
+/// Validates a name for `tag:NAME` and `variant:NAME`: commas separate such names.
 fn mark(name: &str) -> Result<String, String> {
     match name.trim() {
         "" => Err("a name must not be empty".to_owned()),
@@ -75,22 +75,22 @@ fn mark(name: &str) -> Result<String, String> {
 }
 
 impl CompareRules {
-    /// What judges by them.
+    /// Builds the rules for judging a comparison.
     pub(crate) fn judge(&self) -> Result<Judge, Error> {
         Judge::new(&self.metric, self.margin, &self.gate)
     }
 }
 
-/// How runs are compared.
+/// Rules by which runs are compared.
 #[derive(Debug, Args)]
 pub(crate) struct CompareRules {
-    /// Measures to compare, the most important first [default: load, latency, reads, redo and CPU].
+    /// Measures to compare, most important first [default: load, latency, reads, redo and CPU].
     #[arg(long, value_name = "MEASURE", value_delimiter = ',')]
     pub(crate) metric: Vec<String>,
-    /// Differences up to this many percent are no matter.
+    /// Differences up to this percentage are not significant.
     #[arg(long, value_name = "PERCENT", default_value_t = dyno_analyze::compare::MARGIN_PCT)]
     pub(crate) margin: f64,
-    /// A limit that the difference has to hold, such as "ops_per_s >= -3%"; can be given many times.
+    /// Limit that the difference must keep, such as "ops_per_s >= -3%"; can be repeated.
     #[arg(long, value_name = "LIMIT")]
     pub(crate) gate: Vec<String>,
 }

@@ -3,70 +3,71 @@
 use clap::{Args, Subcommand};
 use dyno_campaign::suite::Depth;
 
-use super::fleet::Hosts;
-use super::shared::Marks;
+use super::fleet::DriverHostArgs;
+use super::shared::MarkArgs;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Suite {
+pub(crate) struct SuiteArgs {
     #[command(subcommand)]
     pub(crate) command: Option<SuiteCommand>,
     #[command(flatten)]
-    pub(crate) which: Which,
-    /// Two short steps of each test with little data, at most ten minutes for all of them: says nothing of saturation, and names what it
-    /// cannot measure.
+    pub(crate) which: SuiteTestArgs,
+    /// Two short steps of each test with little data, at most ten minutes in total: it does not show
+    /// saturation, and lists what it cannot measure.
     #[arg(long, conflicts_with = "full")]
     pub(crate) quick: bool,
-    /// Long windows and millions of rows; the steps that count have five runs.
+    /// Long windows and millions of rows; the decisive steps have five runs.
     #[arg(long)]
     pub(crate) full: bool,
-    /// Go on with a suite that was cut off: the latest, or the one of this name.
+    /// Resume an interrupted suite: the latest, or the one with this name.
     #[arg(long, value_name = "SUITE", num_args = 0..=1)]
     pub(crate) resume: Option<Option<String>>,
-    /// End after so many runs; `--resume` goes on. So two suites go on by turns, and what drifts meets both alike.
+    /// End after this number of runs; `--resume` continues. This interleaves two suites, so that drift
+    /// affects both equally.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) runs: Option<u32>,
-    /// Drop other data of Dyno's that is in the way first.
+    /// First drop other data of Dyno that is in the way.
     #[arg(long)]
     pub(crate) replace: bool,
-    /// Leave the data of the tests where it is.
+    /// Keep the data of the tests instead of dropping it.
     #[arg(long)]
     pub(crate) keep_data: bool,
-    /// Look at the database alone, and at nothing of its host, as of a managed one: observe.host=driver.
+    /// Observe only the database and not its host, as for a managed database: observe.host=driver.
     #[arg(long)]
     pub(crate) database_only: bool,
-    /// Write back and drop this host's page cache before each run of a test that reads from storage, as root:
+    /// As root, write back and drop this host's page cache before each run of a test that reads from storage:
     /// run.drop_page_cache=true.
     #[arg(long)]
     pub(crate) drop_caches: bool,
     #[command(flatten)]
-    pub(crate) marks: Marks,
+    pub(crate) marks: MarkArgs,
     #[command(flatten)]
-    pub(crate) hosts: Hosts,
+    pub(crate) hosts: DriverHostArgs,
 }
 
-/// Which tests.
+/// Selection of the tests to run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub(crate) struct Which {
-    /// Tests of this group; several, if given several times.
+pub(crate) struct SuiteTestArgs {
+    /// Only tests of this group; can be repeated.
     #[arg(long, value_name = "GROUP")]
     pub(crate) group: Vec<String>,
-    /// The test of this name; several, if given several times.
+    /// Only the test with this name; can be repeated.
     #[arg(long, value_name = "ID")]
     pub(crate) test: Vec<String>,
-    /// Tests of this folder, or of the folders in it, instead of those inside the program.
+    /// Tests from this folder or its subfolders, instead of the built-in ones.
     #[arg(long, value_name = "DIR")]
     pub(crate) from: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SuiteCommand {
-    /// The tests: what each is about, its unit and its limit, and whether the target's engine has the notion.
-    List(Which),
+    /// List the tests: subject, unit, limit, and whether the target's engine supports each.
+    List(SuiteTestArgs),
 }
 
-impl Suite {
-    /// How deeply it goes.
+impl SuiteArgs {
+    /// Depth of the suite: quick, standard or full.
     pub(crate) fn depth(&self) -> Depth {
         match (self.quick, self.full) {
             (true, _) => Depth::Quick,

@@ -1,24 +1,24 @@
 //! The options of `dyno watch`.
 
 use clap::Args;
-use dyno_plan::Span;
+use dyno_plan::TimeSpan;
 
-use super::fleet::Met;
-use super::shared::Marks;
+use super::fleet::AgentAccessArgs;
+use super::shared::MarkArgs;
 
 #[derive(Debug, Args)]
-pub(crate) struct Watch {
-    /// The database [default: --target, or the plan's].
+pub(crate) struct WatchArgs {
+    /// Database to observe [default: --target, or the plan's].
     #[arg(value_name = "TARGET")]
     pub(crate) url: Option<String>,
-    /// How long; Ctrl-C ends it before and keeps what was seen.
+    /// Length of the watch; Ctrl-C ends it earlier and keeps the data.
     #[arg(long = "for", value_name = "TIME", default_value = "10m")]
-    pub(crate) length: Span,
-    /// How often counters are read.
+    pub(crate) length: TimeSpan,
+    /// Time between two readings of the counters.
     #[arg(long, value_name = "TIME", default_value = "1s")]
-    pub(crate) interval: Span,
+    pub(crate) interval: TimeSpan,
     #[command(flatten)]
-    pub(crate) marks: Marks,
+    pub(crate) marks: MarkArgs,
     #[command(flatten)]
-    pub(crate) met: Met,
+    pub(crate) met: AgentAccessArgs,
 }

@@ -1,4 +1,4 @@
-//! `dyno check --accept`: what is proved of an engine on a server, what is not, and what is wrong.
+//! `dyno check --accept`: tests an engine on a server and reports what is proved, not proved, or wrong.
 
 use std::path::Path;
 
@@ -7,17 +7,19 @@ use dyno_plan::Plan;
 use dyno_record::AcceptanceVerdict;
 use serde_json::{Value, json};
 
-use crate::cli::{Check, Common, Marks};
+use crate::cli::{Check, CommonArgs, MarkArgs};
 use crate::context;
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// The version of the form of `--record` files.
+/// Format version of `--record` files.
 const RECORD_VERSION: u32 = 1;
 
-pub(super) fn run(common: &Common, plan: &Plan, args: &Check, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, plan: &Plan, args: &Check, talk: &Console) -> anyhow::Result<Exit> {
     let accepted =
-        context::led_looking(common, (&Marks::default(), &args.met), talk, |lead| accept(lead, plan))?;
+        context::run_campaign_with_agents(common, (&MarkArgs::default(), &args.met), talk, |lead| {
+            accept(lead, plan)
+        })?;
     if let Some(path) = &args.record {
         write_record(path, &accepted)?;
         talk.say(&format!("the masked record is in {}", path.display()));
@@ -25,7 +27,7 @@ pub(super) fn run(common: &Common, plan: &Plan, args: &Check, talk: &Talk) -> an
     show(&accepted, talk)
 }
 
-/// Writes the masked acceptances.
+/// Writes acceptance results without names of hosts, users, databases and files.
 fn write_record(path: &Path, accepted: &[Accepted]) -> Result<(), Error> {
     let all: Vec<_> = accepted.iter().map(|accepted| &accepted.masked).collect();
     let record = json!({ "kind": "acceptance", "record_version": RECORD_VERSION, "targets": all });
@@ -37,7 +39,7 @@ fn write_record(path: &Path, accepted: &[Accepted]) -> Result<(), Error> {
     files::replace(path, &text).map_err(failed)
 }
 
-fn show(accepted: &[Accepted], talk: &Talk) -> anyhow::Result<Exit> {
+fn show(accepted: &[Accepted], talk: &Console) -> anyhow::Result<Exit> {
     let (mut worst, mut answers) = (AcceptanceVerdict::NotApplicable, Vec::new());
     for Accepted { url, acceptance, .. } in accepted {
         let between = if answers.is_empty() { "" } else { "\n" };

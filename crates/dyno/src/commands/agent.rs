@@ -1,26 +1,27 @@
-//! `dyno agent`: waits for whoever leads runs from several driver hosts, or for whoever looks at this one.
+//! `dyno agent`: waits for controllers of distributed runs, or for runs that observe this host.
 
 use std::path::PathBuf;
 
 use dyno_campaign::{KnownTarget, reach_to_drive};
 use dyno_engine::Cancel;
 use dyno_fleet::{
-    AgentEvent, AgentOptions, AgentPolicy, GroupKey, Known, ObserverOptions, Opened, Opener, observe, serve,
+    AgentEvent, AgentOptions, AgentPolicy, FleetTarget, GroupKey, ObserverOptions, Opened, Opener, observe,
+    serve,
 };
 use dyno_plan::{HostUrl, Plan};
 use dyno_workload::own::SentFolders;
 
 use super::{agent_config, collect};
-use crate::cli::Agent;
+use crate::cli::AgentArgs;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{fleet, signals};
 
-/// Places that a placement gives in the environment: an Indexed Job of Kubernetes, Slurm, Open MPI, MPICH.
+/// Environment variables with the rank: Kubernetes Indexed Job, Slurm, Open MPI, MPICH.
 const PLACES: [&str; 4] = ["JOB_COMPLETION_INDEX", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"];
 
-pub(super) fn run(args: &Agent, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &AgentArgs, talk: &Console) -> anyhow::Result<Exit> {
     if args.make_key {
         talk.show(&GroupKey::generate()?)?;
         return Ok(Exit::Done);
@@ -33,14 +34,14 @@ pub(super) fn run(args: &Agent, talk: &Talk) -> anyhow::Result<Exit> {
     }
     let tell = |event: &AgentEvent| say(event, &name, &args.under.group, talk);
     match args.observe_only {
-        true => only_observe(args, &name, cancel, &tell),
+        true => observe_only(args, &name, cancel, &tell),
         false => drive(args, &name, cancel, &tell),
     }
 }
 
-/// Answers for this machine, for runs that look at it.
-fn only_observe(
-    args: &Agent,
+/// Serves this machine's counters to runs that observe it.
+fn observe_only(
+    args: &AgentArgs,
     name: &str,
     cancel: Cancel,
     tell: &(dyn Fn(&AgentEvent) + Sync),
@@ -62,9 +63,9 @@ fn only_observe(
     Ok(Exit::Done)
 }
 
-/// Does its part of the sessions of runs.
+/// Drives its share of the sessions of runs.
 fn drive(
-    args: &Agent,
+    args: &AgentArgs,
     name: &str,
     cancel: Cancel,
     tell: &(dyn Fn(&AgentEvent) + Sync),
@@ -99,8 +100,8 @@ fn drive(
     Ok(Exit::Done)
 }
 
-/// What leaders may do from here.
-fn policy(args: &Agent) -> anyhow::Result<AgentPolicy> {
+/// What controllers may do from this host.
+fn policy(args: &AgentArgs) -> anyhow::Result<AgentPolicy> {
     match &args.config {
         Some(path) => Ok(AgentPolicy::Listed(agent_config::read(path)?)),
         None if args.meeting.insecure => Ok(AgentPolicy::Anything),
@@ -111,7 +112,7 @@ fn policy(args: &Agent) -> anyhow::Result<AgentPolicy> {
     }
 }
 
-/// Beside the repository; one of its own for each agent of a host would be named with --keep.
+/// Folder next to the repository; several agents on one host need --keep.
 fn default_keep() -> anyhow::Result<PathBuf> {
     let repository = dyno_record::repository::default_path().ok_or_else(|| {
         usage(
@@ -127,7 +128,7 @@ fn own_name() -> String {
     if name.trim().is_empty() { format!("process {}", std::process::id()) } else { name.trim().to_owned() }
 }
 
-fn say(event: &AgentEvent, name: &str, group: &str, talk: &Talk) {
+fn say(event: &AgentEvent, name: &str, group: &str, talk: &Console) {
     let line = match event {
         AgentEvent::Waits(0) => format!("{name} waits in group {group}"),
         AgentEvent::Waits(kept) => {
@@ -155,22 +156,23 @@ fn say(event: &AgentEvent, name: &str, group: &str, talk: &Talk) {
     talk.say(&line);
 }
 
-/// Targets as this program's engines reach them.
+/// Connects to targets with this program's engines.
 struct Targets;
 
 impl Opener for Targets {
     fn open(
         &self,
         plan: &Plan,
-        known: &[Known],
+        sent_targets: &[FleetTarget],
         workloads: (&[String], &SentFolders),
     ) -> Result<Opened, String> {
-        let known: Vec<KnownTarget> = known.iter().cloned().map(collect::known).collect();
-        let reached = reach_to_drive(ENGINES, plan, &known, workloads);
+        let known_targets: Vec<KnownTarget> =
+            sent_targets.iter().cloned().map(collect::known_target).collect();
+        let reached = reach_to_drive(ENGINES, plan, &known_targets, workloads);
         let (targets, owns) = reached.map_err(|error| match error.hint() {
             "" => error.to_string(),
             hint => format!("{error} (hint: {hint})"),
         })?;
-        Ok(Opened { targets, owns })
+        Ok(Opened { targets, custom_workloads: owns })
     }
 }

@@ -25,7 +25,7 @@ struct ConfiguredTarget {
     password_file: Option<PathBuf>,
 }
 
-/// The targets in the file at `path`.
+/// Reads the targets from the file at `path`.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<AllowedTarget>> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| usage(format!("{} (--config) cannot be read: {error}", path.display()), ""))?;
@@ -38,7 +38,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<AllowedTarget>> {
 }
 
 fn targets(text: &str) -> Result<Vec<AllowedTarget>, String> {
-    // The reader's message shows the line, which could hold a password.
+    // The parser's message shows the line, which could contain a password.
     let config: AgentConfig = toml::from_str(text).map_err(|error| {
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
         format!("line {line}: {}", error.message())

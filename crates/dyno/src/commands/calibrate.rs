@@ -1,20 +1,20 @@
-//! `dyno calibrate`: raw limits of this machine, without a database.
+//! `dyno calibrate`: measures raw limits of this machine, without a database.
 
 use std::path::{Path, PathBuf};
 
-use dyno_calibrate::{Order, Part, Told};
-use dyno_campaign::{Error, RunTold, calibrate};
+use dyno_calibrate::{CalibrationEvent, CalibrationPart, CalibrationSpec};
+use dyno_campaign::{Error, RunResult, calibrate};
 use dyno_engine::Cancel;
 use dyno_report::number::span_s;
 
-use crate::cli::{Calibrate, Common, DEFAULT_PLAN, Marks};
+use crate::cli::{Calibrate, CommonArgs, DEFAULT_PLAN, MarkArgs};
 use crate::exit::Exit;
 use crate::progress::StepProgress;
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{context, signals};
 
-pub(super) fn run(common: &Common, args: &Calibrate, talk: &Talk) -> anyhow::Result<Exit> {
-    let order = Order {
+pub(super) fn run(common: &CommonArgs, args: &Calibrate, talk: &Console) -> anyhow::Result<Exit> {
+    let order = CalibrationSpec {
         folder: folder(common, args, talk)?,
         quick: args.quick,
         parts: args.only.clone(),
@@ -28,24 +28,24 @@ pub(super) fn run(common: &Common, args: &Calibrate, talk: &Talk) -> anyhow::Res
     signals::watch(&cancel)?;
     talk.say(&format!("measuring {} at {}", parts(&order), order.folder.display()));
     let progress = StepProgress::new(talk);
-    let follower = |told: dyno_campaign::Told| {
+    let follower = |told: dyno_campaign::ProgressEvent| {
         if let Some(events) = &talk.events {
-            events.tell(told);
+            events.enqueue(told);
         }
     };
-    let tell = |told: Told<'_>| match told {
-        Told::Step { what, left_s } => {
+    let tell = |told: CalibrationEvent<'_>| match told {
+        CalibrationEvent::Step { description: what, left_s } => {
             let phase = format!("{what}; about {} left", span_s(left_s));
-            follower(dyno_campaign::Told::Phase { phase, seconds: None, rows: None });
+            follower(dyno_campaign::ProgressEvent::Phase { phase, seconds: None, rows: None });
             progress.step(what, left_s);
         }
-        Told::Figure(figure) => {
+        CalibrationEvent::Figure(figure) => {
             if let Some(why) = &figure.refused {
                 let words = figure.test.words(figure.block_bytes);
                 progress.say(&format!("{words}, {} at once: refused: {why}", figure.in_flight));
             }
         }
-        Told::LeftOut(why) => progress.say(&format!("not measured: {why}")),
+        CalibrationEvent::LeftOut(why) => progress.say(&format!("not measured: {why}")),
     };
     let made = dyno_calibrate::calibrate(&order, &cancel, &tell);
     progress.finish();
@@ -56,7 +56,7 @@ pub(super) fn run(common: &Common, args: &Calibrate, talk: &Talk) -> anyhow::Res
     record.variant.clone_from(&args.marks.variant);
     record.tags.clone_from(&args.marks.tag);
     calibrate::store(&repository, &mut record)?;
-    follower(dyno_campaign::Told::Stored(Box::new(RunTold::of(&record))));
+    follower(dyno_campaign::ProgressEvent::Stored(Box::new(RunResult::of(&record))));
     talk.json(&record)?;
     talk.show(&dyno_report::show(&record, &talk.style()))?;
     let id = &record.id;
@@ -64,13 +64,13 @@ pub(super) fn run(common: &Common, args: &Calibrate, talk: &Talk) -> anyhow::Res
     Ok(record.status.into())
 }
 
-fn parts(order: &Order) -> String {
-    let all = if order.parts.is_empty() { Part::ALL.to_vec() } else { order.parts.clone() };
-    all.into_iter().map(Part::name).collect::<Vec<_>>().join(", ")
+fn parts(order: &CalibrationSpec) -> String {
+    let all = if order.parts.is_empty() { CalibrationPart::ALL.to_vec() } else { order.parts.clone() };
+    all.into_iter().map(CalibrationPart::name).collect::<Vec<_>>().join(", ")
 }
 
-/// The folder that is named, or that of the target's data; without a plan the current one.
-fn folder(common: &Common, args: &Calibrate, talk: &Talk) -> anyhow::Result<PathBuf> {
+/// The named folder, or the folder of the target's data; without a plan, the current one.
+fn folder(common: &CommonArgs, args: &Calibrate, talk: &Console) -> anyhow::Result<PathBuf> {
     if let Some(folder) = &args.folder {
         return Ok(folder.clone());
     }
@@ -78,5 +78,5 @@ fn folder(common: &Common, args: &Calibrate, talk: &Talk) -> anyhow::Result<Path
         return Ok(".".into());
     }
     let plan = context::plan(common)?;
-    context::led(common, &Marks::default(), talk, |lead| calibrate::folder(lead, &plan))
+    context::run_campaign(common, &MarkArgs::default(), talk, |lead| calibrate::folder(lead, &plan))
 }

@@ -1,23 +1,23 @@
-//! `dyno capacity`: what was measured against what is used.
+//! `dyno capacity`: compares measured capacity with present use.
 
 use std::collections::BTreeMap;
 
-use dyno_analyze::capacity::{Row, capacity};
-use dyno_analyze::conclusion::Figures;
+use dyno_analyze::capacity::{CapacityRow, capacity};
+use dyno_analyze::conclusion::ConclusionFigures;
 use dyno_campaign::{conclusions, files, select};
-use dyno_record::{Kind, RunRecord};
+use dyno_record::{RecordKind, RunRecord};
 use dyno_report::html::pages;
 use dyno_report::{capacity_sections, capacity_text};
 
-use crate::cli::{Capacity, Common};
+use crate::cli::{CapacityArgs, CommonArgs};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &Capacity, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &CapacityArgs, talk: &Console) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;
     let measured = select::records(&repository, &args.measured)?;
-    if let Some(watch) = measured.iter().find(|record| record.kind == Kind::Watch) {
+    if let Some(watch) = measured.iter().find(|record| record.kind == RecordKind::Watch) {
         let hint = "name a suite, a sweep or runs first, and what is used behind them";
         return Err(usage(format!("{} is a watch: nothing was measured in it", watch.id), hint));
     }
@@ -25,7 +25,7 @@ pub(super) fn run(common: &Common, args: &Capacity, talk: &Talk) -> anyhow::Resu
     for selection in &args.use_of {
         use_of.extend(select::records(&repository, selection)?);
     }
-    if let Some(run) = use_of.iter().find(|record| record.kind == Kind::Run) {
+    if let Some(run) = use_of.iter().find(|record| record.kind == RecordKind::Run) {
         let hint =
             "`dyno watch` looks at a database that does its own work; reports are imported by `dyno import`";
         return Err(usage(format!("{} is a run of Dyno's own load, and no present use", run.id), hint));
@@ -34,22 +34,27 @@ pub(super) fn run(common: &Common, args: &Capacity, talk: &Talk) -> anyhow::Resu
     let keys: BTreeMap<String, String> = conclusions::of(&repository, &measured)?
         .into_iter()
         .filter_map(|conclusion| match conclusion.figures {
-            Figures::Suite(suite) => Some(suite.tests),
+            ConclusionFigures::Suite(suite) => Some(suite.tests),
             _ => None,
         })
         .flatten()
         .filter_map(|test| Some((test.page.id, test.page.metric?)))
         .collect();
-    let found = capacity(&measured, &use_of, &keys);
-    talk.json(&found)?;
-    talk.show(&capacity_text(&found, &talk.style()))?;
+    let utilization = capacity(&measured, &use_of, &keys);
+    talk.json(&utilization)?;
+    talk.show(&capacity_text(&utilization, &talk.style()))?;
     if let Some(path) = &args.output {
-        let page =
-            pages("Capacity", &format!("{} against present use", args.measured), &capacity_sections(&found));
+        let page = pages(
+            "Capacity",
+            &format!("{} against present use", args.measured),
+            &capacity_sections(&utilization),
+        );
         files::replace(path, page.as_bytes())?;
         talk.say(&format!("written: {}", path.display()));
     }
-    let is_over =
-        |over: f64| found.rows.is_empty() || found.rows.iter().map(Row::fullness).any(|share| share > over);
+    let is_over = |over: f64| {
+        utilization.rows.is_empty()
+            || utilization.rows.iter().map(CapacityRow::fullness).any(|share| share > over)
+    };
     Ok(if args.over.is_some_and(is_over) { Exit::Invalid } else { Exit::Done })
 }

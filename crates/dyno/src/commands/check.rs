@@ -1,4 +1,4 @@
-//! `dyno check`: everything that would prevent or falsify a run, with the way out.
+//! `dyno check`: reports everything that would prevent or falsify a run, with remedies.
 
 use dyno_campaign::{Checked, Error};
 use dyno_plan::Plan;
@@ -6,41 +6,43 @@ use dyno_record::Severity;
 use serde_json::json;
 
 use super::accept;
-use crate::cli::{Check, Common, Marks};
+use crate::cli::{Check, CommonArgs, MarkArgs};
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &Check, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &Check, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
     if args.grants {
-        return grants(&plan, talk);
+        return print_grants(&plan, talk);
     }
     if args.accept {
         return accept::run(common, &plan, args, talk);
     }
     let check = if args.deep { dyno_campaign::check_deep } else { dyno_campaign::check };
     show(
-        &context::led_looking(common, (&Marks::default(), &args.met), talk, |lead| check(lead, &plan))?,
+        &context::run_campaign_with_agents(common, (&MarkArgs::default(), &args.met), talk, |lead| {
+            check(lead, &plan)
+        })?,
         talk,
     )
 }
 
-/// Prints what an administrator runs for each target's user.
-fn grants(plan: &Plan, talk: &Talk) -> anyhow::Result<Exit> {
+/// Prints the statements that an administrator runs for each target's user.
+fn print_grants(plan: &Plan, talk: &Console) -> anyhow::Result<Exit> {
     for url in plan.target.all() {
-        // Of a target behind a pooler the server's own names count.
+        // For a target behind a pooler, the server's own URL applies.
         let url = plan.target.observe_url.as_ref().unwrap_or(url);
-        talk.hand_over(&(ENGINES.of(url).map_err(Error::from)?.grants)(url))?;
+        talk.print_raw(&(ENGINES.of(url).map_err(Error::from)?.grants)(url))?;
     }
     Ok(Exit::Done)
 }
 
-/// Shows what was found of each target.
-fn show(found: &[Checked], talk: &Talk) -> anyhow::Result<Exit> {
+/// Shows the findings for each target.
+fn show(checked_targets: &[Checked], talk: &Console) -> anyhow::Result<Exit> {
     let (mut worst, mut answers) = (None, Vec::new());
-    for Checked { url, identity, advice } in found {
+    for Checked { url, identity, advice } in checked_targets {
         let between = if answers.is_empty() { "" } else { "\n" };
         talk.show(&format!("{between}{} {} at {url}\n\n", identity.product, identity.version))?;
         talk.show(&dyno_report::advice_table(advice, &talk.style()))?;

@@ -1,34 +1,34 @@
-//! `dyno collect`: what agents keep of runs whose leader was lost, as records.
+//! `dyno collect`: stores results that agents keep of runs whose controller was lost.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use dyno_campaign::{KnownTarget, describe};
-use dyno_drive::{Job, Shape};
+use dyno_drive::{DriveJob, ResultShape};
 use dyno_engine::{Cancel, MonotonicClock};
-use dyno_fleet::{CollectedRun, Collection, Collector, Known};
+use dyno_fleet::{CollectedRun, Collection, FleetCollector, FleetTarget};
 use dyno_record::{Fleet, Repository, RepositoryError, RunRecord, StartedRun};
 use serde_json::json;
 
-use crate::cli::{Collect, Common};
+use crate::cli::{Collect, CommonArgs};
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{context, fleet};
 
-/// What such a record says of itself.
+/// Reason stored in a record of a run that lost its controller.
 const LEADERLESS: &str =
     "its leader was lost: nobody read the database's counters, and these are figures of its sessions alone";
 
-/// What is said of a record that has got what was missing.
-const COLLECTED: &str = "what its driver hosts measured was collected after its end: operations are counted, and held against nothing";
+/// Note in a record that was completed with collected results.
+const COLLECTED: &str = "the results of its driver hosts were collected after its end: operations are counted, but not compared with the database";
 
-pub(super) fn run(common: &Common, args: &Collect, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &Collect, talk: &Console) -> anyhow::Result<Exit> {
     let group = &args.under.group;
     fleet::warn_open_secrets(&args.meeting, talk);
     let collector = match args.from.is_empty() {
-        true => Collector::of_group(&fleet::access(&args.meeting)?, group).map_err(fleet::as_error)?,
-        false => Collector::of_folders(group),
+        true => FleetCollector::of_group(&fleet::access(&args.meeting)?, group).map_err(fleet::as_error)?,
+        false => FleetCollector::of_folders(group),
     };
     let folders: Vec<&Path> = args.from.iter().map(|folder| folder.as_path()).collect();
     let collection = collector.fetch(env!("CARGO_PKG_VERSION"), &folders).map_err(fleet::as_error)?;
@@ -43,34 +43,35 @@ pub(super) fn run(common: &Common, args: &Collect, talk: &Talk) -> anyhow::Resul
         }
     }
     let repository = context::repository(common)?;
-    let mut told = Vec::new();
+    let mut summaries = Vec::new();
     let mut failures: Vec<anyhow::Error> = problems.into_iter().map(fleet::as_error).collect();
     for (run_id, run) in &runs {
         match collect_run(run_id, run, &collector, &repository, talk) {
             Ok(operations) => {
                 let (there, of) = run.hosts();
-                told.push(json!({ "run": run_id, "hosts": there, "of": of, "operations": operations }));
+                summaries.push(json!({ "run": run_id, "hosts": there, "of": of, "operations": operations }));
             }
-            // One that cannot be stored stays where it is, and keeps none of the others there.
+            // A run that cannot be stored stays on its hosts, and the other runs are still collected.
             Err(error) => failures.push(error.context(format!("run {run_id} is not collected"))),
         }
     }
     if runs.is_empty() && failures.is_empty() {
         talk.say(&format!("nothing is kept in group {group}"));
     }
-    talk.json(&json!({ "collected": told }))?;
+    talk.json(&json!({ "collected": summaries }))?;
     let last = failures.pop();
     failures.iter().for_each(|error| talk.say(&format!("warning: {error:#}")));
     last.map_or(Ok(Exit::Done), Err)
 }
 
-/// Stores what hosts keep of one run, and has them keep it no more; its operations, where a record was written.
+/// Stores the results that hosts keep of one run, and deletes them there; returns its operations if a record
+/// was written.
 fn collect_run(
     run_id: &str,
     run: &CollectedRun,
-    collector: &Collector,
+    collector: &FleetCollector,
     repository: &Repository,
-    talk: &Talk,
+    talk: &Console,
 ) -> anyhow::Result<Option<u64>> {
     let (there, of) = run.hosts();
     let stored = match repository.load(run_id) {
@@ -102,34 +103,34 @@ fn collect_run(
     Ok(record.as_ref().map(operations))
 }
 
-fn record(run_id: &str, run: &CollectedRun, collector: &Collector) -> anyhow::Result<RunRecord> {
-    let known: Vec<KnownTarget> = run.known().iter().cloned().map(known).collect();
-    let (targets, owns) = describe(ENGINES, run.plan(), &known, run.folders())?;
-    let job = Job {
+fn record(run_id: &str, run: &CollectedRun, collector: &FleetCollector) -> anyhow::Result<RunRecord> {
+    let known_targets: Vec<KnownTarget> = run.known().iter().cloned().map(known_target).collect();
+    let (targets, owns) = describe(ENGINES, run.plan(), &known_targets, run.folders())?;
+    let job = DriveJob {
         run_id: run_id.to_owned(),
         started_at: run.started_at().to_owned(),
         run_stamp: run.run_stamp(),
         plan: run.plan(),
         targets,
-        owns,
+        custom_workloads: owns,
         clock: Arc::new(MonotonicClock::default()),
         cancel: Cancel::default(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         series_points_max: dyno_record::OVERVIEW_POINTS_MAX,
     };
-    let (results, fleet, ended_at) = run.merged(collector, &Shape::of(&job));
+    let (results, fleet, ended_at) = run.merged(collector, &ResultShape::of(&job));
     let reason = match fleet.short_of() {
         Some(short) => format!("{LEADERLESS}; {short}"),
         None => LEADERLESS.to_owned(),
     };
     let mut record = dyno_drive::without_leader(&job, &results, fleet, reason);
-    // The run ended on its hosts, and not when it was collected.
+    // The run ended on its hosts, not when it was collected.
     record.ended_at = ended_at.unwrap_or(record.ended_at);
     dyno_analyze::judge(&mut record);
     Ok(record)
 }
 
-/// What a leader has stored of a run without all of its hosts, with what was collected of them afterwards.
+/// The stored record of a run without all of its hosts, completed with the results collected later.
 fn completed(stored: RunRecord, collected: RunRecord) -> RunRecord {
     let reason = match collected.fleet.as_ref().and_then(Fleet::short_of) {
         Some(short) => format!("{COLLECTED}; {short}"),
@@ -143,12 +144,12 @@ fn completed(stored: RunRecord, collected: RunRecord) -> RunRecord {
     RunRecord { reasons, ops, errors, fleet, classes, ..stored }
 }
 
-pub(super) fn known(known: Known) -> KnownTarget {
-    let Known { identity, spec, reads_only } = known;
+pub(super) fn known_target(facts: FleetTarget) -> KnownTarget {
+    let FleetTarget { identity, spec, reads_only } = facts;
     KnownTarget { identity, spec, reads_only }
 }
 
-/// Stores a record; where it was begun in another repository, it is noted here first.
+/// Stores a record; if the run began in another repository, it is registered here first.
 fn store(repository: &Repository, run: &CollectedRun, record: &RunRecord) -> anyhow::Result<()> {
     let is_known = match repository.started(&record.id) {
         Ok(started) => started.is_some(),

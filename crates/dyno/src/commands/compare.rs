@@ -1,23 +1,23 @@
-//! `dyno compare`: two or more sets of runs against each other.
+//! `dyno compare`: compares two or more sets of runs.
 
 use std::path::Path;
 
-use dyno_analyze::answer::Answers;
-use dyno_analyze::{Comparison, totals};
-use dyno_campaign::compare::Answer;
+use dyno_analyze::answer::CurveSummaries;
+use dyno_analyze::{RunComparison, totals};
+use dyno_campaign::compare::ComparisonResult;
 use dyno_campaign::{files, select};
 use dyno_record::RunRecord;
-use dyno_report::Sheet;
-use dyno_report::html::{Section, pages};
+use dyno_report::WorkbookSheet;
+use dyno_report::html::{PageSection, pages};
 use serde_json::json;
 
-use crate::answers::of_sides;
-use crate::cli::{self, Common};
+use crate::answers::for_sides;
+use crate::cli::{self, CommonArgs};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &cli::Compare, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &cli::Compare, talk: &Console) -> anyhow::Result<Exit> {
     let judge = args.rules.judge()?;
     let repository = context::repository_to_read(common)?;
     let sides = args.sides.iter().map(|selection| {
@@ -28,17 +28,17 @@ pub(super) fn run(common: &Common, args: &cli::Compare, talk: &Talk) -> anyhow::
     let format = args.output.as_deref().map(format).transpose()?;
     let answers = judge.answers(&sides);
     talk.json(&answers)?;
-    talk.show(&format!("{}\n", dyno_report::answer_text(&of_sides(&sides), &talk.style())))?;
+    talk.show(&format!("{}\n", dyno_report::answer_text(&for_sides(&sides), &talk.style())))?;
     let exit = show(&answers, talk)?;
     if let (Some(path), Some(format)) = (&args.output, format) {
         let comparisons: Vec<_> = answers.iter().map(|answer| &answer.comparison).collect();
-        files::replace(path, &written(format, &of_sides(&sides), &comparisons, &answers)?)?;
+        files::replace(path, &written(format, &for_sides(&sides), &comparisons, &answers)?)?;
         talk.say(&format!("written: {}", path.display()));
     }
     Ok(exit)
 }
 
-/// Formats of a comparison, by the ending of a file.
+/// Formats of a comparison, by file extension.
 const FORMATS: [&str; 5] = ["html", "md", "csv", "json", "xlsx"];
 
 fn format(path: &Path) -> anyhow::Result<&'static str> {
@@ -54,9 +54,9 @@ fn format(path: &Path) -> anyhow::Result<&'static str> {
 
 fn written(
     format: &str,
-    answers: &Answers,
-    comparisons: &[&Comparison],
-    all: &[Answer],
+    answers: &CurveSummaries,
+    comparisons: &[&RunComparison],
+    all: &[ComparisonResult],
 ) -> anyhow::Result<Vec<u8>> {
     let sections = dyno_report::compare_sections(answers, comparisons);
     let sides: Vec<&str> = comparisons
@@ -71,27 +71,28 @@ fn written(
         "csv" => dyno_report::sections_csv(&sections).into_bytes(),
         "json" => serde_json::to_vec_pretty(&json!({ "answers": answers, "comparisons": all }))?,
         "xlsx" => {
-            let named = |section: &Section| -> Vec<Sheet> {
+            let named = |section: &PageSection| -> Vec<WorkbookSheet> {
                 let name = |own: &str| {
                     if own.is_empty() { section.title.clone() } else { format!("{own} {}", section.title) }
                 };
                 section.grids.iter().map(|(own, grid)| (name(own), grid.clone())).collect()
             };
-            let sheets: Vec<Sheet> = sections.iter().flat_map(named).collect();
+            let sheets: Vec<WorkbookSheet> = sections.iter().flat_map(named).collect();
             dyno_report::workbook(&sheets)?
         }
         _ => pages(&title, &format!("report made {}", dyno_record::now_rfc3339()), &sections).into_bytes(),
     })
 }
 
-/// Shows answers, and says whether a gate is broken.
-pub(super) fn show(answers: &[Answer], talk: &Talk) -> anyhow::Result<Exit> {
+/// Shows answers, and returns whether a gate is broken.
+pub(super) fn show(answers: &[ComparisonResult], talk: &Console) -> anyhow::Result<Exit> {
     let texts: Vec<String> = answers
         .iter()
         .flat_map(|answer| {
             let whole = dyno_report::compare_text(&answer.comparison, &answer.gates, &talk.style());
-            let own = answer.targets.iter().map(|own| dyno_report::compare_text(own, &[], &talk.style()));
-            std::iter::once(whole).chain(own).collect::<Vec<_>>()
+            let target_texts =
+                answer.targets.iter().map(|own| dyno_report::compare_text(own, &[], &talk.style()));
+            std::iter::once(whole).chain(target_texts).collect::<Vec<_>>()
         })
         .collect();
     talk.show(&texts.join("\n"))?;

@@ -1,4 +1,4 @@
-//! `dyno completions`: completions for a shell.
+//! `dyno completions`: writes completions for a shell.
 
 use std::io::Write;
 

@@ -2,24 +2,24 @@
 
 use std::io::IsTerminal as _;
 
-use dyno_campaign::{Error, Holdings, Lead, drop_data};
+use dyno_campaign::{CampaignContext, Error, TargetObjects, drop_data};
 use dyno_engine::DropItem;
 use serde_json::json;
 
-use crate::cli::{Common, Drop, Marks};
+use crate::cli::{CommonArgs, Drop, MarkArgs};
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{ask, context, words};
 
-pub(super) fn run(common: &Common, args: &Drop, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &Drop, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let agrees = |found: &Holdings| if args.yes { Ok(true) } else { confirmed(found, talk) };
-    let drop = |lead: &Lead<'_>| drop_data(lead, &plan, agrees);
-    let Some(removed) = context::led(common, &Marks::default(), talk, drop)? else {
+    let agrees = |found: &TargetObjects| if args.yes { Ok(true) } else { confirm_drop(found, talk) };
+    let drop = |lead: &CampaignContext<'_>| drop_data(lead, &plan, agrees);
+    let Some(removed) = context::run_campaign(common, &MarkArgs::default(), talk, drop)? else {
         return Ok(Exit::Done);
     };
     let (mut names, mut left) = (Vec::new(), Vec::new());
-    for Holdings { url, items, left: stays } in &removed {
+    for TargetObjects { url, items, left: stays } in &removed {
         let named = |item: &DropItem| {
             let mut name = json!({ "kind": item.kind, "name": item.name });
             if plan.target.is_several() {
@@ -30,7 +30,7 @@ pub(super) fn run(common: &Common, args: &Drop, talk: &Talk) -> anyhow::Result<E
         names.extend(items.iter().map(named));
         left.extend(stays.iter().map(|item| {
             let mut name = named(item);
-            name["why"] = words::why_left(item).into();
+            name["why"] = words::reason_kept(item).into();
             name
         }));
     }
@@ -38,18 +38,18 @@ pub(super) fn run(common: &Common, args: &Drop, talk: &Talk) -> anyhow::Result<E
     Ok(Exit::Done)
 }
 
-/// Shows what a target holds, and asks whether it is to go.
-fn confirmed(found: &Holdings, talk: &Talk) -> Result<bool, Error> {
+/// Shows what a target contains, and asks whether to remove it.
+fn confirm_drop(holdings: &TargetObjects, talk: &Console) -> Result<bool, Error> {
     let failed = |error| Error::because("nobody could be asked", error);
-    let rows = found.items.iter().map(|item| dyno_report::DropRow {
+    let rows = holdings.items.iter().map(|item| dyno_report::DropRow {
         kind: item.kind.clone(),
         name: item.name.clone(),
         bytes: item.bytes,
     });
     let table = dyno_report::drop_table(&rows.collect::<Vec<_>>(), &talk.style());
     talk.show(&table).map_err(failed)?;
-    for item in &found.left {
-        talk.say(&format!("stays: {} {}: {}", item.kind, item.name, words::why_left(item)));
+    for item in &holdings.left {
+        talk.say(&format!("stays: {} {}: {}", item.kind, item.name, words::reason_kept(item)));
     }
     if !std::io::stdin().is_terminal() {
         return Err(Error::usage(
@@ -57,8 +57,8 @@ fn confirmed(found: &Holdings, talk: &Talk) -> Result<bool, Error> {
             "--yes",
         ));
     }
-    let (count, url) = (found.items.len(), &found.url);
-    let agreed = ask::yes(&[], &format!("remove these {count} objects from {url}?")).map_err(failed)?;
+    let (count, url) = (holdings.items.len(), &holdings.url);
+    let agreed = ask::confirm(&[], &format!("remove these {count} objects from {url}?")).map_err(failed)?;
     if !agreed {
         talk.say(&format!("nothing was removed from {url}"));
     }

@@ -1,4 +1,4 @@
-//! `dyno export`: every interval of a run, one line each, however long it was.
+//! `dyno export`: writes every interval of a run, one per line, for runs of any length.
 
 use std::io::{self, Write};
 
@@ -7,13 +7,12 @@ use dyno_record::{Repository, RunRecord, Series, SeriesPoint};
 use dyno_report::SeriesCsv;
 use serde::Serialize;
 
-use crate::cli::{Common, Export};
+use crate::cli::{CommonArgs, Export};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::output::Output;
-use crate::talk::Talk;
+use crate::output::StdoutWriter;
+use crate::talk::Console;
 
-/// An interval as JSON.
 #[derive(Serialize)]
 struct Line {
     target: String,
@@ -23,7 +22,7 @@ struct Line {
     point: SeriesPoint,
 }
 
-pub(super) fn run(common: &Common, args: &Export, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &Export, talk: &Console) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;
     let records = select::of_runs(&repository, &args.run)?;
     let [record] = records.as_slice() else {
@@ -46,7 +45,7 @@ pub(super) fn run(common: &Common, args: &Export, talk: &Talk) -> anyhow::Result
                 .map_err(|error| error.context(format!("{} cannot be written", path.display())))?;
             talk.say(&format!("written: {}", path.display()));
         }
-        None => csv(&source, &mut Output::text())?,
+        None => csv(&source, &mut StdoutWriter::text())?,
     }
     Ok(Exit::Done)
 }
@@ -63,26 +62,26 @@ fn csv(source: &Source<'_>, out: &mut dyn Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where the intervals of a run are.
+/// Where the intervals of a run are stored.
 struct Source<'a> {
     repository: &'a Repository,
     record: &'a RunRecord,
-    /// Whether the overview in the record is wanted.
+    /// Whether to export the record's overview.
     overview: bool,
 }
 
 impl Source<'_> {
-    /// The series of all targets together and, where there are several, of each; with the URLs that they are of.
+    /// The series of all targets together and, if there are several, of each, with their URLs.
     fn parts(&self) -> impl Iterator<Item = (u32, String, &Series)> {
         let all = self.record.targets.iter().map(|target| target.url.as_str()).collect::<Vec<_>>().join(" ");
-        let own = (1..).zip(&self.record.targets);
-        let own =
-            own.filter_map(|(part, target)| Some((part, target.url.clone(), &target.own.as_ref()?.series)));
-        std::iter::once((0, all, &self.record.series)).chain(own)
+        let numbered_targets = (1..).zip(&self.record.targets);
+        let target_series = numbered_targets
+            .filter_map(|(part, target)| Some((part, target.url.clone(), &target.own.as_ref()?.series)));
+        std::iter::once((0, all, &self.record.series)).chain(target_series)
     }
 
-    /// Says what is not whole, and refuses what is not there.
-    fn check(&self, talk: &Talk) -> anyhow::Result<()> {
+    /// Reports incomplete series, and refuses missing ones.
+    fn check(&self, talk: &Console) -> anyhow::Result<()> {
         let Some(full) = self.record.series.full.as_ref().filter(|_| !self.overview) else { return Ok(()) };
         let stored = self.repository.chunked_points(&self.record.id, 0)?;
         if stored == 0 {
@@ -102,7 +101,7 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Hands out every interval with its target, one after the other.
+    /// Passes every interval with its target to `take`.
     fn each(&self, take: &mut dyn FnMut(&str, &SeriesPoint) -> anyhow::Result<()>) -> anyhow::Result<()> {
         for (part, target, series) in self.parts() {
             if series.full.is_none() || self.overview {

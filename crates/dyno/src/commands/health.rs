@@ -1,21 +1,21 @@
-//! `dyno health`: does the platform deliver what was expected of it?
+//! `dyno health`: checks whether the platform meets its expectations.
 
 use std::path::Path;
 
 use dyno_analyze::Conclusion;
-use dyno_analyze::conclusion::suite::Suite;
-use dyno_analyze::health::{Answer, Expectation, of_suite};
+use dyno_analyze::conclusion::suite::SuiteResult;
+use dyno_analyze::health::{Expectation, ExpectationResult, of_suite};
 use dyno_campaign::{files, platforms};
-use dyno_report::html::{Section, pages};
+use dyno_report::html::{PageSection, pages};
 use dyno_report::{health_grid, health_table};
 use serde_json::json;
 
-use crate::cli::{Common, Health};
+use crate::cli::{CommonArgs, Health};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// What stands above expectations that are written.
+/// Comment at the top of a generated expectations file.
 const HEAD: &str = "\
 # What is expected of a platform: limits on figures of the tests of `dyno suite`, for `dyno health`.
 #   TEST >= NUMBER                        the most of the test's key figure
@@ -23,24 +23,25 @@ const HEAD: &str = "\
 #   TEST.FIGURE <= NUMBER                 another figure of its steps, such as redo_mb_per_s; TEST.alone is a single session's time
 ";
 
-pub(super) fn run(common: &Common, args: &Health, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &Health, talk: &Console) -> anyhow::Result<Exit> {
     let (conclusion, suite) = platforms::concluded(&context::repository_to_read(common)?, &args.suite)?;
     if args.init {
         return init(&conclusion, &suite, args, talk);
     }
     let expectations = expectations(&args.expect)?;
-    let answers: Vec<Answer> = expectations.iter().map(|expected| expected.held(&suite)).collect();
+    let answers: Vec<ExpectationResult> =
+        expectations.iter().map(|expected| expected.evaluate(&suite)).collect();
     let met = answers.iter().filter(|answer| answer.met).count();
     let line = format!("{met} of {} expectations are met by {}", answers.len(), conclusion.of);
     talk.json(&json!({ "suite": conclusion.of, "met": met == answers.len(), "answers": answers }))?;
     talk.show(&health_table(&answers, &talk.style()))?;
     talk.show(&format!("{line}\n"))?;
     if let Some(path) = &args.output {
-        let section = Section {
+        let section = PageSection {
             title: line,
             lines: vec![format!("Expected by {}.", args.expect.display()), conclusion.line.clone()],
             grids: vec![(String::new(), health_grid(&answers))],
-            ..Section::default()
+            ..PageSection::default()
         };
         let page = pages("Health", &conclusion.of, &[section]);
         files::replace(path, page.as_bytes())?;
@@ -49,7 +50,7 @@ pub(super) fn run(common: &Common, args: &Health, talk: &Talk) -> anyhow::Result
     Ok(if met == answers.len() { Exit::Done } else { Exit::Invalid })
 }
 
-fn init(conclusion: &Conclusion, suite: &Suite, args: &Health, talk: &Talk) -> anyhow::Result<Exit> {
+fn init(conclusion: &Conclusion, suite: &SuiteResult, args: &Health, talk: &Console) -> anyhow::Result<Exit> {
     let all = of_suite(suite, f64::from(args.room));
     let lines: String = all.iter().map(|expected| format!("  \"{expected}\",\n")).collect();
     let text =
@@ -59,7 +60,7 @@ fn init(conclusion: &Conclusion, suite: &Suite, args: &Health, talk: &Talk) -> a
     Ok(Exit::Done)
 }
 
-/// What the file expects; every fault with its line.
+/// Parses the expectations of the file; each error states its line.
 fn expectations(path: &Path) -> anyhow::Result<Vec<Expectation>> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
@@ -75,12 +76,12 @@ fn expectations(path: &Path) -> anyhow::Result<Vec<Expectation>> {
     }
     let list = table.get("expect").and_then(toml::Value::as_array).filter(|list| !list.is_empty());
     let list = list.ok_or_else(|| usage(format!("{shown}: nothing is expected"), "write expect = [ … ]"))?;
-    let one = |value: &toml::Value| {
+    let parse_expectation = |value: &toml::Value| {
         let written = value.as_str().map_or_else(|| format!("{value:?}"), str::to_owned);
         let line = text.find(&written).map_or(1, |at| line_of(&text, at));
         written.parse::<Expectation>().map_err(|error| usage(format!("{shown}:{line}: {error}"), ""))
     };
-    list.iter().map(one).collect()
+    list.iter().map(parse_expectation).collect()
 }
 
 fn line_of(text: &str, at: usize) -> usize {

@@ -1,19 +1,21 @@
-//! `dyno import-pgbench`: a workload from scripts of pgbench.
+//! `dyno import-pgbench`: converts pgbench scripts to a workload.
 
 use std::io::Read as _;
 
 use dyno_plan::PlanErrors;
-use dyno_workload::own::pgbench::{BUILTINS, Imported, Options, Script, builtin, import};
+use dyno_workload::own::pgbench::{
+    BUILTINS, ImportedWorkload, PgbenchOptions, PgbenchScript, builtin, import,
+};
 
 use super::new_folder::{workload_name, write_folder};
-use crate::cli::{Common, ImportPgbench};
+use crate::cli::{CommonArgs, ImportPgbench};
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// Bytes of a script, at most.
+/// Maximum bytes of a script.
 const BYTES_MAX: u64 = 4 << 20;
 
-pub(super) fn run(common: &Common, args: &ImportPgbench, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &ImportPgbench, talk: &Console) -> anyhow::Result<Exit> {
     if !common.set.is_empty() || !common.target.is_empty() {
         return Err(usage(
             "--set and --target do not go with import-pgbench",
@@ -27,7 +29,7 @@ pub(super) fn run(common: &Common, args: &ImportPgbench, talk: &Talk) -> anyhow:
     for name in &args.files {
         scripts.push(script(name)?);
     }
-    let options = Options {
+    let options = PgbenchOptions {
         name: workload_name(args.name.as_deref(), &args.into, "pgbench")?,
         scale: args.scale,
         tables: !args.no_tables,
@@ -36,7 +38,7 @@ pub(super) fn run(common: &Common, args: &ImportPgbench, talk: &Talk) -> anyhow:
     let imported = import(&scripts, &options).map_err(PlanErrors::from)?;
     write_folder(&args.into, &imported.files, args.force)?;
     talk.json(&serde_json::json!({
-        "workload": imported.own.name(),
+        "workload": imported.workload.name(),
         "folder": args.into,
         "files": imported.files.iter().map(|(file, _)| file).collect::<Vec<_>>(),
         "differs": imported.notes,
@@ -45,7 +47,7 @@ pub(super) fn run(common: &Common, args: &ImportPgbench, talk: &Talk) -> anyhow:
     Ok(Exit::Done)
 }
 
-/// A script and its weight: what stands behind the last @, where that is a number.
+/// A script and its weight: the number after the last @, if there is one.
 fn weighted(name: &str) -> anyhow::Result<(&str, u32)> {
     let Some((before, weight)) = name.rsplit_once('@') else { return Ok((name, 1)) };
     match weight.parse::<u32>() {
@@ -57,23 +59,26 @@ fn weighted(name: &str) -> anyhow::Result<(&str, u32)> {
     }
 }
 
-fn built_in(name: &str) -> anyhow::Result<Script> {
+fn built_in(name: &str) -> anyhow::Result<PgbenchScript> {
     let (name, weight) = weighted(name)?;
     match builtin(name) {
-        Some(found) => Ok(Script {
+        Some(found) => Ok(PgbenchScript {
             name: found.name.to_owned(),
             text: found.script.to_owned(),
             weight,
             is_builtin: true,
         }),
         None => {
-            let known: Vec<&str> = BUILTINS.iter().map(|known| known.name).collect();
-            Err(usage(format!("no script {name} is built in"), format!("there are: {}", known.join(", "))))
+            let script_names: Vec<&str> = BUILTINS.iter().map(|known| known.name).collect();
+            Err(usage(
+                format!("no script {name} is built in"),
+                format!("there are: {}", script_names.join(", ")),
+            ))
         }
     }
 }
 
-fn script(name: &str) -> anyhow::Result<Script> {
+fn script(name: &str) -> anyhow::Result<PgbenchScript> {
     let (name, weight) = weighted(name)?;
     let refuse = |problem: String, hint: &str| Err(usage(format!("{name}: {problem}"), hint));
     let mut bytes = Vec::new();
@@ -88,20 +93,20 @@ fn script(name: &str) -> anyhow::Result<Script> {
         return refuse("it is larger than 4 MiB".to_owned(), "a script has some lines");
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Script { name: name.to_owned(), text, weight, is_builtin: false }),
+        Ok(text) => Ok(PgbenchScript { name: name.to_owned(), text, weight, is_builtin: false }),
         Err(_) => refuse("the text is not UTF-8".to_owned(), "save the file in UTF-8"),
     }
 }
 
 fn variables(defined: &[String]) -> anyhow::Result<Vec<(String, String)>> {
-    let one = |text: &String| match text.split_once('=') {
+    let parse_definition = |text: &String| match text.split_once('=') {
         Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
         None => Err(usage(format!("-D {text}: no value"), "write -D NAME=VALUE")),
     };
-    defined.iter().map(one).collect()
+    defined.iter().map(parse_definition).collect()
 }
 
-fn say(args: &ImportPgbench, imported: &Imported, talk: &Talk) {
+fn say(args: &ImportPgbench, imported: &ImportedWorkload, talk: &Console) {
     let shown = args.into.display();
     for note in &imported.notes {
         talk.say(&format!("differs: {note}"));

@@ -1,17 +1,17 @@
-//! `dyno import-slob`: a plan from the configuration of SLOB or pgio.
+//! `dyno import-slob`: converts a SLOB or pgio configuration to a plan.
 
 use std::path::Path;
 
-use dyno_plan::conf::{self, Fate, Imported, Note};
+use dyno_plan::conf::{self, ImportedPlan, ParameterMapping, ParameterNote};
 use dyno_plan::{PlanErrors, PlanFile};
 
-use crate::cli::{Common, ImportSlob};
+use crate::cli::{CommonArgs, ImportSlob};
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &ImportSlob, talk: &Console) -> anyhow::Result<Exit> {
     if !common.set.is_empty() {
         return Err(usage(
             "--set does not go with import-slob",
@@ -26,7 +26,7 @@ pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Re
         ));
     }
     let file = PlanFile::open_configuration(&args.file)?;
-    let options = conf::Options {
+    let options = conf::KitImportOptions {
         engines: ENGINES.specs,
         kit: args.kit,
         target,
@@ -37,7 +37,7 @@ pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Re
     let imported = conf::import(&file, &options).map_err(|errors| hinted(&errors, &file, &options, talk))?;
     match &args.output {
         Some(path) => super::new_file::write_new(path, &imported.text, args.force, "--output")?,
-        None => talk.hand_over(&imported.text)?,
+        None => talk.print_raw(&imported.text)?,
     }
     talk.json(&serde_json::json!({
         "kit": imported.kit.name(),
@@ -50,26 +50,32 @@ pub(super) fn run(common: &Common, args: &ImportSlob, talk: &Talk) -> anyhow::Re
     Ok(Exit::Done)
 }
 
-/// The errors of a file; says where leaving out what is not understood would do.
-fn hinted(errors: &PlanErrors, file: &PlanFile, options: &conf::Options, talk: &Talk) -> PlanErrors {
-    let lenient = conf::Options { lenient: true, ..options.clone() };
+/// The errors of a file; suggests --lenient if skipping unknown lines would suffice.
+fn hinted(
+    errors: &PlanErrors,
+    file: &PlanFile,
+    options: &conf::KitImportOptions,
+    talk: &Console,
+) -> PlanErrors {
+    let lenient = conf::KitImportOptions { lenient: true, ..options.clone() };
     if !options.lenient && conf::import(file, &lenient).is_ok() {
         talk.say("--lenient leaves these lines out; what they would have set is then the default");
     }
     errors.clone()
 }
 
-/// What to look at before the plan is run.
-fn say(imported: &Imported, output: Option<&Path>, talk: &Talk) {
+/// Reports what to check before the plan is run.
+fn say(imported: &ImportedPlan, output: Option<&Path>, talk: &Console) {
     for skipped in &imported.skipped.errors {
         talk.say(&format!("warning: left out: {skipped}"));
     }
     if imported.skipped.more > 0 {
         talk.say(&format!("warning: left out: {} more", imported.skipped.more));
     }
-    let count = |fate: Fate| imported.notes.iter().filter(|note| note.fate == fate).count();
-    let lost = imported.notes.iter().filter(|note| note.fate == Fate::None && note.line.is_some());
-    for Note { parameter, line, words, .. } in lost {
+    let count = |fate: ParameterMapping| imported.notes.iter().filter(|note| note.fate == fate).count();
+    let lost =
+        imported.notes.iter().filter(|note| note.fate == ParameterMapping::None && note.line.is_some());
+    for ParameterNote { parameter, line, words, .. } in lost {
         let place = line.map_or_else(String::new, |line| format!("line {line}: "));
         talk.detail(&format!("{place}{parameter} has no counterpart. {words}"));
     }
@@ -77,9 +83,9 @@ fn say(imported: &Imported, output: Option<&Path>, talk: &Talk) {
     talk.say(&format!(
         "{wrote}, made from {}; parameters that say the same: {}, that differ by design: {}, without counterpart: {}; each has its comment",
         imported.kit.name(),
-        count(Fate::Maps),
-        count(Fate::Differs),
-        count(Fate::None),
+        count(ParameterMapping::Maps),
+        count(ParameterMapping::Differs),
+        count(ParameterMapping::None),
     ));
     if output.is_some() {
         talk.say(&format!("look at target.url ({}), then `dyno check`", imported.plan.target.url));

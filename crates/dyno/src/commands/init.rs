@@ -1,14 +1,14 @@
-//! `dyno init`: a commented plan file.
+//! `dyno init`: writes a commented plan file.
 
 use dyno_plan::{EngineSpec, READY, TargetUrl};
 
-use crate::cli::{Common, Init};
+use crate::cli::{CommonArgs, Init};
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &Init, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &Init, talk: &Console) -> anyhow::Result<Exit> {
     if let Some(name) = &args.workload {
         return super::init_workload::run(name, args, talk);
     }
@@ -34,12 +34,15 @@ pub(super) fn run(common: &Common, args: &Init, talk: &Talk) -> anyhow::Result<E
     Ok(Exit::Done)
 }
 
-/// The engine that is asked for, which has to be that of the target where both are named; the first one, where neither is.
-fn engine(asked: Option<&'static EngineSpec>, target: Option<&str>) -> anyhow::Result<&'static EngineSpec> {
+/// The requested engine, which must match the target's if both are named; by default the first engine.
+fn engine(
+    requested: Option<&'static EngineSpec>,
+    target: Option<&str>,
+) -> anyhow::Result<&'static EngineSpec> {
     let engines = ENGINES.specs;
-    // What is wrong with a URL is told with the other options.
-    let of_target = target.and_then(|url| engines.of(&TargetUrl::read(url, engines).ok()?));
-    match (asked, of_target) {
+    // An invalid URL is reported with the other options.
+    let of_target = target.and_then(|url| engines.spec_of(&TargetUrl::read(url, engines).ok()?));
+    match (requested, of_target) {
         (Some(asked), Some(of_target)) if asked.name != of_target.name => Err(usage(
             format!("--engine is {}, and --target names a database of {}", asked.name, of_target.name),
             "leave --engine out: the plan is then for the engine of the target".to_owned(),

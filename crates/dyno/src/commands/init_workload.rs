@@ -1,4 +1,4 @@
-//! `dyno init --workload`: a folder with SQL of one's own.
+//! `dyno init --workload`: writes a folder with SQL of a custom workload.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,9 @@ use dyno_workload::own::example::EXAMPLES;
 
 use crate::cli::Init;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// Writes the example `name`.
-pub(super) fn run(name: &str, args: &Init, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(name: &str, args: &Init, talk: &Console) -> anyhow::Result<Exit> {
     let example = EXAMPLES.iter().find(|example| example.name == name);
     let Some(example) = example else { return Err(usage(format!("there is no workload {name}"), "")) };
     let folder = args.dir.clone().unwrap_or_else(|| PathBuf::from(name));

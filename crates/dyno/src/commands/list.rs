@@ -1,17 +1,17 @@
-//! `dyno list`: the runs in the repository.
+//! `dyno list`: lists the runs in the repository.
 
-use dyno_analyze::Answer;
-use dyno_analyze::conclusion::Figures;
+use dyno_analyze::CurveSummary;
+use dyno_analyze::conclusion::ConclusionFigures;
 use dyno_campaign::conclusions;
 use dyno_record::{Filter, Repository, RunState, RunSummary, SweepId, SweepSummary};
 use serde::Serialize;
 
-use crate::cli::{Common, List};
+use crate::cli::{CommonArgs, List};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &List, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &List, talk: &Console) -> anyhow::Result<Exit> {
     let status = status(args)?;
     let repository = context::repository_to_read(common)?;
     if args.sweeps {
@@ -29,7 +29,7 @@ pub(super) fn run(common: &Common, args: &List, talk: &Talk) -> anyhow::Result<E
     Ok(Exit::Done)
 }
 
-fn sweeps(repository: &Repository, args: &List, talk: &Talk) -> anyhow::Result<Exit> {
+fn sweeps(repository: &Repository, args: &List, talk: &Console) -> anyhow::Result<Exit> {
     let sweeps = repository.sweeps(None, args.limit)?;
     let lines: Vec<Line> = sweeps.into_iter().map(|sweep| Line::of(repository, sweep)).collect();
     if lines.is_empty() {
@@ -37,7 +37,7 @@ fn sweeps(repository: &Repository, args: &List, talk: &Talk) -> anyhow::Result<E
     } else {
         let shown: Vec<_> = lines.iter().map(|line| (line.sweep.clone(), line.line.clone())).collect();
         talk.show(&dyno_report::sweep_list(&shown, &talk.style()))?;
-        // Of what runs of one plan say a run says all.
+        // A note about a plan is the same for all its runs, so the newest run suffices.
         let newest = |id: &SweepId| {
             repository.list(&Filter { limit: Some(1), sweep: Some(id.clone()), ..Filter::default() })
         };
@@ -49,7 +49,7 @@ fn sweeps(repository: &Repository, args: &List, talk: &Talk) -> anyhow::Result<E
     Ok(Exit::Done)
 }
 
-/// A sweep with what it came to.
+/// A sweep with its result.
 #[derive(Serialize)]
 struct Line {
     #[serde(flatten)]
@@ -57,17 +57,17 @@ struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    answers: Option<Vec<Answer>>,
+    answers: Option<Vec<CurveSummary>>,
 }
 
 impl Line {
-    /// What another version concluded may not be read here; the list is whole all the same.
+    /// A conclusion of another version may be unreadable; the list is complete anyway.
     fn of(repository: &Repository, sweep: SweepSummary) -> Self {
         match conclusions::stored(repository, &sweep.id) {
             Ok(conclusion) => {
                 let line = conclusion.as_ref().map(|conclusion| conclusion.line.clone());
                 let answers = match conclusion.map(|conclusion| conclusion.figures) {
-                    Some(Figures::Sweep(sweep)) => Some(sweep.answers),
+                    Some(ConclusionFigures::Sweep(sweep)) => Some(sweep.answers),
                     _ => None,
                 };
                 Self { sweep, line, answers }
@@ -79,9 +79,9 @@ impl Line {
 
 fn status(args: &List) -> anyhow::Result<Option<RunState>> {
     let Some(name) = &args.status else { return Ok(None) };
-    let known = || RunState::ALL.map(RunState::name).join(", ");
+    let state_names = || RunState::ALL.map(RunState::name).join(", ");
     let state = RunState::from_name(name);
     state
         .map(Some)
-        .ok_or_else(|| usage(format!("{name:?} is no status of a run"), format!("one of {}", known())))
+        .ok_or_else(|| usage(format!("{name:?} is no status of a run"), format!("one of {}", state_names())))
 }

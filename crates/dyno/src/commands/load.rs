@@ -1,21 +1,21 @@
 //! `dyno load`: creates, fills and verifies the data.
 
-use dyno_campaign::{Done, Loaded};
+use dyno_campaign::{LoadOutcome, LoadedTarget};
 use dyno_engine::LoadReport;
 use serde_json::{Value, json};
 
-use crate::cli::{Common, Load, Marks};
+use crate::cli::{CommonArgs, LoadArgs, MarkArgs};
 use crate::context;
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &Load, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &LoadArgs, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let all = context::led_on_screen("load", common, (&Marks::default(), None), talk, |lead| {
+    let all = context::run_campaign_on_screen("load", common, (&MarkArgs::default(), None), talk, |lead| {
         dyno_campaign::load(lead, &plan, args.replace)
     })?;
-    for Loaded { done, .. } in &all {
-        if let Done::Data(report) = done {
+    for LoadedTarget { done, .. } in &all {
+        if let LoadOutcome::Data(report) = done {
             talk.show(&dyno_report::load_table(&rows(report), &talk.style()))?;
         }
     }
@@ -39,10 +39,10 @@ fn rows(report: &LoadReport) -> Vec<dyno_report::LoadRow> {
     rows.collect()
 }
 
-fn as_json(done: &Done) -> Value {
-    match done {
-        Done::Data(report) => data_as_json(report),
-        Done::SetUp(done) => {
+fn as_json(outcome: &LoadOutcome) -> Value {
+    match outcome {
+        LoadOutcome::Data(report) => data_as_json(report),
+        LoadOutcome::SetUp(done) => {
             let table = |(name, rows): &(String, u64)| json!({ "table": name, "rows": rows });
             json!({
                 "workload": done.name, "statements": done.statements, "seconds": done.seconds,

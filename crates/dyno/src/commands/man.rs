@@ -1,4 +1,4 @@
-//! `dyno man`: manual pages.
+//! `dyno man`: writes manual pages.
 
 use std::io::Write;
 
@@ -7,9 +7,9 @@ use clap::CommandFactory;
 
 use crate::cli::{Cli, Man};
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(args: &Man, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &Man, talk: &Console) -> anyhow::Result<Exit> {
     let Some(dir) = &args.dir else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command()).render(&mut page)?;

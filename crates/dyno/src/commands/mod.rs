@@ -1,4 +1,4 @@
-//! One file per command.
+//! The commands, one file each.
 
 mod ab;
 mod accept;
@@ -46,96 +46,102 @@ mod trend;
 mod watch;
 mod workload;
 
-use crate::cli::{Cli, Command, Common, Prove, Workload};
+use crate::cli::{Cli, CliCommand, CommonArgs, Prove, WorkloadCommand};
 use crate::context;
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// Does what the command line says.
-pub(crate) fn run(cli: &Cli, talk: &Talk) -> anyhow::Result<Exit> {
+/// Executes the command of the command line.
+pub(crate) fn run(cli: &Cli, talk: &Console) -> anyhow::Result<Exit> {
     let common = &cli.common;
     if !needs_plan(&cli.command, common) {
-        // A command that needs no plan would else take no notice of wrong ones.
+        // A command without a plan would otherwise ignore invalid options.
         dyno_plan::check_options(&context::options(common))?;
     }
     match &cli.command {
-        Command::Init(args) => init::run(common, args, talk),
-        Command::Check(args) => check::run(common, args, talk),
-        Command::Load(args) => load::run(common, args, talk),
-        Command::Run(args) => run::run(common, args, talk),
-        Command::Sweep(args) => sweep::run(common, args, talk),
-        Command::Search(args) => search::run(common, args, talk),
-        Command::Soak(args) => soak::run(common, args, talk),
-        Command::Ab(args) => ab::run(common, args, talk),
-        Command::Suite(args) => suite::run(common, args, talk),
-        Command::Study(args) => study::run(common, args, talk),
-        Command::Health(args) => health::run(common, args, talk),
-        Command::Price(args) => price::run(common, args, talk),
-        Command::Scorecard(args) => scorecard::run(common, args, talk),
-        Command::Calibrate(args) => calibrate::run(common, args, talk),
-        Command::Capacity(args) => capacity::run(common, args, talk),
-        Command::Watch(args) => watch::run(common, args, talk),
+        CliCommand::Init(args) => init::run(common, args, talk),
+        CliCommand::Check(args) => check::run(common, args, talk),
+        CliCommand::Load(args) => load::run(common, args, talk),
+        CliCommand::Run(args) => run::run(common, args, talk),
+        CliCommand::Sweep(args) => sweep::run(common, args, talk),
+        CliCommand::Search(args) => search::run(common, args, talk),
+        CliCommand::Soak(args) => soak::run(common, args, talk),
+        CliCommand::Ab(args) => ab::run(common, args, talk),
+        CliCommand::Suite(args) => suite::run(common, args, talk),
+        CliCommand::Study(args) => study::run(common, args, talk),
+        CliCommand::Health(args) => health::run(common, args, talk),
+        CliCommand::Price(args) => price::run(common, args, talk),
+        CliCommand::Scorecard(args) => scorecard::run(common, args, talk),
+        CliCommand::Calibrate(args) => calibrate::run(common, args, talk),
+        CliCommand::Capacity(args) => capacity::run(common, args, talk),
+        CliCommand::Watch(args) => watch::run(common, args, talk),
         #[cfg(feature = "fleet")]
-        Command::Agent(args) => agent::run(args, talk),
+        CliCommand::Agent(args) => agent::run(args, talk),
         #[cfg(feature = "fleet")]
-        Command::Collect(args) => collect::run(common, args, talk),
+        CliCommand::Collect(args) => collect::run(common, args, talk),
         #[cfg(feature = "serve")]
-        Command::Serve(args) => serve::run(common, args, talk),
-        Command::List(args) => list::run(common, args, talk),
-        Command::Show(args) => show::run(common, args, talk),
-        Command::Compare(args) => compare::run(common, args, talk),
-        Command::Trend(args) => trend::run(common, args, talk),
-        Command::Import(args) => import::run(common, args, talk),
-        Command::ImportSlob(args) => import_slob::run(common, args, talk),
-        Command::ImportPgbench(args) => import_pgbench::run(common, args, talk),
-        Command::ImportStatements(args) => import_statements::run(common, args, talk),
-        Command::ImportMetrics(args) => import_metrics::run(common, args, talk),
-        Command::Report(args) => report::run(common, args, talk),
-        Command::Export(args) => export::run(common, args, talk),
-        Command::Drop(args) => drop::run(common, args, talk),
-        Command::Prove(args) => prove::run(common, args, talk),
-        Command::Awr(args) => awr::run(common, args, talk),
-        Command::Workload(Workload::Check(args)) => workload::check(common, args, talk),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args, talk),
+        CliCommand::Serve(args) => serve::run(common, args, talk),
+        CliCommand::List(args) => list::run(common, args, talk),
+        CliCommand::Show(args) => show::run(common, args, talk),
+        CliCommand::Compare(args) => compare::run(common, args, talk),
+        CliCommand::Trend(args) => trend::run(common, args, talk),
+        CliCommand::Import(args) => import::run(common, args, talk),
+        CliCommand::ImportSlob(args) => import_slob::run(common, args, talk),
+        CliCommand::ImportPgbench(args) => import_pgbench::run(common, args, talk),
+        CliCommand::ImportStatements(args) => import_statements::run(common, args, talk),
+        CliCommand::ImportMetrics(args) => import_metrics::run(common, args, talk),
+        CliCommand::Report(args) => report::run(common, args, talk),
+        CliCommand::Export(args) => export::run(common, args, talk),
+        CliCommand::Drop(args) => drop::run(common, args, talk),
+        CliCommand::Prove(args) => prove::run(common, args, talk),
+        CliCommand::Awr(args) => awr::run(common, args, talk),
+        CliCommand::Workload(WorkloadCommand::Check(args)) => workload::check(common, args, talk),
+        CliCommand::Completions(args) => completions::run(args),
+        CliCommand::Man(args) => man::run(args, talk),
     }
 }
 
-/// Whether the command reads a plan, and so checks the options with it.
-fn needs_plan(command: &Command, common: &Common) -> bool {
+/// Whether the command reads a plan, which also checks the options.
+fn needs_plan(command: &CliCommand, common: &CommonArgs) -> bool {
     match command {
-        Command::Prove(Prove::Window(_)) => false,
-        Command::Check(_) | Command::Load(_) | Command::Run(_) | Command::Drop(_) | Command::Prove(_) => true,
-        // A sweep that is resumed refuses all options; an import has keys of its own meaning.
-        Command::Sweep(_)
-        | Command::Search(_)
-        | Command::Soak(_)
-        | Command::Ab(_)
-        | Command::Suite(_)
-        | Command::Watch(_)
-        | Command::Import(_) => true,
-        Command::Init(_) | Command::List(_) | Command::Show(_) | Command::Compare(_) | Command::Trend(_) => {
-            false
-        }
+        CliCommand::Prove(Prove::Window(_)) => false,
+        CliCommand::Check(_)
+        | CliCommand::Load(_)
+        | CliCommand::Run(_)
+        | CliCommand::Drop(_)
+        | CliCommand::Prove(_) => true,
+        // A resumed sweep refuses all options; an import uses keys in its own way.
+        CliCommand::Sweep(_)
+        | CliCommand::Search(_)
+        | CliCommand::Soak(_)
+        | CliCommand::Ab(_)
+        | CliCommand::Suite(_)
+        | CliCommand::Watch(_)
+        | CliCommand::Import(_) => true,
+        CliCommand::Init(_)
+        | CliCommand::List(_)
+        | CliCommand::Show(_)
+        | CliCommand::Compare(_)
+        | CliCommand::Trend(_) => false,
         #[cfg(feature = "serve")]
-        Command::Serve(_) => false,
+        CliCommand::Serve(_) => false,
         #[cfg(feature = "fleet")]
-        Command::Agent(_) | Command::Collect(_) => false,
-        Command::Calibrate(_)
-        | Command::Study(_)
-        | Command::ImportSlob(_)
-        | Command::ImportMetrics(_)
-        | Command::ImportPgbench(_)
-        | Command::Report(_)
-        | Command::Export(_)
-        | Command::Health(_)
-        | Command::Price(_)
-        | Command::Scorecard(_)
-        | Command::Capacity(_)
-        | Command::Awr(_) => false,
-        Command::ImportStatements(args) => args.awr.is_none(),
-        // It reads one where a target is named.
-        Command::Workload(_) => !common.target.is_empty(),
-        Command::Completions(_) | Command::Man(_) => false,
+        CliCommand::Agent(_) | CliCommand::Collect(_) => false,
+        CliCommand::Calibrate(_)
+        | CliCommand::Study(_)
+        | CliCommand::ImportSlob(_)
+        | CliCommand::ImportMetrics(_)
+        | CliCommand::ImportPgbench(_)
+        | CliCommand::Report(_)
+        | CliCommand::Export(_)
+        | CliCommand::Health(_)
+        | CliCommand::Price(_)
+        | CliCommand::Scorecard(_)
+        | CliCommand::Capacity(_)
+        | CliCommand::Awr(_) => false,
+        CliCommand::ImportStatements(args) => args.awr.is_none(),
+        // It reads a plan if a target is named.
+        CliCommand::Workload(_) => !common.target.is_empty(),
+        CliCommand::Completions(_) | CliCommand::Man(_) => false,
     }
 }

@@ -1,11 +1,12 @@
-//! Files that a user is to edit.
+//! Writes files that the user will edit.
 
 use std::io::Write as _;
 use std::path::Path;
 
 use crate::exit::usage;
 
-/// Writes a file that a user is to edit; one that is there only with `force`. `option` names another file.
+/// Writes a file that the user will edit; overwrites an existing one only with `force`. `option` is the
+/// option for another file name.
 pub(super) fn write_new(path: &Path, text: &str, force: bool, option: &str) -> anyhow::Result<()> {
     let written = match force {
         true => dyno_campaign::files::replace(path, text.as_bytes()),

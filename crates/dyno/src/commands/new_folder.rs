@@ -1,14 +1,14 @@
-//! Folders of workloads that a command writes.
+//! Writes folders of workloads.
 
 use std::path::Path;
 
 use super::new_file::write_new;
 use crate::exit::usage;
 
-/// The workload's name: the one that is given, or the folder's with what a name may have; else `otherwise`.
-pub(super) fn workload_name(given: Option<&str>, into: &Path, otherwise: &str) -> anyhow::Result<String> {
+/// Name of the workload: the given one, or the folder's name reduced to valid characters; else `otherwise`.
+pub(super) fn workload_name(requested: Option<&str>, into: &Path, otherwise: &str) -> anyhow::Result<String> {
     let begins = |name: &str| name.starts_with(|c: char| c.is_ascii_alphabetic());
-    let Some(name) = given else {
+    let Some(name) = requested else {
         let last = into.file_name().and_then(|name| name.to_str()).unwrap_or(otherwise);
         let plain: String = last
             .chars()
@@ -27,10 +27,10 @@ pub(super) fn workload_name(given: Option<&str>, into: &Path, otherwise: &str) -
     }
 }
 
-/// Writes these files into `folder`, which is made where it is not there; over others only with `force`.
+/// Writes these files into `folder` and creates it if needed; overwrites files only with `force`.
 pub(super) fn write_folder(folder: &Path, files: &[(String, String)], force: bool) -> anyhow::Result<()> {
-    let there = |file: &str| !force && folder.join(file).exists();
-    if let Some((file, _)) = files.iter().find(|(file, _)| there(file)) {
+    let would_overwrite = |file: &str| !force && folder.join(file).exists();
+    if let Some((file, _)) = files.iter().find(|(file, _)| would_overwrite(file)) {
         return Err(usage(
             format!("{} is there already", folder.join(file).display()),
             "--force overwrites it, another DIR behind --into takes a folder of its own",

@@ -1,20 +1,20 @@
-//! `dyno price`: what performance costs on each platform.
+//! `dyno price`: computes the cost of performance on each platform.
 
 use std::path::Path;
 
-use dyno_analyze::price::{Price, Prices, costs};
-use dyno_analyze::scorecard::Platform;
+use dyno_analyze::price::{PlatformPrice, Prices, costs};
+use dyno_analyze::scorecard::ScorecardPlatform;
 use dyno_campaign::{files, platforms};
-use dyno_report::html::{Section, pages};
-use dyno_report::table::Table;
+use dyno_report::html::{PageSection, pages};
+use dyno_report::table::TextTable;
 use dyno_report::{costs_grid, price_grid, price_plot};
 use serde_json::json;
 
-use crate::cli::{Common, Price as Args};
+use crate::cli::{CommonArgs, PriceArgs as Args};
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
 /// The example that `--init` writes.
 const EXAMPLE: &str = "\
@@ -39,7 +39,7 @@ suite = \"variant:new\"
 per_month = 6_200
 ";
 
-pub(super) fn run(common: &Common, args: &Args, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &Args, talk: &Console) -> anyhow::Result<Exit> {
     if args.init {
         super::new_file::write_new(&args.prices, EXAMPLE, args.force, "PRICES")?;
         talk.say(&format!("wrote {}: an example to be edited", args.prices.display()));
@@ -47,12 +47,13 @@ pub(super) fn run(common: &Common, args: &Args, talk: &Talk) -> anyhow::Result<E
     }
     let prices = read(&args.prices)?;
     let repository = context::repository_to_read(common)?;
-    let platform = |price: &Price| -> anyhow::Result<(Platform, Price)> {
+    let platform = |price: &PlatformPrice| -> anyhow::Result<(ScorecardPlatform, PlatformPrice)> {
         let selector = if price.suite.is_empty() { &price.name } else { &price.suite };
         let selector = format!("{}={selector}", price.name);
         Ok((platforms::platform(&repository, &selector, ENGINES.specs)?, price.clone()))
     };
-    let all: Vec<(Platform, Price)> = prices.platform.iter().map(platform).collect::<anyhow::Result<_>>()?;
+    let all: Vec<(ScorecardPlatform, PlatformPrice)> =
+        prices.platform.iter().map(platform).collect::<anyhow::Result<_>>()?;
     let (priced, costs) = costs(&prices, &all);
     let notes: Vec<String> = all
         .iter()
@@ -63,7 +64,7 @@ pub(super) fn run(common: &Common, args: &Args, talk: &Talk) -> anyhow::Result<E
     }))?;
     let grids = [price_grid(&priced, &prices.currency), costs_grid(&priced, &costs, &prices.currency)];
     for grid in &grids {
-        talk.show(&Table::from(grid).render(&talk.style()))?;
+        talk.show(&TextTable::from(grid).render(&talk.style()))?;
     }
     for note in &notes {
         talk.show(&format!("{note}\n"))?;
@@ -71,7 +72,7 @@ pub(super) fn run(common: &Common, args: &Args, talk: &Talk) -> anyhow::Result<E
     if let Some(path) = &args.output {
         let plot = price_plot(&priced, &costs);
         let [platforms, performance] = grids;
-        let section = Section {
+        let section = PageSection {
             title: format!(
                 "What performance costs, {} a month over {} months",
                 prices.currency, prices.months
@@ -79,7 +80,7 @@ pub(super) fn run(common: &Common, args: &Args, talk: &Talk) -> anyhow::Result<E
             lines: notes,
             plots: if plot.is_empty() { Vec::new() } else { vec![plot] },
             grids: vec![("Platforms".to_owned(), platforms), ("Performance".to_owned(), performance)],
-            ..Section::default()
+            ..PageSection::default()
         };
         files::replace(path, pages("Price", &args.prices.display().to_string(), &[section]).as_bytes())?;
         talk.say(&format!("written: {}", path.display()));
@@ -87,7 +88,7 @@ pub(super) fn run(common: &Common, args: &Args, talk: &Talk) -> anyhow::Result<E
     Ok(Exit::Done)
 }
 
-/// The prices of the file; every fault with its place.
+/// Parses the prices of the file; each error states its position.
 pub(super) fn read(path: &Path) -> anyhow::Result<Prices> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {

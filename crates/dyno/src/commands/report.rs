@@ -1,28 +1,28 @@
-//! `dyno report`: runs as one page, a picture, or a table for other programs.
+//! `dyno report`: writes runs as one page, a picture, or a table for other programs.
 
 use std::collections::BTreeSet;
 use std::io::{BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use dyno_campaign::{conclusions, files, select};
-use dyno_report::{EXPORTERS, ExportError, Exporter, Report, Request, RunsError, Stored};
+use dyno_report::{EXPORTERS, ExportError, Report, ReportExporter, ReportRequest, RunsError, StoredRuns};
 
 use super::price;
-use crate::cli::{self, Common};
+use crate::cli::{self, CommonArgs};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::output::Output;
-use crate::talk::Talk;
+use crate::output::StdoutWriter;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &cli::ReportArgs, talk: &Console) -> anyhow::Result<Exit> {
     let exporter = exporter(args, common.json)?;
     let output = output(args, exporter)?;
     let repository = context::repository_to_read(common)?;
     let ids = repository.recorded(select::runs(&repository, &args.runs.join(","))?)?;
-    let mut report = Report::over(Stored { repository: &repository, ids: &ids })?;
-    let here: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
-    report.conclude(conclusions::of_named(&repository, &report.seen.parts, |id| here.contains(id))?);
-    let request = Request {
+    let mut report = Report::over(StoredRuns { repository: &repository, ids: &ids })?;
+    let selected_ids: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+    report.conclude(conclusions::of_named(&repository, &report.seen.parts, |id| selected_ids.contains(id))?);
+    let request = ReportRequest {
         made_at: dyno_record::now_rfc3339(),
         chart: args.chart.clone(),
         author: args.author.clone(),
@@ -46,7 +46,7 @@ pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyho
             talk.say(&format!("written: {}", path.display()));
         }
         None => {
-            let mut out = if exporter.name == "json" { Output::json() } else { Output::text() };
+            let mut out = if exporter.name == "json" { StdoutWriter::json() } else { StdoutWriter::text() };
             (exporter.export)(&report, &request, &mut out).map_err(explained)?;
             out.flush()?;
         }
@@ -54,8 +54,8 @@ pub(super) fn run(common: &Common, args: &cli::ReportArgs, talk: &Talk) -> anyho
     Ok(Exit::Done)
 }
 
-/// The format that was asked for: by name, by the ending of the file, or HTML.
-fn exporter(args: &cli::ReportArgs, json: bool) -> anyhow::Result<&'static Exporter> {
+/// The requested format: by name, by file extension, or HTML.
+fn exporter(args: &cli::ReportArgs, json: bool) -> anyhow::Result<&'static ReportExporter> {
     let ending = args.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
     let wanted = match (&args.format, json, ending) {
         (Some(format), _, _) => format.clone(),
@@ -63,18 +63,18 @@ fn exporter(args: &cli::ReportArgs, json: bool) -> anyhow::Result<&'static Expor
         (None, false, Some(ending)) => ending.to_ascii_lowercase(),
         (None, false, None) => "html".to_owned(),
     };
-    let known = EXPORTERS.iter().map(|exporter| exporter.name).collect::<Vec<_>>().join(", ");
+    let formats = EXPORTERS.iter().map(|exporter| exporter.name).collect::<Vec<_>>().join(", ");
     let aliases = [("htm", "html"), ("markdown", "md")];
     let name =
         aliases.into_iter().find(|(alias, _)| *alias == wanted).map_or(wanted.as_str(), |(_, name)| name);
-    let found = EXPORTERS.iter().find(|exporter| exporter.name == name);
-    found.ok_or_else(|| {
-        usage(format!("{wanted:?} is no format of a report"), format!("--format with one of {known}"))
+    let chosen_exporter = EXPORTERS.iter().find(|exporter| exporter.name == name);
+    chosen_exporter.ok_or_else(|| {
+        usage(format!("{wanted:?} is no format of a report"), format!("--format with one of {formats}"))
     })
 }
 
-/// The file to write; stdout for formats that pipes read, unless a file is named.
-fn output(args: &cli::ReportArgs, exporter: &Exporter) -> anyhow::Result<Option<PathBuf>> {
+/// The file to write; stdout for formats that are often piped, unless a file is named.
+fn output(args: &cli::ReportArgs, exporter: &ReportExporter) -> anyhow::Result<Option<PathBuf>> {
     match args.output.as_deref() {
         Some(path) if path == Path::new("-") => Ok(None),
         Some(path) => Ok(Some(path.to_owned())),
@@ -87,7 +87,7 @@ fn output(args: &cli::ReportArgs, exporter: &Exporter) -> anyhow::Result<Option<
     }
 }
 
-/// Wrong usage told as such.
+/// Maps errors of wrong usage to usage errors.
 fn explained(error: ExportError) -> anyhow::Error {
     match error {
         ExportError::NoSuchChart { .. } => usage(error.to_string(), "leave out --chart for all of them"),

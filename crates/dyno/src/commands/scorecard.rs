@@ -1,32 +1,32 @@
-//! `dyno scorecard`: platforms side by side.
+//! `dyno scorecard`: compares platforms side by side.
 
-use dyno_analyze::price::{Price, costs};
-use dyno_analyze::scorecard::{Figure, Platform, scorecard};
+use dyno_analyze::price::{PlatformPrice, costs};
+use dyno_analyze::scorecard::{ScorecardFigure, ScorecardPlatform, scorecard};
 use dyno_campaign::{files, platforms};
-use dyno_report::html::{Section, pages_with_sheets};
-use dyno_report::table::Table;
+use dyno_report::html::{PageSection, pages_with_sheets};
+use dyno_report::table::TextTable;
 use dyno_report::{
-    Request, costs_grid, price_grid, scorecard_gaps, scorecard_grid, scorecard_plot, scorecard_sheets,
+    ReportRequest, costs_grid, price_grid, scorecard_gaps, scorecard_grid, scorecard_plot, scorecard_sheets,
 };
 
 use super::price;
-use crate::cli::{Common, Scorecard};
+use crate::cli::{CommonArgs, ScorecardArgs};
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &Scorecard, talk: &Talk) -> anyhow::Result<Exit> {
-    let figure = Figure::from_name(&args.figure).ok_or_else(|| {
+pub(super) fn run(common: &CommonArgs, args: &ScorecardArgs, talk: &Console) -> anyhow::Result<Exit> {
+    let figure = ScorecardFigure::from_name(&args.figure).ok_or_else(|| {
         usage(format!("--figure {}: there is no such figure", args.figure), "write most, optimum or alone")
     })?;
     let repository = context::repository_to_read(common)?;
-    let all: Vec<Platform> = args
+    let all: Vec<ScorecardPlatform> = args
         .platforms
         .iter()
         .map(|selector| Ok(platforms::platform(&repository, selector, ENGINES.specs)?))
         .collect::<anyhow::Result<_>>()?;
-    // Read before the page is made: what is wrong in it is told at once.
+    // Read before the page is made, so that an error in it is reported at once.
     let prices = args.prices.as_deref().map(price::read).transpose()?;
     let card = scorecard(&all, figure);
     if card.lines.is_empty() {
@@ -34,7 +34,7 @@ pub(super) fn run(common: &Common, args: &Scorecard, talk: &Talk) -> anyhow::Res
     }
     let gaps = scorecard_gaps(&card);
     talk.json(&card)?;
-    talk.show(&Table::from(&scorecard_grid(&card)).render(&talk.style()))?;
+    talk.show(&TextTable::from(&scorecard_grid(&card)).render(&talk.style()))?;
     for line in card.words.iter().chain(&card.notes) {
         talk.show(&format!("{line}\n"))?;
     }
@@ -46,32 +46,40 @@ pub(super) fn run(common: &Common, args: &Scorecard, talk: &Talk) -> anyhow::Res
     }
     if let Some(path) = &args.output {
         let plot = scorecard_plot(&card);
-        let head = Section {
+        let head = PageSection {
             title: "Platforms side by side".to_owned(),
             lines: card.words.clone(),
             plots: if plot.is_empty() { Vec::new() } else { vec![plot] },
             grids: vec![(String::new(), scorecard_grid(&card))],
-            ..Section::default()
+            ..PageSection::default()
         };
-        let notes =
-            Section { title: "Platforms".to_owned(), lines: card.notes.clone(), ..Section::default() };
+        let notes = PageSection {
+            title: "Platforms".to_owned(),
+            lines: card.notes.clone(),
+            ..PageSection::default()
+        };
         let mut sections = vec![head, notes];
         if !gaps.is_empty() {
-            sections.push(Section { title: "What is missing".to_owned(), lines: gaps, ..Section::default() });
+            sections.push(PageSection {
+                title: "What is missing".to_owned(),
+                lines: gaps,
+                ..PageSection::default()
+            });
         }
-        let request = Request {
+        let request = ReportRequest {
             made_at: dyno_record::now_rfc3339(),
             author: args.author.clone(),
             title: args.title.clone(),
-            ..Request::default()
+            ..ReportRequest::default()
         };
         let priced = prices.as_ref().map(|prices| {
-            let of = |(platform, selector): (&Platform, &String)| {
+            let with_price = |(platform, selector): (&ScorecardPlatform, &String)| {
                 let selector = selector.split_once('=').map_or(selector.as_str(), |(_, selector)| selector);
                 Some((platform.clone(), prices.of(&[&platform.name, selector])?.clone()))
             };
-            let known: Vec<(Platform, Price)> = all.iter().zip(&args.platforms).filter_map(of).collect();
-            (prices, costs(prices, &known))
+            let priced_platforms: Vec<(ScorecardPlatform, PlatformPrice)> =
+                all.iter().zip(&args.platforms).filter_map(with_price).collect();
+            (prices, costs(prices, &priced_platforms))
         });
         let priced =
             priced.as_ref().map(|(prices, (platforms, costs))| (*prices, &platforms[..], &costs[..]));
@@ -81,13 +89,13 @@ pub(super) fn run(common: &Common, args: &Scorecard, talk: &Talk) -> anyhow::Res
                 ("Platforms", price_grid(platforms, &prices.currency)),
                 ("Performance", costs_grid(platforms, costs, &prices.currency)),
             ];
-            sections.push(Section {
+            sections.push(PageSection {
                 title: format!(
                     "What performance costs, {} a month over {} months",
                     prices.currency, prices.months
                 ),
                 grids: grids.map(|(title, grid)| (title.to_owned(), grid)).into(),
-                ..Section::default()
+                ..PageSection::default()
             });
         }
         let title = args.title.as_deref().unwrap_or("Scorecard");

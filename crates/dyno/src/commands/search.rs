@@ -1,53 +1,54 @@
-//! `dyno search`: the highest load that keeps limits of latency.
+//! `dyno search`: finds the highest load that keeps latency limits.
 
-use dyno_analyze::bracket::Range;
-use dyno_analyze::conclusion::Figures;
-use dyno_campaign::search::{Over, search};
+use dyno_analyze::bracket::SearchRange;
+use dyno_analyze::conclusion::ConclusionFigures;
+use dyno_campaign::search::{SearchDimension, search};
 use serde_json::json;
 
-use crate::cli::{Common, Search};
+use crate::cli::{CommonArgs, SearchArgs};
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{answers, context, fleet, words};
 
-pub(super) fn run(common: &Common, args: &Search, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &SearchArgs, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
     let over = args.over.into();
     let range = range(over, args)?;
     fleet::refuse_unfit(&args.hosts, &plan)?;
-    let ended = context::led_on_screen("search", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
-        search(lead, plan, &args.limit, over, range)
-    })?;
-    let Some((conclusion, Figures::Search(figures))) =
-        ended.conclusion.as_ref().map(|conclusion| (conclusion, &conclusion.figures))
+    let finished =
+        context::run_campaign_on_screen("search", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
+            search(lead, plan, &args.limit, over, range)
+        })?;
+    let Some((conclusion, ConclusionFigures::Search(figures))) =
+        finished.conclusion.as_ref().map(|conclusion| (conclusion, &conclusion.figures))
     else {
         return Ok(Exit::Failed);
     };
-    let found = |end: Option<u64>| end.filter(|_| figures.found);
-    let answers = answers::of(&ended.records, &[]);
+    let if_found = |end: Option<u64>| end.filter(|_| figures.found);
+    let answers = answers::for_records(&finished.records, &[]);
     talk.json(&json!({
-        "answers": answers, "search": ended.id, "limits": figures.limits, "over": figures.over, "found": figures.found,
-        "holds": found(figures.holds), "breaks": found(figures.breaks), "loads": figures.loads,
+        "answers": answers, "search": finished.id, "limits": figures.limits, "over": figures.over, "found": figures.found,
+        "holds": if_found(figures.holds), "breaks": if_found(figures.breaks), "loads": figures.loads,
         "line": conclusion.line,
     }))?;
     talk.show("\n")?;
     words::show(&conclusion.line, 0, talk)?;
     talk.show(&format!("\n{}", dyno_report::answer_text(&answers, &talk.style())))?;
-    let id = &ended.id;
-    let Some(why) = &ended.stopped else {
+    let id = &finished.id;
+    let Some(why) = &finished.stopped else {
         talk.say(&format!("stored as {id}; `dyno show {id}` shows all of it"));
         return Ok(if figures.holds.is_none() { Exit::Invalid } else { Exit::Done });
     };
-    let kept = match ended.records.is_empty() {
+    let hint = match finished.records.is_empty() {
         true => "no run of it was stored".to_owned(),
         false => format!("its runs are kept: `dyno show {id}`"),
     };
-    talk.error(&format!("{why}; nothing is found yet"), &kept);
-    let exit = Exit::from(ended.worst);
+    talk.error(&format!("{why}; nothing is found yet"), &hint);
+    let exit = Exit::from(finished.worst);
     Ok(if exit == Exit::Interrupted { exit } else { Exit::Failed })
 }
 
-fn range(over: Over, args: &Search) -> anyhow::Result<Range> {
+fn range(over: SearchDimension, args: &SearchArgs) -> anyhow::Result<SearchRange> {
     let (from, max, resolution_pct) = over.range();
     let from = args.from.unwrap_or(from);
     let max = args.max.unwrap_or(max.max(from));
@@ -58,5 +59,5 @@ fn range(over: Over, args: &Search) -> anyhow::Result<Range> {
         ));
     }
     let resolution_pct = args.resolution.unwrap_or(resolution_pct);
-    Ok(Range { from, max, resolution_pct, confirm: args.confirm })
+    Ok(SearchRange { from, max, resolution_pct, confirm: args.confirm })
 }

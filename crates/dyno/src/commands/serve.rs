@@ -1,4 +1,4 @@
-//! `dyno serve`: pages over the repository, and runs that are started from them.
+//! `dyno serve`: serves pages over the repository and starts runs from them.
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,24 @@ use std::time::Duration;
 use dyno_campaign::repository_path;
 use dyno_engine::Cancel;
 use dyno_record::private_file::open_secret_warning;
-use dyno_serve::{ConnectionLimits, ReadyWorkload, ServeError, Setup, Targets, TlsFiles, UserRole};
+use dyno_serve::{ConnectionLimits, ReadyWorkload, ServeError, ServeTargetList, Setup, TlsFiles, UserRole};
 use dyno_workload::own::example::EXAMPLES;
 
-use crate::cli::{Common, Serve};
+use crate::cli::{CommonArgs, Serve};
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
 use crate::signals;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// How often it is looked whether a signal has come.
+/// Interval between two checks for a signal.
 const LOOK: Duration = Duration::from_millis(200);
 
-pub(super) fn run(common: &Common, args: &Serve, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &Serve, talk: &Console) -> anyhow::Result<Exit> {
     if let Some(user) = &args.add_token {
         return add_token(&state(common, args)?, user, talk);
     }
     if let Some(name) = &args.remove_token {
-        dyno_serve::remove_token(&state(common, args)?, name).map_err(|error| told(&error))?;
+        dyno_serve::remove_token(&state(common, args)?, name).map_err(|error| as_usage_error(&error))?;
         talk.say(&format!("removed the token of {name}"));
         return Ok(Exit::Done);
     }
@@ -36,8 +36,8 @@ pub(super) fn run(common: &Common, args: &Serve, talk: &Talk) -> anyhow::Result<
     tls.chain(passwords).for_each(|words| talk.say(&format!("warning: {words}")));
     let cancel = Cancel::default();
     signals::watch(&cancel)?;
-    let running = dyno_serve::start(setup).map_err(|error| told(&error))?;
-    // A log of the output must not hold the token: only a terminal is shown it.
+    let running = dyno_serve::start(setup).map_err(|error| as_usage_error(&error))?;
+    // A log of the output must not contain the token, so only a terminal shows it.
     let shows_token = std::io::stdout().is_terminal();
     if !shows_token && running.token_file().is_none() && !running.has_named_tokens() {
         running.stop();
@@ -70,8 +70,8 @@ pub(super) fn run(common: &Common, args: &Serve, talk: &Talk) -> anyhow::Result<
     Ok(Exit::Done)
 }
 
-/// Adds the token that `user` names, `NAME=ROLE`.
-fn add_token(state: &Path, user: &str, talk: &Talk) -> anyhow::Result<Exit> {
+/// Adds the token for `user`, given as `NAME=ROLE`.
+fn add_token(state: &Path, user: &str, talk: &Console) -> anyhow::Result<Exit> {
     let words = user.split_once('=').and_then(|(name, role)| Some((name, UserRole::from_name(role)?)));
     let Some((name, role)) = words else {
         return Err(usage(
@@ -79,24 +79,24 @@ fn add_token(state: &Path, user: &str, talk: &Talk) -> anyhow::Result<Exit> {
             "the role is view, run or administer",
         ));
     };
-    let token = dyno_serve::add_token(state, name, role).map_err(|error| told(&error))?;
+    let token = dyno_serve::add_token(state, name, role).map_err(|error| as_usage_error(&error))?;
     talk.json_line(&serde_json::json!({ "name": name, "role": role.name(), "token": token }))?;
     talk.show(&token)?;
     talk.say(&format!("{name} logs in with this token, which is kept nowhere and cannot be shown again"));
     Ok(Exit::Done)
 }
 
-/// The folder of the server's state.
-fn state(common: &Common, args: &Serve) -> anyhow::Result<PathBuf> {
+/// Folder of the server's state.
+fn state(common: &CommonArgs, args: &Serve) -> anyhow::Result<PathBuf> {
     let repository = std::path::absolute(repository_path(common.repository.as_deref())?)?;
-    Ok(std::path::absolute(args.state.clone().unwrap_or_else(|| beside(&repository)))?)
+    Ok(std::path::absolute(args.state.clone().unwrap_or_else(|| state_folder(&repository)))?)
 }
 
-fn setup(common: &Common, args: &Serve) -> anyhow::Result<Setup> {
+fn setup(common: &CommonArgs, args: &Serve) -> anyhow::Result<Setup> {
     let repository = std::path::absolute(repository_path(common.repository.as_deref())?)?;
     let mut targets = match &args.targets {
-        Some(path) => Targets::read(path, ENGINES.specs).map_err(|error| told(&error))?,
-        None => Targets::default(),
+        Some(path) => ServeTargetList::read(path, ENGINES.specs).map_err(|error| as_usage_error(&error))?,
+        None => ServeTargetList::default(),
     };
     for (number, url) in (1..).zip(&common.target) {
         let name = if common.target.len() == 1 { "target".to_owned() } else { format!("target-{number}") };
@@ -121,13 +121,13 @@ fn setup(common: &Common, args: &Serve) -> anyhow::Result<Setup> {
     })
 }
 
-/// `repository.serve` beside `repository.sqlite3`.
-fn beside(repository: &Path) -> PathBuf {
+/// Folder next to the repository: `repository.serve` for `repository.sqlite3`.
+fn state_folder(repository: &Path) -> PathBuf {
     repository.with_extension("serve")
 }
 
-/// What is wrong with what was asked is wrong usage.
-fn told(error: &ServeError) -> anyhow::Error {
+/// Maps errors of the request to usage errors.
+fn as_usage_error(error: &ServeError) -> anyhow::Error {
     match error {
         ServeError::Io(_) | ServeError::Repository(_) => anyhow::anyhow!("{error}"),
         error => usage(error.to_string(), error.hint()),

@@ -1,17 +1,17 @@
-//! `dyno show`: whole records, or several as one table.
+//! `dyno show`: shows whole records, or several as one table.
 
-use dyno_analyze::conclusion::Figures;
+use dyno_analyze::conclusion::ConclusionFigures;
 use dyno_campaign::{conclusions, select};
 use dyno_record::RunRecord;
 use dyno_report::{Answered, ResultRow};
 use serde_json::json;
 
-use crate::cli::{Common, Show};
+use crate::cli::{CommonArgs, ShowArgs};
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{answers, context, words};
 
-pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &ShowArgs, talk: &Console) -> anyhow::Result<Exit> {
     let repository = context::repository_to_read(common)?;
     let mut records: Vec<RunRecord> = Vec::new();
     for selection in &args.runs {
@@ -20,15 +20,16 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
     let style = talk.style();
     let conclusions = conclusions::of(&repository, &records)?;
     let named = args.runs.iter().any(|selection| conclusions::is_named(selection)) && !conclusions.is_empty();
-    let is_suite = conclusions.iter().any(|conclusion| matches!(conclusion.figures, Figures::Suite(_)));
-    // Tests of a suite are no points of one curve.
-    let answers = (records.len() > 1 && !is_suite).then(|| answers::of(&records, &conclusions));
+    let is_suite =
+        conclusions.iter().any(|conclusion| matches!(conclusion.figures, ConclusionFigures::Suite(_)));
+    // Tests of a suite are not points of one curve.
+    let answers = (records.len() > 1 && !is_suite).then(|| answers::for_records(&records, &conclusions));
     if named {
         let runs: Vec<_> = records.iter().map(Answered::of).collect();
         talk.json(&json!({ "answers": answers, "conclusions": conclusions, "runs": runs }))?;
     }
     match records.as_slice() {
-        // Its own tables say all of them.
+        // The suite's own tables contain all runs.
         _ if is_suite => {}
         [one] => {
             if !named {
@@ -57,7 +58,7 @@ pub(super) fn run(common: &Common, args: &Show, talk: &Talk) -> anyhow::Result<E
     }
     for conclusion in &conclusions {
         talk.show(&format!("\n{}", dyno_report::conclusion_text(conclusion, &style)))?;
-        if let Figures::Suite(suite) = &conclusion.figures {
+        if let ConclusionFigures::Suite(suite) = &conclusion.figures {
             talk.show(&dyno_report::suite_steps(suite, &style))?;
         }
     }

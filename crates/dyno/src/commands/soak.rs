@@ -1,26 +1,27 @@
-//! `dyno soak`: one setting for hours, and whether it lasts.
+//! `dyno soak`: runs one setting for hours and reports its stability.
 
-use dyno_analyze::Answers;
-use dyno_analyze::conclusion::{Conclusion, Figures};
+use dyno_analyze::CurveSummaries;
+use dyno_analyze::conclusion::{Conclusion, ConclusionFigures};
 use dyno_analyze::minutes::Minute;
 use dyno_record::RunRecord;
 use serde_json::json;
 
-use crate::cli::{Common, Soak};
+use crate::cli::{CommonArgs, SoakArgs};
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{context, fleet, words};
 
-pub(super) fn run(common: &Common, args: &Soak, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &SoakArgs, talk: &Console) -> anyhow::Result<Exit> {
     let mut common = common.clone();
     common.set.push(format!("run.time={}", args.time));
     let plan = context::plan(&common)?;
     fleet::refuse_unfit(&args.hosts, &plan)?;
-    let ended = context::led_on_screen("soak", &common, (&args.marks, Some(&args.hosts)), talk, |lead| {
-        dyno_campaign::soak(lead, plan)
-    })?;
-    let exit = Exit::from(ended.worst);
-    match (ended.records.last(), &ended.conclusion) {
+    let finished =
+        context::run_campaign_on_screen("soak", &common, (&args.marks, Some(&args.hosts)), talk, |lead| {
+            dyno_campaign::soak(lead, plan)
+        })?;
+    let exit = Exit::from(finished.worst);
+    match (finished.records.last(), &finished.conclusion) {
         (Some(record), Some(conclusion)) => show(record, conclusion, talk)?,
         _ if exit == Exit::Interrupted => talk.say("stopped before anything was measured"),
         _ => {}
@@ -28,8 +29,8 @@ pub(super) fn run(common: &Common, args: &Soak, talk: &Talk) -> anyhow::Result<E
     Ok(exit)
 }
 
-fn show(record: &RunRecord, conclusion: &Conclusion, talk: &Talk) -> anyhow::Result<()> {
-    let Figures::Soak(soak) = &conclusion.figures else { return Ok(()) };
+fn show(record: &RunRecord, conclusion: &Conclusion, talk: &Console) -> anyhow::Result<()> {
+    let ConclusionFigures::Soak(soak) = &conclusion.figures else { return Ok(()) };
     let style = talk.style();
     talk.show(&words::card(record, &style))?;
     talk.show("\n")?;
@@ -40,7 +41,7 @@ fn show(record: &RunRecord, conclusion: &Conclusion, talk: &Talk) -> anyhow::Res
         words::show(finding, 2, talk)?;
     }
     talk.json(&json!({
-        "answers": Answers::of_run(record), "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": soak.part_seconds,
+        "answers": CurveSummaries::of_run(record), "run": record.id, "part_of": record.part_of, "status": record.status, "part_seconds": soak.part_seconds,
         "findings": findings, "parts": soak.parts.iter().map(part_json).collect::<Vec<_>>(),
     }))?;
     talk.say(&format!("stored as {}; `dyno show {}` shows all of it", record.id, conclusion.of));

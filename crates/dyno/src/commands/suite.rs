@@ -1,44 +1,44 @@
-//! `dyno suite`: a catalogue of tests.
+//! `dyno suite`: runs a catalog of tests.
 
-use dyno_analyze::conclusion::Figures;
-use dyno_analyze::conclusion::suite::Page;
-use dyno_campaign::Concluded;
-use dyno_campaign::suite::{Choice, Order, suite};
+use dyno_analyze::conclusion::ConclusionFigures;
+use dyno_analyze::conclusion::suite::SuiteTestInfo;
+use dyno_campaign::CampaignOutcome;
+use dyno_campaign::suite::{SuiteCampaign, SuiteSelection, suite};
 use dyno_report::suite_list;
 use serde_json::json;
 
-use crate::cli::{Common, Marks, Suite, SuiteCommand, Which};
+use crate::cli::{CommonArgs, MarkArgs, SuiteArgs, SuiteCommand, SuiteTestArgs};
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{context, fleet};
 
-pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &SuiteArgs, talk: &Console) -> anyhow::Result<Exit> {
     if let Some(SuiteCommand::List(which)) = &args.command {
         return list(common, which, talk);
     }
     let order = match &args.resume {
         None => {
-            let choice = Choice {
+            let choice = SuiteSelection {
                 depth: args.depth(),
                 replace: args.replace,
                 keep: args.keep_data,
                 ..chosen(&args.which)
             };
-            let given = common.target.len();
+            let target_count = common.target.len();
             let common = context::on_embedded_by_default(common);
-            if let Some(url) = common.target.get(given) {
+            if let Some(url) = common.target.get(target_count) {
                 talk.say(&format!("no plan and no --target: the suite runs on {url}"));
             }
             let mut common = with_sessions(&common);
             common.set.extend(args.database_only.then(|| "observe.host=driver".to_owned()));
             common.set.extend(args.drop_caches.then(|| "run.drop_page_cache=true".to_owned()));
-            Order::new(context::plan(&common)?, choice, ENGINES.specs, (&args.marks).into())?
+            SuiteCampaign::new(context::plan(&common)?, choice, ENGINES.specs, (&args.marks).into())?
         }
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
     fleet::refuse_unfit(&args.hosts, order.base())?;
-    match context::led_on_screen("suite", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
+    match context::run_campaign_on_screen("suite", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
         suite(lead, order.at_most(args.runs))
     })? {
         Some(concluded) => conclude(&concluded, talk),
@@ -49,8 +49,8 @@ pub(super) fn run(common: &Common, args: &Suite, talk: &Talk) -> anyhow::Result<
     }
 }
 
-/// Tests bring their own sessions; a plan has to have one for each of several targets all the same.
-fn with_sessions(common: &Common) -> Common {
+/// Tests set their own sessions, but a plan for several targets still needs one session for each.
+fn with_sessions(common: &CommonArgs) -> CommonArgs {
     let mut common = common.clone();
     if common.target.len() > 1 {
         common.set.insert(0, format!("run.sessions_per_schema={}", common.target.len()));
@@ -58,39 +58,39 @@ fn with_sessions(common: &Common) -> Common {
     common
 }
 
-fn chosen(which: &Which) -> Choice {
-    let Which { group, test, from } = which.clone();
-    Choice { groups: group, tests: test, from, ..Choice::default() }
+fn chosen(selection: &SuiteTestArgs) -> SuiteSelection {
+    let SuiteTestArgs { group, test, from } = selection.clone();
+    SuiteSelection { groups: group, tests: test, from, ..SuiteSelection::default() }
 }
 
-fn resumed(common: &Common, selector: Option<&str>, args: &Suite) -> anyhow::Result<Order> {
-    let is_more = args.which != Which::default()
+fn resumed(common: &CommonArgs, selector: Option<&str>, args: &SuiteArgs) -> anyhow::Result<SuiteCampaign> {
+    let is_more = args.which != SuiteTestArgs::default()
         || args.quick
         || args.full
         || args.replace
         || args.keep_data
         || args.database_only
         || args.drop_caches;
-    if is_more || !common.set.is_empty() || !common.target.is_empty() || args.marks != Marks::default() {
+    if is_more || !common.set.is_empty() || !common.target.is_empty() || args.marks != MarkArgs::default() {
         return Err(usage(
-            "a suite goes on with what it began with",
+            "a suite resumes with its original options",
             "leave the other options out, or begin another suite",
         ));
     }
-    Ok(Order::resumed(&context::repository_to_read(common)?, selector, ENGINES.specs)?)
+    Ok(SuiteCampaign::resumed(&context::repository_to_read(common)?, selector, ENGINES.specs)?)
 }
 
-fn list(common: &Common, which: &Which, talk: &Talk) -> anyhow::Result<Exit> {
+fn list(common: &CommonArgs, selection: &SuiteTestArgs, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(&with_sessions(&context::on_embedded_by_default(common)))?;
-    let order = Order::new(plan, chosen(which), ENGINES.specs, (&Marks::default()).into())?;
-    let pages: Vec<&Page> = order.pages().collect();
+    let order = SuiteCampaign::new(plan, chosen(selection), ENGINES.specs, (&MarkArgs::default()).into())?;
+    let pages: Vec<&SuiteTestInfo> = order.pages().collect();
     talk.json(&json!({ "tests": pages }))?;
     talk.show(&suite_list(&pages, &talk.style()))?;
     Ok(Exit::Done)
 }
 
-/// The table of all tests, and how it ended.
-fn conclude(concluded: &Concluded, talk: &Talk) -> anyhow::Result<Exit> {
+/// Shows the table of all tests and how the suite ended.
+fn conclude(concluded: &CampaignOutcome, talk: &Console) -> anyhow::Result<Exit> {
     let conclusion = concluded.conclusion.as_ref();
     if let Some(conclusion) = conclusion {
         talk.show("\n")?;
@@ -100,7 +100,7 @@ fn conclude(concluded: &Concluded, talk: &Talk) -> anyhow::Result<Exit> {
     talk.json(&json!({
         "suite": concluded.id, "done": concluded.done,
         "line": conclusion.map(|conclusion| &conclusion.line),
-        "tests": match figures { Some(Figures::Suite(suite)) => Some(&suite.tests), _ => None },
+        "tests": match figures { Some(ConclusionFigures::Suite(suite)) => Some(&suite.tests), _ => None },
     }))?;
     let id = &concluded.id;
     talk.say(&match &concluded.stopped {

@@ -1,35 +1,37 @@
-//! `dyno sweep`: runs over a grid of settings.
+//! `dyno sweep`: runs a grid of settings.
 
-use dyno_analyze::Answers;
-use dyno_analyze::conclusion::Figures;
-use dyno_campaign::Concluded;
-use dyno_campaign::sweep::{Order, sweep};
+use dyno_analyze::CurveSummaries;
+use dyno_analyze::conclusion::ConclusionFigures;
+use dyno_campaign::CampaignOutcome;
+use dyno_campaign::sweep::{SweepCampaign, sweep};
 use dyno_plan::Until;
-use dyno_plan::sweep::Point;
+use dyno_plan::sweep::SweepGridPoint;
 use dyno_record::RunState;
 use dyno_report::number::span_s;
 use serde_json::json;
 
-use crate::cli::{Common, Marks, Sweep};
+use crate::cli::{CommonArgs, MarkArgs, SweepArgs};
 use crate::engines::ENGINES;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{context, fleet, words};
 
-pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &SweepArgs, talk: &Console) -> anyhow::Result<Exit> {
     let order = match &args.resume {
-        None => Order::new(context::plan(common)?, ENGINES.specs, args.replace, (&args.marks).into())?,
+        None => {
+            SweepCampaign::new(context::plan(common)?, ENGINES.specs, args.replace, (&args.marks).into())?
+        }
         Some(selector) => resumed(common, selector.as_deref(), args)?,
     };
     if args.dry_run {
-        context::led(common, &args.marks, talk, |lead| {
+        context::run_campaign(common, &args.marks, talk, |lead| {
             dyno_campaign::tell_commands(lead, order.plan());
             Ok(())
         })?;
         return show(&order, talk);
     }
     fleet::refuse_unfit(&args.hosts, order.plan())?;
-    match context::led_on_screen("sweep", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
+    match context::run_campaign_on_screen("sweep", common, (&args.marks, Some(&args.hosts)), talk, |lead| {
         sweep(lead, order)
     })? {
         Some(swept) => conclude(&swept, talk),
@@ -40,18 +42,18 @@ pub(super) fn run(common: &Common, args: &Sweep, talk: &Talk) -> anyhow::Result<
     }
 }
 
-fn resumed(common: &Common, selector: Option<&str>, args: &Sweep) -> anyhow::Result<Order> {
-    if !common.set.is_empty() || !common.target.is_empty() || args.marks != Marks::default() {
+fn resumed(common: &CommonArgs, selector: Option<&str>, args: &SweepArgs) -> anyhow::Result<SweepCampaign> {
+    if !common.set.is_empty() || !common.target.is_empty() || args.marks != MarkArgs::default() {
         return Err(usage(
-            "a sweep goes on with the plan that it began with",
+            "a sweep resumes with its original plan",
             "leave --set, --target, --variant and --tag out, or begin another sweep",
         ));
     }
-    Ok(Order::resumed(&context::repository_to_read(common)?, selector, ENGINES.specs, args.replace)?)
+    Ok(SweepCampaign::resumed(&context::repository_to_read(common)?, selector, ENGINES.specs, args.replace)?)
 }
 
-/// `--dry-run`: every step in order, with the time that all will take at least.
-fn show(order: &Order, talk: &Talk) -> anyhow::Result<Exit> {
+/// `--dry-run`: shows every step in order, with the minimum total time.
+fn show(order: &SweepCampaign, talk: &Console) -> anyhow::Result<Exit> {
     let (steps, seconds) = (order.left(), order.seconds());
     let mut layout = None;
     for (i, (step, point)) in steps.iter().enumerate() {
@@ -74,15 +76,15 @@ fn show(order: &Order, talk: &Talk) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn pairs(point: &Point) -> serde_json::Map<String, serde_json::Value> {
+fn pairs(point: &SweepGridPoint) -> serde_json::Map<String, serde_json::Value> {
     point.settings.iter().map(|(key, value)| (key.clone(), json!(value))).collect()
 }
 
-/// The points, and how it ended.
-fn conclude(swept: &Concluded, talk: &Talk) -> anyhow::Result<Exit> {
+/// Shows the points, and how the sweep ended.
+fn conclude(swept: &CampaignOutcome, talk: &Console) -> anyhow::Result<Exit> {
     let points = dyno_analyze::points(&swept.records);
     if !points.points.is_empty() {
-        let answers = Answers::of(&points);
+        let answers = CurveSummaries::of(&points);
         talk.show(&format!("\n{}\n", dyno_report::answer_text(&answers, &talk.style())))?;
         talk.show(&dyno_report::point_table(&points, &talk.style()))?;
         let curves = dyno_report::text_curves(&points, talk.glyphs(), &talk.style());
@@ -108,7 +110,7 @@ fn conclude(swept: &Concluded, talk: &Talk) -> anyhow::Result<Exit> {
     Ok(swept.worst.into())
 }
 
-fn as_json(swept: &Concluded, points: &dyno_analyze::Points) -> serde_json::Value {
+fn as_json(swept: &CampaignOutcome, points: &dyno_analyze::Points) -> serde_json::Value {
     let axes: Vec<_> = points.axes.iter().map(|axis| axis.path.as_str()).collect();
     let points: Vec<_> = points
         .points
@@ -134,7 +136,7 @@ fn as_json(swept: &Concluded, points: &dyno_analyze::Points) -> serde_json::Valu
         .map(|run| json!({ "id": run.id, "status": RunState::from(run.status), "part_of": run.part_of }))
         .collect();
     let answers = swept.conclusion.as_ref().and_then(|conclusion| match &conclusion.figures {
-        Figures::Sweep(sweep) => Some(&sweep.answers),
+        ConclusionFigures::Sweep(sweep) => Some(&sweep.answers),
         _ => None,
     });
     json!({

@@ -1,16 +1,16 @@
-//! `dyno trend`: what became of a measure over the runs of one plan.
+//! `dyno trend`: shows a measure over the runs of one plan.
 
 use dyno_analyze::totals;
-use dyno_analyze::trend::{Search, history_of, leading_measure, trend};
+use dyno_analyze::trend::{ChangePointOptions, history_of, leading_measure, trend};
 use dyno_campaign::select;
 use dyno_record::RunRecord;
 
-use crate::cli::{self, Common};
+use crate::cli::{self, CommonArgs};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &cli::Trend, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &cli::TrendArgs, talk: &Console) -> anyhow::Result<Exit> {
     if !(args.significance > 0.0 && args.significance <= 0.5) {
         let problem = format!("--significance {} is no chance above 0 and up to 0.5", args.significance);
         return Err(usage(problem, "write --significance 0.02"));
@@ -21,10 +21,13 @@ pub(super) fn run(common: &Common, args: &cli::Trend, talk: &Talk) -> anyhow::Re
         None => select::like(&repository, &args.like, args.limit)?,
     };
     let wholes: Vec<RunRecord> = totals::settings(records).into_iter().map(|setting| setting.whole).collect();
-    say_what_differs(&wholes, talk);
+    warn_other_plans(&wholes, talk);
     let latest: Vec<&RunRecord> = wholes.iter().collect();
-    let search =
-        Search { significance: args.significance, shuffles: shuffles(latest.len()), ..Search::default() };
+    let search = ChangePointOptions {
+        significance: args.significance,
+        shuffles: shuffles(latest.len()),
+        ..ChangePointOptions::default()
+    };
     let metric = args.metric.as_deref().unwrap_or_else(|| leading_measure(&latest));
     let trend = trend(&latest, metric, &search);
     talk.json(&trend)?;
@@ -32,19 +35,19 @@ pub(super) fn run(common: &Common, args: &cli::Trend, talk: &Talk) -> anyhow::Re
     Ok(Exit::Done)
 }
 
-/// Shuffles that a history of so many runs takes: the steps grow with the square of the runs.
+/// Number of shuffles for a history of this length: the steps grow with the square of the runs.
 fn shuffles(runs: usize) -> usize {
     if runs <= 300 { 999 } else { 199 }
 }
 
-/// Runs that were named need not be of one plan; that they are not is worth knowing.
-fn say_what_differs(records: &[RunRecord], talk: &Talk) {
+/// Notes differences between plans: named runs may have different plans.
+fn warn_other_plans(records: &[RunRecord], talk: &Console) {
     let Some(first) = records.first() else { return };
     let history = history_of(first);
-    let others = records.iter().filter(|record| history_of(record) != history).count();
-    if others > 0 {
+    let other_count = records.iter().filter(|record| history_of(record) != history).count();
+    if other_count > 0 {
         talk.say(&format!(
-            "warning: {others} of {} runs have another plan or target than {}, so a change may be theirs",
+            "warning: {other_count} of {} runs have another plan or target than {}, so a change may be theirs",
             records.len(),
             first.id
         ));

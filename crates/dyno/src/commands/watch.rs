@@ -1,18 +1,18 @@
-//! `dyno watch`: what a running database does by itself.
+//! `dyno watch`: observes a running database without load.
 
-use crate::cli::{Common, Watch};
+use crate::cli::{CommonArgs, WatchArgs};
 use crate::context;
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &Watch, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &WatchArgs, talk: &Console) -> anyhow::Result<Exit> {
     let mut common = common.clone();
     if let Some(url) = &args.url {
         common.target = vec![url.clone()];
     }
     common.set.extend([format!("run.time={}", args.length), format!("observe.interval={}", args.interval)]);
     let plan = context::plan(&common)?;
-    let record = context::led_looking(&common, (&args.marks, &args.met), talk, |lead| {
+    let record = context::run_campaign_with_agents(&common, (&args.marks, &args.met), talk, |lead| {
         dyno_campaign::watch(lead, &plan)
     })?;
     Ok(record.status.into())

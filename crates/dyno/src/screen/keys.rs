@@ -1,12 +1,11 @@
-//! What a key asks.
+//! Maps keys to actions.
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 
-use super::state::{Phase, State};
+use super::state::{ScreenPhase, ScreenState};
 
-/// What somebody wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Meant {
+pub(crate) enum KeyAction {
     Nothing,
     Stop,
     Pause,
@@ -14,39 +13,39 @@ pub(crate) enum Meant {
     Zoom,
     All,
     Help,
-    /// The terminal has another size, or its content is lost.
-    Anew,
+    /// The terminal was resized, or its content was lost.
+    Redraw,
 }
 
-/// What an event of the terminal asks, as things are.
-pub(crate) fn meant(event: &Event, state: &State) -> Meant {
+/// The action for a terminal event in the current state.
+pub(crate) fn key_action(event: &Event, state: &ScreenState) -> KeyAction {
     let key = match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => key,
-        Event::Resize(..) => return Meant::Anew,
-        _ => return Meant::Nothing,
+        Event::Resize(..) => return KeyAction::Redraw,
+        _ => return KeyAction::Nothing,
     };
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Char('c') if control => Meant::Stop,
-        KeyCode::Char('l') if control => Meant::Anew,
-        _ if control => Meant::Nothing,
+        KeyCode::Char('c') if control => KeyAction::Stop,
+        KeyCode::Char('l') if control => KeyAction::Redraw,
+        _ if control => KeyAction::Nothing,
         KeyCode::Char('q') => {
-            if state.asked.stop {
-                Meant::Nothing
+            if state.key_requests.stop {
+                KeyAction::Nothing
             } else {
-                Meant::Stop
+                KeyAction::Stop
             }
         }
-        KeyCode::Char('p') if state.is_several() => Meant::Pause,
-        KeyCode::Char('s') if state.skips() && is_under_way(state) => Meant::Skip,
-        KeyCode::Char('z') | KeyCode::Tab => Meant::Zoom,
-        KeyCode::Esc => Meant::All,
-        KeyCode::Char('?' | 'h') | KeyCode::F(1) => Meant::Help,
-        _ => Meant::Nothing,
+        KeyCode::Char('p') if state.is_several() => KeyAction::Pause,
+        KeyCode::Char('s') if state.skips() && is_under_way(state) => KeyAction::Skip,
+        KeyCode::Char('z') | KeyCode::Tab => KeyAction::Zoom,
+        KeyCode::Esc => KeyAction::All,
+        KeyCode::Char('?' | 'h') | KeyCode::F(1) => KeyAction::Help,
+        _ => KeyAction::Nothing,
     }
 }
 
-/// Whether a run can be broken off.
-fn is_under_way(state: &State) -> bool {
-    matches!(state.run.phase, Phase::Connecting(..) | Phase::Warmup(_) | Phase::Window)
+/// Whether a run can be stopped now.
+fn is_under_way(state: &ScreenState) -> bool {
+    matches!(state.run.phase, ScreenPhase::Connecting(..) | ScreenPhase::Warmup(_) | ScreenPhase::Window)
 }

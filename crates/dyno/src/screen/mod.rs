@@ -1,15 +1,15 @@
-//! The full screen: one more listener to the events of a campaign, drawn on a thread of its own.
+//! The full screen: a listener to the events of a campaign, drawn on its own thread.
 //!
-//! Whoever measures only hands an event over; drawing, keys and the terminal are this thread's. What is said meanwhile is held
-//! back and printed when the screen has ended.
+//! The measuring threads only pass events on; this thread handles drawing, keys and the terminal. Messages
+//! are held back and printed when the screen has ended.
 //!
 //! | part | job |
 //! | --- | --- |
-//! | `state` | events, put together |
+//! | `state` | the combined state from all events |
 //! | `recent`, `grid` | the last minutes; the runs of a campaign |
-//! | `view` | drawing it |
-//! | `keys` | what a key asks |
-//! | `tty` | taking the terminal over, and giving it back on every way out |
+//! | `view` | draws the screen |
+//! | `keys` | maps keys to actions |
+//! | `tty` | takes over the terminal, and restores it on every exit |
 
 mod grid;
 mod keys;
@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use dyno_campaign::{Event, Steer};
+use dyno_campaign::{CampaignControl, CampaignEvent};
 use dyno_engine::Cancel;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -35,72 +35,72 @@ use ratatui::layout::Rect;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::signals;
-use crate::talk::Talk;
-use keys::Meant;
-use state::State;
-use view::Look;
+use crate::talk::Console;
+use keys::KeyAction;
+use state::ScreenState;
+use view::ScreenStyle;
 
-/// How long it waits for a key before it looks whether something is to be drawn.
+/// Wait for a key before checking whether to draw.
 const WAIT: Duration = Duration::from_millis(100);
-/// How often it draws, where nobody presses a key.
+/// Redraw interval without key presses.
 const DRAW: Duration = Duration::from_millis(250);
-/// How long its end waits for what is being drawn: a terminal may take nothing any more.
+/// Maximum time that the end waits for drawing: a terminal may accept no more output.
 const END_MAX: Duration = Duration::from_secs(2);
-/// Lines of talk that it shows at most.
-const SAID_MAX: usize = 20;
+const MESSAGES_MAX: usize = 20;
 
 /// The screen of one command.
 pub(crate) struct Screen {
-    shared: Arc<Shared>,
+    shared: Arc<ScreenShared>,
     thread: Option<JoinHandle<()>>,
 }
 
-struct Shared {
-    state: Mutex<State>,
-    /// Held by whoever uses the terminal: the thread that draws, or somebody who asks a question.
+struct ScreenShared {
+    state: Mutex<ScreenState>,
+    /// Locked by the user of the terminal: the drawing thread, or the code that asks a question.
     terminal: Mutex<()>,
-    /// Somebody wants to ask a question.
+    /// A question is about to be asked.
     asking: AtomicBool,
-    over: AtomicBool,
-    /// Everything is to be drawn anew.
-    anew: AtomicBool,
+    is_over: AtomicBool,
+    /// The whole screen must be redrawn.
+    needs_redraw: AtomicBool,
     began: Instant,
     cancel: Cancel,
-    steer: Steer,
-    talk: Talk,
+    steer: CampaignControl,
+    talk: Console,
 }
 
 impl Screen {
-    /// Takes the terminal over for `command`.
+    /// Takes over the terminal for `command`.
     ///
     /// # Errors
     /// The terminal cannot be taken over.
     pub(crate) fn start(
         command: &'static str,
-        talk: &Talk,
+        talk: &Console,
         cancel: &Cancel,
-        steer: &Steer,
+        steer: &CampaignControl,
     ) -> io::Result<Self> {
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State::new(command)),
+        let shared = Arc::new(ScreenShared {
+            state: Mutex::new(ScreenState::new(command)),
             terminal: Mutex::new(()),
             asking: AtomicBool::new(false),
-            over: AtomicBool::new(false),
-            anew: AtomicBool::new(true),
+            is_over: AtomicBool::new(false),
+            needs_redraw: AtomicBool::new(true),
             began: Instant::now(),
             cancel: cancel.clone(),
             steer: steer.clone(),
             talk: talk.clone(),
         });
-        let look = Look { color: talk.wants_color(), ascii: talk.glyphs() == dyno_report::Glyphs::Ascii };
+        let look =
+            ScreenStyle { color: talk.wants_color(), ascii: talk.glyphs() == dyno_report::Glyphs::Ascii };
         tty::take()?;
-        talk.hold();
+        talk.defer_output();
         let its = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("dyno-screen".into()).spawn(move || {
-            // Where nothing can be drawn any more, what goes on is still measured and stored.
-            if let Err(error) = its.go_on(look) {
+            // If nothing can be drawn any more, the run is still measured and stored.
+            if let Err(error) = its.draw_until_over(look) {
                 tty::give_back();
-                its.talk.release();
+                its.talk.flush_deferred();
                 its.talk.say(&format!("warning: the screen has ended: {error}"));
             }
         });
@@ -108,51 +108,50 @@ impl Screen {
             Ok(thread) => Ok(Self { shared, thread: Some(thread) }),
             Err(error) => {
                 tty::give_back();
-                talk.release();
+                talk.flush_deferred();
                 Err(error)
             }
         }
     }
 
-    /// What signals do while it is there, from the moment on that the campaign can be stopped in good order.
+    /// Installs the handling of signals, from the moment at which the campaign can be stopped cleanly.
     ///
     /// # Errors
-    /// The system refuses.
+    /// The operating system refuses it.
     pub(crate) fn watch_signals(&self) -> io::Result<()> {
         let talk = self.shared.talk.clone();
         signals::watch_and(&self.shared.cancel, move || leave(&talk))
     }
 
-    /// Whether it still shows something.
+    /// Whether the screen is still shown.
     pub(crate) fn is_shown(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Something has happened.
-    pub(crate) fn hear(&self, event: &Event) {
-        self.shared.locked().hear(event, self.shared.began.elapsed().as_secs_f64());
+    pub(crate) fn apply_event(&self, event: &CampaignEvent) {
+        self.shared.locked().apply_event(event, self.shared.began.elapsed().as_secs_f64());
     }
 
-    /// Gives the terminal back while `ask` asks somebody, and takes it over again.
-    pub(crate) fn aside<T>(&self, ask: impl FnOnce() -> T) -> T {
+    /// Releases the terminal while `ask` asks a question, and takes it over again.
+    pub(crate) fn with_terminal<T>(&self, ask: impl FnOnce() -> T) -> T {
         self.shared.asking.store(true, Ordering::SeqCst);
         let held = self.shared.terminal.lock().unwrap_or_else(PoisonError::into_inner);
         let was_taken = tty::is_taken();
         tty::give_back();
-        let answer = self.shared.talk.aside(ask);
+        let answer = self.shared.talk.with_terminal(ask);
         if was_taken {
-            // Without it, lines go on.
+            // If it cannot be taken over again, progress lines are shown instead.
             let _ = tty::take();
-            self.shared.anew.store(true, Ordering::SeqCst);
+            self.shared.needs_redraw.store(true, Ordering::SeqCst);
         }
         self.shared.asking.store(false, Ordering::SeqCst);
         drop(held);
         answer
     }
 
-    /// Gives the terminal back for good.
+    /// Releases the terminal for good.
     pub(crate) fn end(&mut self) {
-        self.shared.over.store(true, Ordering::SeqCst);
+        self.shared.is_over.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take() {
             let until = Instant::now() + END_MAX;
             while !thread.is_finished() && Instant::now() < until {
@@ -160,7 +159,7 @@ impl Screen {
             }
         }
         tty::give_back();
-        self.shared.talk.release();
+        self.shared.talk.flush_deferred();
     }
 }
 
@@ -170,16 +169,16 @@ impl Drop for Screen {
     }
 }
 
-impl Shared {
-    fn locked(&self) -> MutexGuard<'_, State> {
+impl ScreenShared {
+    fn locked(&self) -> MutexGuard<'_, ScreenState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Draws, and hears keys, until it is over.
-    fn go_on(&self, look: Look) -> io::Result<()> {
+    /// Draws, and reads keys, until the end.
+    fn draw_until_over(&self, look: ScreenStyle) -> io::Result<()> {
         let mut terminal = Terminal::new(CrosstermBackend::new(io::stderr()))?;
         let mut due = Instant::now();
-        while !self.over.load(Ordering::SeqCst) && tty::is_taken() || self.asking.load(Ordering::SeqCst) {
+        while !self.is_over.load(Ordering::SeqCst) && tty::is_taken() || self.asking.load(Ordering::SeqCst) {
             if self.asking.load(Ordering::SeqCst) {
                 std::thread::sleep(WAIT / 10);
                 continue;
@@ -190,12 +189,12 @@ impl Shared {
             }
             if is_typed()? {
                 while event::poll(Duration::ZERO)? {
-                    self.key(&event::read()?);
+                    self.handle_key(&event::read()?);
                 }
                 due = Instant::now();
             }
-            if self.anew.swap(false, Ordering::SeqCst) {
-                // Clearing would ask the terminal where its cursor is; this does not wait for an answer.
+            if self.needs_redraw.swap(false, Ordering::SeqCst) {
+                // Clearing would query the cursor position; this does not wait for an answer.
                 let size = terminal.size()?;
                 terminal.resize(Rect::new(0, 0, size.width, size.height))?;
                 due = Instant::now();
@@ -204,8 +203,8 @@ impl Shared {
                 due = Instant::now() + DRAW;
                 let now_s = self.began.elapsed().as_secs_f64();
                 let mut state = self.locked();
-                state.said = self.talk.last_held(SAID_MAX);
-                state.asked.stop = self.cancel.is_cancelled();
+                state.messages = self.talk.last_deferred(MESSAGES_MAX);
+                state.key_requests.stop = self.cancel.is_cancelled();
                 terminal.draw(|frame| view::draw(frame, &state, &look, now_s))?;
             }
             drop(held);
@@ -213,53 +212,53 @@ impl Shared {
         Ok(())
     }
 
-    fn key(&self, event: &event::Event) {
+    fn handle_key(&self, event: &event::Event) {
         let mut state = self.locked();
-        match keys::meant(event, &state) {
-            Meant::Nothing => {}
-            Meant::Stop if self.cancel.is_cancelled() => {
+        match keys::key_action(event, &state) {
+            KeyAction::Nothing => {}
+            KeyAction::Stop if self.cancel.is_cancelled() => {
                 drop(state);
                 leave(&self.talk);
             }
-            Meant::Stop => self.cancel.cancel(),
-            Meant::Pause => {
-                state.asked.pause = !state.asked.pause;
-                self.steer.pause(state.asked.pause);
+            KeyAction::Stop => self.cancel.cancel(),
+            KeyAction::Pause => {
+                state.key_requests.pause = !state.key_requests.pause;
+                self.steer.pause(state.key_requests.pause);
             }
-            Meant::Skip => {
-                state.asked.skip = true;
+            KeyAction::Skip => {
+                state.key_requests.skip = true;
                 self.steer.skip();
             }
-            Meant::Zoom => {
+            KeyAction::Zoom => {
                 state.help = false;
                 state.zoom_on();
             }
-            Meant::All => (state.help, state.zoom) = (false, None),
-            Meant::Help => state.help = !state.help,
-            Meant::Anew => self.anew.store(true, Ordering::SeqCst),
+            KeyAction::All => (state.help, state.zoom) = (false, None),
+            KeyAction::Help => state.help = !state.help,
+            KeyAction::Redraw => self.needs_redraw.store(true, Ordering::SeqCst),
         }
     }
 }
 
-/// Whether somebody typed something, after a wait. Asked of the system and not of the library that reads keys: at a terminal that is
-/// gone, that one turns in a loop.
+/// Whether a key was pressed, after a wait. It asks the operating system instead of the key library, which
+/// loops on a terminal that is gone.
 fn is_typed() -> io::Result<bool> {
     let (stdin, wait) = (io::stdin(), Timespec::try_from(WAIT).map_err(io::Error::other)?);
-    let mut looked = [PollFd::new(&stdin, PollFlags::IN)];
-    match rustix::event::poll(&mut looked, Some(&wait)) {
+    let mut poll_fds = [PollFd::new(&stdin, PollFlags::IN)];
+    match rustix::event::poll(&mut poll_fds, Some(&wait)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
-    let seen = looked[0].revents();
-    if seen.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+    let revents = poll_fds[0].revents();
+    if revents.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
         return Err(io::Error::other("the terminal is gone"));
     }
-    Ok(seen.contains(PollFlags::IN))
+    Ok(revents.contains(PollFlags::IN))
 }
 
-/// Ends the program at once: somebody has asked twice.
-fn leave(talk: &Talk) {
+/// Ends the program at once, after a second request.
+fn leave(talk: &Console) {
     tty::give_back();
-    talk.release();
-    signals::leave();
+    talk.flush_deferred();
+    signals::exit_interrupted();
 }

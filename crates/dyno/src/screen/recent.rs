@@ -1,20 +1,20 @@
 //! Throughput and response times over the last seconds and minutes of complete intervals.
 //!
-//! Distributions are added, never percentiles; of a stretch that is not measured yet there is no figure.
+//! Distributions are merged, percentiles are never averaged; a stretch that is not fully measured has no
+//! figure.
 
 use std::collections::VecDeque;
 
-use dyno_drive::Latencies;
+use dyno_drive::CoarseLatencies;
 use dyno_record::SeriesPoint;
 
-/// The longest stretch that is kept, s.
+/// Longest stretch in memory, s.
 const KEPT_S: f64 = 600.0;
-/// Intervals that are shorter than this are added up, so that ten minutes are never more than some hundred parts.
+/// Shorter intervals are merged, so that ten minutes have at most a few hundred parts.
 const PART_S: f64 = 1.0;
-/// Sums of interval lengths differ from whole seconds by this at most.
+/// Maximum deviation of summed interval lengths from whole seconds.
 const NEAR_S: f64 = 1e-3;
 
-/// The last ten minutes.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     parts: VecDeque<Part>,
@@ -26,21 +26,19 @@ pub(crate) struct Recent {
 struct Part {
     seconds: f64,
     ops: u64,
-    latency: Latencies,
+    latency: CoarseLatencies,
 }
 
-/// Figures of a stretch.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Figures {
+pub(crate) struct RecentFigures {
     pub(crate) ops_per_s: f64,
     pub(crate) p50_us: Option<f64>,
     pub(crate) p99_us: Option<f64>,
 }
 
 impl Recent {
-    /// The next complete interval.
-    pub(crate) fn add(&mut self, point: &SeriesPoint, latency: &Latencies) {
-        // A machine that was asleep has intervals of which nothing is told: no stretch reaches over them.
+    pub(crate) fn add(&mut self, point: &SeriesPoint, latency: &CoarseLatencies) {
+        // Intervals are missing if the machine was suspended: no stretch may span the gap.
         if point.at_s > self.until_s + NEAR_S {
             self.parts.clear();
             self.seconds = 0.0;
@@ -67,16 +65,16 @@ impl Recent {
         }
     }
 
-    /// Figures of the last `seconds`; nothing where fewer were measured.
-    pub(crate) fn over(&self, seconds: f64) -> Option<Figures> {
-        let (mut sum_s, mut ops, mut latency) = (0.0, 0, Latencies::default());
+    /// Figures of the last `seconds`; `None` if less was measured.
+    pub(crate) fn over(&self, seconds: f64) -> Option<RecentFigures> {
+        let (mut sum_s, mut ops, mut latency) = (0.0, 0, CoarseLatencies::default());
         for part in self.parts.iter().rev() {
             sum_s += part.seconds;
             ops += part.ops;
             latency.add(&part.latency);
             if sum_s >= seconds - NEAR_S {
                 let [p50_us, p99_us] = latency.quantiles_us([0.5, 0.99]);
-                return Some(Figures { ops_per_s: ops as f64 / sum_s, p50_us, p99_us });
+                return Some(RecentFigures { ops_per_s: ops as f64 / sum_s, p50_us, p99_us });
             }
         }
         None
@@ -95,9 +93,9 @@ mod tests {
     fn a_stretch_has_the_operations_of_its_intervals_and_their_distribution() {
         let mut recent = Recent::default();
         for second in 0..700u32 {
-            // One slow operation in a hundred, but for the last ten seconds.
+            // One slow operation in a hundred, except in the last ten seconds.
             let slow = if second < 690 { 2 } else { 0 };
-            let latency = Latencies::from_iter([(100_000, 98), (9_000_000, slow)]);
+            let latency = CoarseLatencies::from_iter([(100_000, 98), (9_000_000, slow)]);
             recent.add(&point(f64::from(second), 1.0, 98 + slow), &latency);
         }
         let p99 = |seconds| recent.over(seconds).unwrap().p99_us.unwrap();
@@ -111,12 +109,12 @@ mod tests {
     fn short_intervals_add_up_and_no_stretch_reaches_over_a_gap() {
         let mut recent = Recent::default();
         for tenth in 0..300u32 {
-            recent.add(&point(f64::from(tenth) / 10.0, 0.1, 5), &Latencies::default());
+            recent.add(&point(f64::from(tenth) / 10.0, 0.1, 5), &CoarseLatencies::default());
         }
         assert_eq!(recent.parts.len(), 30);
         assert!((recent.over(10.0).unwrap().ops_per_s - 50.0).abs() < 1e-6);
         assert_eq!((recent.over(60.0), recent.over(10.0).unwrap().p99_us), (None, None));
-        recent.add(&point(95.0, 0.1, 5), &Latencies::default());
+        recent.add(&point(95.0, 0.1, 5), &CoarseLatencies::default());
         assert_eq!(recent.over(10.0), None);
     }
 }

@@ -1,81 +1,75 @@
-//! What the screen shows: the events of a campaign, put together. Every figure is one that the record will have.
+//! State of the screen, combined from the events of a campaign. Every figure equals that of the later record.
 
 use std::collections::VecDeque;
 
-use dyno_campaign::{Begun, Ended, Event, HookEvent, LoadEvent, Next};
-use dyno_drive::{Complete, Live};
+use dyno_campaign::{CampaignBegun, CampaignEvent, HookEvent, LoadEvent, NextRun, RunEnded};
+use dyno_drive::{CompletedInterval, LiveProgress};
 use dyno_record::{CheckStatus, RunRecord, SweepKind};
 
-use super::grid::{self, Grid};
+use super::grid::{self, CampaignGrid};
 use super::recent::Recent;
 
-/// Complete intervals of which throughput and p99 are drawn at most; beyond that, two become one.
-const DRAWN_MAX: usize = 400;
+/// Maximum complete intervals whose throughput and p99 are drawn; with more, two become one.
+const HISTORY_PARTS_MAX: usize = 400;
 
-/// What is shown, and how.
+/// What is shown, and in which panel.
 #[derive(Debug, Default)]
-pub(crate) struct State {
-    /// The command: `run`, `sweep`.
+pub(crate) struct ScreenState {
     pub(crate) command: &'static str,
     pub(crate) campaign: Option<Campaign>,
-    pub(crate) run: Run,
-    pub(crate) load: Option<Load>,
-    pub(crate) grid: Grid,
-    /// What the audit of the last run found that is no pass, worst first, and that run's name.
-    pub(crate) judged: Option<Judged>,
+    pub(crate) run: LiveRun,
+    pub(crate) load: Option<LiveLoad>,
+    pub(crate) grid: CampaignGrid,
+    /// Audit findings of the last run that did not pass, worst first, and that run's name.
+    pub(crate) last_audit: Option<LastAudit>,
     pub(crate) paused: bool,
-    pub(crate) asked: Asked,
+    pub(crate) key_requests: KeyRequests,
     pub(crate) zoom: Option<Panel>,
     pub(crate) help: bool,
-    /// The last lines of talk.
-    pub(crate) said: VecDeque<String>,
+    pub(crate) messages: VecDeque<String>,
 }
 
-/// Runs that belong together.
 #[derive(Debug)]
 pub(crate) struct Campaign {
     pub(crate) id: String,
     pub(crate) kind: SweepKind,
     pub(crate) skips: bool,
-    /// The run under way: its number, of how many, and what sets it apart.
+    /// The current run: its number, the total, and its settings.
     pub(crate) number: u32,
-    pub(crate) of: Option<u32>,
-    pub(crate) what: String,
-    /// How long those after it take.
+    pub(crate) total_runs: Option<u32>,
+    pub(crate) description: String,
+    /// Duration of the runs after it, s.
     pub(crate) rest_s: Option<f64>,
 }
 
-/// What somebody at the keys asks.
+/// What a user requested with keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct KeyRequests {
     pub(crate) stop: bool,
     pub(crate) pause: bool,
     pub(crate) skip: bool,
 }
 
-/// A run under way.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct LiveRun {
     pub(crate) id: String,
     pub(crate) targets: String,
-    pub(crate) phase: Phase,
-    /// When the phase began, s since the screen did.
+    pub(crate) phase: ScreenPhase,
+    /// Start of the phase, s since the screen began.
     pub(crate) since_s: f64,
-    /// The last that was told of the window, and when.
-    pub(crate) live: Option<(Live, f64)>,
-    pub(crate) complete: Option<Box<Complete>>,
+    /// The last progress of the window, and its time.
+    pub(crate) live: Option<(LiveProgress, f64)>,
+    pub(crate) complete: Option<Box<CompletedInterval>>,
     pub(crate) recent: Recent,
-    pub(crate) drawn: Drawn,
+    pub(crate) history: ThroughputHistory,
 }
 
-/// Where a run is.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum Phase {
-    /// Nothing has begun.
+pub(crate) enum ScreenPhase {
     #[default]
     None,
-    /// Something is done before or after it.
-    Beside(String),
+    /// An activity before or after the run.
+    Activity(String),
     Connecting(u32, u32),
     Warmup(f64),
     Window,
@@ -84,39 +78,38 @@ pub(crate) enum Phase {
 
 /// Throughput and p99 of complete intervals, in bounded memory.
 #[derive(Debug)]
-pub(crate) struct Drawn {
+pub(crate) struct ThroughputHistory {
     /// Operations, seconds, and the largest p99.
     pub(crate) parts: Vec<(u64, f64, f64)>,
-    each: usize,
-    open: usize,
+    intervals_per_part: usize,
+    intervals_in_last: usize,
 }
 
-impl Default for Drawn {
+impl Default for ThroughputHistory {
     fn default() -> Self {
-        Self { parts: Vec::new(), each: 1, open: 0 }
+        Self { parts: Vec::new(), intervals_per_part: 1, intervals_in_last: 0 }
     }
 }
 
-/// A load under way.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Load {
+pub(crate) struct LiveLoad {
     pub(crate) phase: String,
     pub(crate) rows: u64,
-    pub(crate) of: u64,
+    pub(crate) total_rows: u64,
     pub(crate) bytes: u64,
     pub(crate) since_s: f64,
 }
 
-/// What the audit said of the run before.
+/// Audit of the previous run.
 #[derive(Debug)]
-pub(crate) struct Judged {
+pub(crate) struct LastAudit {
     pub(crate) run: String,
     pub(crate) passed: usize,
     /// Whether it fails the run, the check, and its finding.
     pub(crate) doubts: Vec<(bool, String, String)>,
 }
 
-/// What one may look at alone.
+/// A panel that can be shown alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Panel {
     Throughput,
@@ -132,92 +125,103 @@ impl Panel {
         [Self::Throughput, Self::Latency, Self::Waits, Self::Machine, Self::Audit, Self::Runs];
 }
 
-impl Drawn {
+impl ThroughputHistory {
     fn add(&mut self, ops: u64, seconds: f64, p99_us: f64) {
-        match self.parts.last_mut().filter(|_| self.open > 0) {
+        match self.parts.last_mut().filter(|_| self.intervals_in_last > 0) {
             Some(last) => *last = (last.0 + ops, last.1 + seconds, last.2.max(p99_us)),
             None => self.parts.push((ops, seconds, p99_us)),
         }
-        self.open = (self.open + 1) % self.each;
-        if self.parts.len() >= DRAWN_MAX && self.open == 0 {
+        self.intervals_in_last = (self.intervals_in_last + 1) % self.intervals_per_part;
+        if self.parts.len() >= HISTORY_PARTS_MAX && self.intervals_in_last == 0 {
             let pairs = self.parts.chunks(2);
-            let both = |pair: &[(u64, f64, f64)]| {
+            let merge_pair = |pair: &[(u64, f64, f64)]| {
                 pair.iter().fold((0, 0.0, 0.0), |sum: (u64, f64, f64), one| {
                     (sum.0 + one.0, sum.1 + one.1, sum.2.max(one.2))
                 })
             };
-            self.parts = pairs.map(both).collect();
-            self.each *= 2;
+            self.parts = pairs.map(merge_pair).collect();
+            self.intervals_per_part *= 2;
         }
     }
 }
 
-impl State {
+impl ScreenState {
     pub(crate) fn new(command: &'static str) -> Self {
         Self { command, ..Self::default() }
     }
 
-    /// An event that came `now_s` after the screen began.
-    pub(crate) fn hear(&mut self, event: &Event, now_s: f64) {
+    /// An event that arrived `now_s` after the screen began.
+    pub(crate) fn apply_event(&mut self, event: &CampaignEvent, now_s: f64) {
         match event {
-            Event::Begun(begun) => self.begun(begun),
-            Event::Next(next) => self.next(next, now_s),
-            Event::Ended(ended) => self.ended(ended, now_s),
-            Event::Paused(paused) => self.paused = *paused,
-            Event::Load(event) => self.load(event, now_s),
-            Event::RunBegun { id, targets, .. } => {
-                let phase = Phase::Beside("getting ready".to_owned());
-                (self.load, self.judged) = (None, self.judged.take());
-                self.run =
-                    Run { id: id.clone(), targets: targets.clone(), phase, since_s: now_s, ..Run::default() };
+            CampaignEvent::Begun(begun) => self.begin_campaign(begun),
+            CampaignEvent::Next(next) => self.next(next, now_s),
+            CampaignEvent::Ended(ended) => self.end_run(ended, now_s),
+            CampaignEvent::Paused(paused) => self.paused = *paused,
+            CampaignEvent::Load(event) => self.load(event, now_s),
+            CampaignEvent::RunBegun { id, targets, .. } => {
+                let phase = ScreenPhase::Activity("getting ready".to_owned());
+                (self.load, self.last_audit) = (None, self.last_audit.take());
+                self.run = LiveRun {
+                    id: id.clone(),
+                    targets: targets.clone(),
+                    phase,
+                    since_s: now_s,
+                    ..LiveRun::default()
+                };
             }
-            Event::Phase(event) => self.phase(event, now_s),
-            Event::Stored(record) => self.stored(record),
+            CampaignEvent::Phase(event) => self.phase(event, now_s),
+            CampaignEvent::Stored(record) => self.stored(record),
             other => {
-                if let Some(words) = doing(other) {
-                    self.beside(words, now_s);
+                if let Some(words) = activity_words(other) {
+                    self.set_activity(words, now_s);
                 }
             }
         }
     }
 
-    fn beside(&mut self, words: impl Into<String>, now_s: f64) {
-        (self.run.phase, self.run.since_s) = (Phase::Beside(words.into()), now_s);
+    fn set_activity(&mut self, words: impl Into<String>, now_s: f64) {
+        (self.run.phase, self.run.since_s) = (ScreenPhase::Activity(words.into()), now_s);
     }
 
-    fn begun(&mut self, begun: &Begun) {
-        self.grid = Grid::new(begun);
+    fn begin_campaign(&mut self, campaign: &CampaignBegun) {
+        self.grid = CampaignGrid::new(campaign);
         self.campaign = Some(Campaign {
-            id: begun.id.clone(),
-            kind: begun.kind,
-            skips: begun.skips,
+            id: campaign.id.clone(),
+            kind: campaign.kind,
+            skips: campaign.skips,
             number: 0,
-            of: None,
-            what: String::new(),
+            total_runs: None,
+            description: String::new(),
             rest_s: None,
         });
     }
 
-    fn next(&mut self, next: &Next, now_s: f64) {
+    fn next(&mut self, next: &NextRun, now_s: f64) {
         self.grid.next(next);
-        self.asked.skip = false;
+        self.key_requests.skip = false;
         if let Some(campaign) = &mut self.campaign {
-            (campaign.number, campaign.of, campaign.rest_s) = (next.number, next.of, next.rest_s);
-            campaign.what = grid::what(&next.part);
+            (campaign.number, campaign.total_runs, campaign.rest_s) = (next.number, next.total, next.rest_s);
+            campaign.description = grid::describe_part(&next.part);
         }
-        self.beside("getting ready", now_s);
+        self.set_activity("getting ready", now_s);
     }
 
-    fn ended(&mut self, ended: &Ended, now_s: f64) {
-        self.grid.ended(ended);
-        self.asked.skip = false;
-        self.beside(if ended.skipped { "left out" } else { "between runs" }, now_s);
+    fn end_run(&mut self, finished_run: &RunEnded, now_s: f64) {
+        self.grid.end_run(finished_run);
+        self.key_requests.skip = false;
+        self.set_activity(if finished_run.skipped { "left out" } else { "between runs" }, now_s);
     }
 
     fn load(&mut self, event: &LoadEvent, now_s: f64) {
         match event {
-            LoadEvent::Phase(phase, of) => {
-                self.load = Some(Load { phase: phase.clone(), rows: 0, of: *of, bytes: 0, since_s: now_s });
+            LoadEvent::Phase(phase, total_rows) => {
+                self.load = Some(LiveLoad {
+                    phase: phase.clone(),
+                    rows: 0,
+                    total_rows: *total_rows,
+                    bytes: 0,
+                    since_s: now_s,
+                });
             }
             LoadEvent::Advance(rows, bytes) => {
                 if let Some(load) = &mut self.load {
@@ -230,29 +234,29 @@ impl State {
         }
     }
 
-    fn phase(&mut self, event: &dyno_drive::Event, now_s: f64) {
+    fn phase(&mut self, event: &dyno_drive::RunEvent, now_s: f64) {
         let run = &mut self.run;
         let phase = match event {
-            dyno_drive::Event::Awaiting { there, of } => {
-                Phase::Beside(format!("waiting for driver hosts: {there} of {of}"))
+            dyno_drive::RunEvent::Awaiting { there, of } => {
+                ScreenPhase::Activity(format!("waiting for driver hosts: {there} of {of}"))
             }
-            dyno_drive::Event::Connecting { ready, of } => Phase::Connecting(*ready, *of),
-            dyno_drive::Event::Warmup { seconds } => Phase::Warmup(*seconds),
-            dyno_drive::Event::Window { .. } => Phase::Window,
-            dyno_drive::Event::Draining => Phase::Draining,
-            dyno_drive::Event::Interval(live) => {
+            dyno_drive::RunEvent::Connecting { ready, of } => ScreenPhase::Connecting(*ready, *of),
+            dyno_drive::RunEvent::Warmup { seconds } => ScreenPhase::Warmup(*seconds),
+            dyno_drive::RunEvent::Window { .. } => ScreenPhase::Window,
+            dyno_drive::RunEvent::Draining => ScreenPhase::Draining,
+            dyno_drive::RunEvent::Interval(live) => {
                 run.live = Some((*live, now_s));
                 return;
             }
-            dyno_drive::Event::Complete(complete) => {
+            dyno_drive::RunEvent::Complete(complete) => {
                 let point = &complete.point;
                 run.recent.add(point, &complete.latency);
-                run.drawn.add(point.ops, point.seconds, point.p99_us.unwrap_or(0.0));
+                run.history.add(point.ops, point.seconds, point.p99_us.unwrap_or(0.0));
                 run.complete = Some(complete.clone());
                 return;
             }
-            dyno_drive::Event::Closing { .. } | dyno_drive::Event::Whole(_) => return,
-            dyno_drive::Event::Final(_) | dyno_drive::Event::Late(_) => return,
+            dyno_drive::RunEvent::Closing { .. } | dyno_drive::RunEvent::Whole(_) => return,
+            dyno_drive::RunEvent::Final(_) | dyno_drive::RunEvent::Late(_) => return,
         };
         if std::mem::discriminant(&phase) != std::mem::discriminant(&run.phase) {
             run.since_s = now_s;
@@ -268,16 +272,16 @@ impl State {
         let doubts = worst
             .map(|check| (check.status == CheckStatus::Fail, check.check.clone(), check.detail.clone()))
             .collect();
-        self.judged = Some(Judged { run: record.id.clone(), passed, doubts });
+        self.last_audit = Some(LastAudit { run: record.id.clone(), passed, doubts });
     }
 
-    /// How long what is left of the window takes; nothing where nobody knows yet.
+    /// Remaining time of the window; `None` if unknown.
     pub(crate) fn window_left_s(&self, now_s: f64) -> Option<f64> {
         let (live, told_s) = self.run.live.as_ref()?;
         let since_s = (now_s - told_s).max(0.0);
         match live.total_s {
             Some(total_s) => Some((total_s - live.elapsed_s - since_s).max(0.0)),
-            // By operations there is no length; the share that is done tells how long the rest takes.
+            // A run by operations has no length; the completed share gives the remaining time.
             None if live.done > 0.0 => {
                 Some((live.elapsed_s / live.done * (1.0 - live.done) - since_s).max(0.0))
             }
@@ -285,17 +289,17 @@ impl State {
         }
     }
 
-    /// The share of the window that is over.
-    pub(crate) fn done(&self, now_s: f64) -> Option<f64> {
+    /// The completed share of the window.
+    pub(crate) fn window_share(&self, now_s: f64) -> Option<f64> {
         let (live, told_s) = self.run.live.as_ref()?;
-        let done = match live.total_s {
+        let share = match live.total_s {
             Some(total_s) => (live.elapsed_s + (now_s - told_s).max(0.0)) / total_s,
             None => live.done,
         };
-        Some(done.clamp(0.0, 1.0))
+        Some(share.clamp(0.0, 1.0))
     }
 
-    /// Whether more than one run belongs to it.
+    /// Whether the campaign has more than one run.
     pub(crate) fn is_several(&self) -> bool {
         self.campaign.as_ref().is_some_and(|campaign| campaign.kind != SweepKind::Soak)
     }
@@ -304,7 +308,7 @@ impl State {
         self.campaign.as_ref().is_some_and(|campaign| campaign.skips)
     }
 
-    /// Looks at the next panel alone, or at all again.
+    /// Shows the next panel alone, or all panels again.
     pub(crate) fn zoom_on(&mut self) {
         let next = match self.zoom {
             None => 0,
@@ -314,17 +318,17 @@ impl State {
     }
 }
 
-/// What goes on beside a run's own phases.
-fn doing(event: &Event) -> Option<String> {
+/// Activity outside a run's own phases.
+fn activity_words(event: &CampaignEvent) -> Option<String> {
     Some(match event {
-        Event::LookingAtData => "looking at the data".to_owned(),
-        Event::WaitingForData => "waiting until all targets see the data".to_owned(),
-        Event::DroppingData => "dropping data of another block size".to_owned(),
-        Event::Learning => "learning what each transaction does, on one session alone".to_owned(),
-        Event::AskingInvariants => "asking what must stay true".to_owned(),
-        Event::Hook(HookEvent::Started(name, _)) => format!("the plan's command {name} runs"),
-        Event::RunOver => "judging and storing".to_owned(),
-        Event::Tidying => "stored; removing the rows that it inserted".to_owned(),
+        CampaignEvent::LookingAtData => "looking at the data".to_owned(),
+        CampaignEvent::WaitingForData => "waiting until all targets see the data".to_owned(),
+        CampaignEvent::DroppingData => "dropping data of another block size".to_owned(),
+        CampaignEvent::Learning => "learning what each transaction does, on one session alone".to_owned(),
+        CampaignEvent::AskingInvariants => "asking what must stay true".to_owned(),
+        CampaignEvent::Hook(HookEvent::Started(name, _)) => format!("the plan's command {name} runs"),
+        CampaignEvent::RunOver => "judging and storing".to_owned(),
+        CampaignEvent::Tidying => "stored; removing the rows that it inserted".to_owned(),
         _ => return None,
     })
 }

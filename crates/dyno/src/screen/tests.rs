@@ -1,33 +1,34 @@
-//! Screens as they are to look: golden ones at three sizes, drawn in ratatui's test backend.
+//! Golden tests of screens at three sizes, drawn in ratatui's test backend.
 //!
-//! `DYNO_BLESS=1` writes them anew.
+//! `DYNO_BLESS=1` rewrites the golden files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use dyno_campaign::{Begun, Ended, Event, LoadEvent, Next};
-use dyno_drive::{Complete, Cumulative, Latencies, Live, SoFar};
+use dyno_campaign::{CampaignBegun, CampaignEvent, LoadEvent, NextRun, RunEnded};
+use dyno_drive::{CoarseLatencies, CompletedInterval, CumulativeCounters, LiveProgress, RunningTotals};
 use dyno_plan::PlanSource;
 use dyno_record::{
-    Change, Company, MarkKind, PartOf, RunRecord, SeriesPoint, Setting, SweepKind, WaitTime, Waits,
+    ForeignActivity, MarkChange, MarkKind, PartOf, PointSetting, RunRecord, SeriesPoint, SweepKind, WaitTime,
+    Waits,
 };
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{Event as Key, KeyCode, KeyEvent, KeyModifiers};
 
-use super::keys::{Meant, meant};
-use super::state::{Panel, State};
-use super::view::{self, Look};
+use super::keys::{KeyAction, key_action};
+use super::state::{Panel, ScreenState};
+use super::view::{self, ScreenStyle};
 use crate::engines::ENGINES;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (100, 30), (140, 40)];
-const LOOK: Look = Look { color: false, ascii: false };
+const LOOK: ScreenStyle = ScreenStyle { color: false, ascii: false };
 
-/// A record that counts, with an audit.
+/// A valid record with an audit.
 const RECORD: &str = include_str!("../../../dyno-record/tests/records/full.json");
 
-fn drawn(state: &State, look: &Look, (width, height): (u16, u16), now_s: f64) -> String {
+fn drawn(state: &ScreenState, look: &ScreenStyle, (width, height): (u16, u16), now_s: f64) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| view::draw(frame, state, look, now_s)).unwrap();
     let buffer = terminal.backend().buffer();
@@ -39,7 +40,7 @@ fn drawn(state: &State, look: &Look, (width, height): (u16, u16), now_s: f64) ->
     rows.map(line).collect()
 }
 
-fn golden(name: &str, state: &State, now_s: f64) {
+fn golden(name: &str, state: &ScreenState, now_s: f64) {
     for size in SIZES {
         let drawn = drawn(state, &LOOK, size, now_s);
         let file = format!("tests/screens/{name}-{}x{}.txt", size.0, size.1);
@@ -53,21 +54,21 @@ fn golden(name: &str, state: &State, now_s: f64) {
     }
 }
 
-fn setting(key: &str, value: &str) -> Setting {
-    Setting { key: key.to_owned(), value: value.to_owned() }
+fn setting(key: &str, value: &str) -> PointSetting {
+    PointSetting { key: key.to_owned(), value: value.to_owned() }
 }
 
-fn points() -> Vec<(u32, Vec<Setting>)> {
+fn points() -> Vec<(u32, Vec<PointSetting>)> {
     let pairs =
         [0, 20].into_iter().flat_map(|update| [1, 2, 4, 8, 16, 32].map(|sessions| (update, sessions)));
-    let of = |(at, (update, sessions)): (usize, (u32, u32))| {
+    let point_settings = |(at, (update, sessions)): (usize, (u32, u32))| {
         let settings = vec![
             setting("workload.update_pct", &update.to_string()),
             setting("sessions", &sessions.to_string()),
         ];
         (at as u32 + 1, settings)
     };
-    pairs.enumerate().map(of).collect()
+    pairs.enumerate().map(point_settings).collect()
 }
 
 fn part(point: u32) -> PartOf {
@@ -79,10 +80,10 @@ fn record() -> RunRecord {
     RunRecord::from_json(RECORD).unwrap()
 }
 
-fn sweep() -> State {
+fn sweep() -> ScreenState {
     let source = PlanSource { target: Some("sqlite:b.db".to_owned()), ..PlanSource::of(ENGINES.specs) };
     let plan = dyno_plan::read(&source).unwrap();
-    let begun = Begun {
+    let start_event = CampaignBegun {
         id: "sweep-20260101-000000-0000".into(),
         kind: SweepKind::Sweep,
         plan,
@@ -91,43 +92,47 @@ fn sweep() -> State {
         points: points(),
         skips: true,
     };
-    let mut state = State::new("sweep");
-    state.hear(&Event::Begun(Box::new(begun)), 0.0);
+    let mut state = ScreenState::new("sweep");
+    state.apply_event(&CampaignEvent::Begun(Box::new(start_event)), 0.0);
     for (number, what) in [(1, "measured"), (2, "failed"), (3, "skipped")] {
-        let next = Next { number, of: Some(12), part: part(number), all_s: Some(720.0), rest_s: Some(660.0) };
-        state.hear(&Event::Next(next), 1.0);
+        let next =
+            NextRun { number, total: Some(12), part: part(number), all_s: Some(720.0), rest_s: Some(660.0) };
+        state.apply_event(&CampaignEvent::Next(next), 1.0);
         let measured = Arc::new(record());
         if what == "measured" {
-            state.hear(&Event::Stored(Arc::clone(&measured)), 2.0);
+            state.apply_event(&CampaignEvent::Stored(Arc::clone(&measured)), 2.0);
         }
-        let ended = Ended {
+        let finished_run = RunEnded {
             number,
             part: part(number),
             record: (what == "measured").then_some(measured),
             failed: (what == "failed").then(|| "the server went away".to_owned()),
             skipped: what == "skipped",
         };
-        state.hear(&Event::Ended(ended), 3.0);
+        state.apply_event(&CampaignEvent::Ended(finished_run), 3.0);
     }
-    let next = Next { number: 4, of: Some(12), part: part(4), all_s: Some(540.0), rest_s: Some(480.0) };
-    state.hear(&Event::Next(next), 4.0);
+    let next = NextRun { number: 4, total: Some(12), part: part(4), all_s: Some(540.0), rest_s: Some(480.0) };
+    state.apply_event(&CampaignEvent::Next(next), 4.0);
     state
 }
 
-fn begin(state: &mut State) {
+fn begin(state: &mut ScreenState) {
     let targets = "PostgreSQL 16.2 (postgres://dyno@db1/bench)".to_owned();
-    state.hear(&Event::RunBegun { id: "20260101-000000-abcd".into(), targets, is_part: false }, 4.0);
-    let phase = |event| Event::Phase(event);
-    state.hear(&phase(dyno_drive::Event::Warmup { seconds: 5.0 }), 5.0);
-    state.hear(&phase(dyno_drive::Event::Window { at_ns: 0, late_ns: 0 }), 10.0);
+    state.apply_event(
+        &CampaignEvent::RunBegun { id: "20260101-000000-abcd".into(), targets, is_part: false },
+        4.0,
+    );
+    let phase = |event| CampaignEvent::Phase(event);
+    state.apply_event(&phase(dyno_drive::RunEvent::Warmup { seconds: 5.0 }), 5.0);
+    state.apply_event(&phase(dyno_drive::RunEvent::Window { at_ns: 0, late_ns: 0 }), 10.0);
 }
 
-/// The first `seconds` of a window of a minute.
-fn window(state: &mut State, seconds: u32, changes: &[Change]) {
-    let mut so_far = SoFar::default();
+/// The first `seconds` of a one-minute window.
+fn window(state: &mut ScreenState, seconds: u32, changes: &[MarkChange]) {
+    let mut so_far = RunningTotals::default();
     for second in 0..seconds {
         let ops = 12_000 + u64::from(second % 7) * 150;
-        let latency: Latencies =
+        let latency: CoarseLatencies =
             [(61_000, 600), (90_000, 300), (140_000, 60), (300_000, 20), (1_200_000, 15), (9_000_000, 5)]
                 .into_iter()
                 .collect();
@@ -181,21 +186,24 @@ fn window(state: &mut State, seconds: u32, changes: &[Change]) {
             asked_per_s: 10.0,
             average_active_sessions: 7.4,
             events,
-            company: Company::default(),
+            company: ForeignActivity::default(),
         };
-        let complete = Complete {
+        let complete = CompletedInterval {
             point,
             latency,
             so_far: so_far.clone(),
             waits,
             changes: changes.to_vec(),
-            falls: Vec::new(),
-            looks: u64::from(second) + 2,
-            counters: vec![Cumulative::default()],
+            resets: Vec::new(),
+            snapshot_count: u64::from(second) + 2,
+            counters: vec![CumulativeCounters::default()],
         };
-        state.hear(&Event::Phase(dyno_drive::Event::Complete(Box::new(complete))), 12.0 + at_s);
+        state.apply_event(
+            &CampaignEvent::Phase(dyno_drive::RunEvent::Complete(Box::new(complete))),
+            12.0 + at_s,
+        );
     }
-    let live = Live {
+    let live = LiveProgress {
         elapsed_s: f64::from(seconds) + 1.0,
         total_s: Some(60.0),
         done: (f64::from(seconds) + 1.0) / 60.0,
@@ -205,13 +213,13 @@ fn window(state: &mut State, seconds: u32, changes: &[Change]) {
         p99_us: None,
         errors: 1,
     };
-    state.hear(&Event::Phase(dyno_drive::Event::Interval(live)), 11.0 + f64::from(seconds));
+    state.apply_event(&CampaignEvent::Phase(dyno_drive::RunEvent::Interval(live)), 11.0 + f64::from(seconds));
 }
 
-fn run() -> State {
-    let mut state = State::new("run");
+fn run() -> ScreenState {
+    let mut state = ScreenState::new("run");
     begin(&mut state);
-    let change = Change {
+    let change = MarkChange {
         kind: MarkKind::Setting,
         name: "work_mem".into(),
         from: Some("4MB".into()),
@@ -238,21 +246,21 @@ fn a_sweep_that_fills() {
 
 #[test]
 fn before_the_first_interval_and_while_paused() {
-    let mut state = State::new("run");
+    let mut state = ScreenState::new("run");
     begin(&mut state);
     golden("begin", &state, 12.0);
     let mut state = sweep();
-    state.hear(&Event::Paused(true), 6.0);
-    state.asked.pause = true;
+    state.apply_event(&CampaignEvent::Paused(true), 6.0);
+    state.key_requests.pause = true;
     golden("paused", &state, 12.0);
 }
 
 #[test]
 fn a_load() {
-    let mut state = State::new("load");
-    state.hear(&Event::Load(LoadEvent::Target("postgres://dyno@db1/bench".into())), 0.0);
-    state.hear(&Event::Load(LoadEvent::Phase("rows".into(), 1_000_000)), 1.0);
-    state.hear(&Event::Load(LoadEvent::Advance(250_000, 2_000_000_000)), 5.0);
+    let mut state = ScreenState::new("load");
+    state.apply_event(&CampaignEvent::Load(LoadEvent::Target("postgres://dyno@db1/bench".into())), 0.0);
+    state.apply_event(&CampaignEvent::Load(LoadEvent::Phase("rows".into(), 1_000_000)), 1.0);
+    state.apply_event(&CampaignEvent::Load(LoadEvent::Advance(250_000, 2_000_000_000)), 5.0);
     golden("load", &state, 11.0);
 }
 
@@ -266,7 +274,7 @@ fn help_and_a_panel_alone() {
     golden("zoom", &state, 35.5);
 }
 
-/// Whatever the size is, something is drawn and nothing panics; a terminal without UTF-8 gets ASCII frames and bars.
+/// At any size, something is drawn and nothing panics; a terminal without UTF-8 gets ASCII frames and bars.
 #[test]
 fn any_size_and_ascii() {
     let mut state = sweep();
@@ -281,22 +289,22 @@ fn any_size_and_ascii() {
         }
     }
     state.zoom = None;
-    let ascii = drawn(&state, &Look { color: true, ascii: true }, (100, 30), 30.0);
+    let ascii = drawn(&state, &ScreenStyle { color: true, ascii: true }, (100, 30), 30.0);
     assert!(!ascii.contains(['│', '┌', '█', '▶', '≤']), "{ascii}");
 }
 
-/// Names come from databases, plans and errors: nothing in them reaches the terminal as more than text.
+/// Names come from databases, plans and errors; they must reach the terminal only as plain text.
 #[test]
 fn what_others_wrote_stays_text() {
     let hostile = "x\u{1b}[2J\u{9b}8m\u{202e}\r\n";
     let mut state = run();
     state.run.targets = hostile.to_owned();
-    state.said = [hostile.to_owned()].into();
+    state.messages = [hostile.to_owned()].into();
     if let Some(complete) = &mut state.run.complete {
         complete.changes[0].name = hostile.to_owned();
         complete.waits = Waits::Absent { absent: hostile.to_owned() };
     }
-    state.hear(&Event::Load(LoadEvent::Phase(hostile.to_owned(), 5)), 1.0);
+    state.apply_event(&CampaignEvent::Load(LoadEvent::Phase(hostile.to_owned(), 5)), 1.0);
     for load in [true, false] {
         let text = drawn(&state, &LOOK, (140, 40), 35.0);
         assert!(text.contains("u{1b}") || text.contains("u{9b}"), "{text}");
@@ -313,16 +321,28 @@ fn keys_ask_only_what_is_possible() {
     let key = |code, modifiers| Key::Key(KeyEvent::new(code, modifiers));
     let plain = |c| key(KeyCode::Char(c), KeyModifiers::NONE);
     let mut alone = run();
-    assert_eq!([plain('p'), plain('s')].map(|key| meant(&key, &alone)), [Meant::Nothing, Meant::Nothing]);
+    assert_eq!(
+        [plain('p'), plain('s')].map(|key| key_action(&key, &alone)),
+        [KeyAction::Nothing, KeyAction::Nothing]
+    );
     let control_c = key(KeyCode::Char('c'), KeyModifiers::CONTROL);
-    assert_eq!([plain('q'), control_c.clone()].map(|key| meant(&key, &alone)), [Meant::Stop, Meant::Stop]);
-    alone.asked.stop = true;
-    // A key that is held down does not end the program.
-    assert_eq!([plain('q'), control_c].map(|key| meant(&key, &alone)), [Meant::Nothing, Meant::Stop]);
+    assert_eq!(
+        [plain('q'), control_c.clone()].map(|key| key_action(&key, &alone)),
+        [KeyAction::Stop, KeyAction::Stop]
+    );
+    alone.key_requests.stop = true;
+    // Holding a key down must not end the program.
+    assert_eq!(
+        [plain('q'), control_c].map(|key| key_action(&key, &alone)),
+        [KeyAction::Nothing, KeyAction::Stop]
+    );
     let mut several = sweep();
-    assert_eq!([plain('p'), plain('s')].map(|key| meant(&key, &several)), [Meant::Pause, Meant::Nothing]);
+    assert_eq!(
+        [plain('p'), plain('s')].map(|key| key_action(&key, &several)),
+        [KeyAction::Pause, KeyAction::Nothing]
+    );
     begin(&mut several);
-    assert_eq!(meant(&plain('s'), &several), Meant::Skip);
+    assert_eq!(key_action(&plain('s'), &several), KeyAction::Skip);
     for _ in Panel::ALL {
         several.zoom_on();
     }

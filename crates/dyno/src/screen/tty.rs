@@ -1,7 +1,7 @@
-//! The terminal itself: taken over, and given back on every way out.
+//! Takes over the terminal and restores it on every exit.
 //!
-//! What is taken over is noted in one place for the whole process, so that a panic on any thread, a signal, and the normal end all
-//! give it back, and none of them twice.
+//! One process-wide flag records that the terminal was taken over. A panic on any thread, a signal, and the
+//! normal end all restore it, and never twice.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::Once;
@@ -13,45 +13,45 @@ use ratatui::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
-/// Whether this process has taken the terminal over.
+/// Whether this process has taken over the terminal.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Whether keys can be read and a screen be shown: also a terminal that does not know its size shows lines.
+/// Whether keys can be read and a screen can be shown; a terminal without a known size gets progress lines.
 pub(crate) fn can() -> bool {
     let has_size =
         || rustix::termios::tcgetwinsize(io::stderr()).is_ok_and(|size| size.ws_col > 0 && size.ws_row > 0);
     io::stdin().is_terminal() && io::stderr().is_terminal() && has_size()
 }
 
-/// Takes the terminal over.
+/// Switches the terminal to the full screen.
 pub(crate) fn take() -> io::Result<()> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            // What it says is to be read.
+            // The panic message must be readable.
             give_back();
             before(panic);
         }));
     });
-    // Noted first: what fails halfway is given back as well.
+    // Set first, so that a failure halfway is also undone.
     TAKEN.store(true, Ordering::SeqCst);
-    let taken = enable_raw_mode().and_then(|()| execute!(io::stderr(), EnterAlternateScreen, Hide));
-    if taken.is_err() {
+    let outcome = enable_raw_mode().and_then(|()| execute!(io::stderr(), EnterAlternateScreen, Hide));
+    if outcome.is_err() {
         give_back();
     }
-    taken
+    outcome
 }
 
-/// Whether it is still taken: a panic may have given it back.
+/// Whether it is still taken over: a panic may have restored it.
 pub(crate) fn is_taken() -> bool {
     TAKEN.load(Ordering::SeqCst)
 }
 
-/// Gives the terminal back, if it was taken over.
+/// Restores the terminal if it was taken over.
 pub(crate) fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // A terminal that is gone needs nothing back.
+        // A terminal that is gone needs no restore.
         let _ = execute!(io::stderr(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }

@@ -1,4 +1,4 @@
-//! Signals while something is waited for before a command itself begins.
+//! Handles signals while a command waits before it begins.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,35 +8,35 @@ use signal_hook::SigId;
 use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::Handle;
 
-use super::{heed, heeded, leave};
+use super::{exit_interrupted, handled_signals, spawn_signal_handler};
 
-/// What a [`Waiting`] has registered: whoever watches signals after it takes its place.
+/// Registrations of a [`Waiting`]: the handler that watches signals later replaces them.
 static WAITING: Mutex<Vec<(Vec<SigId>, Handle)>> = Mutex::new(Vec::new());
 
-/// Signals ask a `Cancel` while this is there. Behind it they end the program, as they do before anything watches them.
+/// Signals request a `Cancel` while this value exists. Afterwards they end the program, as they do before any
+/// handler exists.
 pub(crate) struct Waiting {
-    over: Arc<AtomicBool>,
+    is_over: Arc<AtomicBool>,
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::Release);
+        self.is_over.store(true, Ordering::Release);
     }
 }
 
-/// Makes signals ask `cancel` for as long as something is waited for before the command itself begins.
-pub(crate) fn while_waiting(cancel: &Cancel) -> std::io::Result<Waiting> {
+/// Makes signals request `cancel` while the command waits before it begins.
+pub(crate) fn handle_while_waiting(cancel: &Cancel) -> std::io::Result<Waiting> {
     let over = Arc::new(AtomicBool::new(false));
-    // The order matters: once it is over, a signal ends the program before it asks anything.
-    let ids = heeded().map(|signal| register_conditional_default(signal, Arc::clone(&over)));
+    // Order matters: after the wait, a signal ends the program before it requests anything.
+    let ids = handled_signals().map(|signal| register_conditional_default(signal, Arc::clone(&over)));
     let ids = ids.collect::<std::io::Result<_>>()?;
-    let handle = heed(cancel, leave)?;
+    let handle = spawn_signal_handler(cancel, exit_interrupted)?;
     WAITING.lock().unwrap_or_else(PoisonError::into_inner).push((ids, handle));
-    Ok(Waiting { over })
+    Ok(Waiting { is_over: over })
 }
 
-/// Takes back what was registered.
-pub(super) fn forget() {
+pub(super) fn unregister_waiting() {
     for (ids, handle) in WAITING.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         handle.close();
         for id in ids {

@@ -1,11 +1,11 @@
-//! `dyno check --accept`: what is proved of each engine, what is not proved and why, and what is wrong.
+//! `dyno check --accept` on each engine: what is proved, what is not proved and why, and what is wrong.
 
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 
-/// The steps by name, with their verdicts.
+/// The steps by name with their verdicts.
 fn verdicts(accepted: &Value) -> Vec<(&str, &str)> {
     let steps = accepted["steps"].as_array().unwrap_or_else(|| panic!("{accepted:#}"));
     steps.iter().map(|step| (step["name"].as_str().unwrap(), step["verdict"].as_str().unwrap())).collect()
@@ -19,8 +19,8 @@ fn finding<'a>(accepted: &'a Value, step: &str, name: &str) -> &'a Value {
     findings.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name} in {step:#}"))
 }
 
-/// That every step of a server is proved, and that it makes no reports of its own.
-fn assert_accepted(desk: &Desk, url: &str) -> Value {
+/// Asserts that every step of a server is proved and that the server creates no reports itself.
+fn assert_accepted(desk: &TestEnv, url: &str) -> Value {
     let (code, accepted) = desk.json(&["check", "--accept", "--target", url, "--record", "accept.json"]);
     let expected =
         ["logon", "rights", "load", "types", "exactness", "plans", "errors", "break-off", "reports", "drop"];
@@ -30,8 +30,8 @@ fn assert_accepted(desk: &Desk, url: &str) -> Value {
     accepted
 }
 
-/// That the record holds none of `secrets`, and still says what was proved.
-fn assert_masked(desk: &Desk, secrets: &[&str]) {
+/// Asserts that the record contains none of `secrets`, and still states what was proved.
+fn assert_masked(desk: &TestEnv, secrets: &[&str]) {
     let text = std::fs::read_to_string(desk.file("accept.json")).unwrap();
     for secret in secrets {
         assert!(!text.contains(secret), "{secret} is in {text}");
@@ -45,7 +45,7 @@ fn assert_masked(desk: &Desk, secrets: &[&str]) {
 
 #[test]
 fn sqlite_is_accepted_and_leaves_no_file() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let (code, accepted) =
         desk.json(&["check", "--accept", "--target", "sqlite:secret-name.db", "--record", "accept.json"]);
     assert_eq!(code, 0, "{accepted:#}");
@@ -61,7 +61,7 @@ fn sqlite_is_accepted_and_leaves_no_file() {
 
 #[test]
 fn data_that_is_there_is_refused_and_stays() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let size = ["--set", "data.scale=100 blocks", "--target", "sqlite:mine.db"];
     assert_eq!(desk.dyno(&[&["load"], &size[..]].concat()).code, 0);
     let refused = desk.dyno(&["check", "--accept", "--target", "sqlite:mine.db"]);
@@ -73,7 +73,7 @@ fn data_that_is_there_is_refused_and_stays() {
 #[test]
 fn postgres_is_accepted_and_the_record_names_nobody() {
     for version in Postgres::newest_or_all() {
-        let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+        let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
         server.psql("CREATE DATABASE shopdata");
         server.psql(
             "CREATE ROLE acceptor LOGIN PASSWORD 'topsecret'; GRANT pg_monitor TO acceptor;
@@ -97,7 +97,7 @@ fn postgres_is_accepted_and_the_record_names_nobody() {
 #[test]
 fn mysql_and_mariadb_are_accepted() {
     for version in MySql::available() {
-        let (server, desk) = (MySql::start(&version, &[]), Desk::new());
+        let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
         let accepted = assert_accepted(&desk, &server.url());
         for name in ["client wait", "server wait"] {
             let figures = &finding(&accepted, "exactness", name)["figures"];
@@ -111,7 +111,7 @@ fn mysql_and_mariadb_are_accepted() {
 #[test]
 fn postgres_without_track_counts_is_not_proved_and_says_why() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (server, desk) = (Postgres::start(&version, &[("track_counts", "off")]), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &[("track_counts", "off")]), TestEnv::new());
     let (code, accepted) = desk.json(&["check", "--accept", "--target", &server.url()]);
     assert_eq!((code, accepted["verdict"].as_str()), (1, Some("not_proved")), "{accepted:#}");
     let exact = finding(&accepted, "exactness", "client wait");
@@ -125,7 +125,7 @@ fn postgres_without_track_counts_is_not_proved_and_says_why() {
 #[test]
 fn postgres_grants_that_are_missing_come_as_one_script() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     server.psql("CREATE ROLE poor LOGIN");
     let url = server.url_of("poor", "postgres");
     let page = desk.dyno(&["check", "--accept", "--target", &url]);
@@ -145,7 +145,7 @@ fn postgres_grants_that_are_missing_come_as_one_script() {
 #[test]
 fn postgres_plan_without_an_index_is_wrong() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     server.psql(
         "ALTER ROLE postgres SET enable_indexscan = off; ALTER ROLE postgres SET enable_bitmapscan = off",
     );
@@ -158,11 +158,11 @@ fn postgres_plan_without_an_index_is_wrong() {
 #[test]
 fn postgres_acceptance_that_is_interrupted_drops_what_it_made() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     let mut accept = desk.start(&["check", "--accept", "--target", &server.url()]);
-    accept.until("step 5");
+    accept.wait_for_line("step 5");
     accept.signal("INT");
-    let output = accept.end();
+    let output = accept.wait();
     assert!(output.code == 130 && output.err.contains("what it had made was dropped"), "{output:#?}");
     assert_eq!(server.psql("SELECT COUNT(*) FROM pg_namespace WHERE nspname = 'dyno'").trim(), "0");
 }

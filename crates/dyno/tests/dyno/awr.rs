@@ -1,6 +1,6 @@
-//! `dyno awr` as a user runs it: formats, exit codes, two reports against each other, an order in time, records.
+//! `dyno awr` as a user runs it: formats, exit codes, comparison of two reports, timeline, records.
 
-use crate::common::{Desk, assert_fits_schema};
+use crate::common::{TestEnv, assert_fits_schema};
 
 const TEXT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
 const HTML: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.html");
@@ -16,11 +16,11 @@ fn report(snap: u32, reads: &str) -> String {
 
 #[test]
 fn every_report_is_a_line_in_every_format() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     desk.write("b.lst", STATSPACK);
     desk.write("expected.json", "{}");
-    let said = desk.dyno(&[
+    let output = desk.dyno(&[
         "awr",
         ".",
         "--format",
@@ -28,8 +28,8 @@ fn every_report_is_a_line_in_every_format() {
         "--columns",
         "file,instance,aas,event_avg_ms.log file sync",
     ]);
-    assert_eq!(said.code, 0, "{said:#?}");
-    let lines: Vec<&str> = said.out.lines().collect();
+    assert_eq!(output.code, 0, "{output:#?}");
+    let lines: Vec<&str> = output.out.lines().collect();
     assert_eq!(
         lines,
         ["file,instance,aas,event_avg_ms.log file sync", "a.txt,shop2,4.0167,1", "b.lst,till,0.5,"]
@@ -43,27 +43,27 @@ fn every_report_is_a_line_in_every_format() {
 
 #[test]
 fn exit_codes_tell_warnings_from_what_cannot_be_read() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("good.txt", TEXT);
     desk.write("cut.txt", TEXT.split("Key Instance").next().unwrap());
     desk.write("broken.txt", &TEXT.replace("5,000.1 ", "5,0#0.1 "));
     desk.write("notes.txt", "not a report");
     assert_eq!(desk.dyno(&["awr", "good.txt"]).code, 0);
     assert_eq!(desk.dyno(&["awr", "good.txt", "cut.txt"]).code, 1);
-    let said = desk.dyno(&["awr", "broken.txt", "good.txt", "--format", "csv"]);
+    let output = desk.dyno(&["awr", "broken.txt", "good.txt", "--format", "csv"]);
     assert_eq!(
-        (said.code, said.out.lines().count()),
+        (output.code, output.out.lines().count()),
         (2, 3),
-        "one bad file does not stop the rest: {said:#?}"
+        "one bad file does not stop the rest: {output:#?}"
     );
-    assert!(said.err.contains("broken.txt:29") && said.err.contains("5,0#0.1"), "{}", said.err);
+    assert!(output.err.contains("broken.txt:29") && output.err.contains("5,0#0.1"), "{}", output.err);
     assert_eq!(desk.dyno(&["awr", "notes.txt"]).code, 2);
     assert_eq!(desk.dyno(&["awr", "--columns", "nonsense", "good.txt"]).code, 2);
 }
 
 #[test]
 fn names_of_a_report_are_harmless_in_every_format() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write(
         "x.html",
         &HTML.replace("log file sync", "\u{1b}[2J&lt;img&gt;").replace("2.5K", ".1").replace("2700.5", ".1"),
@@ -76,7 +76,7 @@ fn names_of_a_report_are_harmless_in_every_format() {
 
 #[test]
 fn two_reports_are_held_against_each_other() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     let changed = TEXT.replace("       1,200.6 ", "       2,401.2 ").replace("17179869184", "34359738368");
     desk.write("b.txt", &changed.replace("log file sync        ", "log file new         "));
@@ -91,7 +91,7 @@ fn two_reports_are_held_against_each_other() {
 
 #[test]
 fn what_one_report_lacks_is_not_called_new() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     desk.write("b.txt", STATSPACK);
     let table = desk.dyno(&["awr", "diff", "a.txt", "b.txt"]).out;
@@ -100,7 +100,7 @@ fn what_one_report_lacks_is_not_called_new() {
 
 #[test]
 fn values_that_differ_are_shown_whole() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let path = "/u01/app/oracle/product/19.0.0/dbhome_1/".repeat(3);
     let row = |end: &str| format!("<tr><td>audit_file_dest</td><td>{path}{end}</td><td>&#160;</td></tr>");
     let table = |end: &str| {
@@ -113,7 +113,7 @@ fn values_that_differ_are_shown_whole() {
     assert!(out.contains(&format!("{path}first")) && out.contains(&format!("{path}second")), "{out}");
 }
 
-/// A report with services, whose DB time in seconds is given, and with a tablespace of two containers.
+/// A report with services, whose DB time in seconds is given, and with a tablespace in two containers.
 fn with_sections(db_time_s: &str, reads: &str) -> String {
     let table = |title: &str, head: &str, rows: &[String]| {
         let cells = |kind: &str, row: &str| {
@@ -137,7 +137,7 @@ fn with_sections(db_time_s: &str, reads: &str) -> String {
 
 #[test]
 fn rows_of_sections_are_compared_per_second() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("a.html", &with_sections("900", "7,200"));
     desk.write("b.html", &with_sections("2,700", "72,000"));
     let (code, json) = desk.json(&["awr", "diff", "a.html", "b.html", "--object-names"]);
@@ -162,12 +162,12 @@ fn rows_of_sections_are_compared_per_second() {
 
 #[test]
 fn text_and_html_of_one_interval_are_one_measurement() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     desk.write("b.html", HTML);
     desk.write("c.txt", &report(701, "64,000.5"));
-    let said = desk.dyno(&["awr", "c.txt", "a.txt", "b.html"]);
-    assert!(said.code == 0 && said.err.contains("a.txt and b.html are of one interval"), "{said:#?}");
+    let output = desk.dyno(&["awr", "c.txt", "a.txt", "b.html"]);
+    assert!(output.code == 0 && output.err.contains("a.txt and b.html are of one interval"), "{output:#?}");
     assert!(!desk.dyno(&["awr", "a.txt", "c.txt"]).err.contains("one measurement"));
     assert!(desk.dyno(&["awr", "diff", "a.txt", "b.html"]).err.contains("one measurement"));
     assert!(desk.dyno(&["awr", "a.txt", "b.html", "--import"]).err.contains("one measurement"));
@@ -175,7 +175,7 @@ fn text_and_html_of_one_interval_are_one_measurement() {
 
 #[test]
 fn reports_of_one_instance_have_a_history() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for snap in 700..712 {
         let reads = if snap < 706 { "64,000.5" } else { "96,000.5" };
         let later = format!("05-Mar-24 {:02}:", snap - 690);
@@ -190,7 +190,7 @@ fn reports_of_one_instance_have_a_history() {
 
 #[test]
 fn a_report_of_reports_begins_with_load_profile_and_top_timed_events() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     desk.write("b.txt", &report(701, "128,001.5"));
     assert_eq!(desk.dyno(&["awr", "a.txt", "--import", "--tag", "x"]).code, 0);
@@ -198,11 +198,11 @@ fn a_report_of_reports_begins_with_load_profile_and_top_timed_events() {
         assert_eq!(desk.dyno(&["report", "tag:x", "-o", name]).code, 0);
         read(&desk, name)
     };
-    let one = page("one.html");
-    let at = |text: &str| one.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
+    let single_report = page("one.html");
+    let at = |text: &str| single_report.find(text).unwrap_or_else(|| panic!("{text} is not on the page"));
     assert!(at("id=\"reported\"") < at("id=\"results\"") && at("As the report has them") > 0);
     assert!(at("wait user-io") > at("logical reads (blocks)"), "classes have their colours");
-    assert!(one.contains("500 µs") && one.contains("db file sequential read"));
+    assert!(single_report.contains("500 µs") && single_report.contains("db file sequential read"));
     assert_eq!(desk.dyno(&["awr", "b.txt", "--import", "--tag", "x"]).code, 0);
     let two = page("two.html");
     assert!(two.contains("Over 2 reports") && two.contains("96,001") && two.contains("128,002"), "medians");
@@ -212,13 +212,13 @@ fn a_report_of_reports_begins_with_load_profile_and_top_timed_events() {
 
 #[test]
 fn other_reports_are_refused_by_name_and_keep_nothing_out() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("sql.html", &HTML.replace("WORKLOAD REPOSITORY report for", "WORKLOAD REPOSITORY SQL Report"));
     desk.write("ash.txt", "ASH Report For SHOP/shop2\n\nDB Name\n");
     desk.write("a.html", HTML);
     for (file, name) in [("sql.html", "one SQL statement"), ("ash.txt", "an ASH report")] {
-        let said = desk.dyno(&["awr", file, "--import"]);
-        assert!(said.code == 2 && said.err.contains(name) && said.err.contains(file), "{said:#?}");
+        let output = desk.dyno(&["awr", file, "--import"]);
+        assert!(output.code == 2 && output.err.contains(name) && output.err.contains(file), "{output:#?}");
     }
     let (code, records) = desk.json(&["awr", ".", "--import"]);
     assert_eq!((code, records.as_array().unwrap().len()), (1, 1), "what lies beside reports is skipped");
@@ -226,26 +226,26 @@ fn other_reports_are_refused_by_name_and_keep_nothing_out() {
 
 #[test]
 fn a_line_of_time_has_gaps_and_anomalies() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for snap in 700..712 {
         if snap != 705 {
             let reads = if snap == 709 { "640,000.5" } else { "64,000.5" };
             desk.write(&format!("r{snap}.txt"), &report(snap, reads));
         }
     }
-    let said = desk.dyno(&["awr", "timeline", "."]);
-    assert_eq!(said.code, 0, "{said:#?}");
+    let output = desk.dyno(&["awr", "timeline", "."]);
+    assert_eq!(output.code, 0, "{output:#?}");
     assert!(
-        said.out.contains("gap: 1 snapshot") && said.out.contains("anomaly: logical reads/s 640,00"),
+        output.out.contains("gap: 1 snapshot") && output.out.contains("anomaly: logical reads/s 640,00"),
         "{}",
-        said.out
+        output.out
     );
-    assert_eq!(said.out.matches("anomaly").count(), 1, "{}", said.out);
+    assert_eq!(output.out.matches("anomaly").count(), 1, "{}", output.out);
 }
 
 #[test]
 fn reports_become_records_once() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
     let (code, records) = desk.json(&["awr", "a.txt", "--import"]);
     assert_eq!(code, 0);
@@ -259,23 +259,23 @@ fn reports_become_records_once() {
 
 #[test]
 fn columns_of_old_readers() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("awr.txt.32", TEXT);
-    let said = desk.dyno(&["awr", "awr.txt.32", "--compat", "awr-info"]);
-    let lines: Vec<&str> = said.out.lines().collect();
-    assert!(lines[0].starts_with("FILE|SESSIONS|ELAPSED|"), "{said:#?}");
+    let info_output = desk.dyno(&["awr", "awr.txt.32", "--compat", "awr-info"]);
+    let lines: Vec<&str> = info_output.out.lines().collect();
+    assert!(lines[0].starts_with("FILE|SESSIONS|ELAPSED|"), "{info_output:#?}");
     assert!(lines[1].starts_with("awr.txt.32|32|1800|1.5|4.0|2400|64000|"), "{}", lines[1]);
-    let said = desk.dyno(&["awr", "awr.txt.32", "--compat", "awr-parser"]);
-    assert_eq!(said.out.lines().next().unwrap().split(',').count(), 178);
+    let parser_output = desk.dyno(&["awr", "awr.txt.32", "--compat", "awr-parser"]);
+    assert_eq!(parser_output.out.lines().next().unwrap().split(',').count(), 178);
 }
 
-/// A file on the desk; one in a folder has it made.
-fn read(desk: &Desk, name: &str) -> String {
+/// Reads a file of the test environment.
+fn read(desk: &TestEnv, name: &str) -> String {
     std::fs::read_to_string(desk.file(name)).unwrap()
 }
 
-/// Writes a file into a folder of the desk.
-fn write_in(desk: &Desk, folder: &str, name: &str, text: &str) {
+/// Writes a file into a folder of the test environment, and creates the folder.
+fn write_file(desk: &TestEnv, folder: &str, name: &str, text: &str) {
     std::fs::create_dir_all(desk.file(folder)).unwrap();
     std::fs::write(desk.file(folder).join(name), text).unwrap();
 }
@@ -293,21 +293,24 @@ fn step(snap: u32, iops: f64, ms: f64) -> String {
 
 #[test]
 fn a_ramp_of_reports_becomes_a_petal() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let steps =
         [(1, 2_000.0, 0.5), (2, 3_900.0, 0.52), (4, 7_000.0, 0.6), (8, 9_000.0, 0.9), (16, 8_000.0, 2.1)];
     for (i, (sessions, iops, ms)) in (0..).zip(steps) {
-        write_in(&desk, "ramp", &format!("awr.txt.{sessions}"), &step(700 + i, iops, ms));
+        write_file(&desk, "ramp", &format!("awr.txt.{sessions}"), &step(700 + i, iops, ms));
     }
-    let said = desk.dyno(&["awr", "ramp", "--import", "--ramp", "--variant", "nfs"]);
-    assert!(said.code == 0 && said.err.contains("5 records stored"), "{said:#?}");
+    let import_output = desk.dyno(&["awr", "ramp", "--import", "--ramp", "--variant", "nfs"]);
+    assert!(import_output.code == 0 && import_output.err.contains("5 records stored"), "{import_output:#?}");
     let (_, records) = desk.json(&["show", "variant:nfs"]);
     let mut sessions: Vec<_> =
         records.as_array().unwrap().iter().map(|r| r["gate"]["sessions"].as_u64().unwrap()).collect();
     sessions.sort_unstable();
     assert_eq!(sessions, [1, 2, 4, 8, 16]);
-    let said = desk.dyno(&["report", "variant:nfs", "-o", "petal.html"]);
-    assert!(said.err.contains("At most 9,000 physical reads/s of 900 µs, with 8 sessions"), "{said:#?}");
+    let report_output = desk.dyno(&["report", "variant:nfs", "-o", "petal.html"]);
+    assert!(
+        report_output.err.contains("At most 9,000 physical reads/s of 900 µs, with 8 sessions"),
+        "{report_output:#?}"
+    );
     let page = read(&desk, "petal.html");
     assert!(
         page.contains("Read latency by IOPS") && !page.contains("0 ×"),
@@ -331,21 +334,31 @@ fn a_ramp_of_reports_becomes_a_petal() {
 
 #[test]
 fn imported_reports_are_compared_like_runs() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for snap in 0..3 {
-        write_in(&desk, "before", &format!("r{snap}.txt"), &step(700 + snap, 3_000.0 + f64::from(snap), 0.5));
-        write_in(&desk, "after", &format!("r{snap}.txt"), &step(800 + snap, 6_000.0 + f64::from(snap), 0.5));
+        write_file(
+            &desk,
+            "before",
+            &format!("r{snap}.txt"),
+            &step(700 + snap, 3_000.0 + f64::from(snap), 0.5),
+        );
+        write_file(
+            &desk,
+            "after",
+            &format!("r{snap}.txt"),
+            &step(800 + snap, 6_000.0 + f64::from(snap), 0.5),
+        );
     }
     for side in ["before", "after"] {
         assert_eq!(desk.dyno(&["awr", side, "--import", "--variant", side, "--tag", "night"]).code, 0);
     }
     let (_, compared) = desk.json(&["compare", "variant:before", "variant:after"]);
     assert!(compared.to_string().contains("physical_read_requests_per_s"), "{compared}");
-    let said = desk.dyno(&["compare", "variant:before", "variant:after"]);
-    assert!(said.out.contains("3,001") && said.out.contains("6,001"), "{said:#?}");
+    let output = desk.dyno(&["compare", "variant:before", "variant:after"]);
+    assert!(output.out.contains("3,001") && output.out.contains("6,001"), "{output:#?}");
     let trend = desk.dyno(&["trend", "tag:night", "--metric", "physical_read_requests_per_s"]);
     assert!(trend.code == 0, "{trend:#?}");
-    // Reports count no operations, so nobody needs to know that and name another measure.
+    // Reports count no operations, so a suitable measure is the default.
     let (_, unsaid) = desk.json(&["trend", "tag:night"]);
     assert_eq!(unsaid["measure"], "logical_reads_per_s");
     let shown = desk.dyno(&["show", "last"]).out;
@@ -358,23 +371,26 @@ fn imported_reports_are_compared_like_runs() {
 
 #[test]
 fn import_takes_reports_too() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("a.txt", TEXT);
-    let said = desk.dyno(&["import", "a.txt", "--tag", "x"]);
-    assert!(said.code == 0 && said.err.contains("1 record stored"), "{said:#?}");
+    let import_output = desk.dyno(&["import", "a.txt", "--tag", "x"]);
+    assert!(import_output.code == 0 && import_output.err.contains("1 record stored"), "{import_output:#?}");
     let (_, records) = desk.json(&["show", "tag:x"]);
     assert_eq!(records["imported"]["format"], "awr");
     assert_eq!(desk.dyno(&["import", "a.txt", "--map", "x=ops"]).code, 2);
-    // A record of 1970 would be the first of every trend.
+    // A record of 1970 would be first in every trend.
     desk.write("undated.txt", &TEXT.replace("Begin Snap:", "Before Snap:"));
-    let said = desk.dyno(&["awr", "undated.txt", "--import"]);
-    assert!(said.code == 2 && said.err.contains("does not say when its interval begins"), "{said:#?}");
-    assert!(said.err.contains("0 records stored"), "{said:#?}");
+    let undated_output = desk.dyno(&["awr", "undated.txt", "--import"]);
+    assert!(
+        undated_output.code == 2 && undated_output.err.contains("does not say when its interval begins"),
+        "{undated_output:#?}"
+    );
+    assert!(undated_output.err.contains("0 records stored"), "{undated_output:#?}");
 }
 
 #[test]
 fn a_line_of_time_is_drawn() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for i in 0..12u32 {
         let reads = if i == 9 { "640,000.5" } else { "64,000.5" };
         let at = |half: u32| format!("05-Mar-24 {:02}:{:02}:00", half / 2, half % 2 * 30);
@@ -383,12 +399,12 @@ fn a_line_of_time_is_drawn() {
         let text = text.replace("BEGIN", &at(i)).replace("END", &at(i + 1));
         let text = text.replace("db file sequential read  ", "<script>alert(7)</script>");
         if i != 5 {
-            write_in(&desk, "day", &format!("r{i}.txt"), &text);
+            write_file(&desk, "day", &format!("r{i}.txt"), &text);
         }
     }
-    let said = desk.dyno(&["awr", "timeline", "day", "-o", "day.html"]);
-    assert_eq!(said.code, 0, "{said:#?}");
-    assert!(said.out.contains("time since 2024-03-05"), "{}", said.out);
+    let output = desk.dyno(&["awr", "timeline", "day", "-o", "day.html"]);
+    assert_eq!(output.code, 0, "{output:#?}");
+    assert!(output.out.contains("time since 2024-03-05"), "{}", output.out);
     let page = read(&desk, "day.html");
     assert!(page.contains("DB time by "), "areas of DB time");
     assert!(page.contains("anomaly: 2024-03-05 04:30") && page.contains("gap before 2024-03-05 03:00"));
@@ -401,7 +417,7 @@ fn a_line_of_time_is_drawn() {
     assert_eq!(desk.dyno(&["awr", "timeline", "day", "-o", "day.doc"]).code, 2);
 }
 
-/// A report of the half hour `half` of a week, with these logical reads.
+/// The report of half hour number `half` of a week, with these logical reads.
 fn half_hour(half: u32, reads: &str) -> String {
     let at = |half: u32| format!("{:02}-Mar-24 {:02}:{:02}:00", 5 + half / 48, half % 48 / 2, half % 2 * 30);
     let text = report(700 + half, reads);
@@ -411,26 +427,26 @@ fn half_hour(half: u32, reads: &str) -> String {
 
 #[test]
 fn charts_go_on_after_a_day() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for i in 0..12 {
-        write_in(&desk, "days", &format!("r{i}.txt"), &half_hour(i * 12, "64,000.5"));
+        write_file(&desk, "days", &format!("r{i}.txt"), &half_hour(i * 12, "64,000.5"));
     }
-    let said = desk.dyno(&["awr", "timeline", "days", "-o", "days.html"]);
-    assert_eq!(said.code, 0, "{said:#?}");
+    let output = desk.dyno(&["awr", "timeline", "days", "-o", "days.html"]);
+    assert_eq!(output.code, 0, "{output:#?}");
     let page = read(&desk, "days.html");
     for when in ["2024-03-05 00:00", "2024-03-06 00:00", "2024-03-07 18:00"] {
         assert!(page.contains(&format!("{when}: active sessions")), "{when} is drawn");
     }
-    assert!(said.out.contains("03-07"), "the axis reaches the last day: {}", said.out);
+    assert!(output.out.contains("03-07"), "the axis reaches the last day: {}", output.out);
 }
 
 #[test]
 fn what_stands_out_is_told_with_what_moved_and_without_names_elsewhere() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for i in 0..12 {
         let text = half_hour(i, if i == 7 { "640,000.5" } else { "64,000.5" });
         let text = if i == 7 { text.replace("       1,200.6 ", "      12,006.0 ") } else { text };
-        write_in(&desk, "day", &format!("r{i}.txt"), &text);
+        write_file(&desk, "day", &format!("r{i}.txt"), &text);
     }
     let (code, json) = desk.json(&["awr", "timeline", "day", "-o", "day.html"]);
     assert_eq!(code, 0);
@@ -448,7 +464,7 @@ fn what_stands_out_is_told_with_what_moved_and_without_names_elsewhere() {
 
 #[test]
 fn statements_and_segments_are_held_against_each_other() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("a.html", HTML);
     desk.write("b.txt", TEXT);
     let (code, json) = desk.json(&["awr", "diff", "a.html", "b.txt"]);

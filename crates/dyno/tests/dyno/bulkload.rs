@@ -1,8 +1,8 @@
-//! A bulk load as a measurement: the same record and audit as of any run, and what a load has besides.
+//! A bulk load as a measurement: record and audit as for any run, with the figures of a load.
 
 use serde_json::Value;
 
-use crate::common::{Desk, assert_fits_schema, assert_passes};
+use crate::common::{TestEnv, assert_fits_schema, assert_passes};
 use dyno_testbed::{MySql, Postgres};
 
 const FOLDER: &str = "workload.folder=@bulkload";
@@ -12,13 +12,13 @@ fn args<'a>(command: &'a str, url: &'a str, sets: &[&'a str]) -> Vec<&'a str> {
     [command, "--target", url].into_iter().chain(sets.flat_map(|set| ["--set", set])).collect()
 }
 
-fn load(desk: &Desk, url: &str) {
+fn load(desk: &TestEnv, url: &str) {
     let load = desk.dyno(&args("load", url, &[]));
     assert_eq!(load.code, 0, "{load:#?}");
 }
 
-/// Loads, and makes sure that all of it is there to the unit.
-fn run(desk: &Desk, url: &str, sets: &[&str]) -> Value {
+/// Loads data and checks that all rows exist.
+fn run(desk: &TestEnv, url: &str, sets: &[&str]) -> Value {
     let (code, record) = desk.json(&args("run", url, sets));
     assert_eq!(
         (code, &record["status"]),
@@ -50,8 +50,8 @@ fn figure(record: &Value, name: &str) -> Option<f64> {
     record["metrics"][name]["value"].as_f64()
 }
 
-/// Each load begins with an empty table, and the loaders share it out.
-fn serial_and_parallel(desk: &Desk, url: &str) -> Value {
+/// Each load begins with an empty table, and the loaders divide it among them.
+fn serial_and_parallel(desk: &TestEnv, url: &str) -> Value {
     load(desk, url);
     let serial = run(desk, url, &["run.sessions_per_schema=1"]);
     let loaded = &serial["workload"]["loaded"];
@@ -60,7 +60,7 @@ fn serial_and_parallel(desk: &Desk, url: &str) -> Value {
     assert!(figure(&serial, "load_durable_rows_per_s") <= figure(&serial, "load_rows_per_s"));
     let behind = run(desk, url, &["run.sessions_per_schema=3", "workload.mix=behind"]);
     let loaded = &behind["workload"]["loaded"];
-    // What keeps rows in the order of the primary key makes that with the table.
+    // Engines that store rows in primary key order create that key with the table.
     let key_first = i32::from(!url.starts_with("postgres"));
     assert_eq!(loaded["indexes"], serde_json::json!([key_first, 3 - key_first]), "{loaded:#}");
     assert!(figure(&behind, "load_index_s").is_some_and(|seconds| seconds > 0.0), "{loaded:#}");
@@ -68,25 +68,25 @@ fn serial_and_parallel(desk: &Desk, url: &str) -> Value {
     behind
 }
 
-fn constrained(desk: &Desk, url: &str) {
+fn constrained(desk: &TestEnv, url: &str) {
     let constrained = run(desk, url, &["run.sessions_per_schema=2", "workload.mix=constrained"]);
     assert_eq!(constrained["workload"]["loaded"]["constraints"], 3);
 }
 
 #[test]
 fn rows_are_loaded_into_sqlite_by_one_and_by_several() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = &format!("sqlite:{}", desk.file("a.db").display());
     serial_and_parallel(&desk, url);
     constrained(&desk, url);
-    // What the engine has not is refused before anything is dropped, with the way out.
+    // An option that the engine lacks is refused before anything is dropped, with a hint.
     let refused = desk.dyno(&args("run", url, &["workload.mix=unlogged"]));
     assert_ne!(refused.code, 0);
     assert!(refused.err.contains("no table of which no log is written"), "{refused:#?}");
     let refused = desk.dyno(&args("run", url, &["workload.rate=5/s"]));
     assert_eq!(refused.code, 2, "{refused:#?}");
     assert!(refused.err.contains("workload.rate does not go together with"), "{refused:#?}");
-    // Loaders are an axis as sessions always are, and what they came to is shown.
+    // Loaders are an axis like sessions, and their results are shown.
     let sweep = desk.dyno(&args("sweep", url, &["sweep.sessions=1,2", "workload.mix=plain"]));
     assert_eq!(sweep.code, 0, "{sweep:#?}");
     let drop = desk.dyno(&[&args("drop", url, &[])[..], &["--yes"]].concat());
@@ -95,7 +95,7 @@ fn rows_are_loaded_into_sqlite_by_one_and_by_several() {
 
 #[test]
 fn rows_are_loaded_into_postgres_with_and_without_a_log() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let Some(version) = Postgres::newest_or_all().pop() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
     let url = &server.url();
@@ -120,6 +120,6 @@ fn rows_are_loaded_into_postgres_with_and_without_a_log() {
 fn rows_are_loaded_into_mysql_and_mariadb_as_files_and_as_inserts() {
     for (version, local_infile) in MySql::available().into_iter().zip(["ON", "OFF"]) {
         let server = MySql::start(&version, &[("local_infile", local_infile)]);
-        serial_and_parallel(&Desk::new(), &server.url());
+        serial_and_parallel(&TestEnv::new(), &server.url());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 use serde_json::Value;
 
 fn figures(record: &Value) -> impl Iterator<Item = &Value> {
@@ -13,8 +13,8 @@ fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
 }
 
-/// Figures, or none and the reason.
-fn is_told(figure: &Value, names: &[&str]) {
+/// Asserts that these figures exist, or that none does and the reason is given.
+fn assert_reported(figure: &Value, names: &[&str]) {
     let is_refused = figure["refused"].is_string();
     for name in names {
         assert_eq!(
@@ -27,7 +27,7 @@ fn is_told(figure: &Value, names: &[&str]) {
 
 #[test]
 fn a_machine_is_measured_and_stored_as_a_record_of_a_kind_of_its_own() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let folder = tempfile::tempdir_in(desk.file("")).unwrap();
     let at = folder.path().to_str().unwrap();
     let quick = ["calibrate", at, "--quick", "--size", "64M", "--step", "60ms", "--variant", "raw"];
@@ -35,26 +35,33 @@ fn a_machine_is_measured_and_stored_as_a_record_of_a_kind_of_its_own() {
     assert_eq!((code, record["kind"].as_str()), (0, Some("component")), "{record:#}");
     assert!(is_empty(folder.path()), "nothing of it is left");
     crate::common::assert_fits_schema(&record);
-    let of = |test: &str| figures(&record).filter(|figure| figure["test"] == test).collect::<Vec<_>>();
-    of("memory_read").into_iter().for_each(|figure| is_told(figure, &["mb_per_s", "median_mb_per_s"]));
+    let test_figures =
+        |test: &str| figures(&record).filter(|figure| figure["test"] == test).collect::<Vec<_>>();
+    test_figures("memory_read")
+        .into_iter()
+        .for_each(|figure| assert_reported(figure, &["mb_per_s", "median_mb_per_s"]));
     for test in ["commit", "group_commit"] {
-        assert!(!of(test).is_empty());
-        of(test).into_iter().for_each(|figure| is_told(figure, &["per_s", "mean_us", "p99_us"]));
+        assert!(!test_figures(test).is_empty());
+        test_figures(test)
+            .into_iter()
+            .for_each(|figure| assert_reported(figure, &["per_s", "mean_us", "p99_us"]));
     }
     let left_out = record["calibration"]["left_out"].to_string();
     if left_out.contains("fio is not installed") {
         dyno_testbed::skip("the device is measured", "fio is not installed");
     } else if left_out.contains("O_DIRECT") || left_out.contains("tmpfs") {
-        dyno_testbed::cannot("the device is measured", &left_out);
+        dyno_testbed::skip_unsupported("the device is measured", &left_out);
     } else {
         for (test, blocks) in
             [("random_read", vec![4096, 8192, 16_384]), ("large_read", vec![1 << 20]), ("mixed", vec![8192])]
         {
             for block in blocks {
-                let own: Vec<_> =
-                    of(test).into_iter().filter(|figure| figure["block_bytes"] == block).collect();
-                assert!(!own.is_empty(), "{test} {block}: {record:#}");
-                own.into_iter().for_each(|figure| is_told(figure, &["per_s", "mb_per_s", "p95_us"]));
+                let block_figures: Vec<_> =
+                    test_figures(test).into_iter().filter(|figure| figure["block_bytes"] == block).collect();
+                assert!(!block_figures.is_empty(), "{test} {block}: {record:#}");
+                block_figures
+                    .into_iter()
+                    .for_each(|figure| assert_reported(figure, &["per_s", "mb_per_s", "p95_us"]));
             }
         }
     }
@@ -63,7 +70,7 @@ fn a_machine_is_measured_and_stored_as_a_record_of_a_kind_of_its_own() {
     assert!(shown.out.contains("memory copied") && shown.out.contains("a quick look"), "{shown:#?}");
     let page = desk.dyno(&["report", "last", "-o", "-", "--format", "html"]);
     assert!(page.out.contains("Raw limits of a machine") && page.out.contains("commits of one shared log"));
-    // It is no run, and no point of one.
+    // It is neither a run nor a point of one.
     let compared = desk.dyno(&["compare", "last", "last"]);
     assert_eq!(compared.code, 2, "{compared:#?}");
     assert!(compared.err.contains("names raw limits of a machine, and no run"), "{compared:#?}");
@@ -71,28 +78,32 @@ fn a_machine_is_measured_and_stored_as_a_record_of_a_kind_of_its_own() {
 
 #[test]
 fn a_suite_shows_its_results_as_a_share_of_what_the_machine_gives() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let at = desk.path().to_str().unwrap();
     let (code, record) = desk.json(&["calibrate", at, "--quick", "--only", "commit", "--step", "100ms"]);
     assert_eq!(code, 0, "{record:#}");
     let has_limit =
         figures(&record).any(|figure| figure["test"] == "group_commit" && figure["per_s"].is_f64());
     if !has_limit {
-        return dyno_testbed::cannot("a share of what the machine gives", &record["calibration"].to_string());
+        return dyno_testbed::skip_unsupported(
+            "a share of what the machine gives",
+            &record["calibration"].to_string(),
+        );
     }
     let url = format!("sqlite:{}", desk.file("share.db").display());
     let test =
         ["suite", "--quick", "--target", &url, "--test", "storage-redo-commit", "--test", "cpu-integer"];
-    let (code, ended) =
+    let (code, suite_result) =
         desk.json(&[&test[..], &["--set", "run.warmup=200ms", "--set", "run.time=1s"]].concat());
-    assert_eq!(code, 0, "{ended:#}");
-    let of =
-        |id: &str| ended["tests"].as_array().unwrap().iter().find(|test| test["page"]["id"] == id).unwrap();
-    let share = &of("storage-redo-commit")["of_raw"];
+    assert_eq!(code, 0, "{suite_result:#}");
+    let suite_test = |id: &str| {
+        suite_result["tests"].as_array().unwrap().iter().find(|test| test["page"]["id"] == id).unwrap()
+    };
+    let share = &suite_test("storage-redo-commit")["of_raw"];
     assert_eq!(share["calibration"], record["id"]);
     let (value, limit) = (share["value"].as_f64().unwrap(), share["limit"].as_f64().unwrap());
     assert!((share["share_pct"].as_f64().unwrap() - value / limit * 100.0).abs() < 1e-6, "{share:#}");
-    assert!(of("cpu-integer")["of_raw"].is_null(), "a processor is no device");
+    assert!(suite_test("cpu-integer")["of_raw"].is_null(), "a processor is no device");
     let shown = desk.dyno(&["show", "suite-"]);
     assert!(shown.out.contains("of raw") && shown.out.contains("commits of one shared log"), "{shown:#?}");
 }
@@ -101,10 +112,10 @@ fn a_suite_shows_its_results_as_a_share_of_what_the_machine_gives() {
 fn memory_is_no_device() {
     let folder = match tempfile::tempdir_in("/dev/shm") {
         Ok(folder) if std::fs::read_to_string("/proc/mounts").unwrap().contains(" /dev/shm tmpfs ") => folder,
-        _ => return dyno_testbed::cannot("memory_is_no_device", "there is no /dev/shm in memory"),
+        _ => return dyno_testbed::skip_unsupported("memory_is_no_device", "there is no /dev/shm in memory"),
     };
     let at = folder.path().to_str().unwrap();
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let (code, record) = desk.json(&["calibrate", at, "--quick", "--only", "device", "--only", "commit"]);
     assert_eq!((code, figures(&record).count()), (3, 0), "{record:#}");
     assert_eq!(record["reasons"][0], "nothing could be measured");
@@ -115,17 +126,17 @@ fn memory_is_no_device() {
 
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_leaves_nothing_in_the_folder() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let folder = tempfile::tempdir_in(desk.file("")).unwrap();
     let at = folder.path().to_str().unwrap();
     let mut made =
         desk.start(&["-v", "calibrate", at, "--json", "--only", "commit", "--step", "150ms", "--p99", "2ms"]);
-    made.until("2 writers");
+    made.wait_for_line("2 writers");
     assert!(is_empty(folder.path()), "the file has no name while it is used, either");
     made.signal("INT");
-    let said = made.end();
-    assert_eq!(said.code, 130, "{said:#?}");
-    let record: Value = serde_json::from_str(&said.out).unwrap();
+    let output = made.wait();
+    assert_eq!(output.code, 130, "{output:#?}");
+    let record: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(record["status"], "interrupted");
     assert!(figures(&record).count() > 0);
     assert!(is_empty(folder.path()));
@@ -133,7 +144,7 @@ fn ctrl_c_keeps_what_was_measured_and_leaves_nothing_in_the_folder() {
 
 #[test]
 fn what_makes_no_sense_is_refused_before_anything_is_written() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for (arguments, words) in [
         (&["/there/is/none"][..], "/there/is/none is no folder that can be used"),
         (&[".", "--size", "1M"], "less than 64.0 MiB is in the device's own cache"),
@@ -141,8 +152,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_written() {
         (&[".", "--commit-size", "5000"], "a power of two"),
         (&[".", "--only", "disk"], "there are: memory, device, commit"),
     ] {
-        let said = desk.dyno(&[&["calibrate"], arguments].concat());
-        assert_eq!(said.code, 2, "{said:#?}");
-        assert!(said.err.contains(words), "{said:#?}");
+        let output = desk.dyno(&[&["calibrate"], arguments].concat());
+        assert_eq!(output.code, 2, "{output:#?}");
+        assert!(output.err.contains(words), "{output:#?}");
     }
 }

@@ -1,16 +1,16 @@
-//! `dyno capacity`: a suite that was measured against a watch, and against reports of another database.
+//! `dyno capacity`: a measured suite compared with a watch, and with reports of another database.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
 const REPORT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
 
-/// A suite of one test, and a watch behind it while others do `work` again and again, as an idle server is used by nobody; the
-/// name of the suite.
-fn measured(desk: &Desk, url: &str, work: &(dyn Fn() + Sync)) -> String {
+/// A suite of one test, and then a watch while others repeat `work`, because an idle server shows no use.
+/// Returns the name of the suite.
+fn run_suite_and_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) -> String {
     let suite = desk.dyno(&["suite", "--quick", "--target", url, "--test", "server-logical-reads"]);
     assert_eq!(suite.code, 0, "{suite:#?}");
     let is_watched = AtomicBool::new(false);
@@ -28,22 +28,22 @@ fn measured(desk: &Desk, url: &str, work: &(dyn Fn() + Sync)) -> String {
     sweeps[0]["id"].as_str().unwrap().to_owned()
 }
 
-fn row<'v>(found: &'v Value, part: &str) -> &'v Value {
-    let rows = found["rows"].as_array().unwrap();
-    rows.iter().find(|row| row["part"] == part).unwrap_or_else(|| panic!("{found:#}"))
+fn row<'v>(report: &'v Value, part: &str) -> &'v Value {
+    let rows = report["rows"].as_array().unwrap();
+    rows.iter().find(|row| row["part"] == part).unwrap_or_else(|| panic!("{report:#}"))
 }
 
-fn why(found: &Value, part: &str) -> String {
-    let left = found["left_out"].as_array().unwrap();
-    let found_part = left.iter().find(|left| left[0] == part).unwrap_or_else(|| panic!("{found:#}"));
+fn left_out_reason(report: &Value, part: &str) -> String {
+    let left = report["left_out"].as_array().unwrap();
+    let found_part = left.iter().find(|left| left[0] == part).unwrap_or_else(|| panic!("{report:#}"));
     found_part[1].as_str().unwrap().to_owned()
 }
 
-fn a_suite_against_a_watch(desk: &Desk, url: &str, work: &(dyn Fn() + Sync)) -> String {
-    let suite = measured(desk, url, work);
-    let (code, found) = desk.json(&["capacity", &suite, "tag:now"]);
-    assert_eq!(code, 0, "{found:#}");
-    let reads = row(&found, "logical reads");
+fn a_suite_against_a_watch(desk: &TestEnv, url: &str, work: &(dyn Fn() + Sync)) -> String {
+    let suite = run_suite_and_watch(desk, url, work);
+    let (code, report) = desk.json(&["capacity", &suite, "tag:now"]);
+    assert_eq!(code, 0, "{report:#}");
+    let reads = row(&report, "logical reads");
     let (_, watch) = desk.json(&["show", "tag:now"]);
     let figure = |value: &Value| value.as_f64().unwrap();
     assert_eq!(figure(&reads["used"]["mean"]), figure(&watch["metrics"]["logical_reads_per_s"]["value"]));
@@ -53,8 +53,8 @@ fn a_suite_against_a_watch(desk: &Desk, url: &str, work: &(dyn Fn() + Sync)) -> 
     assert!((figure(&reads["of_most_pct"]["peak"]) - share).abs() < 1e-9);
     let (_, run) = desk.json(&["show", reads["ceiling"]["run"].as_str().unwrap()]);
     assert_eq!(figure(&run["metrics"]["logical_reads_per_s"]["value"]), figure(&reads["ceiling"]["most"]));
-    assert!(found["differ"].as_array().unwrap().is_empty(), "{}", found["differ"]);
-    assert!(why(&found, "commits").contains("what only reads"));
+    assert!(report["differ"].as_array().unwrap().is_empty(), "{}", report["differ"]);
+    assert!(left_out_reason(&report, "commits").contains("what only reads"));
     assert_eq!(reads["growth"]["trend"], "too_few");
     suite
 }
@@ -62,28 +62,33 @@ fn a_suite_against_a_watch(desk: &Desk, url: &str, work: &(dyn Fn() + Sync)) -> 
 #[test]
 fn a_suite_on_postgres_against_a_watch_and_against_reports() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     let url = server.url();
     let database = url.rsplit('/').next().unwrap();
     let work = || {
         server.try_psql(server.superuser(), database, "SELECT count(*) FROM pg_class").unwrap();
     };
     let suite = a_suite_against_a_watch(&desk, &url, &work);
-    let said = desk.dyno(&["capacity", &suite, "tag:now", "-o", "capacity.html"]);
-    assert_eq!(said.code, 0, "{said:#?}");
-    assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{}", said.out);
+    let output = desk.dyno(&["capacity", &suite, "tag:now", "-o", "capacity.html"]);
+    assert_eq!(output.code, 0, "{output:#?}");
+    assert!(output.out.lines().all(|line| line.chars().count() <= 100), "{}", output.out);
     let page = std::fs::read_to_string(desk.file("capacity.html")).unwrap();
     assert!(page.contains("What is used of what was measured") && page.contains("not compared"));
     assert_eq!(desk.dyno(&["capacity", &suite, "tag:now", "--over", "1000%"]).code, 0);
     let over = desk.dyno(&["capacity", &suite, "tag:now", "--over", "0.0000001%"]);
     assert_eq!(over.code, 1, "{over:#?}");
-    // Reports of another database: what is not the same thing is listed, and nothing of it computed.
+    // Reports of another database: components that are not comparable are listed, and nothing is computed for
+    // them.
     desk.write("awr.txt", REPORT);
     assert_eq!(desk.dyno(&["import", "awr.txt", "--tag", "awr"]).code, 0);
     let (code, other) = desk.json(&["capacity", &suite, "tag:awr"]);
     assert_eq!(code, 0);
     for part in ["logical reads", "block reads", "read requests", "redo bandwidth", "commits"] {
-        assert!(why(&other, part).contains("Oracle Database"), "{part}: {}", why(&other, part));
+        assert!(
+            left_out_reason(&other, part).contains("Oracle Database"),
+            "{part}: {}",
+            left_out_reason(&other, part)
+        );
     }
     assert!(other["differ"][0].as_str().unwrap().starts_with("database: "), "{}", other["differ"]);
     assert_eq!(desk.dyno(&["capacity", &suite, "tag:awr", "--over", "80%"]).code, 1, "nobody knows");
@@ -92,7 +97,7 @@ fn a_suite_on_postgres_against_a_watch_and_against_reports() {
 #[test]
 fn a_suite_on_mariadb_against_a_watch() {
     let Some(version) = MySql::available().into_iter().next() else { return };
-    let (server, desk) = (MySql::start(&version, &[]), Desk::new());
+    let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
     let work = || {
         server.sql("SELECT COUNT(*) FROM mysql.help_topic");
     };
@@ -102,7 +107,7 @@ fn a_suite_on_mariadb_against_a_watch() {
 #[test]
 fn a_run_is_no_use_and_a_watch_was_not_measured() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     let watch = ["watch", &server.url(), "--for", "1s", "--interval", "200ms", "--tag", "now"];
     assert_eq!(desk.dyno(&watch).code, 0);
     let run = ["run", "--set", "data.scale=1000 blocks", "--set", "run.time=1s", "--tag", "mine"];
@@ -114,8 +119,8 @@ fn a_run_is_no_use_and_a_watch_was_not_measured() {
         ("tag:mine", "tag:mine", "no present use"),
         ("tag:mine", "tag:none", "no run has the tag"),
     ] {
-        let said = desk.dyno(&["capacity", measured, used]);
-        assert!(said.code == 2 && said.err.contains(says), "{said:#?}");
+        let output = desk.dyno(&["capacity", measured, used]);
+        assert!(output.code == 2 && output.err.contains(says), "{output:#?}");
     }
     assert_eq!(desk.dyno(&["capacity", "tag:mine", "tag:now", "--over", "much"]).code, 2);
 }

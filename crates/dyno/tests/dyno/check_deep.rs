@@ -1,20 +1,20 @@
-//! `dyno check --deep`, whose suite the engines pass in their own tests, and what it refuses.
+//! `dyno check --deep` and what it refuses; the engines run its suite in their own tests.
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 use dyno_workload::conformance;
 use serde_json::Value;
 
-/// The findings of a deep check that has to go well, by check.
-fn deep(desk: &Desk, url: &str) -> Vec<(String, String)> {
-    let (code, told) = desk.json(&["check", "--deep", "--target", url]);
-    assert_eq!(code, 0, "{told:#}");
-    let findings = told["advice"].as_array().unwrap();
+/// The findings of a successful deep check, by check.
+fn deep_check_findings(desk: &TestEnv, url: &str) -> Vec<(String, String)> {
+    let (code, report) = desk.json(&["check", "--deep", "--target", url]);
+    assert_eq!(code, 0, "{report:#}");
+    let findings = report["advice"].as_array().unwrap();
     let text = |finding: &Value, key: &str| finding[key].as_str().unwrap().to_owned();
     findings.iter().map(|finding| (text(finding, "check"), text(finding, "severity"))).collect()
 }
 
-/// That each of `checks` was found well.
-fn assert_well(findings: &[(String, String)], checks: &[&str]) {
+/// Asserts that each of `checks` succeeded.
+fn assert_checks_ok(findings: &[(String, String)], checks: &[&str]) {
     for check in checks {
         assert!(findings.contains(&((*check).to_owned(), "ok".to_owned())), "{check}: {findings:?}");
     }
@@ -23,14 +23,14 @@ fn assert_well(findings: &[(String, String)], checks: &[&str]) {
 
 #[test]
 fn sqlite_files_and_memory() {
-    let desk = Desk::new();
-    assert_well(&deep(&desk, "sqlite:deep.db"), &conformance::EVERYWHERE);
-    assert_well(&deep(&desk, "sqlite::memory:"), &conformance::EVERYWHERE);
+    let desk = TestEnv::new();
+    assert_checks_ok(&deep_check_findings(&desk, "sqlite:deep.db"), &conformance::EVERYWHERE);
+    assert_checks_ok(&deep_check_findings(&desk, "sqlite::memory:"), &conformance::EVERYWHERE);
 }
 
 #[test]
 fn data_that_is_there_is_never_touched() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let size = ["--set", "data.scale=100 blocks", "--target", "sqlite:mine.db"];
     assert_eq!(desk.dyno(&[&["load"], &size[..]].concat()).code, 0);
     let refused = desk.dyno(&["check", "--deep", "--target", "sqlite:mine.db"]);
@@ -41,7 +41,7 @@ fn data_that_is_there_is_never_touched() {
 
 #[test]
 fn grants_are_printed_for_oracle_without_a_connection() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let printed = desk.dyno(&["check", "--grants", "--target", "oracle://me@127.0.0.1:1/s"]);
     assert_eq!(printed.code, 0, "{printed:#?}");
     assert!(printed.out.contains("GRANT SELECT ON SYS.V_$SYSSTAT TO dyno;"), "{printed:#?}");

@@ -1,21 +1,21 @@
-//! What `check` says of limits of the server that would end a load or a run.
+//! Findings of `check` about server limits that would end a load or a run.
 
 use dyno_testbed::{MySql, Postgres};
 
-use crate::common::{Desk, until};
+use crate::common::{TestEnv, wait_until};
 
 #[test]
 fn mysql_statements_of_all_sessions_are_compared_with_the_limit() {
     for version in MySql::available() {
-        let (server, desk) = (MySql::start(&version, &[]), Desk::new());
+        let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
         let url = server.url();
         let folder = "workload.folder=@oltp-read-write";
         let load = desk.dyno(&["load", "--target", &url, "--set", folder]);
         assert_eq!(load.code, 0, "{load:#?}");
         server.sql("SET GLOBAL max_prepared_stmt_count = 20");
         let check = |sessions: &str| {
-            // The server closes the connections of the command before only after that command has ended.
-            until("the end of the prepared statements of the command before", || {
+            // The server closes the connections of the previous command only after that command has ended.
+            wait_until("the end of the prepared statements of the command before", || {
                 server.sql("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'").trim_end().ends_with("\t0")
             });
             let sessions = format!("run.sessions_per_schema={sessions}");
@@ -36,7 +36,7 @@ fn mysql_tables_get_a_key_where_the_server_requires_one() {
     for version in MySql::available() {
         let is_mysql = version.product.name() == "MySQL";
         let setting = if is_mysql { "sql_require_primary_key" } else { "innodb_force_primary_key" };
-        let (server, desk) = (MySql::start(&version, &[]), Desk::new());
+        let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
         server.sql(&format!("SET GLOBAL {setting} = ON"));
         let url = server.url();
         for (folder, table) in [("@tpcb", "tpcb_history"), ("@orders", "history")] {
@@ -70,37 +70,37 @@ fn mysql_tables_get_a_key_where_the_server_requires_one() {
 }
 
 /// The finding about time limits for a custom workload.
-fn time_limits(desk: &Desk, url: &str) -> String {
+fn time_limit_finding(desk: &TestEnv, url: &str) -> String {
     let set = ["--set", "workload.folder=@point-select"];
-    let (_, found) = desk.json(&[&["check", "--target", url][..], &set].concat());
-    let findings = found["advice"].as_array().unwrap_or_else(|| panic!("{found:#}"));
+    let (_, report) = desk.json(&[&["check", "--target", url][..], &set].concat());
+    let findings = report["advice"].as_array().unwrap_or_else(|| panic!("{report:#}"));
     let finding = findings.iter().find(|finding| finding["check"] == "time_limits");
-    let finding = finding.unwrap_or_else(|| panic!("{found:#}"));
+    let finding = finding.unwrap_or_else(|| panic!("{report:#}"));
     format!("{} {} {}", finding["severity"], finding["found"], finding["way_out"])
 }
 
 #[test]
 fn time_limits_that_sessions_keep_are_named() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        assert!(time_limits(&desk, &server.url()).starts_with("\"ok\""));
+        assert!(time_limit_finding(&desk, &server.url()).starts_with("\"ok\""));
         let (name, value) = match version.product.name() {
             "MySQL" => ("max_execution_time", "5000"),
             _ => ("max_statement_time", "5"),
         };
         server.sql(&format!("SET GLOBAL {name} = {value}"));
-        let finding = time_limits(&desk, &server.url());
+        let finding = time_limit_finding(&desk, &server.url());
         assert!(finding.contains(&format!("{name} ends statements after 5 s")), "{finding}");
         assert!(finding.contains(&format!("SET GLOBAL {name} = 0")), "{finding}");
     }
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
         let url = server.url();
-        assert!(time_limits(&desk, &url).starts_with("\"ok\""));
+        assert!(time_limit_finding(&desk, &url).starts_with("\"ok\""));
         server.psql("ALTER ROLE postgres SET statement_timeout = '5s'");
         server.psql("ALTER ROLE postgres SET idle_in_transaction_session_timeout = '700ms'");
-        let finding = time_limits(&desk, &url);
+        let finding = time_limit_finding(&desk, &url);
         assert!(finding.contains("statement_timeout ends statements after 5 s"), "{finding}");
         assert!(finding.contains("ends idle transactions after 700 ms"), "{finding}");
         assert!(finding.contains("SET statement_timeout = 0"), "{finding}");

@@ -1,12 +1,12 @@
-//! Files and variables of the databases' own clients lead to the server that those clients reach.
+//! Files and variables of the databases' own clients lead Dyno to the server that those clients reach.
 
 use std::os::unix::fs::PermissionsExt;
 
 use dyno_testbed::{MySql, Postgres};
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 
-fn write_private(desk: &Desk, name: &str, text: &str) {
+fn write_private(desk: &TestEnv, name: &str, text: &str) {
     let path = desk.path().join(name);
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -15,7 +15,7 @@ fn write_private(desk: &Desk, name: &str, text: &str) {
 #[test]
 fn postgres_service_leads_to_its_server_and_hides_its_password() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     server.psql("CREATE ROLE few LOGIN PASSWORD 'geheim'; GRANT CREATE ON DATABASE postgres TO few");
     server.set_hba(
         "local all all trust\nhost all few 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n",
@@ -42,7 +42,7 @@ fn postgres_service_leads_to_its_server_and_hides_its_password() {
 #[test]
 fn mysql_option_file_leads_to_its_server_and_hides_its_password() {
     for version in MySql::available() {
-        let (server, desk) = (MySql::start(&version, &[]), Desk::new());
+        let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
         server.sql("CREATE USER few IDENTIFIED BY 'geheim'; GRANT ALL ON bench.* TO few");
         let port = server.port();
         let file = format!(

@@ -1,12 +1,13 @@
-//! Somebody changes the platform while a run goes on: a setting, statistics, an index. The run says so and is no result.
+//! Someone changes the platform during a run: a setting, statistics, an index. The run reports it and is no
+//! result.
 
-use crate::common::{Desk, assert_passes, check};
+use crate::common::{TestEnv, assert_passes, find_check};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
 const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
 
-/// A window with ten snapshots inside.
+/// A window with ten snapshots.
 const RUN: [&str; 11] = [
     "run",
     "--set",
@@ -21,41 +22,42 @@ const RUN: [&str; 11] = [
     "workload.update_pct=20",
 ];
 
-/// A window in which something is changed and changed back, each by a program that has to be started first.
+/// A window in which a change is made and undone, each by a program that must be started first.
 const LONG: &str = "run.time=6s";
 
 fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
     [head, &DATA, &["--target", url]].concat()
 }
 
-fn loaded(url: &str) -> Desk {
-    let desk = Desk::new();
+fn loaded(url: &str) -> TestEnv {
+    let desk = TestEnv::new();
     let load = desk.dyno(&args(&["load"], url));
     assert_eq!(load.code, 0, "{load:#?}");
     desk
 }
 
-/// The record of a run in whose window `meanwhile` is done.
-fn run_while(desk: &Desk, url: &str, meanwhile: impl FnOnce()) -> Value {
+/// The record of a run during whose window `meanwhile` is executed.
+fn run_while(desk: &TestEnv, url: &str, meanwhile: impl FnOnce()) -> Value {
     run_for_while("run.time=3s", desk, url, meanwhile)
 }
 
-fn run_for_while(time: &str, desk: &Desk, url: &str, meanwhile: impl FnOnce()) -> Value {
+fn run_for_while(time: &str, desk: &TestEnv, url: &str, meanwhile: impl FnOnce()) -> Value {
     let mut run = desk.start(&args(&[&RUN[..], &["--set", time]].concat(), url));
-    run.until("window");
+    run.wait_for_line("window");
     meanwhile();
-    drop(run.end());
+    drop(run.wait());
     desk.json(&["show", "last"]).1
 }
 
-/// A pause that lets some snapshots see what was changed before it is changed back.
+/// A pause in which some snapshots see the change before it is undone.
 fn while_snapshots_are_taken() {
     std::thread::park_timeout(std::time::Duration::from_millis(900));
 }
 
-/// That the run is invalid because of `name`, whose finding holds all of `words`, and that no restart is spoken of.
+/// Asserts that the run is invalid because of `name`, that its finding contains all of `words`, and that it
+/// mentions no restart.
 fn assert_invalid(record: &Value, name: &str, words: &[&str]) {
-    let (status, finding) = (&record["status"], check(record, name));
+    let (status, finding) = (&record["status"], find_check(record, name));
     assert_eq!((status.as_str(), finding["status"].as_str()), (Some("invalid"), Some("fail")), "{finding:#}");
     let detail = finding["detail"].as_str().unwrap();
     assert!(words.iter().all(|word| detail.contains(word)), "{words:?}: {detail}");
@@ -64,7 +66,7 @@ fn assert_invalid(record: &Value, name: &str, words: &[&str]) {
     }
 }
 
-fn assert_undisturbed(desk: &Desk, url: &str, meanwhile: impl FnOnce()) {
+fn assert_undisturbed(desk: &TestEnv, url: &str, meanwhile: impl FnOnce()) {
     let record = run_while(desk, url, meanwhile);
     for name in ["settings", "shape", "counters_monotone", "counters_epoch"] {
         assert_passes(&record, name);
@@ -74,7 +76,7 @@ fn assert_undisturbed(desk: &Desk, url: &str, meanwhile: impl FnOnce()) {
     }
 }
 
-/// That no interval of the series has a rate below zero.
+/// Asserts that no interval of the series has a negative rate.
 fn assert_no_negative_rates(record: &Value) {
     for point in record["series"]["points"].as_array().unwrap() {
         for (name, value) in point["metrics"].as_object().unwrap() {
@@ -100,7 +102,7 @@ fn a_setting_of_postgres_that_changes_in_the_window_is_named() {
         });
         let words = ["commit_delay was 0 and became 30000, seen at", "commit_delay was 30000 and became 0"];
         assert_invalid(&record, "settings", &words);
-        // What a role of others is given, and what the server does on its own account, is no change.
+        // Privileges of another role, and what the server does itself, are not a change.
         assert_undisturbed(&desk, &url, || {
             server.psql("CREATE ROLE other");
             server.psql("ALTER ROLE other SET commit_delay = 7");
@@ -116,8 +118,8 @@ fn what_is_done_to_the_tables_of_postgres_in_the_window_is_named() {
         let server = Postgres::start(&version, &[("fsync", "off")]);
         let url = server.url();
         let desk = loaded(&url);
-        let none = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'";
-        server.psql(none);
+        let noop_function = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'";
+        server.psql(noop_function);
         let cases = [
             (
                 "CREATE INDEX mine ON dyno.rows_1 (ver)",
@@ -136,12 +138,12 @@ fn what_is_done_to_the_tables_of_postgres_in_the_window_is_named() {
             ),
             ("CLUSTER dyno.rows_1 USING rows_1_custid", "table rows_1 was changed", "load --replace"),
         ];
-        for (done, words, way_out) in cases {
-            let record = run_while(&desk, &url, || drop(server.psql(done)));
+        for (sql, words, way_out) in cases {
+            let record = run_while(&desk, &url, || drop(server.psql(sql)));
             assert_invalid(&record, "shape", &[words, "seen at"]);
-            // The next run is refused before it begins, with the way out.
+            // The next run is refused before it begins, with a hint.
             let next = desk.dyno(&args(&RUN, &url));
-            assert!(next.code == 3 && next.err.contains(way_out), "{done}: {next:#?}");
+            assert!(next.code == 3 && next.err.contains(way_out), "{sql}: {next:#?}");
             if !way_out.contains("load") {
                 server.psql(way_out);
             }
@@ -164,8 +166,9 @@ fn a_setting_of_mysql_that_changes_and_changes_back_is_named() {
             while_snapshots_are_taken();
             server.sql(&format!("SET GLOBAL {name} = 1"));
         });
-        let (there, back) = (format!("{name} was 1 and became 0"), format!("{name} was 0 and became 1"));
-        assert_invalid(&record, "settings", &[&there, &back]);
+        let (change_text, back) =
+            (format!("{name} was 1 and became 0"), format!("{name} was 0 and became 1"));
+        assert_invalid(&record, "settings", &[&change_text, &back]);
         // On a busy machine an index takes seconds.
         let create = || drop(server.sql("CREATE INDEX mine ON dyno_rows_1 (ver)"));
         let record = run_for_while(LONG, &desk, &url, create);
@@ -180,7 +183,7 @@ fn a_setting_of_mysql_that_changes_and_changes_back_is_named() {
 #[test]
 fn summaries_of_mysql_that_are_truncated_in_the_window_are_seen() {
     for version in MySql::available() {
-        // MariaDB counts files only where it is told to when it starts.
+        // MariaDB counts files only with this startup option.
         let server =
             MySql::start(&version, &[("performance_schema", "ON"), ("innodb_buffer_pool_size", "8M")]);
         let url = server.url();
@@ -192,7 +195,7 @@ fn summaries_of_mysql_that_are_truncated_in_the_window_are_seen() {
         assert_invalid(&record, "counters_monotone", &["from", "into the window"]);
         assert_no_negative_rates(&record);
         let record = run_while(&desk, &url, || ());
-        let requests = check(&record, "read_requests");
+        let requests = find_check(&record, "read_requests");
         assert_ne!(requests["status"], "fail", "{requests:#}");
     }
 }
@@ -200,7 +203,7 @@ fn summaries_of_mysql_that_are_truncated_in_the_window_are_seen() {
 #[test]
 fn what_another_connection_does_to_a_file_of_sqlite_is_named() {
     for journal in ["delete", "wal"] {
-        let folder = Desk::new();
+        let folder = TestEnv::new();
         let file = folder.file("a.db");
         let url = format!("sqlite:{}?journal={journal}&busy=5s", file.display());
         let desk = loaded(&url);

@@ -1,8 +1,8 @@
-//! MySQL and MariaDB that are not the run's alone: the audit names others, and leaves a sound run alone.
+//! MySQL and MariaDB with other users: the audit names them, and does not accuse an undisturbed run.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::common::{Desk, assert_passes, check};
+use crate::common::{TestEnv, assert_passes, find_check};
 use dyno_testbed::MySql;
 use serde_json::Value;
 
@@ -21,25 +21,25 @@ const RUN: [&str; 9] = [
     "observe.interval=1s",
 ];
 
-/// Rows of the operations that its two sessions are in the middle of.
+/// Rows of the two sessions' operations in progress.
 const UNDER_WAY: f64 = 2.0 * 64.0;
 
-/// Sessions that wait between their operations, so that what others do weighs.
+/// Sessions that pause between operations, so that background activity has more weight.
 const SLOW: [&str; 4] = ["--set", "workload.rate=200/s", "--set", "workload.work_unit=16"];
 
-/// A loaded server, and a folder to work in.
-struct Bench {
+/// A loaded server and a test environment.
+struct MySqlBench {
     server: MySql,
-    desk: Desk,
+    desk: TestEnv,
     url: String,
 }
 
-impl Bench {
-    /// One for each version that is there, with somebody else's table beside the data.
+impl MySqlBench {
+    /// One for each installed version, with another user's table next to the data.
     fn all() -> Vec<Self> {
         let start = |version| {
             let server = MySql::start(&version, &[]);
-            let bench = Self { url: server.url(), server, desk: Desk::new() };
+            let bench = Self { url: server.url(), server, desk: TestEnv::new() };
             let load = bench.desk.dyno(&[&["load", "--target", &bench.url][..], &DATA].concat());
             assert_eq!(load.code, 0, "{load:#?}");
             bench.server.sql(
@@ -54,7 +54,7 @@ impl Bench {
         MySql::available().into_iter().map(start).collect()
     }
 
-    /// A run while `other` is done over and over again on a connection of somebody else, who thinks between.
+    /// A run while another user repeats `other` on a separate connection with pauses.
     fn run_beside(&self, more: &[&str], other: Option<&str>) -> Value {
         let over = &AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -67,21 +67,21 @@ impl Bench {
                 });
             }
             let args = [&RUN[..], more, &DATA, &["--target", &self.url]].concat();
-            let said = self.desk.dyno(&args);
+            let output = self.desk.dyno(&args);
             over.store(true, Ordering::SeqCst);
-            assert!(matches!(said.code, 0 | 1), "{said:#?}");
+            assert!(matches!(output.code, 0 | 1), "{output:#?}");
         });
         self.desk.json(&["show", "last"]).1
     }
 }
 
-fn told(record: &Value) -> String {
+fn failure_details(record: &Value) -> String {
     format!("{} {} {:#}", record["status"], record["reasons"], record["counters"]["own"])
 }
 
 #[test]
 fn sound_runs_are_the_runs_own_and_stay_valid() {
-    for bench in Bench::all() {
+    for bench in MySqlBench::all() {
         an_undisturbed_run_is_its_own_on_every_drive(&bench);
         a_log_in_a_table_spoils_no_run(&bench);
     }
@@ -89,57 +89,58 @@ fn sound_runs_are_the_runs_own_and_stay_valid() {
 
 #[test]
 fn others_on_the_server_are_named() {
-    for bench in Bench::all() {
+    for bench in MySqlBench::all() {
         rows_that_others_read_are_not_the_runs(&bench);
         a_few_commits_of_others_are_told(&bench);
     }
 }
 
-fn an_undisturbed_run_is_its_own_on_every_drive(bench: &Bench) {
+fn an_undisturbed_run_is_its_own_on_every_drive(bench: &MySqlBench) {
     let mix = ["--set", "workload.update_pct=20", "--set", "workload.scan_pct=2"];
     let churn = ["--set", "workload.insert_pct=10", "--set", "workload.delete_pct=10"];
     let server = ["--set", "workload.drive=server"];
     for more in [&mix[..], &churn, &server, &[&server[..], &mix].concat(), &[&SLOW[..], &mix].concat()] {
         let record = bench.run_beside(more, None);
         let version = bench.server.version();
-        assert_eq!(record["status"], "valid", "{version:?} {more:?}: {}", told(&record));
-        // In the window sessions are in the middle of an operation or a slice, which the server may have counted in part.
+        assert_eq!(record["status"], "valid", "{version:?} {more:?}: {}", failure_details(&record));
+        // In the window, sessions are in the middle of an operation or a slice, which the server may have
+        // counted in part.
         let of_window = if more.contains(&"workload.drive=server") { 0.1 } else { 0.03 };
         for (interval, share) in [(&record["counters"], of_window), (&record["whole"]["counters"], 0.02)] {
             for name in ["rows_read", "rows_written", "commits"] {
-                let own = interval["own"][name].as_f64().unwrap_or(f64::NAN);
+                let run_delta = interval["own"][name].as_f64().unwrap_or(f64::NAN);
                 let all = interval["portable"][name]["delta"].as_f64().unwrap();
-                let (others, slack) = (all - own, all * share + UNDER_WAY);
+                let (others_delta, slack) = (all - run_delta, all * share + UNDER_WAY);
                 assert!(
-                    others <= slack && -others <= slack.max(all * 0.1),
-                    "{version:?} {more:?}: {name}: {own} of {all}"
+                    others_delta <= slack && -others_delta <= slack.max(all * 0.1),
+                    "{version:?} {more:?}: {name}: {run_delta} of {all}"
                 );
             }
         }
-        assert_eq!(check(&record, "commits")["status"], "pass", "{record:#}");
+        assert_eq!(find_check(&record, "commits")["status"], "pass", "{record:#}");
     }
 }
 
-fn rows_that_others_read_are_not_the_runs(bench: &Bench) {
+fn rows_that_others_read_are_not_the_runs(bench: &MySqlBench) {
     for sql in ["SELECT SUM(n) FROM shop.items", "SELECT SUM(LENGTH(c2)) FROM bench.dyno_rows_1"] {
         let record = bench.run_beside(&SLOW, Some(sql));
-        let own = record["counters"]["own"]["rows_read"].as_f64().unwrap();
+        let run_rows = record["counters"]["own"]["rows_read"].as_f64().unwrap();
         let all = record["counters"]["portable"]["rows_read"]["delta"].as_f64().unwrap();
-        assert!(own < all * 0.5, "{sql}: {own} of {all}");
+        assert!(run_rows < all * 0.5, "{sql}: {run_rows} of {all}");
         let version = bench.server.version();
-        assert_eq!(record["status"], "invalid", "{version:?} {sql}: {:#}", check(&record, "others"));
-        assert_eq!(check(&record, "others")["status"], "fail");
+        assert_eq!(record["status"], "invalid", "{version:?} {sql}: {:#}", find_check(&record, "others"));
+        assert_eq!(find_check(&record, "others")["status"], "fail");
     }
 }
 
-fn a_few_commits_of_others_are_told(bench: &Bench) {
+fn a_few_commits_of_others_are_told(bench: &MySqlBench) {
     let record = bench.run_beside(&SLOW, Some("SELECT n FROM shop.items WHERE id = 3"));
-    let commits = check(&record, "commits_whole");
+    let commits = find_check(&record, "commits_whole");
     assert_ne!(commits["status"], "pass", "{commits}");
     assert!(commits["detail"].as_str().unwrap().contains("others commit"), "{commits}");
 }
 
-fn a_log_in_a_table_spoils_no_run(bench: &Bench) {
+fn a_log_in_a_table_spoils_no_run(bench: &MySqlBench) {
     bench.server.sql(
         "SET GLOBAL log_output = 'TABLE'; SET GLOBAL long_query_time = 0; SET GLOBAL slow_query_log = 1;
          SET GLOBAL general_log = 1",
@@ -154,8 +155,8 @@ fn a_log_in_a_table_spoils_no_run(bench: &Bench) {
     ];
     for more in [&mix[..], &mix[..2]] {
         let record = bench.run_beside(more, None);
-        assert_eq!(record["status"], "valid", "{:?}: {}", bench.server.version(), told(&record));
+        assert_eq!(record["status"], "valid", "{:?}: {}", bench.server.version(), failure_details(&record));
         assert_passes(&record, "rows_updated");
-        assert_eq!(check(&record, "rows_updated_whole")["status"], "pass", "{record:#}");
+        assert_eq!(find_check(&record, "rows_updated_whole")["status"], "pass", "{record:#}");
     }
 }

@@ -1,11 +1,11 @@
-//! Importing tables, comparing sets of runs, and following a history, as a user does it.
+//! Imports tables, compares sets of runs, and follows a history, as a user does.
 
 use std::path::PathBuf;
 
-use crate::common::{Desk, Said};
+use crate::common::{CommandOutput, TestEnv};
 use serde_json::Value;
 
-/// Two variants, one run each; a column that is a total of 180 s.
+/// Two variants with one run each; one column is a total over 180 s.
 const SCALING: &str = "# a comment\nsessions,variant,ops,lio\n1,old,673537,958991\n2,old,1253100,1785514\n\
     1,new,588240,834591\n2,new,1090582,1544973\n";
 
@@ -20,13 +20,13 @@ const SCALING_MAPS: [&str; 8] = [
     "lio=logical_reads_per_s",
 ];
 
-fn import(desk: &Desk, file: &str, more: &[&str]) -> Said {
-    let said = desk.dyno(&[&["import", file][..], more].concat());
-    assert_eq!(said.code, 0, "{said:#?}");
-    said
+fn import(desk: &TestEnv, file: &str, more: &[&str]) -> CommandOutput {
+    let output = desk.dyno(&[&["import", file][..], more].concat());
+    assert_eq!(output.code, 0, "{output:#?}");
+    output
 }
 
-/// The differences of one measure in percent, as shown: two decimals.
+/// The differences of one measure in percent, with two decimals as shown.
 fn differences(comparison: &Value, measure: &str) -> Vec<(String, String)> {
     let points = comparison["points"].as_array().unwrap().iter();
     let of_point = |point: &Value| {
@@ -41,17 +41,17 @@ fn differences(comparison: &Value, measure: &str) -> Vec<(String, String)> {
 
 #[test]
 fn an_imported_table_is_compared_and_its_units_are_doubted() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("scaling.csv", SCALING);
-    let told = ["--set", "run.time=180s", "--set", "workload.work_unit=256"];
-    let dry = import(&desk, "scaling.csv", &[&SCALING_MAPS[..], &told, &["--dry-run"]].concat());
+    let plan_args = ["--set", "run.time=180s", "--set", "workload.work_unit=256"];
+    let dry = import(&desk, "scaling.csv", &[&SCALING_MAPS[..], &plan_args, &["--dry-run"]].concat());
     assert!(dry.err.contains("ops_per_s is not per second: it is the total of 180 s"), "{}", dry.err);
     assert!(!desk.file("runs.sqlite3").exists(), "a dry run stores nothing");
 
-    // As a total it is reconciled, and the differences stay as they are.
+    // As a total it is checked against the rate, and the differences stay equal.
     let maps = SCALING_MAPS.map(|map| if map == "ops=ops_per_s" { "ops=ops" } else { map });
-    let said = import(&desk, "scaling.csv", &[&maps[..], &told].concat());
-    assert!(said.err.contains("reconciled: logical reads ÷ operations"), "{}", said.err);
+    let import_output = import(&desk, "scaling.csv", &[&maps[..], &plan_args].concat());
+    assert!(import_output.err.contains("reconciled: logical reads ÷ operations"), "{}", import_output.err);
     let (code, answer) = desk.json(&["compare", "variant:old", "variant:new"]);
     assert_eq!(code, 0);
     let shown = |pairs: [(&str, &str); 2]| pairs.map(|(at, by)| (at.to_owned(), by.to_owned())).to_vec();
@@ -66,15 +66,18 @@ fn an_imported_table_is_compared_and_its_units_are_doubted() {
         ("fs.json", "{"),
         ("fs.xlsx", "PK"),
     ] {
-        let said = desk.dyno(&["compare", "variant:old", "variant:new", "-o", file]);
-        assert_eq!(said.code, 0, "{said:#?}");
+        let comparison_output = desk.dyno(&["compare", "variant:old", "variant:new", "-o", file]);
+        assert_eq!(comparison_output.code, 0, "{comparison_output:#?}");
         let bytes = std::fs::read(desk.file(file)).unwrap();
         assert!(bytes.starts_with(begin.as_bytes()), "{file}: {}", String::from_utf8_lossy(&bytes[..80]));
         let holds = file == "fs.xlsx" || String::from_utf8_lossy(&bytes).contains("12.66");
         assert!(holds, "{file} has no deviation");
     }
-    let said = desk.dyno(&["compare", "variant:old", "variant:new", "-o", "fs.doc"]);
-    assert!(said.code == 2 && said.err.contains("\"doc\" is no format of a comparison"), "{said:#?}");
+    let rejected = desk.dyno(&["compare", "variant:old", "variant:new", "-o", "fs.doc"]);
+    assert!(
+        rejected.code == 2 && rejected.err.contains("\"doc\" is no format of a comparison"),
+        "{rejected:#?}"
+    );
 
     let shown = desk.dyno(&["show", "last"]).out;
     assert!(shown.contains("scaling.csv line 6") && shown.contains("workload.work_unit"), "{shown}");
@@ -102,7 +105,7 @@ fn an_imported_table_is_compared_and_its_units_are_doubted() {
 
 #[test]
 fn targets_of_one_setting_are_summed() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("pdbs.csv", "sessions,variant,a,b\n2,two,571530,569832\n2,one,1253100,\n");
     let maps = [
         "--map",
@@ -121,7 +124,7 @@ fn targets_of_one_setting_are_summed() {
 
 #[test]
 fn gates_decide_the_exit_code_and_history_tells_its_change() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let days = |values: &[u32], variant: &str| -> String {
         values.iter().enumerate().map(|(i, v)| format!("2026-03-{:02},{variant},{v}\n", i + 1)).collect()
     };
@@ -154,7 +157,7 @@ fn gates_decide_the_exit_code_and_history_tells_its_change() {
 
 #[test]
 fn wrong_usage_names_thing_value_and_way_out() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("t.csv", "a,b\n1,x\n");
     for (args, parts) in [
         (&["import", "t.csv"][..], ["no --map", "the columns are a, b"]),
@@ -163,34 +166,38 @@ fn wrong_usage_names_thing_value_and_way_out() {
         (&["import", "t.csv", "--map", "a=ops"], ["how long the run was", "run.time"]),
         (&["import", "none.csv", "--map", "a=ops"], ["none.csv cannot be read", "hint:"]),
     ] {
-        let said = desk.dyno(args);
-        assert_eq!(said.code, 2, "{said:#?}");
-        assert!(parts.iter().all(|part| said.err.contains(part)), "{args:?}: {}", said.err);
+        let output = desk.dyno(args);
+        assert_eq!(output.code, 2, "{output:#?}");
+        assert!(parts.iter().all(|part| output.err.contains(part)), "{args:?}: {}", output.err);
     }
     import(&desk, "t.csv", &["--map", "a=ops_per_s", "--tag", "x"]);
-    let said = desk.dyno(&["compare", "tag:y", "last"]);
-    assert!(said.code == 2 && said.err.contains("there are: x"), "{said:#?}");
+    let no_match_output = desk.dyno(&["compare", "tag:y", "last"]);
+    assert!(
+        no_match_output.code == 2 && no_match_output.err.contains("there are: x"),
+        "{no_match_output:#?}"
+    );
 }
 
-/// A transcribed table of a published document, where the folder of such is there.
-fn document(name: &str) -> Option<PathBuf> {
+/// A transcribed table of a published document, if the folder of documents exists.
+fn document_path(name: &str) -> Option<PathBuf> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases").join(name);
-    let found = path.exists().then_some(path);
-    if found.is_none() {
+    let existing_path = path.exists().then_some(path);
+    if existing_path.is_none() {
         eprintln!("skipped: the documents' tables are not here (../shared/cases/{name})");
     }
-    found
+    existing_path
 }
 
-/// Every deviation that the scaling document prints comes out to its last digit; none of its 28 cells errs.
+/// Every deviation printed in the scaling document is reproduced to its last digit; none of its 28 cells is
+/// wrong.
 #[test]
 fn the_scaling_document_is_reproduced_to_the_printed_digit() {
     let (Some(table), Some(printed)) =
-        (document("slob-scaling-oracle.csv"), document("slob-scaling-oracle-deviation.csv"))
+        (document_path("slob-scaling-oracle.csv"), document_path("slob-scaling-oracle-deviation.csv"))
     else {
         return;
     };
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let maps = [
         "--map",
         "sessions=sessions",
@@ -209,11 +216,11 @@ fn the_scaling_document_is_reproduced_to_the_printed_digit() {
         "--set",
         "workload.work_unit=256",
     ];
-    let said = import(&desk, table.to_str().unwrap(), &maps);
+    let output = import(&desk, table.to_str().unwrap(), &maps);
     assert!(
-        said.err.contains("total of 180 s") && said.err.contains("6 totals are the sums"),
+        output.err.contains("total of 180 s") && output.err.contains("6 totals are the sums"),
         "{}",
-        said.err
+        output.err
     );
     let (_, answers) =
         desk.json(&["compare", "variant:11.2.0.3", "variant:12.1.0.1-noncdb", "variant:12.1.0.1-cdb"]);
@@ -231,11 +238,12 @@ fn the_scaling_document_is_reproduced_to_the_printed_digit() {
     assert_eq!(checked, 28);
 }
 
-/// The tuning document cuts off instead of rounding: eight of the 17 deviations that it prints are wrong in the last digit.
+/// The tuning document truncates instead of rounding: eight of its 17 printed deviations are wrong in the
+/// last digit.
 #[test]
 fn the_tuning_document_is_reproduced_and_its_errors_are_named() {
-    let Some(table) = document("os-tuning-oracle9i.csv") else { return };
-    let desk = Desk::new();
+    let Some(table) = document_path("os-tuning-oracle9i.csv") else { return };
+    let desk = TestEnv::new();
     let maps = [
         "--map",
         "step=label",
@@ -275,7 +283,7 @@ fn the_tuning_document_is_reproduced_and_its_errors_are_named() {
         let (_, answer) = desk.json(&["compare", &a, &b]);
         let shown = &differences(&answer[0], measure)[0].1;
         assert_eq!(shown, correct, "{a} {b} {measure}");
-        // Cut off after its last digit, the exact figure is what the document prints.
+        // Truncated after its last digit, the exact figure is what the document prints.
         let exact =
             answer[0]["points"][0]["measures"].as_array().unwrap().iter().find(|m| m["measure"] == measure);
         let scale = 10f64.powi(printed.split('.').nth(1).map_or(0, |digits| digits.len() as i32));
@@ -287,11 +295,11 @@ fn the_tuning_document_is_reproduced_and_its_errors_are_named() {
 #[test]
 fn the_ramp_tables_come_out_and_their_units_are_checked() {
     let (Some(memory), Some(flash)) =
-        (document("server-in-memory-oracle.csv"), document("random-read-flash-oracle.csv"))
+        (document_path("server-in-memory-oracle.csv"), document_path("random-read-flash-oracle.csv"))
     else {
         return;
     };
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let maps = [
         "--map",
         "test=label",
@@ -320,11 +328,12 @@ fn the_ramp_tables_come_out_and_their_units_are_checked() {
         "--variant",
         "memory",
     ];
-    let said = import(&desk, memory.to_str().unwrap(), &maps);
+    let memory_output = import(&desk, memory.to_str().unwrap(), &maps);
     assert!(
-        said.err.contains("24 sums of CPU shares agree") && said.err.contains("97.8 % of the sessions"),
+        memory_output.err.contains("24 sums of CPU shares agree")
+            && memory_output.err.contains("97.8 % of the sessions"),
         "{}",
-        said.err
+        memory_output.err
     );
     let shown = desk.dyno(&["show", "last", "--table"]).out;
     assert!(shown.contains("512,000") && shown.contains("61.1") && shown.contains("1,527,000"), "{shown}");
@@ -343,17 +352,17 @@ fn the_ramp_tables_come_out_and_their_units_are_checked() {
         "--map",
         "elapsed_s=seconds",
     ];
-    let said = import(&desk, flash.to_str().unwrap(), &maps);
-    assert!(said.err.contains("physical_read_mb_per_s is in MiB/s"), "{}", said.err);
+    let flash_output = import(&desk, flash.to_str().unwrap(), &maps);
+    assert!(flash_output.err.contains("physical_read_mb_per_s is in MiB/s"), "{}", flash_output.err);
 }
 
 #[test]
 fn log_of_another_tool_becomes_a_record_that_is_shown_and_not_audited() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let log = "Vuser 1:2 Active Virtual Users configured\nVuser 1:TEST RESULT : System achieved 5400 NOPM from 16380 MySQL TPM\n";
     desk.write("hammerdb.log", log);
-    let said = import(&desk, "hammerdb.log", &["--product", "MySQL"]);
-    assert!(said.err.contains("1 result of HammerDB stored"), "{}", said.err);
+    let output = import(&desk, "hammerdb.log", &["--product", "MySQL"]);
+    assert!(output.err.contains("1 result of HammerDB stored"), "{}", output.err);
     let (code, record) = desk.json(&["show", "last"]);
     assert_eq!((code, record["status"].as_str()), (0, Some("imported")));
     assert_eq!(record["imported"]["format"], "HammerDB");

@@ -1,14 +1,15 @@
-//! Tables that a workload describes: the same rows on every engine, whole after a kill, and gone after a drop.
+//! Tables that a workload describes: equal rows on every engine, complete after a kill, and gone after a
+//! drop.
 
 use std::collections::BTreeMap;
 
-use crate::common::{Desk, Said, until};
+use crate::common::{CommandOutput, TestEnv, wait_until};
 use crate::workload::open;
 use dyno_engine::{Rows, Value};
 use dyno_testbed::{MySql, Postgres};
-use dyno_workload::own::{Choice, Own};
+use dyno_workload::own::{CustomWorkload, WorkloadChoice};
 
-/// A table of every type, and one of many rows.
+/// A table with every type, and one with many rows.
 const BANK: &str = r#"
 name = "bank"
 writes = true
@@ -63,39 +64,39 @@ sql = "SELECT COUNT(*) FROM bank_accounts"
 
 const FOLDER: &str = "workload.folder=bank";
 
-fn desk() -> Desk {
-    let desk = Desk::new();
+fn env_with_bank() -> TestEnv {
+    let desk = TestEnv::new();
     std::fs::create_dir(desk.file("bank")).unwrap();
     desk.write("bank/workload.toml", BANK);
     desk
 }
 
-fn dyno(desk: &Desk, command: &str, url: &str, more: &[&str]) -> Said {
+fn run_dyno(desk: &TestEnv, command: &str, url: &str, more: &[&str]) -> CommandOutput {
     desk.dyno(&[&[command, "--target", url, "--set", FOLDER], more].concat())
 }
 
-fn done(said: &Said) {
-    assert_eq!(said.code, 0, "{said:#?}");
+fn assert_success(output: &CommandOutput) {
+    assert_eq!(output.code, 0, "{output:#?}");
 }
 
 /// The rows of a query on the target, as text.
-fn ask(url: &str, sql: &str) -> Vec<Vec<Option<String>>> {
+fn query_rows(url: &str, sql: &str) -> Vec<Vec<Option<String>>> {
     let mut all = Vec::new();
-    let told = &mut |rows: Vec<dyno_engine::Row>| {
+    let on_rows = &mut |rows: Vec<dyno_engine::TextRow>| {
         all.extend(rows.into_iter().map(|row| row.0));
         Ok(())
     };
-    open(url).script(&[sql], told).unwrap();
+    open(url).script(&[sql], on_rows).unwrap();
     all
 }
 
-fn one(url: &str, sql: &str) -> String {
-    ask(url, sql)[0][0].clone().unwrap_or_default()
+fn query_value(url: &str, sql: &str) -> String {
+    query_rows(url, sql)[0][0].clone().unwrap_or_default()
 }
 
-/// What the rows of `table` are, by their keys, with each value in words that are the same for the same value.
-fn described(own: &Own, table: &str) -> BTreeMap<String, Vec<String>> {
-    let table = own.tables().iter().find(|one| one.name() == table).unwrap();
+/// The described rows of `table` by key, with each value in an engine-independent text.
+fn expected_rows(workload: &CustomWorkload, table: &str) -> BTreeMap<String, Vec<String>> {
+    let table = workload.tables().iter().find(|one| one.name() == table).unwrap();
     let mut maker = table.row_maker();
     let mut rows = BTreeMap::new();
     for number in 1..=table.rows() {
@@ -104,7 +105,7 @@ fn described(own: &Own, table: &str) -> BTreeMap<String, Vec<String>> {
             Value::Null => "NULL".to_owned(),
             Value::Int(number) => number.to_string(),
             Value::Real(number) => number.to_string(),
-            Value::Text(text) => same(&table.columns()[column].name, std::str::from_utf8(text).unwrap()),
+            Value::Text(text) => normalize(&table.columns()[column].name, std::str::from_utf8(text).unwrap()),
             Value::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
         };
         let row: Vec<String> = (0..table.columns().len()).map(value).collect();
@@ -113,8 +114,8 @@ fn described(own: &Own, table: &str) -> BTreeMap<String, Vec<String>> {
     rows
 }
 
-/// A value in words that are the same for the same value: each engine has its own for some types.
-fn same(column: &str, text: &str) -> String {
+/// A value in an engine-independent text: engines print some types differently.
+fn normalize(column: &str, text: &str) -> String {
     match column {
         "c" => format!("{:.2}", text.parse::<f64>().unwrap()),
         "d" => text.parse::<f64>().unwrap().to_string(),
@@ -131,9 +132,9 @@ fn same(column: &str, text: &str) -> String {
     }
 }
 
-/// The rows of `table` as they are in the database.
-fn there(own: &Own, url: &str, table: &str) -> BTreeMap<String, Vec<String>> {
-    let described = own.tables().iter().find(|one| one.name() == table).unwrap();
+/// The rows of `table` in the database.
+fn stored_rows(workload: &CustomWorkload, url: &str, table: &str) -> BTreeMap<String, Vec<String>> {
+    let described = workload.tables().iter().find(|one| one.name() == table).unwrap();
     let names: Vec<&str> = described.columns().iter().map(|column| column.name.as_str()).collect();
     let hex = if url.starts_with("postgres") {
         "encode(k, 'hex')"
@@ -141,10 +142,10 @@ fn there(own: &Own, url: &str, table: &str) -> BTreeMap<String, Vec<String>> {
         "CASE WHEN k IS NOT NULL THEN hex(k) END"
     };
     let list: Vec<&str> = names.iter().map(|name| if *name == "k" { hex } else { *name }).collect();
-    let rows = ask(url, &format!("SELECT {} FROM {table}", list.join(", ")));
+    let rows = query_rows(url, &format!("SELECT {} FROM {table}", list.join(", ")));
     let words = |row: &Vec<Option<String>>| -> Vec<String> {
         let value = |(name, text): (&&str, &Option<String>)| {
-            text.as_deref().map_or("NULL".to_owned(), |text| same(name, text))
+            text.as_deref().map_or("NULL".to_owned(), |text| normalize(name, text))
         };
         names.iter().zip(row).map(value).collect()
     };
@@ -154,63 +155,67 @@ fn there(own: &Own, url: &str, table: &str) -> BTreeMap<String, Vec<String>> {
     rows
 }
 
-fn assert_there(desk: &Desk, url: &str, scale: u32) {
-    let own = Own::read_as(&desk.file("bank"), Choice { scale: Some(scale), ..Choice::default() }).unwrap();
+fn assert_rows_match(desk: &TestEnv, url: &str, scale: u32) {
+    let workload = CustomWorkload::read_as(
+        &desk.file("bank"),
+        WorkloadChoice { scale: Some(scale), ..WorkloadChoice::default() },
+    )
+    .unwrap();
     for table in ["bank_all", "bank_accounts"] {
-        let (there, wanted) = (there(&own, url, table), described(&own, table));
-        assert_eq!(there.len(), wanted.len(), "{table} on {url}");
-        let wrong = there.iter().zip(&wanted).find(|(there, wanted)| there != wanted);
+        let (stored, wanted) = (stored_rows(&workload, url, table), expected_rows(&workload, table));
+        assert_eq!(stored.len(), wanted.len(), "{table} on {url}");
+        let wrong = stored.iter().zip(&wanted).find(|(there, wanted)| there != wanted);
         assert!(wrong.is_none(), "{table} on {url}: {wrong:#?}");
     }
 }
 
-/// All of it on one target.
-fn through(url: &str) {
-    let desk = desk();
-    assert_eq!(dyno(&desk, "drop", url, &["--yes"]).code, 0);
-    let early = dyno(&desk, "run", url, &["--set", "run.time=1s"]);
+/// The whole test on one target.
+fn assert_full_cycle(url: &str) {
+    let desk = env_with_bank();
+    assert_eq!(run_dyno(&desk, "drop", url, &["--yes"]).code, 0);
+    let early = run_dyno(&desk, "run", url, &["--set", "run.time=1s"]);
     assert_eq!(early.code, 3, "{early:#?}");
     assert!(early.err.contains("the tables of bank are not there"), "{}", early.err);
 
-    let loaded = dyno(&desk, "load", url, &["--json"]);
-    done(&loaded);
+    let loaded = run_dyno(&desk, "load", url, &["--json"]);
+    assert_success(&loaded);
     let report: serde_json::Value = serde_json::from_str(&loaded.out).unwrap();
     assert_eq!((&report["rows_written"], &report["statements"]), (&121_000.into(), &1.into()));
-    assert_there(&desk, url, 2);
-    let again = dyno(&desk, "load", url, &[]);
+    assert_rows_match(&desk, url, 2);
+    let again = run_dyno(&desk, "load", url, &[]);
     assert!(again.code == 0 && again.err.contains("already"), "{again:#?}");
-    let checked = dyno(&desk, "check", url, &[]);
+    let checked = run_dyno(&desk, "check", url, &[]);
     assert!(checked.out.contains("the tables of bank are there"), "{checked:#?}");
 
     let few = ["--set", "run.ops_per_session=50", "--set", "run.warmup=0s", "--json"];
-    let run = dyno(&desk, "run", url, &few);
+    let run = run_dyno(&desk, "run", url, &few);
     let record: serde_json::Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(record["status"], "valid", "{}", record["reasons"]);
     assert_eq!(record["workload"]["scale"], 2);
 
-    // Another scale is other data.
+    // Another scale requires other data.
     let other = ["--set", "workload.scale=1"];
     for command in ["load", "run"] {
-        let refused = dyno(&desk, command, url, &other);
+        let refused = run_dyno(&desk, command, url, &other);
         assert_eq!(refused.code, 3, "{refused:#?}");
         assert!(refused.err.contains("was loaded with scale 2, and scale 1 is asked for"), "{}", refused.err);
     }
-    let checked = dyno(&desk, "check", url, &other);
+    let checked = run_dyno(&desk, "check", url, &other);
     assert!(checked.out.contains("was loaded with scale 2"), "{checked:#?}");
-    done(&dyno(&desk, "load", url, &["--set", "workload.scale=1", "--replace"]));
-    assert_there(&desk, url, 1);
+    assert_success(&run_dyno(&desk, "load", url, &["--set", "workload.scale=1", "--replace"]));
+    assert_rows_match(&desk, url, 1);
 
-    // Another description, too, with the same scale.
+    // So does another description with an equal scale.
     desk.write("bank/workload.toml", &BANK.replace("value = 0", "value = 1"));
-    let refused = dyno(&desk, "load", url, &other);
+    let refused = run_dyno(&desk, "load", url, &other);
     assert!(refused.err.contains("from another description or seed"), "{refused:#?}");
     desk.write("bank/workload.toml", BANK);
 
-    // What is dropped is what was made, and nothing else.
+    // A drop removes what was created, and nothing else.
     let mine = "CREATE TABLE bank_mine (a INTEGER)";
-    ask(url, mine);
-    let dropped = dyno(&desk, "drop", url, &["--yes", "--json"]);
-    done(&dropped);
+    query_rows(url, mine);
+    let dropped = run_dyno(&desk, "drop", url, &["--yes", "--json"]);
+    assert_success(&dropped);
     let dropped: serde_json::Value = serde_json::from_str(&dropped.out).unwrap();
     let names: Vec<&str> =
         dropped["dropped"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
@@ -231,30 +236,30 @@ fn through(url: &str) {
     }
     assert_eq!((named("bank_branches"), named("bank_mine")), (0, 1));
 
-    // A table of somebody else's is not filled.
-    ask(url, "CREATE TABLE bank_accounts (aid INTEGER)");
-    let refused = dyno(&desk, "load", url, &["--replace"]);
+    // A table of another user is not filled.
+    query_rows(url, "CREATE TABLE bank_accounts (aid INTEGER)");
+    let refused = run_dyno(&desk, "load", url, &["--replace"]);
     assert_eq!(refused.code, 3, "{refused:#?}");
     assert!(
         refused.err.contains("bank/workload.toml") && refused.err.contains("was not made for bank"),
         "{}",
         refused.err
     );
-    done(&dyno(&desk, "drop", url, &["--yes"]));
+    assert_success(&run_dyno(&desk, "drop", url, &["--yes"]));
     assert_eq!((named("bank_accounts"), named("dyno_own_loads")), (1, 0));
 }
 
 #[test]
 fn described_tables_are_the_same_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
-    through(&format!("sqlite:{}", folder.path().join("own.db").display()));
+    assert_full_cycle(&format!("sqlite:{}", folder.path().join("own.db").display()));
 }
 
 #[test]
 fn described_tables_are_the_same_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        through(&server.url());
+        assert_full_cycle(&server.url());
     }
 }
 
@@ -263,58 +268,65 @@ fn described_tables_are_the_same_on_mysql_and_mariadb() {
     for version in MySql::available() {
         for local_infile in ["1", "0"] {
             let server = MySql::start(&version, &[("local_infile", local_infile)]);
-            through(&server.url());
+            assert_full_cycle(&server.url());
         }
     }
 }
 
 #[test]
 fn a_run_in_memory_makes_them_itself() {
-    let desk = desk();
+    let desk = env_with_bank();
     let few = ["--set", "run.ops_per_session=50", "--set", "run.warmup=0s", "--json"];
-    let run = dyno(&desk, "run", "sqlite::memory:", &few);
+    let run = run_dyno(&desk, "run", "sqlite::memory:", &few);
     let record: serde_json::Value = serde_json::from_str(&run.out).unwrap();
     assert_eq!(record["status"], "valid", "{}", record["reasons"]);
     // Another scale is another setting.
-    done(&dyno(&desk, "run", "sqlite::memory:", &[&few[..], &["--set", "workload.scale=1"]].concat()));
+    assert_success(&run_dyno(
+        &desk,
+        "run",
+        "sqlite::memory:",
+        &[&few[..], &["--set", "workload.scale=1"]].concat(),
+    ));
     let compared = desk.dyno(&["compare", "last", "last~1"]);
     assert!(compared.out.contains("workload.version") && compared.out.contains("scale 2"), "{compared:#?}");
     let checked = desk.dyno(&["workload", "check", "bank"]);
     assert!(checked.out.contains("table bank_accounts: 120,000 rows of 4 columns"), "{checked:#?}");
-    // And nobody's where there is no workload.
+    // Without a workload, the setting is refused.
     let refused = desk.dyno(&["run", "--target", "sqlite::memory:", "--set", "workload.scale=2"]);
     assert_eq!(refused.code, 2, "{refused:#?}");
     assert!(refused.err.contains("workload.scale goes with the workload"), "{}", refused.err);
 }
 
-/// A sweep over the scale loads what each point needs; what others have loaded stays unless it may go.
+/// A sweep over the scale loads what each point needs; data loaded by others stays unless replacement is
+/// allowed.
 #[test]
 fn a_sweep_over_scales_loads_them() {
-    let desk = desk();
+    let desk = env_with_bank();
     desk.write("bank/workload.toml", &BANK.replace("60_000 * scale", "600 * scale"));
     for url in ["sqlite::memory:", "sqlite:own.db"] {
         let few = ["--set", "run.ops_per_session=50", "--set", "run.warmup=0s"];
-        let sweep = dyno(&desk, "sweep", url, &[&few[..], &["--set", "sweep.workload.scale=1,3,2"]].concat());
-        done(&sweep);
+        let sweep =
+            run_dyno(&desk, "sweep", url, &[&few[..], &["--set", "sweep.workload.scale=1,3,2"]].concat());
+        assert_success(&sweep);
         let record = desk.json(&["show", "last"]).1;
         assert_eq!(record["status"], "valid", "{}", record["reasons"]);
     }
     let url = format!("sqlite:{}", desk.file("own.db").display());
     let last = desk.json(&["show", "last"]).1["workload"]["scale"].as_u64().unwrap_or(1);
-    assert_eq!(one(&url, "SELECT COUNT(*) FROM bank_accounts"), (600 * last).to_string());
+    assert_eq!(query_value(&url, "SELECT COUNT(*) FROM bank_accounts"), (600 * last).to_string());
 }
 
-/// Kills a load between its parts again and again, each time further on, and lets it end; every row is there once.
-fn killed(url: &str) {
-    let desk = desk();
-    // Many parts.
+/// Kills a load between its parts repeatedly, each time later, and lets it finish; every row exists once.
+fn assert_killed_load_resumes(url: &str) {
+    let desk = env_with_bank();
+    // The table is loaded in many parts.
     let toml = BANK.replace("rows = \"60_000 * scale\"", "rows = \"400_000\"");
     desk.write("bank/workload.toml", &toml);
     let parts = || {
         let target = open(url);
         match target.find(dyno_engine::ObjectKind::Table, &["dyno_own_parts"]) {
-            Ok(found) if !found.is_empty() => {
-                one(url, "SELECT COUNT(*) FROM dyno_own_parts").parse::<u64>().unwrap()
+            Ok(partial_rows) if !partial_rows.is_empty() => {
+                query_value(url, "SELECT COUNT(*) FROM dyno_own_parts").parse::<u64>().unwrap()
             }
             _ => 0,
         }
@@ -322,25 +334,25 @@ fn killed(url: &str) {
     let mut before = 0;
     for round in 0..3 {
         let mut loading = desk.start(&["load", "--target", url, "--set", FOLDER]);
-        loading.until("rows …");
-        until(&format!("round {round} on {url}: a part behind {before}"), || parts() > before);
+        loading.wait_for_line("rows …");
+        wait_until(&format!("round {round} on {url}: a part behind {before}"), || parts() > before);
         match round {
             2 => loading.signal("INT"),
             _ => loading.signal("KILL"),
         }
-        let said = loading.end();
-        assert_ne!(said.code, 0, "{said:#?}");
+        let output = loading.wait();
+        assert_ne!(output.code, 0, "{output:#?}");
         before = parts();
         assert!(before < 12, "the load was over before it was killed");
-        let early = dyno(&desk, "run", url, &["--set", "run.time=1s"]);
+        let early = run_dyno(&desk, "run", url, &["--set", "run.time=1s"]);
         assert!(early.err.contains("did not end"), "{early:#?}");
     }
-    let ended = dyno(&desk, "load", url, &["--json"]);
-    done(&ended);
-    let report: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    let final_load = run_dyno(&desk, "load", url, &["--json"]);
+    assert_success(&final_load);
+    let report: serde_json::Value = serde_json::from_str(&final_load.out).unwrap();
     let written = report["rows_written"].as_u64().unwrap();
     assert!(0 < written && written < 401_000, "{report:#}");
-    assert_there(&desk, url, 2);
+    assert_rows_match(&desk, url, 2);
     let indexes = ["bank_accounts_i1", "bank_all_i1", "bank_all_i2"];
     assert_eq!(open(url).find(dyno_engine::ObjectKind::Index, &indexes).unwrap().len(), 3);
 }
@@ -348,39 +360,39 @@ fn killed(url: &str) {
 #[test]
 fn a_load_of_described_tables_that_is_killed_goes_on_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
-    killed(&format!("sqlite:{}", folder.path().join("own.db").display()));
+    assert_killed_load_resumes(&format!("sqlite:{}", folder.path().join("own.db").display()));
 }
 
 #[test]
 fn a_load_of_described_tables_that_is_killed_goes_on_on_servers() {
     if let Some(version) = Postgres::available().into_iter().next() {
-        killed(&Postgres::start(&version, &[("autovacuum", "off")]).url());
+        assert_killed_load_resumes(&Postgres::start(&version, &[("autovacuum", "off")]).url());
     }
     for version in MySql::available() {
-        killed(&MySql::start(&version, &[("local_infile", "1")]).url());
+        assert_killed_load_resumes(&MySql::start(&version, &[("local_infile", "1")]).url());
     }
 }
 
-/// A setup of which nobody knows how far it came is not done again.
+/// A setup that ended at an unknown point is not repeated.
 #[test]
 fn a_setup_that_fails_is_told_and_done_anew() {
-    let desk = desk();
+    let desk = env_with_bank();
     let url = format!("sqlite:{}", desk.file("own.db").display());
     desk.write("bank/workload.toml", &BANK.replace("VARCHAR(20))", "VARCHAR(20) oops ("));
-    let failed = dyno(&desk, "load", &url, &[]);
+    let failed = run_dyno(&desk, "load", &url, &[]);
     assert_eq!(failed.code, 3, "{failed:#?}");
     assert!(failed.err.contains("bank/workload.toml:37:8"), "{}", failed.err);
     desk.write("bank/workload.toml", BANK);
-    let refused = dyno(&desk, "load", &url, &[]);
+    let refused = run_dyno(&desk, "load", &url, &[]);
     assert!(refused.err.contains("was broken off in the SQL of [setup]"), "{refused:#?}");
-    // Nothing of it is there to be dropped, which is no error then.
-    done(&dyno(&desk, "load", &url, &["--replace"]));
-    assert_there(&desk, &url, 2);
+    // The tables to drop do not exist, which is not an error in this case.
+    assert_success(&run_dyno(&desk, "load", &url, &["--replace"]));
+    assert_rows_match(&desk, &url, 2);
 }
 
 #[test]
 fn tables_of_another_workload_of_the_same_name_are_never_dropped() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let text = |name: &str, table: &str| {
         format!(
             "name = \"{name}\"\n[table.{table}]\nrows = 10\nprimary_key = \"id\"\n[table.{table}.columns]\n\
@@ -396,22 +408,22 @@ fn tables_of_another_workload_of_the_same_name_are_never_dropped() {
         let folder = format!("workload.folder={folder}");
         desk.dyno(&[&[command, "--target", &url, "--set", &folder][..], more].concat())
     };
-    done(&dyno("load", "one", &[]));
+    assert_success(&dyno("load", "one", &[]));
     for (command, more) in [("load", &[][..]), ("load", &["--replace"]), ("drop", &["--yes"]), ("run", &[])] {
         let refused = dyno(command, "other", more);
         assert!(refused.code != 0, "{command} {more:?}: {refused:#?}");
         let words =
             "another workload called same has made first_rows there, and none of these is described here";
         assert!(refused.err.contains(words) && refused.err.contains("write another name"), "{refused:#?}");
-        assert_eq!(one(&url, "SELECT COUNT(*) FROM first_rows"), "10");
+        assert_eq!(query_value(&url, "SELECT COUNT(*) FROM first_rows"), "10");
     }
-    // With another name both are there, and each is dropped alone.
+    // With another name both exist, and each is dropped separately.
     desk.write("other/workload.toml", &text("another", "second_rows"));
-    done(&dyno("load", "other", &[]));
-    done(&dyno("drop", "one", &["--yes"]));
-    assert_eq!(one(&url, "SELECT COUNT(*) FROM second_rows"), "10");
-    // A folder that was changed keeps one of its tables at least, and is replaced as ever.
+    assert_success(&dyno("load", "other", &[]));
+    assert_success(&dyno("drop", "one", &["--yes"]));
+    assert_eq!(query_value(&url, "SELECT COUNT(*) FROM second_rows"), "10");
+    // A changed folder keeps at least one of its tables, and is replaced as usual.
     desk.write("other/workload.toml", &text("another", "second_rows").replace("rows = 10", "rows = 20"));
-    done(&dyno("load", "other", &["--replace"]));
-    assert_eq!(one(&url, "SELECT COUNT(*) FROM second_rows"), "20");
+    assert_success(&dyno("load", "other", &["--replace"]));
+    assert_eq!(query_value(&url, "SELECT COUNT(*) FROM second_rows"), "20");
 }

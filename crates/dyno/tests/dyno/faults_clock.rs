@@ -1,24 +1,25 @@
-//! Steps of the wall clock: nothing is measured by it.
+//! Steps of the wall clock do not affect any measurement.
 
 use std::path::{Path, PathBuf};
 
-use crate::common::{Desk, check};
+use crate::common::{TestEnv, find_check};
 use serde_json::Value;
 
-/// The library that shows a process another time of day than the machine has; the machine's own clock is everybody's.
+/// The faketime library, which shows a process a different time of day; the machine's own clock is shared by
+/// all.
 fn faketime() -> Option<PathBuf> {
     let dirs = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut found = dirs.map(|dir| dir.join("faketime/libfaketime.so.1")).filter(|path| path.exists());
-    let library = found.next();
+    let mut candidates = dirs.map(|dir| dir.join("faketime/libfaketime.so.1")).filter(|path| path.exists());
+    let library = candidates.next();
     if library.is_none() {
         dyno_testbed::skip("steps of the wall clock", "libfaketime is not installed");
     }
     library
 }
 
-/// A run of three seconds during which the wall clock is set `step` off.
+/// A run of three seconds during which the wall clock is shifted by `step`.
 fn run_over(library: &Path, step: &str) -> (i32, Value) {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("offset", "+0");
     let data = ["--target", "sqlite:a.db", "--set", "data.scale=500 blocks"];
     assert_eq!(desk.dyno(&[&["load"][..], &data].concat()).code, 0);
@@ -28,17 +29,17 @@ fn run_over(library: &Path, step: &str) -> (i32, Value) {
         ("LD_PRELOAD", library.to_str().unwrap()),
         ("FAKETIME_TIMESTAMP_FILE", &offset),
         ("FAKETIME_NO_CACHE", "1"),
-        // The clock that measures goes on as it does when the machine's time is set.
+        // The monotonic clock is not changed, just as when the machine's time is set.
         ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
     ];
     let mut going = desk.start_with(&env, &[&run[..], &data].concat());
-    going.until("ops/s");
-    // In one step, as the clock is set: a file that is half written would be no time.
+    going.wait_for_line("ops/s");
+    // In one step, like a clock change: a partly written file would be an invalid time.
     desk.write("offset.new", step);
     std::fs::rename(desk.file("offset.new"), desk.file("offset")).unwrap();
-    let said = going.end();
-    assert!(!said.err.contains("panicked"), "{said:#?}");
-    (said.code, desk.json(&["show", "last"]).1)
+    let output = going.wait();
+    assert!(!output.err.contains("panicked"), "{output:#?}");
+    (output.code, desk.json(&["show", "last"]).1)
 }
 
 #[test]
@@ -48,10 +49,10 @@ fn steps_of_the_wall_clock_move_no_figure_and_are_told() {
         let (code, record) = run_over(&library, step);
         assert_eq!(code, 0, "{step}: {} {:#}", record["reasons"], record["audit"]);
         let window = &record["window"];
-        assert_eq!(check(&record, "window_length")["status"], "pass", "{step}: {window}");
-        assert_eq!(check(&record, "stalls")["status"], "pass", "{step}: {window}");
-        assert_eq!(check(&record, "series_sum")["status"], "pass", "{step}");
-        // As long as the window and its edges, in points of half a second.
+        assert_eq!(find_check(&record, "window_length")["status"], "pass", "{step}: {window}");
+        assert_eq!(find_check(&record, "stalls")["status"], "pass", "{step}: {window}");
+        assert_eq!(find_check(&record, "series_sum")["status"], "pass", "{step}");
+        // As long as the window with its boundaries, in points of half a second.
         let series_s = record["series"]["points"].as_array().unwrap().len() as f64 * 0.5;
         let edges_us: f64 = (0..2).map(|end| window["edge_us_max"][end].as_f64().unwrap()).sum();
         let apart_s = series_s - window["seconds"].as_f64().unwrap();
@@ -59,8 +60,8 @@ fn steps_of_the_wall_clock_move_no_figure_and_are_told() {
         let moment = |name: &str| window[name].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
         let wall_s = moment("end").duration_since(moment("begin")).as_secs_f64();
         assert!((wall_s - seconds).abs() < 600.0, "the clock was set for this process: {window}");
-        let told = check(&record, "wall_clock");
+        let finding = find_check(&record, "wall_clock");
         let expected = if seconds == 0.0 { "pass" } else { "warn" };
-        assert_eq!(told["status"], expected, "{step}: {told}");
+        assert_eq!(finding["status"], expected, "{step}: {finding}");
     }
 }

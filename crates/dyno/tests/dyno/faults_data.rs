@@ -1,6 +1,6 @@
-//! Wrong data under the plan is found before the run, not after it.
+//! Wrong data is found before the run, not after it.
 
-use crate::common::{Desk, Said, check, short};
+use crate::common::{CommandOutput, TestEnv, find_check, short_run_args};
 use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=400 blocks", "--set", "data.scan_scale=100 blocks"];
@@ -9,10 +9,10 @@ fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
     [head, &DATA, &["--target", url]].concat()
 }
 
-/// A run and a load both say `what` is wrong, nothing is started, and a load that may replace makes it right.
-fn assert_found(desk: &Desk, url: &str, what: &str, damage: &str) {
-    let names = |said: &Said| said.err.contains(what) && said.err.contains("hint: ");
-    let run = desk.dyno(&args(&short(&["run"]), url));
+/// A run and a load both report `what`, nothing is started, and a load with --replace repairs it.
+fn assert_found(desk: &TestEnv, url: &str, problem: &str, damage: &str) {
+    let names = |said: &CommandOutput| said.err.contains(problem) && said.err.contains("hint: ");
+    let run = desk.dyno(&args(&short_run_args(&["run"]), url));
     assert!(run.code == 3 && names(&run), "{damage}: {run:#?}");
     assert!(desk.dyno(&["list"]).err.contains("no runs"), "{damage}: the run was started");
     let check = desk.dyno(&args(&["check"], url));
@@ -20,12 +20,12 @@ fn assert_found(desk: &Desk, url: &str, what: &str, damage: &str) {
     let load = desk.dyno(&args(&["load"], url));
     assert!(load.code == 3 && names(&load), "{damage}: {load:#?}");
     let load = desk.dyno(&args(&["load", "--replace"], url));
-    assert!(load.code == 0 && load.err.contains("loading anew"), "{damage}: {load:#?}");
+    assert!(load.code == 0 && load.err.contains("loading again"), "{damage}: {load:#?}");
     let check = desk.dyno(&args(&["check"], url));
     assert_eq!(check.code, 0, "{damage}: {check:#?}");
 }
 
-/// What somebody does to the data, and what the refusal has to say.
+/// Damage done to the data, and the expected words of the refusal.
 const DAMAGES: [(&str, &str); 9] = [
     ("DELETE FROM {t} WHERE custid % 5 = 0", "rows"),
     ("DELETE FROM {t} WHERE custid = 400", "400"),
@@ -40,12 +40,12 @@ const DAMAGES: [(&str, &str); 9] = [
 
 #[test]
 fn changed_data_on_sqlite_is_found_before_the_run() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let file = desk.file("a.db");
     let url = format!("sqlite:{}", file.display());
     assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
     let mut damages = DAMAGES.to_vec();
-    // Two rows have one key here, and which of the counts by which that is seen comes first is a matter of the engine.
+    // Two rows share a key here, and the engine determines which of the affected counts is seen first.
     damages[4].1 = "secondary key";
     damages.extend([
         ("DROP INDEX dyno_rows_1_custid", "index"),
@@ -92,16 +92,16 @@ fn what_hangs_on_the_tables_of_postgres_is_found_before_the_run() {
     ]);
 }
 
-/// Each damage is found on a server, and made right.
+/// Each damage is found on a server, and repaired.
 fn assert_found_on_postgres(damages: &[(&str, &str)]) {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("fsync", "off")]);
         let url = server.url();
-        let desk = Desk::new();
+        let desk = TestEnv::new();
         assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
         for (damage, what) in damages {
             let sql = damage.replace("{t}", "dyno.rows_1").replace("{s}", "dyno.scan_1");
-            // VACUUM wants to be alone.
+            // VACUUM cannot run in a transaction with other statements.
             if sql.contains("VACUUM") {
                 sql.split("; ").for_each(|statement| drop(server.psql(statement)));
             } else {
@@ -116,7 +116,7 @@ fn assert_found_on_postgres(damages: &[(&str, &str)]) {
 fn changed_data_on_mysql_and_mariadb_is_found_and_repaired() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        let (url, desk) = (server.url(), Desk::new());
+        let (url, desk) = (server.url(), TestEnv::new());
         let load = desk.dyno(&args(&["load"], &url));
         assert_eq!(load.code, 0, "{load:#?}");
         for (damage, what) in [
@@ -138,7 +138,7 @@ fn changed_data_on_mysql_and_mariadb_is_found_and_repaired() {
 fn a_damaged_load_that_did_not_end_is_replaced() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("fsync", "off")]);
-    let (url, desk) = (server.url(), Desk::new());
+    let (url, desk) = (server.url(), TestEnv::new());
     assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
     for damage in [
         "DELETE FROM dyno.meta WHERE key = 'finished_at'; DROP TABLE dyno.rows_1",
@@ -149,14 +149,14 @@ fn a_damaged_load_that_did_not_end_is_replaced() {
         server.psql(damage);
         let load = desk.dyno(&args(&["load", "--replace"], &url));
         assert_eq!(load.code, 0, "{damage}: {load:#?}");
-        let run = desk.dyno(&args(&short(&["run"]), &url));
+        let run = desk.dyno(&args(&short_run_args(&["run"]), &url));
         assert_eq!(run.code, 0, "{damage}: {run:#?}");
     }
 }
 
 #[test]
 fn a_drop_names_what_it_leaves_and_why() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let file = desk.file("a.db");
     let url = format!("sqlite:{}", file.display());
     assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
@@ -175,12 +175,12 @@ fn a_drop_names_what_it_leaves_and_why() {
     let server = Postgres::start(&version, &[]);
     assert_eq!(desk.dyno(&args(&["load"], &server.url())).code, 0);
     server.psql("CREATE TABLE dyno.mine(a int)");
-    let said = desk.dyno(&args(&["drop", "--yes"], &server.url()));
+    let output = desk.dyno(&args(&["drop", "--yes"], &server.url()));
     for words in [
         "left table dyno.mine: it is not in the list",
         "left schema dyno: it was there before the load, or holds",
     ] {
-        assert!(said.code == 0 && said.err.contains(words), "{said:#?}");
+        assert!(output.code == 0 && output.err.contains(words), "{output:#?}");
     }
     let again = desk.dyno(&args(&["drop", "--yes"], &server.url()));
     assert!(again.code == 0 && again.err.contains("left table dyno.mine"), "{again:#?}");
@@ -188,21 +188,21 @@ fn a_drop_names_what_it_leaves_and_why() {
 
 #[test]
 fn what_updates_of_its_own_made_of_the_data_is_right() {
-    let test = |desk: &Desk, url: &str| {
+    let test = |desk: &TestEnv, url: &str| {
         assert_eq!(desk.dyno(&args(&["load"], url)).code, 0);
         for redo in ["workload.redo=heavy", "workload.redo=lite"] {
             let run =
                 ["run", "--set", "workload.update_pct=100", "--set", redo, "--set", "workload.work_unit=8"];
-            let run = desk.dyno(&args(&short(&run), url));
+            let run = desk.dyno(&args(&short_run_args(&run), url));
             assert_eq!(run.code, 0, "{run:#?}");
         }
         let again = desk.dyno(&args(&["load"], url));
         assert!(again.code == 0 && again.err.contains("already"), "{again:#?}");
     };
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     test(&desk, &format!("sqlite:{}", desk.file("a.db").display()));
     if let Some(version) = Postgres::available().last() {
-        test(&Desk::new(), &Postgres::start(version, &[]).url());
+        test(&TestEnv::new(), &Postgres::start(version, &[]).url());
     }
 }
 
@@ -210,20 +210,20 @@ fn what_updates_of_its_own_made_of_the_data_is_right() {
 fn own_deletions_on_postgres_make_nobody_count_all_keys() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[("log_statement", "all")]);
-        let (url, desk) = (server.url(), Desk::new());
+        let (url, desk) = (server.url(), TestEnv::new());
         let counted =
             || server.log().matches("SELECT count(*), min(custid), max(custid), sum(custid) FROM").count();
         let load = || desk.dyno(&args(&["load"], &url));
         assert_eq!(load().code, 0);
         let churn = ["run", "--set", "workload.insert_pct=40", "--set", "workload.work_unit=8"];
         for _ in 0..2 {
-            let run = desk.dyno(&args(&short(&churn), &url));
+            let run = desk.dyno(&args(&short_run_args(&churn), &url));
             assert_eq!(run.code, 0, "{run:#?}");
         }
         let deleted = server.psql("SELECT pg_stat_get_tuples_deleted('dyno.rows_1'::regclass)");
         assert_ne!(deleted, "0");
         assert_eq!((load().code, counted()), (0, 0), "{deleted} own deletions");
-        // Somebody else deletes one row more, and what is right again is looked at once.
+        // Another user deletes one more row, and the repaired data is checked once more.
         server.psql(
             "CREATE TEMP TABLE t AS SELECT * FROM dyno.rows_1 WHERE custid = 123;
              DELETE FROM dyno.rows_1 WHERE custid = 123; INSERT INTO dyno.rows_1 SELECT * FROM t",
@@ -239,31 +239,31 @@ fn own_deletions_on_postgres_make_nobody_count_all_keys() {
 fn rows_that_updates_moved_together_are_said_and_no_fault() {
     let Some(version) = Postgres::available().last().cloned() else { return };
     let server = Postgres::start(&version, &[("fsync", "off")]);
-    let (url, desk) = (server.url(), Desk::new());
+    let (url, desk) = (server.url(), TestEnv::new());
     assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
     let finding = || {
-        let (code, record) = desk.json(&args(&short(&["run"]), &url));
+        let (code, record) = desk.json(&args(&short_run_args(&["run"]), &url));
         assert_eq!(code, 0, "{record:#}");
-        let data = check(&record, "data");
+        let data = find_check(&record, "data");
         format!("{}: {}", data["status"].as_str().unwrap(), data["detail"].as_str().unwrap())
     };
     assert!(finding().starts_with("pass: "), "{}", finding());
-    // Ranges of ten keys, one after the other and in no order, as updates of ten rows each leave them behind; a block has
-    // room for some versions of its row before that moves.
+    // Ranges of ten keys in a shuffled order, as updates of ten rows each leave them. A block has room for
+    // some versions of its row before the row moves.
     server.psql(
         "DO $$ BEGIN FOR pass IN 1..6 LOOP FOR range IN 0..39 LOOP
            FOR key IN range * 7 % 40 * 10 + 1 .. range * 7 % 40 * 10 + 10 LOOP
              UPDATE dyno.rows_1 SET c2 = c2 WHERE custid = key;
          END LOOP; END LOOP; END LOOP; END $$",
     );
-    let found = finding();
+    let warning = finding();
     assert!(
-        found.starts_with("warn: table dyno.rows_1 has ") && found.contains("moved rows together"),
-        "{found}"
+        warning.starts_with("warn: table dyno.rows_1 has ") && warning.contains("moved rows together"),
+        "{warning}"
     );
-    let looked = desk.dyno(&args(&["check"], &url));
-    let said = format!("{}{}", looked.out, looked.err);
-    assert!(looked.code == 0 && said.contains("load --replace"), "{looked:#?}");
+    let check_output = desk.dyno(&args(&["check"], &url));
+    let check_text = format!("{}{}", check_output.out, check_output.err);
+    assert!(check_output.code == 0 && check_text.contains("load --replace"), "{check_output:#?}");
     assert_eq!(desk.dyno(&args(&["load", "--replace"], &url)).code, 0);
     assert!(finding().starts_with("pass: "), "{}", finding());
 }

@@ -1,7 +1,7 @@
-//! No room, no lock and no right to write, for the database and for the repository.
+//! No space, no lock and no write permission, for the database and for the repository.
 
 use crate::common::tmpfs::Tmpfs;
-use crate::common::{Desk, short};
+use crate::common::{TestEnv, short_run_args};
 use dyno_testbed::{MySql, Postgres};
 
 const SMALL: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
@@ -16,14 +16,15 @@ fn run<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--target", url][..], &SMALL, more].concat()
 }
 
-/// A database on `disk`, which is too small for 40 MB: the load says so, and goes on once there is room.
-fn load_into_a_full_disk(desk: &Desk, disk: &Tmpfs, url: &str) {
+/// A database on `disk`, which is too small for 40 MB: the load reports it, and continues once there is
+/// space.
+fn load_into_a_full_disk(desk: &TestEnv, disk: &Tmpfs, url: &str) {
     let args = load(url, "data.scale=40M");
     let full = desk.dyno(&args);
     assert_eq!(full.code, 3, "{full:#?}");
-    let said = full.err.to_lowercase();
-    assert!(said.contains("full") || said.contains("no space left"), "{full:#?}");
-    assert!(said.contains("hint: ") && !said.contains("panicked"), "{full:#?}");
+    let stderr = full.err.to_lowercase();
+    assert!(stderr.contains("full") || stderr.contains("no space left"), "{full:#?}");
+    assert!(stderr.contains("hint: ") && !stderr.contains("panicked"), "{full:#?}");
     disk.remount("size=200m");
     let again = desk.dyno(&args);
     assert_eq!(again.code, 0, "{again:#?}");
@@ -34,7 +35,7 @@ fn load_into_a_full_disk(desk: &Desk, disk: &Tmpfs, url: &str) {
 fn a_load_into_a_full_disk_goes_on_where_it_was_sqlite() {
     let Some(disk) = Tmpfs::mount("a full disk under SQLite", 12) else { return };
     let url = format!("sqlite:{}", disk.file("a.db").display());
-    load_into_a_full_disk(&Desk::new(), &disk, &url);
+    load_into_a_full_disk(&TestEnv::new(), &disk, &url);
 }
 
 #[test]
@@ -43,11 +44,11 @@ fn a_load_into_a_full_disk_goes_on_where_it_was_postgres() {
         let Some(disk) = Tmpfs::mount("a full tablespace under PostgreSQL", 12) else { return };
         let server = Postgres::start(&version, &[]);
         let folder = disk.path().display().to_string();
-        server.own(disk.path());
+        server.give_to_server(disk.path());
         server.psql(&format!("CREATE TABLESPACE small LOCATION '{folder}'"));
         server.psql("ALTER ROLE postgres SET default_tablespace = 'small'");
-        load_into_a_full_disk(&Desk::new(), &disk, &server.url());
-        // Gone before its folder is.
+        load_into_a_full_disk(&TestEnv::new(), &disk, &server.url());
+        // Dropped before its folder is removed.
         drop(server);
     }
 }
@@ -55,21 +56,21 @@ fn a_load_into_a_full_disk_goes_on_where_it_was_postgres() {
 #[test]
 fn a_disk_that_fills_up_in_the_window_fails_the_run_and_keeps_it() {
     let Some(disk) = Tmpfs::mount("a disk that fills up under a run", 16) else { return };
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}?checkpoint=0", disk.file("a.db").display());
     let loaded = desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat());
     assert_eq!(loaded.code, 0, "{loaded:#?}");
     let mut going = desk.start(&run(&url, &[&LONG[..], &["--set", "workload.update_pct=50"]].concat()));
-    going.until("window");
+    going.wait_for_line("window");
     disk.fill();
-    let said = going.end();
-    assert_eq!(said.code, 3, "{said:#?}");
+    let output = going.wait();
+    assert_eq!(output.code, 3, "{output:#?}");
     let (_, record) = desk.json(&["show", "last"]);
     assert_eq!(record["status"], "failed");
     let reasons = record["reasons"].to_string();
     assert!(reasons.contains("full"), "{reasons}");
     disk.free();
-    let again = desk.dyno(&short(&run(&url, &[])));
+    let again = desk.dyno(&short_run_args(&run(&url, &[])));
     assert_eq!(again.code, 0, "{again:#?}");
 }
 
@@ -79,7 +80,7 @@ fn a_full_disk_of_the_binlog_is_named_by_the_servers_own_words() {
         let Some(disk) = Tmpfs::mount("a full disk under a binlog", 48) else { return };
         let binlog = disk.file("binlog").display().to_string();
         let server = MySql::start(&version, &[("log_bin", &binlog), ("server_id", "1")]);
-        let (desk, url) = (Desk::new(), server.url());
+        let (desk, url) = (TestEnv::new(), server.url());
         let size = ["--set", "data.scale=500 blocks"];
         let loaded = desk.dyno(&[&["load", "--target", &url][..], &size].concat());
         assert_eq!(loaded.code, 0, "{loaded:#?}");
@@ -87,10 +88,10 @@ fn a_full_disk_of_the_binlog_is_named_by_the_servers_own_words() {
         let more = ["--set", "observe.interval=200ms", "--set", "workload.update_pct=50"];
         let args = [&["run", "--target", &url][..], &size, &short, &more].concat();
         let mut going = desk.start(&args);
-        going.until("ops/s");
+        going.wait_for_line("ops/s");
         disk.fill();
-        let said = going.end();
-        assert_eq!(said.code, 3, "{said:#?}");
+        let output = going.wait();
+        assert_eq!(output.code, 3, "{output:#?}");
         let (_, record) = desk.json(&["show", "last"]);
         assert_eq!(record["status"], "failed", "{}", record["reasons"]);
         let first = record["reasons"][0].as_str().unwrap();
@@ -101,11 +102,11 @@ fn a_full_disk_of_the_binlog_is_named_by_the_servers_own_words() {
     }
 }
 
-/// The record that a run wrote into a file because its repository would not take it.
-fn assert_kept_in_a_file(desk: &Desk, said: &crate::common::Said) -> String {
-    assert_eq!(said.code, 3, "{said:#?}");
-    let path = said.err.split("it was written to ").nth(1).and_then(|rest| rest.split(" instead").next());
-    let path = path.unwrap_or_else(|| panic!("no path in {said:#?}"));
+/// The record that a run wrote to a file because its repository could not store it.
+fn assert_saved_to_file(desk: &TestEnv, output: &crate::common::CommandOutput) -> String {
+    assert_eq!(output.code, 3, "{output:#?}");
+    let path = output.err.split("it was written to ").nth(1).and_then(|rest| rest.split(" instead").next());
+    let path = path.unwrap_or_else(|| panic!("no path in {output:#?}"));
     assert!(path.starts_with(desk.path().to_str().unwrap()), "{path}");
     let record: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(record["status"], "interrupted");
@@ -116,53 +117,53 @@ fn assert_kept_in_a_file(desk: &Desk, said: &crate::common::Said) -> String {
 #[test]
 fn a_repository_without_room_loses_no_record() {
     let Some(disk) = Tmpfs::mount("a full disk under the repository", 2) else { return };
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let repository = disk.file("runs.sqlite3").display().to_string();
     let more = [&LONG[..], &["--repository", &repository]].concat();
     let mut going = desk.start(&run("sqlite::memory:", &more));
-    going.until("ops/s");
+    going.wait_for_line("ops/s");
     disk.fill();
     going.signal("INT");
-    let kept = assert_kept_in_a_file(&desk, &going.end());
+    let record_path = assert_saved_to_file(&desk, &going.wait());
     let full = desk.dyno(&["list", "--repository", &repository]);
     assert!(full.code == 0 && full.out.contains("interrupted"), "reading needs no room: {full:#?}");
     disk.free();
     let list = desk.dyno(&["list", "--repository", &repository]);
     assert!(list.code == 0 && list.out.contains("interrupted"), "{list:#?}");
-    // The record takes the place of what the repository knew of the run.
-    let import = desk.dyno(&["import", &kept, "--repository", &repository]);
+    // The record replaces what the repository stored about the run.
+    let import = desk.dyno(&["import", &record_path, "--repository", &repository]);
     assert_eq!(import.code, 0, "{import:#?}");
     let (_, mut stored) = desk.json(&["show", "last", "--repository", &repository]);
     let answers = stored.as_object_mut().unwrap().remove("answers");
     assert!(answers.is_some(), "what is shown is the record, with its answer");
     assert_eq!(
         stored,
-        serde_json::from_str::<serde_json::Value>(&std::fs::read_to_string(&kept).unwrap()).unwrap()
+        serde_json::from_str::<serde_json::Value>(&std::fs::read_to_string(&record_path).unwrap()).unwrap()
     );
-    let next = desk.dyno(&short(&run("sqlite::memory:", &["--repository", &repository])));
+    let next = desk.dyno(&short_run_args(&run("sqlite::memory:", &["--repository", &repository])));
     assert_eq!(next.code, 0, "{next:#?}");
 }
 
 #[test]
 fn a_repository_that_another_process_has_locked_loses_no_record() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let mut going = desk.start(&run("sqlite::memory:", &LONG));
-    going.until("ops/s");
+    going.wait_for_line("ops/s");
     let other = rusqlite::Connection::open(desk.file("runs.sqlite3")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     going.signal("INT");
-    let said = going.end();
-    assert!(said.err.contains("locked") || said.err.contains("busy"), "{said:#?}");
-    assert_kept_in_a_file(&desk, &said);
+    let output = going.wait();
+    assert!(output.err.contains("locked") || output.err.contains("busy"), "{output:#?}");
+    assert_saved_to_file(&desk, &output);
     drop(other);
-    let next = desk.dyno(&short(&run("sqlite::memory:", &[])));
+    let next = desk.dyno(&short_run_args(&run("sqlite::memory:", &[])));
     assert_eq!(next.code, 0, "{next:#?}");
 }
 
 #[test]
 fn a_read_only_directory_is_named_before_anything_is_done() {
     let Some(disk) = Tmpfs::mount("a read-only directory", 16) else { return };
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", disk.file("a.db").display());
     let repository = disk.file("runs.sqlite3").display().to_string();
     let loaded = desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat());
@@ -174,10 +175,10 @@ fn a_read_only_directory_is_named_before_anything_is_done() {
         vec!["drop", "--yes", "--target", &url],
         run("sqlite::memory:", &["--repository", &repository]),
     ] {
-        let said = desk.dyno(&args);
-        assert_eq!(said.code, 3, "{args:?}: {said:#?}");
+        let output = desk.dyno(&args);
+        assert_eq!(output.code, 3, "{args:?}: {output:#?}");
         let path = disk.path().to_str().unwrap();
-        assert!(said.err.contains(path) && !said.err.contains("panicked"), "{args:?}: {said:#?}");
+        assert!(output.err.contains(path) && !output.err.contains("panicked"), "{args:?}: {output:#?}");
     }
     assert!(desk.dyno(&["list"]).err.contains("no runs"));
 }
@@ -185,8 +186,8 @@ fn a_read_only_directory_is_named_before_anything_is_done() {
 #[test]
 fn no_space_is_said_once_and_with_whose_disk_it_is() {
     let Some(disk) = Tmpfs::mount("a full disk under everything that is written", 2) else { return };
-    let desk = Desk::new();
-    let run = desk.dyno(&short(&run("sqlite::memory:", &[])));
+    let desk = TestEnv::new();
+    let run = desk.dyno(&short_run_args(&run("sqlite::memory:", &[])));
     assert_eq!(run.code, 0, "{run:#?}");
     disk.fill();
     let (page, url) = (disk.file("page.html"), format!("sqlite:{}", disk.file("a.db").display()));
@@ -197,21 +198,21 @@ fn no_space_is_said_once_and_with_whose_disk_it_is() {
         (vec!["import", "t.csv", "--map", "ops=ops_per_s", "--repository", &repository], "the repository"),
     ] {
         desk.write("t.csv", "ops\n100\n");
-        let said = desk.dyno(&args);
-        assert_eq!(said.code, 3, "{said:#?}");
-        assert_eq!(said.err.to_lowercase().matches("no space").count(), 1, "{said:#?}");
-        assert!(said.err.contains(whose), "{said:#?}");
+        let write_output = desk.dyno(&args);
+        assert_eq!(write_output.code, 3, "{write_output:#?}");
+        assert_eq!(write_output.err.to_lowercase().matches("no space").count(), 1, "{write_output:#?}");
+        assert!(write_output.err.contains(whose), "{write_output:#?}");
     }
     let mut printing = desk.command(&["list"]);
     printing.stdout(std::fs::File::create(disk.file("list.txt")).unwrap());
     let output = printing.output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("what was to be printed cannot be written: No space left"), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("what was to be printed cannot be written: No space left"), "{stderr}");
 }
 
 #[test]
 fn event_file_that_is_incomplete_or_a_link_is_reported() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = "sqlite:bench.db";
     let load = [&["load", "--target", url][..], &SMALL].concat();
     let full = desk.dyno(&[&load[..], &["--events", "/dev/full"]].concat());
@@ -228,8 +229,8 @@ fn event_file_that_is_incomplete_or_a_link_is_reported() {
     }
     assert_eq!(std::fs::read_to_string(desk.file("theirs")).unwrap(), "kept\n");
     assert!(!desk.file("none").exists());
-    let done = desk.dyno(&[&load[..], &["--events", "own.jsonl"]].concat());
-    assert_eq!(done.code, 0, "{done:#?}");
+    let load_output = desk.dyno(&[&load[..], &["--events", "own.jsonl"]].concat());
+    assert_eq!(load_output.code, 0, "{load_output:#?}");
     let text = std::fs::read_to_string(desk.file("own.jsonl")).unwrap();
     assert!(text.lines().last().unwrap().contains("\"end\""), "{text}");
 }

@@ -1,7 +1,7 @@
-//! Dyno killed while a load vacuums or builds an index: what the server still does for it, and what the next command makes
-//! of it.
+//! Dyno is killed while a load vacuums or builds an index: what the server still does for it, and how the
+//! next command handles that.
 
-use crate::common::{Desk, Running, calm, until};
+use crate::common::{Running, TestEnv, low_load_args, wait_until};
 use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=40M", "--set", "data.scan_scale=10 blocks"];
@@ -10,37 +10,37 @@ fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
     [head, &DATA, &["--target", url]].concat()
 }
 
-/// Asks the server until it says yes.
-fn until_true(server: &Postgres, sql: &str) {
-    until(sql, || server.psql(sql) == "t");
+/// Repeats a query until it returns true.
+fn wait_until_true(server: &Postgres, sql: &str) {
+    wait_until(sql, || server.psql(sql) == "t");
 }
 
-/// Kills a load, and sees that no run is begun on what it left.
-fn kill(desk: &Desk, load: Running, url: &str) {
+/// Kills a load, and checks that no run starts on its data.
+fn kill(desk: &TestEnv, load: Running, url: &str) {
     load.signal("KILL");
-    load.end();
-    let run = desk.dyno(&args(&calm(&["run"]), url));
+    load.wait();
+    let run = desk.dyno(&args(&low_load_args(&["run"]), url));
     assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
     assert!(desk.dyno(&["list"]).err.contains("no runs"), "the repository opens, and no run was begun");
 }
 
-/// A load that finds an older one's statement at work says so, waits for it, and ends whole.
-fn load_that_waits(desk: &Desk, url: &str, doing: &str, end_it: &dyn Fn()) {
+/// A load that finds a previous load's statement still running reports it, waits for it, and completes.
+fn load_that_waits(desk: &TestEnv, url: &str, doing: &str, end_it: &dyn Fn()) {
     let mut load = desk.start(&args(&["load"], url));
-    load.until("waiting for what a killed load left at work in the server (process ");
-    assert!(load.heard.contains(doing), "{}", load.heard);
+    load.wait_for_line("waiting for what a killed load left at work in the server (process ");
+    assert!(load.stderr_text.contains(doing), "{}", load.stderr_text);
     end_it();
-    let said = load.end();
-    assert_eq!(said.code, 0, "{said:#?}");
-    assert!(said.out.contains("1.000"), "{}", said.out);
-    let run = desk.dyno(&args(&calm(&["run"]), url));
+    let output = load.wait();
+    assert_eq!(output.code, 0, "{output:#?}");
+    assert!(output.out.contains("1.000"), "{}", output.out);
+    let run = desk.dyno(&args(&low_load_args(&["run"]), url));
     assert_eq!(run.code, 0, "{run:#?}");
 }
 
 #[test]
 fn killed_while_the_server_builds_an_index_the_next_load_waits_for_it_and_takes_it() {
     for version in Postgres::available() {
-        let (server, desk) = (Postgres::start(&version, &[("fsync", "off")]), Desk::new());
+        let (server, desk) = (Postgres::start(&version, &[("fsync", "off")]), TestEnv::new());
         let url = server.url();
         // The index is built, and its transaction stays open until `hold` is empty.
         server.psql("CREATE TABLE public.hold AS SELECT 1");
@@ -54,7 +54,7 @@ fn killed_while_the_server_builds_an_index_the_next_load_waits_for_it_and_takes_
              EXECUTE FUNCTION public.wait()",
         );
         let load = desk.start(&args(&["load"], &url));
-        until_true(
+        wait_until_true(
             &server,
             "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'CREATE INDEX%'",
         );
@@ -70,10 +70,13 @@ fn killed_while_the_server_vacuums_the_next_load_waits_for_it_and_goes_on() {
     for version in Postgres::available() {
         // A vacuum that takes ten minutes for 40 MB.
         let slow = [("fsync", "off"), ("vacuum_cost_delay", "100ms"), ("vacuum_cost_limit", "1")];
-        let (server, desk) = (Postgres::start(&version, &slow), Desk::new());
+        let (server, desk) = (Postgres::start(&version, &slow), TestEnv::new());
         let url = server.url();
         let load = desk.start(&args(&["load"], &url));
-        until_true(&server, "SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE heap_blks_scanned > 0");
+        wait_until_true(
+            &server,
+            "SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE heap_blks_scanned > 0",
+        );
         kill(&desk, load, &url);
         server.psql("ALTER SYSTEM RESET vacuum_cost_delay");
         server.psql("SELECT pg_reload_conf()");
@@ -87,25 +90,26 @@ fn killed_while_the_server_vacuums_the_next_load_waits_for_it_and_goes_on() {
 fn a_load_that_waits_can_be_stopped_and_what_is_there_dropped() {
     let Some(version) = Postgres::available().pop() else { return };
     let slow = [("fsync", "off"), ("vacuum_cost_delay", "100ms"), ("vacuum_cost_limit", "1")];
-    let (server, desk) = (Postgres::start(&version, &slow), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &slow), TestEnv::new());
     let url = server.url();
     let load = desk.start(&args(&["load"], &url));
-    until_true(&server, "SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE heap_blks_scanned > 0");
+    wait_until_true(&server, "SELECT count(*) > 0 FROM pg_stat_progress_vacuum WHERE heap_blks_scanned > 0");
     kill(&desk, load, &url);
     let mut again = desk.start(&args(&["load"], &url));
-    again.until("waiting for what a killed load left");
+    again.wait_for_line("waiting for what a killed load left");
     again.signal("INT");
-    assert_eq!(again.end().code, 130);
+    assert_eq!(again.wait().code, 130);
     server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_progress_vacuum");
     let drop = desk.dyno(&args(&["drop", "--yes"], &url));
     assert_eq!(drop.code, 0, "{drop:#?}");
     assert_eq!(server.psql("SELECT to_regnamespace('dyno') IS NULL"), "t", "nothing of Dyno's is left");
 }
 
-/// SQLite builds inside the process, so there is nothing left at work, and the next opening rolls back what was begun.
+/// SQLite builds inside the process, so no work continues, and the next connection rolls back the unfinished
+/// build.
 #[test]
 fn killed_while_sqlite_builds_an_index_the_next_load_builds_it() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let file = desk.file("a.db");
     let url = format!("sqlite:{}", file.display());
     let load_args = ["load", "--target", &url, "--set", "data.scale=300M"];
@@ -116,13 +120,13 @@ fn killed_while_sqlite_builds_an_index_the_next_load_builds_it() {
     };
     loop {
         let mut load = desk.start(&load_args);
-        load.until("index …");
+        load.wait_for_line("index …");
         load.signal("KILL");
-        load.end();
+        load.wait();
         if !has_index() {
             break;
         }
-        // It was faster than the signal.
+        // The load was faster than the signal.
         assert_eq!(desk.dyno(&["drop", "--yes", "--target", &url]).code, 0);
     }
     let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=300M"]);
@@ -133,17 +137,18 @@ fn killed_while_sqlite_builds_an_index_the_next_load_builds_it() {
     assert!(has_index());
 }
 
-/// What MySQL and MariaDB create stays, so a load that is killed before it has described itself leaves tables that describe
-/// nothing, and so does a drop just before its end: the next load begins anew.
+/// Tables of MySQL and MariaDB are created without a transaction. A load killed before it has described
+/// itself leaves tables without a description, and so does a drop just before its end: the next load starts
+/// over.
 #[test]
 fn killed_at_its_very_beginning_a_load_into_mysql_begins_anew() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        let (desk, url) = (Desk::new(), server.url());
+        let (desk, url) = (TestEnv::new(), server.url());
         let args =
             ["load", "--target", &url, "--set", "data.scale=100 blocks", "--set", "data.scan_scale=0 blocks"];
         assert_eq!(desk.dyno(&args).code, 0);
-        // The last that a drop removes, and the first that a load makes: in between nothing is described.
+        // The last statement of a drop and the first of a load: in between nothing is described.
         let emptied = "DELETE FROM dyno_meta; DELETE FROM dyno_chunks; DELETE FROM dyno_tables";
         for left in [emptied, "DROP TABLE dyno_meta", "DROP TABLE dyno_meta, dyno_chunks, dyno_tables"] {
             let tables = "SELECT CONCAT('DROP TABLE ', table_name, ';') FROM information_schema.tables \
@@ -154,7 +159,7 @@ fn killed_at_its_very_beginning_a_load_into_mysql_begins_anew() {
             let again = desk.dyno(&args);
             assert!(again.code == 0 && again.err.contains("loaded 100 rows"), "{left}: {again:#?}");
         }
-        // Where rows are left that nothing describes, nobody guesses.
+        // Rows without a description are refused.
         server.sql("DROP TABLE dyno_meta");
         let refused = desk.dyno(&args);
         assert!(refused.code == 3 && refused.err.contains("dyno load --replace"), "{refused:#?}");

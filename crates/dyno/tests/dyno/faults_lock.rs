@@ -1,6 +1,6 @@
-//! Two Dynos on one target: the second is refused, and learns who the first is.
+//! Two Dynos on one target: the second is refused, and its message names the first.
 
-use crate::common::{Desk, Running, calm};
+use crate::common::{Running, TestEnv, low_load_args};
 use dyno_testbed::{BouncerVersion, MySql, PgBouncer, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
@@ -14,27 +14,28 @@ fn host() -> String {
     name.trim().split('.').next().unwrap().to_owned()
 }
 
-fn long_run(desk: &Desk, url: &str) -> Running {
+fn long_run(desk: &TestEnv, url: &str) -> Running {
     long_run_with(desk, url, &[])
 }
 
-fn long_run_with(desk: &Desk, url: &str, more: &[&str]) -> Running {
-    // It holds what it holds, whatever it does; those that are refused need the processors, too.
+fn long_run_with(desk: &TestEnv, url: &str, more: &[&str]) -> Running {
+    // It only holds the lock; the refused commands need the processors.
     let run = ["run", "--set", "run.time=10m", "--set", "run.warmup=0s", "--set", "observe.interval=500ms"];
     let mut run = desk.start(&args(&[&run[..], &["--set", "workload.rate=100/s"], more].concat(), url));
-    run.until("ops/s");
+    run.wait_for_line("ops/s");
     run
 }
 
-/// Every command that changes or measures is refused while `holder` runs, with its name, number and start.
+/// Every command that changes or measures is refused while `holder` runs, with its name, process number and
+/// start time.
 fn assert_refused(url: &str, holder: &Running, work: &str) {
-    let other = Desk::new();
+    let other = TestEnv::new();
     for command in [&["load"][..], &["load", "--replace"], &["run"], &["drop", "--yes"]] {
-        let said = other.dyno(&args(command, url));
-        assert_eq!(said.code, 3, "{said:#?}");
+        let output = other.dyno(&args(command, url));
+        assert_eq!(output.code, 3, "{output:#?}");
         let pid = format!("process {}", holder.pid());
         for part in ["in use", work, &pid, "on host ", "since 20", "hint: "] {
-            assert!(said.err.contains(part), "{command:?} does not say {part:?}: {}", said.err);
+            assert!(output.err.contains(part), "{command:?} does not say {part:?}: {}", output.err);
         }
     }
     assert!(other.dyno(&["list"]).err.contains("no runs"), "a refused run is not a started one");
@@ -43,23 +44,23 @@ fn assert_refused(url: &str, holder: &Running, work: &str) {
     }
 }
 
-fn one_at_a_time(desk: &Desk, url: &str) {
+fn one_at_a_time(desk: &TestEnv, url: &str) {
     let load = desk.dyno(&args(&["load"], url));
     assert_eq!(load.code, 0, "{load:#?}");
     let run = long_run(desk, url);
     assert_refused(url, &run, "dyno run");
     run.signal("INT");
-    assert_eq!(run.end().code, 130);
+    assert_eq!(run.wait().code, 130);
     let killed = long_run(desk, url);
     killed.signal("KILL");
-    killed.end();
-    let next = desk.dyno(&args(&calm(&["run"]), url));
+    killed.wait();
+    let next = desk.dyno(&args(&low_load_args(&["run"]), url));
     assert_eq!(next.code, 0, "what a killed run held is free: {next:#?}");
 }
 
 #[test]
 fn two_dynos_on_one_sqlite_file_are_kept_apart() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("shared.db").display());
     one_at_a_time(&desk, &url);
     assert!(!desk.file("shared.db-dyno").exists(), "nothing is left beside the database");
@@ -69,7 +70,7 @@ fn two_dynos_on_one_sqlite_file_are_kept_apart() {
 fn two_dynos_on_one_postgres_database_are_kept_apart() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
-        let desk = Desk::new();
+        let desk = TestEnv::new();
         one_at_a_time(&desk, &server.url());
         let run = long_run(&desk, &server.url());
         server.psql("CREATE ROLE app LOGIN; GRANT CREATE ON DATABASE postgres TO app");
@@ -78,19 +79,19 @@ fn two_dynos_on_one_postgres_database_are_kept_apart() {
         let pid = format!("dyno run on host {}, process {}, since 20", host(), run.pid());
         assert!(other_user.code == 3 && other_user.err.contains(&pid), "{other_user:#?}");
         run.signal("INT");
-        run.end();
+        run.wait();
     }
 }
 
 #[test]
 fn a_load_under_way_keeps_others_off() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("shared.db").display());
     let mut load = desk.start(&["load", "--set", "data.scale=4G", "--target", &url]);
-    load.until("rows …");
+    load.wait_for_line("rows …");
     assert_refused(&url, &load, "dyno load");
     load.signal("INT");
-    assert_eq!(load.end().code, 130);
+    assert_eq!(load.wait().code, 130);
 }
 
 #[test]
@@ -99,8 +100,8 @@ fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
     let pooler = PgBouncer::start(&bouncer, &server, "");
-    let (desk, url) = (Desk::new(), pooler.url());
-    let assert_warned = |said: &crate::common::Said, command: &str| {
+    let (desk, url) = (TestEnv::new(), pooler.url());
+    let assert_warned = |said: &crate::common::CommandOutput, command: &str| {
         let warnings: Vec<&str> = said.err.lines().filter(|line| line.starts_with("warning: ")).collect();
         for part in
             ["a connection pooler is in between", "no lock can be kept", "other dynos are not kept off", &url]
@@ -108,13 +109,13 @@ fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
             assert!(warnings.iter().any(|warning| warning.contains(part)), "{command}: {part}: {said:#?}");
         }
     };
-    // Twice: what the first one asked of the pooler's connections must not stand in the second one's way.
+    // Twice: what the first command set on the pooler's connections must not affect the second.
     for command in [&["load"][..], &["load", "--replace", "--set", "data.seed=7"], &["load", "--replace"]] {
         let load = desk.dyno(&args(command, &url));
         assert_eq!(load.code, 0, "{command:?}: {load:#?}");
         assert_warned(&load, "load");
     }
-    let run = desk.dyno(&args(&calm(&["run"]), &url));
+    let run = desk.dyno(&args(&low_load_args(&["run"]), &url));
     assert_warned(&run, "run");
     assert!(run.code == 3 && run.out.contains("give target.observe_url"), "nothing is measured so: {run:#?}");
     let drop = desk.dyno(&args(&["drop", "--yes"], &url));
@@ -124,17 +125,18 @@ fn behind_a_pooler_no_lock_can_be_kept_and_every_command_says_so() {
     assert_eq!(locks, "0", "nothing is left with the pooler");
 }
 
-/// Two databases of one server: the second Dyno is refused unless both plans share it; then each has its own lock still.
-fn one_at_a_time_on_a_server(desk: &Desk, first: &str, second: &str, way_out: &str) {
+/// Two databases of one server: the second Dyno is refused unless both plans share the server; then each
+/// still has its own lock.
+fn one_at_a_time_on_a_server(desk: &TestEnv, first_url: &str, second_url: &str, way_out: &str) {
     const SHARED: [&str; 2] = ["--set", "target.shared=true"];
-    for url in [first, second] {
+    for url in [first_url, second_url] {
         let load = desk.dyno(&args(&["load"], url));
         assert_eq!(load.code, 0, "nobody is at work on the server: {load:#?}");
     }
     let assert_refused_beside = |run: &Running, commands: &[&[&str]]| {
         for command in commands {
-            let said = Desk::new().dyno(&args(command, second));
-            assert_eq!(said.code, 3, "{command:?}: {said:#?}");
+            let output = TestEnv::new().dyno(&args(command, second_url));
+            assert_eq!(output.code, 3, "{command:?}: {output:#?}");
             let pid = format!("process {}", run.pid());
             let parts = [
                 "the server of ",
@@ -145,32 +147,40 @@ fn one_at_a_time_on_a_server(desk: &Desk, first: &str, second: &str, way_out: &s
                 way_out,
             ];
             for part in parts.iter().chain([&pid.as_str()]) {
-                assert!(said.err.contains(part), "{command:?} does not say {part:?}: {}", said.err);
+                assert!(output.err.contains(part), "{command:?} does not say {part:?}: {}", output.err);
             }
         }
     };
-    let shared_run = [&calm(&["run"])[..], &SHARED].concat();
-    let run = long_run(desk, first);
-    // Whoever is there first was promised to be alone: that the second would share changes nothing.
+    let shared_run = [&low_load_args(&["run"])[..], &SHARED].concat();
+    let run = long_run(desk, first_url);
+    // The first run has exclusive use: a second plan that shares changes nothing.
     assert_refused_beside(&run, &[&["load", "--replace"], &["run"], &["drop", "--yes"], &shared_run]);
     run.signal("KILL");
-    run.end();
+    run.wait();
 
-    let run = long_run_with(desk, first, &SHARED);
+    let run = long_run_with(desk, first_url, &SHARED);
     assert_refused_beside(&run, &[&["run"]]);
-    let beside = Desk::new().dyno(&args(&shared_run, second));
+    let beside = TestEnv::new().dyno(&args(&shared_run, second_url));
     assert!(matches!(beside.code, 0 | 1), "both share: {beside:#?}");
     assert!(!beside.err.contains("in use"), "{beside:#?}");
-    let same = Desk::new().dyno(&args(&shared_run, first));
+    let same = TestEnv::new().dyno(&args(&shared_run, first_url));
     assert!(same.code == 3 && same.err.contains("in use by dyno run"), "a database is not shared: {same:#?}");
     run.signal("INT");
-    run.end();
-    let next = desk.dyno(&args(&calm(&["run"]), second));
+    run.wait();
+    let next = desk.dyno(&args(&low_load_args(&["run"]), second_url));
     assert_eq!(next.code, 0, "{next:#?}");
-    let both = ["--target", first];
-    let both = desk
-        .dyno(&[&args(&calm(&["run", "--set", "run.sessions_per_schema=2"]), second)[..], &both].concat());
-    assert!(!both.err.contains("in use"), "two databases of one server in one plan: {both:#?}");
+    let first_target = ["--target", first_url];
+    let combined_run = desk.dyno(
+        &[
+            &args(&low_load_args(&["run", "--set", "run.sessions_per_schema=2"]), second_url)[..],
+            &first_target,
+        ]
+        .concat(),
+    );
+    assert!(
+        !combined_run.err.contains("in use"),
+        "two databases of one server in one plan: {combined_run:#?}"
+    );
 }
 
 #[test]
@@ -181,7 +191,7 @@ fn two_dynos_on_two_databases_of_one_postgres_server_are_kept_apart() {
         server.psql("CREATE DATABASE other OWNER app");
         let other = server.url_of("app", "other");
         let way_out = "pg_terminate_backend";
-        one_at_a_time_on_a_server(&Desk::new(), &server.url(), &other, way_out);
+        one_at_a_time_on_a_server(&TestEnv::new(), &server.url(), &other, way_out);
         let locks = server.psql("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'");
         assert_eq!(locks, "0", "nothing is left");
     }
@@ -193,7 +203,7 @@ fn two_dynos_on_two_databases_of_one_mysql_server_are_kept_apart() {
         let server = MySql::start(&version, &[]);
         server.sql("CREATE DATABASE other");
         let other = server.url().replace("/bench", "/other");
-        one_at_a_time_on_a_server(&Desk::new(), &server.url(), &other, "KILL ");
+        one_at_a_time_on_a_server(&TestEnv::new(), &server.url(), &other, "KILL ");
     }
 }
 
@@ -206,18 +216,21 @@ fn two_that_come_to_one_server_at_one_moment_are_never_both_let_in_nor_both_refu
         server.psql(&format!("CREATE DATABASE {name}"));
         server.url_of("postgres", name)
     });
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let mut running: Vec<Running> = urls.iter().map(|url| desk.start(&args(&["load"], url))).collect();
-    let ended: Vec<crate::common::Said> = running.drain(..).map(Running::end).collect();
-    assert!(ended.iter().any(|said| said.code == 0), "one gets in: {ended:#?}");
-    for said in ended.iter().filter(|said| said.code != 0) {
-        assert!(said.code == 3 && said.err.contains("in use by dyno load"), "{said:#?}");
+    let outputs: Vec<crate::common::CommandOutput> = running.drain(..).map(Running::wait).collect();
+    assert!(outputs.iter().any(|said| said.code == 0), "one gets in: {outputs:#?}");
+    for refused_output in outputs.iter().filter(|said| said.code != 0) {
+        assert!(
+            refused_output.code == 3 && refused_output.err.contains("in use by dyno load"),
+            "{refused_output:#?}"
+        );
     }
 }
 
 #[test]
 fn two_dynos_on_two_sqlite_files_of_one_device_are_named_to_each_other() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = |name| format!("sqlite:{}", desk.file(name).display());
     let (first, second) = (url("first.db"), url("second.db"));
     for url in [&first, &second] {
@@ -225,16 +238,17 @@ fn two_dynos_on_two_sqlite_files_of_one_device_are_named_to_each_other() {
     }
     let run = long_run(&desk, &first);
     let warning = "another dyno is at work on a database of the same device";
-    let beside = desk.dyno(&args(&calm(&["run"]), &second));
+    let beside = desk.dyno(&args(&low_load_args(&["run"]), &second));
     assert!(
         beside.err.contains(warning) && beside.err.contains(&format!("process {}", run.pid())),
         "{beside:#?}"
     );
-    let shared = desk.dyno(&args(&[&calm(&["run"])[..], &["--set", "target.shared=true"]].concat(), &second));
+    let shared =
+        desk.dyno(&args(&[&low_load_args(&["run"])[..], &["--set", "target.shared=true"]].concat(), &second));
     assert!(!shared.err.contains(warning), "{shared:#?}");
     run.signal("KILL");
-    run.end();
-    let alone = desk.dyno(&args(&calm(&["run"]), &second));
+    run.wait();
+    let alone = desk.dyno(&args(&low_load_args(&["run"]), &second));
     assert!(alone.code == 0 && !alone.err.contains(warning), "{alone:#?}");
     let left = std::fs::read_dir(desk.path()).unwrap().flatten();
     let left: Vec<_> =

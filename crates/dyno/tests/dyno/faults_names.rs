@@ -1,11 +1,11 @@
-//! Names and passwords that break what is not quoted, on real servers.
+//! Names and passwords that break unquoted text, on real servers.
 
-use crate::common::{Desk, calm};
+use crate::common::{TestEnv, low_load_args};
 use dyno_testbed::Postgres;
 
 const DATA: [&str; 4] = ["--set", "data.scale=100 blocks", "--set", "data.scan_scale=10 blocks"];
 
-/// Every byte that is no letter or digit, percent-encoded.
+/// Percent-encodes every byte that is not a letter or digit.
 fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
@@ -22,7 +22,6 @@ fn literal(text: &str) -> String {
     format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 
-/// User, database, password.
 const HOSTILE: [(&str, &str, &str); 4] = [
     ("us\"er'; --", "da\"ta'base; DROP", "p@ss:w/rd?#&%41 \"'\\"),
     ("Größe 測試", "Ünïcödé 数据", "пароль-密码-ñ-\u{1f511}"),
@@ -41,18 +40,18 @@ fn hostile_names_and_passwords_load_run_and_drop() {
     }
     server.set_hba("local all postgres trust\nhost all all all scram-sha-256\n");
     for (user, database, password) in HOSTILE {
-        let desk = Desk::new();
+        let desk = TestEnv::new();
         let url = format!("postgres://{}@127.0.0.1:{}/{}", encoded(user), server.port(), encoded(database));
         let env = ["--target", &url, "--set", "target.password_env=DYNO_PW"];
         let dyno = |args: &[&str]| {
-            let said = desk.dyno_with(("DYNO_PW", password), &[args, &DATA, &env].concat());
-            assert_eq!(said.code, 0, "{user} {database}: {said:#?}");
-            let all = format!("{}{}", said.out, said.err);
-            assert!(!all.contains(password.trim()), "the password is told: {all}");
+            let output = desk.dyno_with(("DYNO_PW", password), &[args, &DATA, &env].concat());
+            assert_eq!(output.code, 0, "{user} {database}: {output:#?}");
+            let all = format!("{}{}", output.out, output.err);
+            assert!(!all.contains(password.trim()), "the password is shown: {all}");
         };
         dyno(&["check"]);
         dyno(&["load"]);
-        dyno(&calm(&["run", "--set", "workload.update_pct=50"]));
+        dyno(&low_load_args(&["run", "--set", "workload.update_pct=50"]));
         dyno(&["drop", "--yes"]);
         let bytes = std::fs::read(desk.file("runs.sqlite3")).unwrap();
         let secret = password.trim().as_bytes();
@@ -65,14 +64,16 @@ fn hostile_names_and_passwords_load_run_and_drop() {
 #[test]
 fn hostile_file_names_load_run_and_drop() {
     for name in ["a b'c\"d;e.db", "größe 測試.db", "%41?#&=.db", "-wal", "$(id)`id`.db"] {
-        let desk = Desk::new();
+        let desk = TestEnv::new();
         let path = format!("{}/{name}", desk.path().display());
         let url = format!("sqlite:{}", path.replace('%', "%25").replace('?', "%3F").replace('#', "%23"));
-        for args in [&["load"][..], &calm(&["run", "--set", "workload.update_pct=50"]), &["drop", "--yes"]] {
-            let said = desk.dyno(&[args, &DATA, &["--target", &url]].concat());
-            assert_eq!(said.code, 0, "{name}: {said:#?}");
-            let there = std::path::Path::new(&path).exists();
-            assert_eq!(there, args[0] != "drop", "{name} after {args:?}");
+        for args in
+            [&["load"][..], &low_load_args(&["run", "--set", "workload.update_pct=50"]), &["drop", "--yes"]]
+        {
+            let output = desk.dyno(&[args, &DATA, &["--target", &url]].concat());
+            assert_eq!(output.code, 0, "{name}: {output:#?}");
+            let exists = std::path::Path::new(&path).exists();
+            assert_eq!(exists, args[0] != "drop", "{name} after {args:?}");
         }
     }
 }

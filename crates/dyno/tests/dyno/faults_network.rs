@@ -1,9 +1,9 @@
-//! Networks that delay: connecting, answering, and the observer's reading.
+//! Networks that delay connections, answers, and the observer's readings.
 
 use std::time::Duration;
 
 use crate::common::proxy::Proxy;
-use crate::common::{Desk, check};
+use crate::common::{TestEnv, find_check};
 use dyno_testbed::Postgres;
 use serde_json::Value;
 
@@ -22,10 +22,10 @@ const RUN: [&str; 9] = [
     "workload.work_unit=8",
 ];
 
-/// A loaded server behind a proxy, and a desk.
-fn behind_a_proxy() -> Option<(Postgres, Proxy, Desk)> {
+/// A loaded server behind a proxy, and a test environment.
+fn behind_a_proxy() -> Option<(Postgres, Proxy, TestEnv)> {
     let server = Postgres::start(&Postgres::available().pop()?, &[("fsync", "off")]);
-    let (proxy, desk) = (Proxy::start(server.port()), Desk::new());
+    let (proxy, desk) = (Proxy::start(server.port()), TestEnv::new());
     let load = desk.dyno(&[&["load", "--target", &server.url()][..], &SMALL].concat());
     assert_eq!(load.code, 0, "{load:#?}");
     Some((server, proxy, desk))
@@ -35,7 +35,7 @@ fn args<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&RUN[..], &SMALL, &["--target", url], more].concat()
 }
 
-fn last(desk: &Desk) -> Value {
+fn last_record(desk: &TestEnv) -> Value {
     desk.json(&["show", "last"]).1
 }
 
@@ -44,18 +44,18 @@ fn a_slow_connect_is_waited_for_within_its_time_and_given_up_beyond() {
     let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
     proxy.delay("dyno session 1", Duration::from_millis(300));
     let url = proxy.url();
-    // The run only has to be there: at full speed its window may be spoiled where others have the processors.
+    // The run only has to be in progress: at full speed others on the processors could disturb its window.
     let patient = ["--set", "target.connect_timeout=1m", "--set", "workload.rate=200/s"];
     let patient = desk.dyno(&args(&url, &patient));
     assert_eq!(patient.code, 0, "{patient:#?}");
-    let record = last(&desk);
+    let record = last_record(&desk);
     assert!(record["gate"]["connect_s"].as_f64().unwrap() > 0.6, "each way: {}", record["gate"]);
     assert!(record["gate"]["skew_us_max"].as_f64().unwrap() < 300_000.0, "the gate waits for the slow one");
-    // Every other connection has to be open within the limit, however busy the machine is.
+    // Every other connection must open within the limit, even on a busy machine.
     proxy.delay("dyno session 1", Duration::from_secs(30));
     let impatient = desk.dyno(&args(&url, &["--set", "target.connect_timeout=5s"]));
     assert_eq!(impatient.code, 3, "{impatient:#?}");
-    let why = last(&desk)["reasons"].to_string();
+    let why = last_record(&desk)["reasons"].to_string();
     for part in ["session 1 cannot start", "the limit was 5 s (target.connect_timeout)", "hint: "] {
         assert!(why.contains(part), "{part}: {why}");
     }
@@ -67,49 +67,49 @@ fn slow_answers_are_in_the_latency_and_nowhere_else() {
     for session in ["dyno session 0", "dyno session 1"] {
         proxy.delay(session, Duration::from_millis(20));
     }
-    let said = desk.dyno(&args(&proxy.url(), &[]));
-    let record = last(&desk);
-    assert_eq!(said.code, 0, "{said:#?}");
+    let output = desk.dyno(&args(&proxy.url(), &[]));
+    let record = last_record(&desk);
+    assert_eq!(output.code, 0, "{output:#?}");
     let all = &record["ops"]["all"];
-    // No answer can come before two delays have passed, so this holds however busy the machine is.
+    // No answer can arrive before two delays have passed, so this holds on a busy machine.
     assert!(all["service_us"]["p50"].as_f64().unwrap() >= 40_000.0, "{all:#}");
     assert!(all["service_us"]["mean"].as_f64().unwrap() >= 40_000.0, "{all:#}");
     assert!(
         all["count"].as_f64().unwrap() <= 2.0 * (1.0 + record["window"]["work_s"].as_f64().unwrap() / 0.04)
     );
-    assert_eq!(check(&record, "littles_law")["status"], "pass");
-    assert_eq!(check(&record, "work_unit")["status"], "pass");
+    assert_eq!(find_check(&record, "littles_law")["status"], "pass");
+    assert_eq!(find_check(&record, "work_unit")["status"], "pass");
 }
 
-/// Who asks to stop does not wait for a database that does not answer.
+/// A stop request does not wait for a database that does not answer.
 #[test]
 fn ctrl_c_is_heard_while_counters_are_waited_for() {
     let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
     let url = proxy.url();
     let mut run = desk.start(&args(&url, &["--set", "run.time=10m", "--set", "workload.rate=100/s"]));
-    run.until("ops/s");
+    run.wait_for_line("ops/s");
     proxy.delay("dyno observer", Duration::from_secs(300));
     run.signal("INT");
-    let said = run.end();
-    assert_eq!(said.code, 130, "{said:#?}");
-    let record = last(&desk);
+    let output = run.wait();
+    assert_eq!(output.code, 130, "{output:#?}");
+    let record = last_record(&desk);
     assert_eq!(record["status"], "interrupted", "{}", record["reasons"]);
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0, "what was measured is kept");
 }
 
-/// A server process that reads counters may wait for a processor for seconds while sessions go on.
+/// A server process that reads counters may wait seconds for a processor while sessions continue.
 #[test]
 fn counters_that_are_read_late_lose_no_run_and_accuse_nobody() {
     let Some((_server, proxy, desk)) = behind_a_proxy() else { return };
     let url = proxy.url();
-    // What is counted late is as large a share of any rate.
+    // The share counted late is equally large for any rate.
     let sets = ["--set", "run.warmup=1s", "--set", "workload.update_pct=20", "--set", "workload.rate=400/s"];
     let mut run = desk.start(&args(&url, &sets));
-    run.until("warm-up");
+    run.wait_for_line("warm-up");
     proxy.delay("dyno observer", Duration::from_millis(1_300));
-    let said = run.end();
-    let record = last(&desk);
-    assert_eq!(said.code, 0, "{} {:#}", record["reasons"], record["audit"]);
+    let output = run.wait();
+    let record = last_record(&desk);
+    assert_eq!(output.code, 0, "{} {:#}", record["reasons"], record["audit"]);
     for end in 0..2 {
         assert!(
             record["window"]["snapshot_us"][end].as_f64().unwrap() >= 2_600_000.0,
@@ -117,6 +117,6 @@ fn counters_that_are_read_late_lose_no_run_and_accuse_nobody() {
             record["window"]
         );
     }
-    let edges = check(&record, "edges");
+    let edges = find_check(&record, "edges");
     assert_eq!(edges["status"], "warn", "{edges}");
 }

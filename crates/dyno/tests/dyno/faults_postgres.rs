@@ -1,7 +1,7 @@
-//! PostgreSQL servers that die, forget, cut connections and do not answer, in every phase of load and run.
+//! PostgreSQL servers that die, lose data, cut connections and do not answer, in every phase of load and run.
 
 use crate::common::proxy::Proxy;
-use crate::common::{Desk, check, until};
+use crate::common::{TestEnv, find_check, wait_until};
 use dyno_testbed::{Postgres, Version};
 use serde_json::Value;
 
@@ -20,11 +20,11 @@ const RUN: [&str; 9] = [
     "run.warmup=0s",
 ];
 
-/// A window of a second, with few operations.
+/// A window of a second with few operations.
 const SHORT: [&str; 6] =
     ["--set", "run.time=1s", "--set", "observe.interval=1s", "--set", "workload.rate=200/s"];
 
-/// A window of three seconds at least, without any snapshot but the two at its ends.
+/// A window of at least three seconds, with snapshots only at its two ends.
 const NO_SNAPSHOT: [&str; 6] =
     ["--set", "run.ops_per_session=1500", "--set", "workload.rate=1000/s", "--set", "observe.interval=10m"];
 
@@ -32,18 +32,18 @@ fn args<'a>(head: &[&'a str], url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [head, &DATA, &["--target", url], more].concat()
 }
 
-fn newest() -> Option<Version> {
+fn newest_postgres() -> Option<Version> {
     Postgres::available().pop()
 }
 
-fn loaded(version: &Version, settings: &[(&str, &str)]) -> (Postgres, Desk) {
-    let (server, desk) = (Postgres::start(version, settings), Desk::new());
+fn start_loaded_server(version: &Version, settings: &[(&str, &str)]) -> (Postgres, TestEnv) {
+    let (server, desk) = (Postgres::start(version, settings), TestEnv::new());
     let load = desk.dyno(&args(&["load"], &server.url(), &[]));
     assert_eq!(load.code, 0, "{load:#?}");
     (server, desk)
 }
 
-fn last(desk: &Desk) -> Value {
+fn last_record(desk: &TestEnv) -> Value {
     desk.json(&["show", "last"]).1
 }
 
@@ -51,33 +51,33 @@ fn reasons(record: &Value) -> String {
     record["reasons"].to_string()
 }
 
-/// That the next run on the same data is valid: nothing was lost, and nothing holds it up.
-fn assert_goes_on(desk: &Desk, url: &str) {
+/// Asserts that the next run on this data is valid: nothing was lost, and nothing delays it.
+fn assert_next_run_valid(desk: &TestEnv, url: &str) {
     let next = desk.dyno(&args(&RUN, url, &SHORT));
     assert_eq!(next.code, 0, "{next:#?}");
 }
 
-/// Asks the server until it says yes.
-fn until_true(server: &Postgres, sql: &str) {
-    until(sql, || server.psql(sql) == "t");
+/// Repeats a query until it returns true.
+fn wait_until_true(server: &Postgres, sql: &str) {
+    wait_until(sql, || server.psql(sql) == "t");
 }
 
 #[test]
 fn killed_during_a_load_the_load_resumes() {
     for version in Postgres::available() {
-        let (mut server, desk) = (Postgres::start(&version, &[]), Desk::new());
+        let (mut server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
         let url = server.url();
         let big = ["load", "--target", &url, "--set", "data.scale=300M", "--set", "data.load_parallel=1"];
         let mut load = desk.start(&big);
-        load.until("rows …");
-        // A load's commits do not wait for the log: only what is in it survives.
-        until_true(&server, "SELECT count(*) > 0 FROM dyno.chunks");
+        load.wait_for_line("rows …");
+        // A load's commits do not wait for the log: only logged ones survive.
+        wait_until_true(&server, "SELECT count(*) > 0 FROM dyno.chunks");
         let written = server.psql("SELECT pg_current_wal_insert_lsn()");
-        until_true(&server, &format!("SELECT pg_current_wal_flush_lsn() >= '{written}'"));
+        wait_until_true(&server, &format!("SELECT pg_current_wal_flush_lsn() >= '{written}'"));
         server.kill9();
-        let said = load.end();
-        assert_eq!(said.code, 3, "{said:#?}");
-        assert!(said.err.contains("error: ") && !said.err.contains("panicked"), "{}", said.err);
+        let output = load.wait();
+        assert_eq!(output.code, 3, "{output:#?}");
+        assert!(output.err.contains("error: ") && !output.err.contains("panicked"), "{}", output.err);
         server.restart();
         let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=300M"]);
         assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
@@ -90,42 +90,42 @@ fn killed_during_a_load_the_load_resumes() {
 #[test]
 fn killed_in_the_warm_up_there_is_no_window_and_the_record_says_why() {
     for version in Postgres::available() {
-        let (mut server, desk) = loaded(&version, &[]);
+        let (mut server, desk) = start_loaded_server(&version, &[]);
         let url = server.url();
         let mut run = desk.start(&args(&RUN, &url, &[&SHORT[..], &["--set", "run.warmup=1s"]].concat()));
-        run.until("warm-up");
+        run.wait_for_line("warm-up");
         server.kill9();
-        let said = run.end();
-        assert_eq!(said.code, 3, "{said:#?}");
-        let record = last(&desk);
+        let output = run.wait();
+        assert_eq!(output.code, 3, "{output:#?}");
+        let record = last_record(&desk);
         assert_eq!((record["status"].as_str(), record["window"].is_null()), (Some("failed"), true));
         assert!(reasons(&record).contains("counters could not be read"), "{}", reasons(&record));
         server.restart();
-        assert_goes_on(&desk, &url);
+        assert_next_run_valid(&desk, &url);
     }
 }
 
-/// Where a session is late at the window's begin, as on a busy machine, what is read next is the begin's counters again: then
-/// the same is done once more.
+/// If a session is late at the window's start, as on a busy machine, the next reading is again that of the
+/// start: the case is then repeated.
 const TRIES: usize = 5;
 
 #[test]
 fn killed_at_the_end_snapshot_the_run_is_no_result_and_is_kept() {
     for version in Postgres::available() {
-        let (mut server, desk) = loaded(&version, &[]);
+        let (mut server, desk) = start_loaded_server(&version, &[]);
         let mut record = Value::Null;
         for _ in 0..TRIES {
             let proxy = Proxy::start(server.port());
             let url = proxy.url();
             let mut run = desk.start(&args(&RUN, &url, &NO_SNAPSHOT));
-            run.until("window");
+            run.wait_for_line("window");
             proxy.hold("dyno observer");
-            proxy.until_waiting("dyno observer");
+            proxy.wait_until_waiting("dyno observer");
             server.kill9();
             proxy.release("dyno observer");
-            let said = run.end();
-            assert!(matches!(said.code, 1 | 3), "{said:#?}");
-            record = last(&desk);
+            let output = run.wait();
+            assert!(matches!(output.code, 1 | 3), "{output:#?}");
+            record = last_record(&desk);
             server.restart();
             if reasons(&record).contains("end snapshot") {
                 break;
@@ -133,112 +133,112 @@ fn killed_at_the_end_snapshot_the_run_is_no_result_and_is_kept() {
         }
         assert!(reasons(&record).contains("end snapshot"), "{}", reasons(&record));
         assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0, "what was measured is kept");
-        assert_goes_on(&desk, &server.url());
+        assert_next_run_valid(&desk, &server.url());
     }
 }
 
 #[test]
 fn restarted_while_sessions_reconnect_the_run_is_no_result() {
     for version in Postgres::available() {
-        let (mut server, desk) = loaded(&version, &[]);
+        let (mut server, desk) = start_loaded_server(&version, &[]);
         let url = server.url();
         let mut run = desk.start(&args(&RUN, &url, &NO_SNAPSHOT));
-        run.until("window");
+        run.wait_for_line("window");
         server.kill9();
         server.restart();
-        let said = run.end();
-        assert!(matches!(said.code, 1 | 3), "{said:#?}");
-        let record = last(&desk);
+        let output = run.wait();
+        assert!(matches!(output.code, 1 | 3), "{output:#?}");
+        let record = last_record(&desk);
         assert_ne!(record["status"], "valid");
-        // On a machine without a free processor the counters of the begin may still be under way.
+        // On a machine without a free processor, the start's counters may still be in progress.
         let due = ["end snapshot", "the counters could not be read"];
         assert!(due.iter().any(|why| reasons(&record).contains(why)), "{}", reasons(&record));
         let errors = record["errors"].as_array().unwrap();
         assert!(errors.iter().any(|error| error["class"] == "connection"), "{errors:#?}");
-        assert_goes_on(&desk, &url);
+        assert_next_run_valid(&desk, &url);
     }
 }
 
 #[test]
 fn statistics_reset_inside_the_window_make_the_run_invalid() {
     for version in Postgres::available() {
-        let (server, desk) = loaded(&version, &[]);
+        let (server, desk) = start_loaded_server(&version, &[]);
         let url = server.url();
         let mut run = desk.start(&args(&RUN, &url, &[&SHORT[..], &["--set", "run.time=3s"]].concat()));
-        run.until("window");
+        run.wait_for_line("window");
         server.psql("SELECT pg_stat_reset()");
-        let said = run.end();
-        assert_eq!(said.code, 1, "{said:#?}");
-        let record = last(&desk);
+        let output = run.wait();
+        assert_eq!(output.code, 1, "{output:#?}");
+        let record = last_record(&desk);
         assert_eq!(record["status"], "invalid");
         assert!(reasons(&record).contains("reset"), "{}", reasons(&record));
-        assert_goes_on(&desk, &url);
+        assert_next_run_valid(&desk, &url);
     }
 }
 
 #[test]
 fn sessions_that_are_cut_reconnect_and_are_counted() {
     for version in Postgres::available() {
-        let (server, desk) = loaded(&version, &[]);
+        let (server, desk) = start_loaded_server(&version, &[]);
         let url = server.url();
         let four =
             ["--set", "run.sessions_per_schema=4", "--set", "run.time=2s", "--set", "observe.interval=1s"];
         let mut run = desk.start(&args(&RUN, &url, &four));
-        run.until("window");
+        run.wait_for_line("window");
         let cut = server.psql(
             "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
              WHERE application_name IN ('dyno session 1', 'dyno session 3')",
         );
         assert_eq!(cut, "2");
-        let said = run.end();
-        let record = last(&desk);
-        assert_eq!(said.code, 0, "{} {:#}", reasons(&record), record["audit"]);
+        let output = run.wait();
+        let record = last_record(&desk);
+        assert_eq!(output.code, 0, "{} {:#}", reasons(&record), record["audit"]);
         let errors = record["errors"].as_array().unwrap();
         let reconnects: u64 = errors.iter().map(|error| error["reconnects"].as_u64().unwrap()).sum();
         assert_eq!(reconnects, 2, "{errors:#?}");
-        assert_eq!(check(&record, "errors")["status"], "warn", "{}", check(&record, "errors"));
-        assert_eq!(check(&record, "sessions")["status"], "pass");
+        assert_eq!(find_check(&record, "errors")["status"], "warn", "{}", find_check(&record, "errors"));
+        assert_eq!(find_check(&record, "sessions")["status"], "pass");
     }
 }
 
 #[test]
 fn a_session_that_hangs_is_broken_off_and_named() {
-    let Some(version) = newest() else { return };
-    let (server, desk) = loaded(&version, &[]);
+    let Some(version) = newest_postgres() else { return };
+    let (server, desk) = start_loaded_server(&version, &[]);
     let proxy = Proxy::start(server.port());
     let url = proxy.url();
     let mut run = desk.start(&args(&RUN, &url, &[&SHORT[..], &["--set", "run.drain=200ms"]].concat()));
-    run.until("window");
+    run.wait_for_line("window");
     proxy.hold("dyno session 1");
-    let said = run.end();
-    assert_eq!(said.code, 1, "{said:#?}");
-    let record = last(&desk);
+    let output = run.wait();
+    assert_eq!(output.code, 1, "{output:#?}");
+    let record = last_record(&desk);
     assert_eq!(record["status"], "invalid");
     assert!(reasons(&record).contains("broken off: 1"), "{}", reasons(&record));
 }
 
 #[test]
 fn a_server_that_accepts_and_never_answers_is_given_up_in_time() {
-    let desk = Desk::new();
-    // The kernel accepts for it, and nobody reads.
+    let desk = TestEnv::new();
+    // The kernel accepts connections for it, and nobody reads.
     let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://postgres@127.0.0.1:{}/postgres", deaf.local_addr().unwrap().port());
     for command in ["check", "load", "run"] {
-        let said = desk.dyno(&args(&[command], &url, &["--set", "target.connect_timeout=300ms"]));
-        assert_eq!(said.code, 3, "{said:#?}");
-        assert!(said.err.contains("0.3 s (target.connect_timeout)"), "{}", said.err);
+        let output = desk.dyno(&args(&[command], &url, &["--set", "target.connect_timeout=300ms"]));
+        assert_eq!(output.code, 3, "{output:#?}");
+        assert!(output.err.contains("0.3 s (target.connect_timeout)"), "{}", output.err);
     }
 }
 
 #[test]
 fn a_session_that_cannot_connect_in_time_fails_the_run_by_name() {
-    let Some(version) = newest() else { return };
-    let (server, desk) = loaded(&version, &[]);
+    let Some(version) = newest_postgres() else { return };
+    let (server, desk) = start_loaded_server(&version, &[]);
     let proxy = Proxy::start(server.port());
     proxy.hold("dyno session 1");
     let url = proxy.url();
-    let said = desk.dyno(&args(&RUN, &url, &["--set", "target.connect_timeout=500ms"]));
-    assert_eq!(said.code, 3, "{said:#?}");
-    let why = reasons(&last(&desk));
+    let output = desk.dyno(&args(&RUN, &url, &["--set", "target.connect_timeout=500ms"]));
+    assert_eq!(output.code, 3, "{output:#?}");
+    let why = reasons(&last_record(&desk));
     assert!(why.contains("session 1 cannot start") && why.contains("target.connect_timeout"), "{why}");
 }

@@ -1,39 +1,39 @@
 //! Ctrl-C, SIGTERM, kill -9 and SIGSTOP in every phase of run and load.
 
 use crate::common::proxy::Proxy;
-use crate::common::{Desk, Running, calm, check, short, until};
+use crate::common::{Running, TestEnv, find_check, low_load_args, short_run_args, wait_until};
 use dyno_testbed::Postgres;
 
 const DATA: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=10 blocks"];
 
-/// Big enough that a load of it is still under way when it is broken off.
+/// Large enough that a load is still in progress when it is interrupted.
 const BIG: [&str; 4] = ["--set", "data.scale=1G", "--set", "data.load_parallel=1"];
 
 fn args<'a>(head: &[&'a str], url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [head, &DATA, &["--target", url], more].concat()
 }
 
-/// A loaded server behind a proxy, and a desk.
-struct Bench {
+/// A loaded server behind a proxy, and a test environment.
+struct SignalBench {
     server: Postgres,
     proxy: Proxy,
-    desk: Desk,
+    desk: TestEnv,
 }
 
-impl Bench {
+impl SignalBench {
     fn set_up() -> Option<Self> {
         let server = Postgres::start(&Postgres::available().pop()?, &[("fsync", "off")]);
-        let (proxy, desk) = (Proxy::start(server.port()), Desk::new());
+        let (proxy, desk) = (Proxy::start(server.port()), TestEnv::new());
         let load = desk.dyno(&args(&["load"], &server.url(), &[]));
         assert_eq!(load.code, 0, "{load:#?}");
         Some(Self { server, proxy, desk })
     }
 
-    /// A run of two sessions that stands in `phase` until it is told otherwise.
-    fn in_phase(&self, phase: &str) -> Running {
-        // The end of the window waits for a session that hangs as long as the drain does.
+    /// A run of two sessions that stays in `phase` until the test releases it.
+    fn start_in_phase(&self, phase: &str) -> Running {
+        // The end of the window waits for a hanging session as long as the drain allows.
         let drain = if phase == "drain" { "run.drain=20s" } else { "run.drain=10m" };
-        // What matters is the phase: sessions that have something to do now and then leave the processors to others.
+        // Only the phase matters: sessions that work now and then leave the processors to others.
         let two =
             ["run", "--set", "run.sessions_per_schema=2", "--set", drain, "--set", "workload.rate=100/s"];
         let start = |more: &[&str]| self.desk.start(&args(&two, &self.proxy.url(), more));
@@ -44,32 +44,32 @@ impl Bench {
             "connect" => {
                 self.proxy.hold(hung);
                 let mut run = start(&["--set", "target.connect_timeout=10m"]);
-                run.until("connecting: 1 of 2");
+                run.wait_for_line("connecting: 1 of 2");
                 run
             }
             "warm-up" => {
                 let mut run = start(&["--set", "run.warmup=10m"]);
-                run.until("warm-up");
+                run.wait_for_line("warm-up");
                 run
             }
             "window" => {
                 let mut run = start(&["--set", "run.warmup=0s", "--set", "run.time=10m"]);
-                run.until("ops/s");
+                run.wait_for_line("ops/s");
                 run
             }
             "drain" => {
                 let mut run = start(&short);
-                run.until("window");
+                run.wait_for_line("window");
                 self.proxy.hold(hung);
-                run.until("draining");
+                run.wait_for_line("draining");
                 run
             }
             other => panic!("there is no phase {other}"),
         }
     }
 
-    fn assert_goes_on(&self) {
-        let next = self.desk.dyno(&args(&calm(&["run"]), &self.server.url(), &[]));
+    fn assert_next_run_valid(&self) {
+        let next = self.desk.dyno(&args(&low_load_args(&["run"]), &self.server.url(), &[]));
         assert_eq!(next.code, 0, "{next:#?}");
     }
 }
@@ -78,81 +78,81 @@ const PHASES: [&str; 4] = ["connect", "warm-up", "window", "drain"];
 
 #[test]
 fn asked_to_stop_in_any_phase_it_stores_what_was_measured() {
-    let Some(bench) = Bench::set_up() else { return };
+    let Some(bench) = SignalBench::set_up() else { return };
     for (phase, signal) in PHASES.iter().zip(["INT", "TERM"].iter().cycle()) {
-        let run = bench.in_phase(phase);
+        let run = bench.start_in_phase(phase);
         run.signal(signal);
-        let said = run.end();
-        assert_eq!(said.code, 130, "{signal} in {phase}: {said:#?}");
+        let output = run.wait();
+        assert_eq!(output.code, 130, "{signal} in {phase}: {output:#?}");
         let (_, record) = bench.desk.json(&["show", "last"]);
         assert_eq!(record["status"], "interrupted", "{signal} in {phase}");
         let measured = record["ops"]["all"]["count"].as_u64().unwrap_or(0);
         assert_eq!(measured > 0, matches!(*phase, "window" | "drain"), "{signal} in {phase}: {measured}");
     }
-    bench.assert_goes_on();
+    bench.assert_next_run_valid();
 }
 
 #[test]
 fn asked_twice_it_ends_at_once() {
-    let Some(bench) = Bench::set_up() else { return };
-    let mut run = bench.in_phase("window");
-    // The drain would last ten minutes.
+    let Some(bench) = SignalBench::set_up() else { return };
+    let mut run = bench.start_in_phase("window");
+    // The drain would take ten minutes.
     bench.proxy.hold("dyno session 1");
-    bench.proxy.until_waiting("dyno session 1");
+    bench.proxy.wait_until_waiting("dyno session 1");
     run.signal("INT");
-    run.until("draining");
-    // What comes together with the first one is no second one.
-    until("it has ended", || {
+    run.wait_for_line("draining");
+    // A signal that arrives together with the first does not count as a second one.
+    wait_until("it has ended", || {
         run.signal("TERM");
         run.has_ended()
     });
-    let said = run.end();
-    assert_eq!(said.code, 130, "{said:#?}");
+    let output = run.wait();
+    assert_eq!(output.code, 130, "{output:#?}");
     assert!(bench.desk.dyno(&["list"]).out.contains("interrupted"));
-    bench.assert_goes_on();
+    bench.assert_next_run_valid();
 }
 
 #[test]
 fn asked_in_two_ways_at_once_it_stores_what_was_measured() {
-    let Some(bench) = Bench::set_up() else { return };
-    let run = bench.in_phase("window");
-    // As `timeout` does it, and with two signals, for two of one kind may arrive as one.
-    run.signals(["TERM", "INT"]);
-    let said = run.end();
-    assert_eq!(said.code, 130, "{said:#?}");
+    let Some(bench) = SignalBench::set_up() else { return };
+    let run = bench.start_in_phase("window");
+    // As `timeout` does it, but with different signals, since two equal ones may arrive as one.
+    run.signal_twice(["TERM", "INT"]);
+    let output = run.wait();
+    assert_eq!(output.code, 130, "{output:#?}");
     let (_, record) = bench.desk.json(&["show", "last"]);
-    assert_eq!(record["status"], "interrupted", "{said:#?}");
-    assert!(record["ops"]["all"]["count"].as_u64().unwrap_or(0) > 0, "{said:#?}");
+    assert_eq!(record["status"], "interrupted", "{output:#?}");
+    assert!(record["ops"]["all"]["count"].as_u64().unwrap_or(0) > 0, "{output:#?}");
 }
 
 #[test]
 fn killed_in_any_phase_the_run_is_listed_as_interrupted() {
-    let Some(bench) = Bench::set_up() else { return };
+    let Some(bench) = SignalBench::set_up() else { return };
     for (number, phase) in PHASES.iter().enumerate() {
-        let run = bench.in_phase(phase);
+        let run = bench.start_in_phase(phase);
         run.signal("KILL");
-        run.end();
+        run.wait();
         let list = bench.desk.dyno(&["list"]);
         assert_eq!(list.out.matches("interrupted").count(), number + 1, "killed in {phase}: {}", list.out);
     }
-    bench.assert_goes_on();
+    bench.assert_next_run_valid();
 }
 
-/// A load of [`BIG`] that has written rows.
-fn half_loaded(desk: &Desk, url: &str, rows_are_there: &dyn Fn() -> bool) -> Running {
+/// A load of [`BIG`] that has already written rows.
+fn start_partial_load(desk: &TestEnv, url: &str, rows_are_there: &dyn Fn() -> bool) -> Running {
     let mut load = desk.start(&[&["load", "--target", url][..], &BIG].concat());
-    load.until("rows …");
-    until("the first rows", rows_are_there);
+    load.wait_for_line("rows …");
+    wait_until("the first rows", rows_are_there);
     load
 }
 
-/// Breaks a load off by each signal, and sees it resumed to a whole one.
-fn broken_loads(desk: &Desk, url: &str, rows_are_there: &dyn Fn() -> bool) {
+/// Interrupts a load with each signal, and checks that it resumes to completion.
+fn assert_broken_loads_resume(desk: &TestEnv, url: &str, rows_are_there: &dyn Fn() -> bool) {
     for (signal, code) in [("INT", 130), ("TERM", 130), ("KILL", -1)] {
-        let load = half_loaded(desk, url, rows_are_there);
+        let load = start_partial_load(desk, url, rows_are_there);
         load.signal(signal);
-        let said = load.end();
-        assert_eq!(said.code, code, "{signal}: {said:#?}");
+        let output = load.wait();
+        assert_eq!(output.code, code, "{signal}: {output:#?}");
         let run = desk.dyno(&[&["run", "--target", url][..], &BIG].concat());
         assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{signal}: {run:#?}");
     }
@@ -166,33 +166,33 @@ fn broken_loads(desk: &Desk, url: &str, rows_are_there: &dyn Fn() -> bool) {
 fn a_broken_load_into_postgres_is_known_by_the_next_command() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("fsync", "off")]);
-    let there = || server.psql("SELECT count(*) > 0 FROM dyno.chunks") == "t";
-    broken_loads(&Desk::new(), &server.url(), &there);
+    let has_rows = || server.psql("SELECT count(*) > 0 FROM dyno.chunks") == "t";
+    assert_broken_loads_resume(&TestEnv::new(), &server.url(), &has_rows);
 }
 
 #[test]
 fn a_broken_load_into_sqlite_is_known_by_the_next_command() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let file = desk.file("a.db");
     let url = format!("sqlite:{}", file.display());
-    let there = || {
+    let has_rows = || {
         let open = rusqlite::Connection::open_with_flags(&file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY);
         let sql = "SELECT sum(rows_loaded) > 0 FROM dyno_objects";
         open.and_then(|conn| conn.query_row(sql, [], |row| row.get(0))).unwrap_or(false)
     };
-    broken_loads(&desk, &url, &there);
+    assert_broken_loads_resume(&desk, &url, &has_rows);
 }
 
 #[test]
 fn a_killed_load_resumes_to_whole_data() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let file = desk.file("a.db");
     let url = format!("sqlite:{}", file.display());
     let middle = ["load", "--target", &url, "--set", "data.scale=200M"];
     let mut load = desk.start(&middle);
-    load.until("rows …");
+    load.wait_for_line("rows …");
     load.signal("KILL");
-    load.end();
+    load.wait();
     let again = desk.dyno(&middle);
     assert_eq!(again.code, 0, "{again:#?}");
     assert!(again.out.contains("1.000"), "{}", again.out);
@@ -200,20 +200,20 @@ fn a_killed_load_resumes_to_whole_data() {
 
 #[test]
 fn a_run_that_was_suspended_shows_the_gap_and_is_no_result() {
-    let Some(bench) = Bench::set_up() else { return };
+    let Some(bench) = SignalBench::set_up() else { return };
     let long = ["--set", "run.warmup=0s", "--set", "run.time=5s", "--set", "observe.interval=500ms"];
     let mut run = bench.desk.start(&args(&["run"], &bench.server.url(), &long));
-    run.until("ops/s");
+    run.wait_for_line("ops/s");
     run.signal("STOP");
     let end = bench.server.psql("SELECT clock_timestamp() + interval '3 s'");
     let is_over = format!("SELECT clock_timestamp() > '{end}'");
-    until("the pause", || bench.server.psql(&is_over) == "t");
+    wait_until("the pause", || bench.server.psql(&is_over) == "t");
     run.signal("CONT");
-    let said = run.end();
-    assert_eq!(said.code, 1, "{said:#?}");
+    let output = run.wait();
+    assert_eq!(output.code, 1, "{output:#?}");
     let (_, record) = bench.desk.json(&["show", "last"]);
     assert_eq!(record["status"], "invalid");
-    let stalls = check(&record, "stalls");
+    let stalls = find_check(&record, "stalls");
     assert_eq!(stalls["status"], "fail", "{stalls}");
     let gap_us = record["window"]["stall_us_max"].as_f64().unwrap();
     assert!(gap_us > 2_500_000.0, "{gap_us}");
@@ -224,7 +224,7 @@ fn a_run_that_was_suspended_shows_the_gap_and_is_no_result() {
 
 #[test]
 fn killed_after_minutes_a_soak_has_kept_them() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let mut soak = desk.start(&[
         "soak",
         "--target",
@@ -238,35 +238,36 @@ fn killed_after_minutes_a_soak_has_kept_them() {
         "--set",
         "observe.interval=100ms",
     ]);
-    soak.until("ops/s");
+    soak.wait_for_line("ops/s");
     let repository = rusqlite::Connection::open(desk.file("runs.sqlite3")).unwrap();
-    let kept = || -> u64 {
+    let stored_points = || -> u64 {
         repository
             .query_row("SELECT coalesce(sum(points), 0) FROM chunk", [], |row| row.get(0))
             .unwrap_or_default()
     };
-    // Each line is an interval; the first are kept when some sixty have gone by.
-    while kept() == 0 {
-        soak.until("ops/s");
+    // Each line is an interval; the first are stored after about sixty.
+    while stored_points() == 0 {
+        soak.wait_for_line("ops/s");
     }
     soak.signal("KILL");
-    let said = soak.end();
-    assert_ne!(said.code, 0);
+    let output = soak.wait();
+    assert_ne!(output.code, 0);
 
     let id: String = repository.query_row("SELECT id FROM run", [], |row| row.get(0)).unwrap();
     let (code, record) = desk.json(&["show", &id]);
     assert_eq!((code, record["status"].as_str()), (0, Some("interrupted")), "{record:#}");
     let points = record["series"]["points"].as_array().unwrap();
-    assert_eq!(points.len() as u64, kept());
+    assert_eq!(points.len() as u64, stored_points());
     assert!(points.iter().all(|point| point["ops"].as_u64().unwrap() > 0), "{points:?}");
     let reasons = record["reasons"].to_string();
     assert!(reasons.contains("its process was gone"), "{reasons}");
     let card = desk.dyno(&["show", &id]);
     assert!(card.out.contains("its process was gone"), "{card:#?}");
 
-    // A run that ends leaves its record only.
-    let done = desk.dyno(&short(&["run", "--target", "sqlite::memory:", "--set", "data.scale=100 blocks"]));
-    assert_eq!(done.code, 0, "{done:#?}");
+    // A completed run leaves only its record.
+    let next_run =
+        desk.dyno(&short_run_args(&["run", "--target", "sqlite::memory:", "--set", "data.scale=100 blocks"]));
+    assert_eq!(next_run.code, 0, "{next_run:#?}");
     let left: u64 = repository.query_row("SELECT count(*) FROM draft", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 1, "that of the run that was killed");
 }

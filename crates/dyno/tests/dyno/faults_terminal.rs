@@ -1,35 +1,36 @@
-//! What others wrote never drives the terminal: reports, tables, plans, URLs, file names and arguments full of escape
-//! sequences, through every way to stdout and stderr.
+//! Foreign text never controls the terminal. Reports, tables, plans, URLs, file names and arguments full of
+//! escape sequences pass through every output to stdout and stderr.
 
-use crate::common::{Desk, Said};
+use crate::common::{CommandOutput, TestEnv};
 
 const AWR: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
 
-/// Clears the screen, retitles the window, conceals, reorders, the one-character form of an escape, forges a line.
+/// Clears the screen, retitles the window, conceals, reorders, uses the one-character form of an escape, and
+/// forges a line.
 const HOSTILE: &str =
     "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{1b}[8m\u{202e}\u{9b}2J\u{200b}\u{2028}\r\nhint: all is well\r";
 
-/// The same on one line, for formats in which a line break ends what it stands in.
+/// The hostile text on one line, for formats in which a line break ends the field.
 fn hostile_line() -> String {
     HOSTILE.replace(['\r', '\n'], "\u{7f}")
 }
 
-/// Whether a terminal acts on it; told here without the program's own list.
-fn acts(c: char) -> bool {
+/// Whether a terminal acts on it; decided here without the program's own list.
+fn is_active_character(c: char) -> bool {
     c.is_control() || matches!(c, '\u{200b}' | '\u{202e}' | '\u{2028}')
 }
 
-fn is_harmless(said: &Said, what: &str) {
-    for (name, text) in [("stdout", &said.out), ("stderr", &said.err)] {
-        let acting: Vec<char> = text.chars().filter(|c| acts(*c) && *c != '\n').collect();
-        assert!(acting.is_empty(), "{what}: {name} holds {acting:?}: {text:?}");
-        assert!(!text.lines().any(|line| line.starts_with("hint: all")), "{what}: a forged line: {text}");
+fn assert_harmless(output: &CommandOutput, label: &str) {
+    for (name, text) in [("stdout", &output.out), ("stderr", &output.err)] {
+        let acting: Vec<char> = text.chars().filter(|c| is_active_character(*c) && *c != '\n').collect();
+        assert!(acting.is_empty(), "{label}: {name} holds {acting:?}: {text:?}");
+        assert!(!text.lines().any(|line| line.starts_with("hint: all")), "{label}: a forged line: {text}");
     }
 }
 
 #[test]
 fn oracle_reports() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let line = hostile_line();
     desk.write("figure.txt", &AWR.replace("5,000.1 ", &format!("5,0{line}0.1 ")));
     desk.write("name.txt", &AWR.replace("log file sync", &line));
@@ -51,16 +52,19 @@ fn oracle_reports() {
         &["show", "last"],
         &["show", "last", "--json"],
     ] {
-        is_harmless(&desk.dyno(command), &command.join(" "));
+        assert_harmless(&desk.dyno(command), &command.join(" "));
     }
     desk.write("told.txt", &AWR.replace("5,000.1 ", "5,0\u{1b}[2J "));
-    let told = desk.dyno(&["awr", "told.txt"]);
-    assert!(told.err.contains("\\u{1b}[2J"), "what cannot be read is still told: {told:#?}");
+    let report_output = desk.dyno(&["awr", "told.txt"]);
+    assert!(
+        report_output.err.contains("\\u{1b}[2J"),
+        "what cannot be read is still told: {report_output:#?}"
+    );
 }
 
 #[test]
 fn tables() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let line = hostile_line();
     let quoted = format!("\"{}\"", HOSTILE.replace('"', "\"\""));
     desk.write("good.csv", &format!("s,ops,v,{quoted},{line}\n8,100,{quoted},{quoted},1\n"));
@@ -72,8 +76,8 @@ fn tables() {
     let label = format!("{HOSTILE}=label");
     for file in ["good.csv", "figure.csv", "sessions.csv", "twice.csv", &format!("{line}.csv")] {
         for more in [&[][..], &["--json"], &["--map", &label], &["--tag", &line], &["--map", &line]] {
-            let said = desk.dyno(&[&["import", file][..], &map, more].concat());
-            is_harmless(&said, &format!("import {file:?} {more:?}"));
+            let output = desk.dyno(&[&["import", file][..], &map, more].concat());
+            assert_harmless(&output, &format!("import {file:?} {more:?}"));
         }
     }
     assert_eq!(desk.dyno(&[&["import", "good.csv"][..], &map].concat()).code, 0);
@@ -87,13 +91,13 @@ fn tables() {
         &["report", "last", "--format", "md"],
         &["report", "last", "--format", "json"],
     ] {
-        is_harmless(&desk.dyno(command), &command.join(" "));
+        assert_harmless(&desk.dyno(command), &command.join(" "));
     }
 }
 
 #[test]
 fn plans_urls_and_arguments() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let line = hostile_line();
     let encoded: String = HOSTILE.bytes().map(|byte| format!("%{byte:02X}")).collect();
     desk.write(
@@ -156,21 +160,21 @@ fn plans_urls_and_arguments() {
         vec!["completions", &hostile],
     ]);
     for command in commands {
-        let said = desk.dyno(&command);
-        is_harmless(&said, &format!("{command:?}"));
+        let output = desk.dyno(&command);
+        assert_harmless(&output, &format!("{command:?}"));
     }
 }
 
 #[test]
 fn a_terminal_gets_data_without_escapes_and_a_pipe_gets_it_whole() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let line = hostile_line();
     desk.write(&format!("{line}.txt"), AWR);
     let args = ["awr", ".", "--format", "csv", "--columns", "file"];
     let piped = desk.dyno(&args);
     assert!(piped.out.contains("\u{1b}[2J"), "a program reads what the report says: {piped:#?}");
-    let output = desk.at_terminal(&args).output().unwrap();
+    let output = desk.terminal_command(&args).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("owned"), "{text:?}");
-    assert!(!text.chars().any(|c| acts(c) && !matches!(c, '\r' | '\n')), "{text:?}");
+    assert!(!text.chars().any(|c| is_active_character(c) && !matches!(c, '\r' | '\n')), "{text:?}");
 }

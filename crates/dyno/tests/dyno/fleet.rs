@@ -1,18 +1,18 @@
-//! Several driver hosts: agents as processes of their own, a real NATS server, a real PostgreSQL.
+//! Distributed runs: agents as separate processes, a real NATS server, a real PostgreSQL.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 
-use dyno_testbed::{Nats, cannot, certificates};
+use dyno_testbed::{Nats, certificates, skip_unsupported};
 use serde_json::{Value, json};
 
-use crate::common::{Desk, assert_fits_schema, assert_passes, check, until};
-use crate::fleet_site::{LONG, Site, hosts};
+use crate::common::{TestEnv, assert_fits_schema, assert_passes, find_check, wait_until};
+use crate::fleet_site::{FleetSite, LONG, hosts};
 
 #[test]
 fn two_hosts_do_one_run_and_all_of_it_is_audited() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let mix = [
         "--set",
         "workload.update_pct=30",
@@ -34,8 +34,8 @@ fn two_hosts_do_one_run_and_all_of_it_is_audited() {
     for name in ["sessions", "commits_whole", "rows_updated_whole", "heap_reads_whole", "update_values"] {
         assert_passes(&record, name);
     }
-    // How well clocks are known is the machine's: on a busy one it may be a reservation.
-    let together = check(&record, "hosts");
+    // The accuracy of clocks depends on the machine: on a busy one it may be a reservation.
+    let together = find_check(&record, "hosts");
     assert!(together["status"] != "fail" && together["observed"] == "2 hosts", "{together:#}");
     let of_hosts: u64 = hosts(&record).iter().map(|host| host["ops"].as_u64().unwrap()).sum();
     assert_eq!(record["ops"]["all"]["count"], of_hosts, "merged, and none lost");
@@ -56,20 +56,20 @@ fn two_hosts_do_one_run_and_all_of_it_is_audited() {
     let least: u64 =
         record["whole"]["ops"].as_object().unwrap().values().map(|ops| ops.as_u64().unwrap()).sum();
     assert!(least >= 1_000, "{}", record["whole"]["ops"]);
-    // The record is stored, so nobody keeps anything.
-    until("the agents forget", || {
-        ["a1", "a2"].iter().all(|name| std::fs::read_dir(site.keep(name)).unwrap().next().is_none())
+    // The record is stored, so the agents delete their results.
+    wait_until("the agents forget", || {
+        ["a1", "a2"].iter().all(|name| std::fs::read_dir(site.keep_folder(name)).unwrap().next().is_none())
     });
 }
 
 #[test]
 fn a_sweep_is_led_from_the_same_hosts_run_after_run() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let _agents = [site.agent("a1"), site.agent("a2")];
     let more = ["--set", "sweep.sessions=1,4", "--set", "run.time=1s"];
     let (code, swept) = site.json("sweep", "2", &more);
     assert_eq!(code, 0, "{swept:#}");
-    // One session is on one host, and the other stays reserved for the next step.
+    // One session is on one host, and the other host stays reserved for the next step.
     let mut led = ["last", "last~1"].map(|run| hosts(&site.desk.json(&["show", run]).1).len());
     led.sort_unstable();
     assert_eq!(led, [1, 2]);
@@ -80,12 +80,12 @@ fn a_sweep_is_led_from_the_same_hosts_run_after_run() {
 
 #[test]
 fn a_host_that_is_killed_ends_the_run_in_a_record_that_says_so() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let (_a1, a2) = (site.agent("a1"), site.agent("a2"));
-    let leader = site.under_way(&[]);
+    let leader = site.start_in_window(&[]);
     a2.signal("KILL");
-    let said = leader.end();
-    assert_eq!(said.code, 3, "{said:#?}");
+    let output = leader.wait();
+    assert_eq!(output.code, 3, "{output:#?}");
     let (_, record) = site.desk.json(&["show", "last"]);
     assert_eq!(record["status"], "failed");
     assert!(
@@ -93,9 +93,9 @@ fn a_host_that_is_killed_ends_the_run_in_a_record_that_says_so() {
         "{}",
         record["reasons"]
     );
-    let found = check(&record, "hosts");
-    assert_eq!(found["status"], "fail");
-    assert!(found["detail"].as_str().unwrap().contains("short of 1 of 2 hosts"), "{found:#}");
+    let hosts_check = find_check(&record, "hosts");
+    assert_eq!(hosts_check["status"], "fail");
+    assert!(hosts_check["detail"].as_str().unwrap().contains("short of 1 of 2 hosts"), "{hosts_check:#}");
     assert!(
         hosts(&record)[0]["ops"].as_u64().unwrap() > 0,
         "what the other measured is there: {:#}",
@@ -105,26 +105,26 @@ fn a_host_that_is_killed_ends_the_run_in_a_record_that_says_so() {
 
 #[test]
 fn a_run_may_go_on_short_of_a_host_and_is_never_valid() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let (a1, a2) = (site.agent("a1"), site.agent("a2"));
     let mut leader =
         site.start("2", "3s", &["--allow-short", "--set", "run.time=8s", "--set", "workload.rate=100/s"]);
-    leader.until("window");
-    // One host stands still for a second, far below the silence after which it would be lost.
+    leader.wait_for_line("window");
+    // One host is suspended for a second, far below the silence after which it would be lost.
     a1.signal("STOP");
     let end = site.server.psql("SELECT clock_timestamp() + interval '1 s'");
     let is_over = format!("SELECT clock_timestamp() > '{end}'");
-    until("the stall", || site.server.psql(&is_over) == "t");
+    wait_until("the stall", || site.server.psql(&is_over) == "t");
     a1.signal("CONT");
     a2.signal("KILL");
-    let said = leader.end();
-    assert_eq!(said.code, 1, "{said:#?}");
+    let output = leader.wait();
+    assert_eq!(output.code, 1, "{output:#?}");
     let (_, record) = site.desk.json(&["show", "last"]);
     assert_eq!(record["status"], "invalid", "{}", record["reasons"]);
     let stalled = &hosts(&record)[0];
     assert!(stalled["stall_us_max"].as_f64().unwrap() > 900_000.0, "{stalled:#}");
     assert!(stalled["stall_s"].as_f64().unwrap() > 0.9, "{stalled:#}");
-    let stalls = check(&record, "stalls");
+    let stalls = find_check(&record, "stalls");
     assert_eq!(stalls["status"], "fail", "more than a tenth of the window: {stalls:#}");
     assert!(stalls["detail"].as_str().unwrap().contains("on driver host a1"), "{stalls:#}");
     assert!(record["reasons"].to_string().contains("short of 1 of 2 hosts"), "{}", record["reasons"]);
@@ -132,35 +132,35 @@ fn a_run_may_go_on_short_of_a_host_and_is_never_valid() {
 
 #[test]
 fn what_a_lost_leader_left_is_collected() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let mut agents = [site.agent("a1"), site.agent("a2")];
-    let leader = site.under_way(&[]);
+    let leader = site.start_in_window(&[]);
     leader.signal("KILL");
-    agents.iter_mut().for_each(|agent| agent.until("it is kept"));
-    let collected = &site.collect()["collected"];
+    agents.iter_mut().for_each(|agent| agent.wait_for_line("it is kept"));
+    let collected = &site.collect_runs()["collected"];
     assert_eq!(collected.as_array().unwrap().len(), 1, "{collected:#}");
     assert_eq!((&collected[0]["hosts"], &collected[0]["of"]), (&json!(2), &json!(2)));
     let (_, record) = site.desk.json(&["show", "last"]);
     assert_eq!(record["status"], "failed");
     assert!(record["reasons"][0].as_str().unwrap().contains("leader was lost"), "{}", record["reasons"]);
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0);
-    judged_without_a_leader(&site, &record);
-    assert_eq!(site.collect()["collected"], json!([]), "nobody keeps it any more");
+    assert_judged_without_leader(&site, &record);
+    assert_eq!(site.collect_runs()["collected"], json!([]), "nobody keeps it any more");
 }
 
-/// The verdict on what was collected of a lost leader's run: it is judged as far as there is something to judge, nothing that needs the
-/// database's counters passes, and nobody takes it for a result.
-fn judged_without_a_leader(site: &Site, record: &Value) {
+/// The audit of a run collected after its controller was lost: it checks what it can, nothing that needs the
+/// database's counters passes, and the run is not a result.
+fn assert_judged_without_leader(site: &FleetSite, record: &Value) {
     let audit = record["audit"].as_array().unwrap();
     assert!(!audit.is_empty(), "it was judged: {record:#}");
-    let handed_in = check(record, "hosts");
+    let handed_in = find_check(record, "hosts");
     assert!(
         handed_in["status"] == "warn" && handed_in["observed"] == "2 hosts",
         "both are there, and nobody knows their clocks: {handed_in:#}"
     );
-    let sessions = check(record, "sessions");
+    let sessions = find_check(record, "sessions");
     assert!(sessions["status"] == "pass" && sessions["observed"] == "4", "{sessions:#}");
-    // What passes needs neither the database's counters nor what the leader alone had seen.
+    // The passed checks need neither the database's counters nor data known only to the controller.
     let passed: Vec<&str> = audit
         .iter()
         .filter(|found| found["status"] == "pass")
@@ -179,9 +179,9 @@ fn judged_without_a_leader(site: &Site, record: &Value) {
 
 #[test]
 fn a_database_of_one_process_is_refused_before_hosts_are_reserved() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("bench.db").display());
-    // Nobody listens there: what has to be reached for this would say so.
+    // Nothing listens there: a command that tried to connect would fail.
     for command in ["run", "sweep", "search", "soak", "suite"] {
         let more: &[&str] = match command {
             "search" => &["--limit", "p99 <= 10ms"],
@@ -191,31 +191,32 @@ fn a_database_of_one_process_is_refused_before_hosts_are_reserved() {
         };
         let args =
             [&[command, "--target", &url, "--hosts", "2", "--nats", "nats://127.0.0.1:1"][..], more].concat();
-        let said = desk.dyno(&args);
-        assert_eq!(said.code, 2, "{command}: {said:#?}");
+        let output = desk.dyno(&args);
+        assert_eq!(output.code, 2, "{command}: {output:#?}");
         assert!(
-            said.err.contains("SQLite works inside this program") && said.err.contains("leave --hosts out"),
+            output.err.contains("SQLite works inside this program")
+                && output.err.contains("leave --hosts out"),
             "{}",
-            said.err
+            output.err
         );
     }
 }
 
 #[test]
 fn where_the_meeting_point_is_lost_both_sides_keep_what_they_have() {
-    let Some(mut site) = Site::new(Nats::start(&[])) else { return };
+    let Some(mut site) = FleetSite::new(Nats::start(&[])) else { return };
     let mut agents = [site.agent("a1"), site.agent("a2")];
-    let leader = site.under_way(&[]);
+    let leader = site.start_in_window(&[]);
     site.nats.kill();
-    let said = leader.end();
-    assert_eq!(said.code, 3, "{said:#?}");
+    let output = leader.wait();
+    assert_eq!(output.code, 3, "{output:#?}");
     let (_, record) = site.desk.json(&["show", "last"]);
     assert_eq!(record["status"], "failed");
     assert_eq!(record["ops"]["all"]["count"].as_u64().unwrap_or(0), 0, "nothing could be handed in");
-    agents.iter_mut().for_each(|agent| agent.until("it is kept"));
-    site.nats.go();
-    until("agents are back", || {
-        !site.collect()["collected"].as_array().unwrap().is_empty() || {
+    agents.iter_mut().for_each(|agent| agent.wait_for_line("it is kept"));
+    site.nats.start_server();
+    wait_until("agents are back", || {
+        !site.collect_runs()["collected"].as_array().unwrap().is_empty() || {
             let (_, record) = site.desk.json(&["show", "last"]);
             record["ops"]["all"]["count"].as_u64().unwrap_or(0) > 0
         }
@@ -227,37 +228,37 @@ fn where_the_meeting_point_is_lost_both_sides_keep_what_they_have() {
 
 #[test]
 fn a_second_leader_is_refused_and_told_who_is_first() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let _agents = [site.agent("a1"), site.agent("a2")];
-    let leader = site.under_way(&[]);
-    let second = site.args("run", "2", "60s", &["--wait-hosts", "1s"]);
-    let said = site.desk.dyno(&second.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(said.code, 3, "{said:#?}");
+    let leader = site.start_in_window(&[]);
+    let second_args = site.args("run", "2", "60s", &["--wait-hosts", "1s"]);
+    let output = site.desk.dyno(&second_args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(output.code, 3, "{output:#?}");
     assert!(
-        said.err.contains("0 of 2 agents of group t are free") && said.err.contains("a1 by host"),
+        output.err.contains("0 of 2 agents of group t are free") && output.err.contains("a1 by host"),
         "{}",
-        said.err
+        output.err
     );
     leader.signal("INT");
-    assert_eq!(leader.end().code, 130, "the first went on");
+    assert_eq!(leader.wait().code, 130, "the first went on");
 }
 
-/// Somebody who speaks NATS by hand, and says whatever he likes.
-pub struct Stranger {
+/// A raw NATS client that can send anything.
+pub struct RawNatsClient {
     stream: TcpStream,
     lines: BufReader<TcpStream>,
 }
 
-impl Stranger {
-    pub fn at(nats: &Nats) -> Self {
+impl RawNatsClient {
+    pub fn connect(nats: &Nats) -> Self {
         let stream = TcpStream::connect(nats.address()).unwrap();
         let lines = BufReader::new(stream.try_clone().unwrap());
         let mut stranger = Self { stream, lines };
-        stranger.say("CONNECT {\"verbose\":false,\"pedantic\":false}");
+        stranger.send_line("CONNECT {\"verbose\":false,\"pedantic\":false}");
         stranger
     }
 
-    pub fn say(&mut self, line: &str) {
+    pub fn send_line(&mut self, line: &str) {
         write!(self.stream, "{line}\r\n").unwrap();
     }
 
@@ -267,13 +268,13 @@ impl Stranger {
         self.stream.write_all(b"\r\n").unwrap();
     }
 
-    /// The next message: where its answer goes, and its text.
-    pub fn next(&mut self) -> (String, String) {
+    /// The next message: its reply subject and its text.
+    pub fn next_message(&mut self) -> (String, String) {
         loop {
             let mut line = String::new();
             assert!(self.lines.read_line(&mut line).unwrap() > 0, "the server hung up");
             if line.starts_with("PING") {
-                self.say("PONG");
+                self.send_line("PONG");
             }
             let Some(head) = line.strip_prefix("MSG ") else { continue };
             let words: Vec<&str> = head.split_whitespace().collect();
@@ -288,46 +289,46 @@ impl Stranger {
 
 #[test]
 fn an_agent_of_another_version_is_refused_with_both_versions() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let _agent = site.agent("a1");
-    let mut stranger = Stranger::at(&site.nats);
-    stranger.say("SUB dyno.t.all 1");
+    let mut stranger = RawNatsClient::connect(&site.nats);
+    stranger.send_line("SUB dyno.t.all 1");
     let leader = site.start("2", "60s", &[]);
-    let (reply, call) = stranger.next();
+    let (reply, call) = stranger.next_message();
     let protocol = serde_json::from_str::<Value>(&call).unwrap()["protocol"].clone();
     let hello = json!({ "protocol": protocol, "version": "9.9.9", "id": "old", "name": "old\u{1b}[31m", "place": null,
                         "cpus": 2, "busy": null, "keeps": 0 });
     stranger.publish(&reply, hello.to_string().as_bytes());
-    let said = leader.end();
-    assert_eq!(said.code, 3, "{said:#?}");
+    let output = leader.wait();
+    assert_eq!(output.code, 3, "{output:#?}");
     assert!(
-        said.err.contains("is of dyno 9.9.9") && said.err.contains("install the same version"),
+        output.err.contains("is of dyno 9.9.9") && output.err.contains("install the same version"),
         "{}",
-        said.err
+        output.err
     );
-    assert!(!said.err.contains('\u{1b}'), "a name is text");
+    assert!(!output.err.contains('\u{1b}'), "a name is text");
 }
 
 #[test]
 fn what_strangers_say_breaks_neither_agent_nor_run() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let mut agents = [site.agent("a1"), site.agent("a2")];
-    let mut stranger = Stranger::at(&site.nats);
-    stranger.say("SUB dyno.t.> 1");
+    let mut stranger = RawNatsClient::connect(&site.nats);
+    stranger.send_line("SUB dyno.t.> 1");
     let mut leader = site.start("2", "60s", &["--set", "run.time=4s", "--set", "workload.rate=100/s"]);
-    leader.until("window");
+    leader.wait_for_line("window");
     let run = loop {
-        let (_, text) = stranger.next();
+        let (_, text) = stranger.next_message();
         if let Some(at) = text.find("\"run_id\":\"") {
             break text[at + 10..].split('"').next().unwrap().to_owned();
         }
     };
     let agent = {
-        let mut asked = Stranger::at(&site.nats);
-        asked.say("SUB answers 1");
+        let mut probe = RawNatsClient::connect(&site.nats);
+        probe.send_line("SUB answers 1");
         let call = json!({ "protocol": 1, "version": "x", "leader": { "id": "evil", "words": "nobody" } });
-        asked.publish("dyno.t.all answers", call.to_string().as_bytes());
-        let hello: Value = serde_json::from_str(&asked.next().1).unwrap();
+        probe.publish("dyno.t.all answers", call.to_string().as_bytes());
+        let hello: Value = serde_json::from_str(&probe.next_message().1).unwrap();
         hello["id"].as_str().unwrap().to_owned()
     };
     for bytes in [&b"{"[..], &[0xFF; 100], &vec![b'['; 500_000], b"{\"rank\":9999,\"number\":1}"] {
@@ -345,34 +346,34 @@ fn what_strangers_say_breaks_neither_agent_nor_run() {
         json!({ "Forget": "../../etc/passwd" }).to_string().as_bytes(),
     );
     stranger.publish(&format!("dyno.t.agent.{agent}"), json!({ "Release": "evil" }).to_string().as_bytes());
-    let said = leader.end();
-    assert_eq!(said.code, 0, "{said:#?}");
+    let output = leader.wait();
+    assert_eq!(output.code, 0, "{output:#?}");
     agents.iter_mut().for_each(|agent| assert!(agent.pid() > 0));
 }
 
 #[test]
 fn a_hostile_agent_is_limited_and_its_run_fails() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let _agents = [site.agent("a1"), site.agent("a2")];
-    let mut stranger = Stranger::at(&site.nats);
-    stranger.say("SUB dyno.t.report.* 1");
+    let mut stranger = RawNatsClient::connect(&site.nats);
+    stranger.send_line("SUB dyno.t.report.* 1");
     let mut leader = site.start("2", "60s", &LONG);
-    leader.until("window");
-    // Whoever sends in a host's name what cannot be, makes that host one that nobody can believe.
-    let (_, _) = stranger.next();
+    leader.wait_for_line("window");
+    // Impossible data sent in a host's name makes that host untrusted.
+    let (_, _) = stranger.next_message();
     let (_, list) = site.desk.json(&["list"]);
     let run = list.to_string().split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let wild = json!({ "Intervals": { "rank": 1, "number": 0, "intervals": [
         { "target": 0, "index": 1u64 << 60, "ops": 5, "errors": 0, "classes": [], "latency": [] }] } });
     stranger.publish(&format!("dyno.t.upload.{run}"), wild.to_string().as_bytes());
-    let said = leader.end();
-    assert_eq!(said.code, 3, "{said:#?}");
-    assert!(said.out.contains("it sent what cannot be"), "{}", said.out);
+    let output = leader.wait();
+    assert_eq!(output.code, 3, "{output:#?}");
+    assert!(output.out.contains("it sent what cannot be"), "{}", output.out);
 }
 
 #[test]
 fn the_meeting_point_asks_for_a_token_and_nobody_sees_it() {
-    let Some(site) = Site::new(Nats::start(&["--auth", "s3cr3t-t0ken"])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&["--auth", "s3cr3t-t0ken"])) else { return };
     let nats = site.nats.url();
     let refused = site.desk.dyno(&["run", "--target", &site.server.url(), "--hosts", "1", "--nats", &nats]);
     assert_eq!(refused.code, 3, "{refused:#?}");
@@ -386,17 +387,17 @@ fn the_meeting_point_asks_for_a_token_and_nobody_sees_it() {
     site.desk.write("nats.toml", "token = \"s3cr3t-t0ken\"\n");
     let more = ["--nats-auth", "nats.toml", "--set", "run.time=1s", "--verbose"];
     let args = site.args("run", "1", "60s", &more);
-    let said = site.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(said.code, 0, "{said:#?}");
+    let output = site.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(output.code, 0, "{output:#?}");
     agent.signal("INT");
-    let agent = agent.end();
+    let agent = agent.wait();
     assert_eq!(agent.code, 0, "{agent:#?}");
     let title = std::fs::read(site.desk.file("runs.sqlite3")).unwrap();
-    let all = [said.out.as_bytes(), said.err.as_bytes(), agent.err.as_bytes(), &title].concat();
+    let all = [output.out.as_bytes(), output.err.as_bytes(), agent.err.as_bytes(), &title].concat();
     assert!(!all.windows(12).any(|bytes| bytes == b"s3cr3t-t0ken"), "the token is somewhere it must not be");
 }
 
-/// A seed of an nkey that only this test knows, and its public side.
+/// Seed and public key of an nkey that only this test knows.
 const NKEY: [&str; 2] = [
     "SUAA54Y5YKYHGGSEZM4VDGZNT2YWBVV63CD6UQL6VHZLZBOHDRZ234Q2EI",
     "UDKZH4YRQPUMFLN7NP2IMBQUBFFES6BGKUAZNZW3LXSEXFPWPSZSIDNQ",
@@ -406,17 +407,27 @@ const NKEY: [&str; 2] = [
 fn the_meeting_point_asks_for_a_user_an_nkey_or_a_certificate() {
     let user = "authorization { users = [{ user: dyno, password: \"pa55-w0rd\", permissions: {
         publish: [\"dyno.>\", \"_INBOX.>\"], subscribe: [\"dyno.>\", \"_INBOX.>\"] } }] }";
-    let Some(mut site) = Site::new(Nats::with_config(user, &[])) else { return };
+    let Some(mut site) = FleetSite::new(Nats::with_config(user, &[])) else { return };
     let made = certificates::make();
-    let (own, own_key) = made.client("dyno");
-    for (name, pem) in [("ca.pem", &made.ca_cert), ("own.pem", &own), ("own.key", &own_key)] {
+    let (client_cert, own_key) = made.client("dyno");
+    for (name, pem) in [("ca.pem", &made.ca_cert), ("own.pem", &client_cert), ("own.key", &own_key)] {
         site.desk.write(name, pem);
     }
-    led_as(&site, &site.nats.url(), "user = \"dyno\"\npassword = \"pa55-w0rd\"\n", "authorization");
+    assert_leader_authenticates(
+        &site,
+        &site.nats.url(),
+        "user = \"dyno\"\npassword = \"pa55-w0rd\"\n",
+        "authorization",
+    );
 
     let nkey = format!("authorization {{ users = [{{ nkey: {} }}] }}", NKEY[1]);
     site.nats = Nats::with_config(&nkey, &[]).unwrap();
-    led_as(&site, &site.nats.url(), &format!("nkey = \"{}\"\n", NKEY[0]), "authorization");
+    assert_leader_authenticates(
+        &site,
+        &site.nats.url(),
+        &format!("nkey = \"{}\"\n", NKEY[0]),
+        "authorization",
+    );
 
     let tls =
         "tls { cert_file: \"FOLDER/server.pem\", key_file: \"FOLDER/server.key\", ca_file: \"FOLDER/ca.pem\",
@@ -425,18 +436,24 @@ fn the_meeting_point_asks_for_a_user_an_nkey_or_a_certificate() {
         [("server.pem", &*made.server_cert), ("server.key", &*made.server_key), ("ca.pem", &*made.ca_cert)];
     site.nats = Nats::with_files(tls, &files, &[]).unwrap();
     let url = site.nats.url().replace("nats://127.0.0.1", "tls://localhost");
-    led_as(&site, &url, "ca = \"ca.pem\"\ncertificate = \"own.pem\"\nkey = \"own.key\"\n", "certificate");
+    assert_leader_authenticates(
+        &site,
+        &url,
+        "ca = \"ca.pem\"\ncertificate = \"own.pem\"\nkey = \"own.key\"\n",
+        "certificate",
+    );
 }
 
-/// A run is led by way of a server that lets in whoever has `auth`, and refuses whoever has not with this `word`.
-fn led_as(site: &Site, url: &str, auth: &str, word: &str) {
+/// A run over a server that accepts clients with `auth` and refuses others with an error that contains
+/// `word`.
+fn assert_leader_authenticates(site: &FleetSite, url: &str, auth: &str, word: &str) {
     site.desk.write("auth.toml", auth);
-    let keep = site.keep("a1");
+    let keep = site.keep_folder("a1");
     let agent = ["agent", "--nats", url, "--group", "t", "--name", "a1", "--keep", keep.to_str().unwrap()];
     let mut agent = site.desk.start_with(&[], &[&agent[..], &["--nats-auth", "auth.toml"]].concat());
-    agent.until("waits in group t");
+    agent.wait_for_line("waits in group t");
     let mut args = site.args("run", "1", "60s", &["--set", "run.time=1s"]);
-    // The address of this server in place of the one that the site knows.
+    // The address of this server replaces the site's.
     let nats = args.iter().position(|arg| arg == "--nats").unwrap();
     url.clone_into(&mut args[nats + 1]);
     let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -444,10 +461,10 @@ fn led_as(site: &Site, url: &str, auth: &str, word: &str) {
     assert_eq!(refused.code, 3, "{auth}: {refused:#?}");
     assert!(refused.err.to_lowercase().contains(word), "{}", refused.err);
     args.extend(["--nats-auth", "auth.toml"]);
-    let said = site.desk.dyno(&args);
-    assert_eq!(said.code, 0, "{auth}: {said:#?}");
+    let output = site.desk.dyno(&args);
+    assert_eq!(output.code, 0, "{auth}: {output:#?}");
     agent.signal("INT");
-    assert_eq!(agent.end().code, 0);
+    assert_eq!(agent.wait().code, 0);
 }
 
 #[test]
@@ -456,10 +473,10 @@ fn a_host_whose_wall_clock_is_days_off_is_like_any_other() {
     let libraries =
         arches.map(|arch| PathBuf::from(format!("/usr/lib/{arch}-linux-gnu/faketime/libfaketime.so.1")));
     let Some(library) = libraries.iter().find(|path| path.exists()) else {
-        cannot("the test of a moved clock", "libfaketime is not here");
+        skip_unsupported("the test of a moved clock", "libfaketime is not here");
         return;
     };
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let env = [
         ("LD_PRELOAD", library.to_str().unwrap()),
         ("FAKETIME", "+3d"),
@@ -468,7 +485,7 @@ fn a_host_whose_wall_clock_is_days_off_is_like_any_other() {
     let _agents = [site.agent_with("moved", &env, &[]), site.agent("still")];
     let (code, record) = site.json("run", "2", &["--set", "run.time=1s"]);
     assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
-    assert_eq!(check(&record, "commits_whole")["status"], "pass");
+    assert_eq!(find_check(&record, "commits_whole")["status"], "pass");
     let bound_us =
         hosts(&record).iter().map(|host| host["clock"]["bound_us"].as_f64().unwrap()).fold(0.0, f64::max);
     assert!(bound_us > 0.0, "{:#}", record["fleet"]);

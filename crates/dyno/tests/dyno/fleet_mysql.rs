@@ -1,15 +1,15 @@
-//! Several driver hosts on MySQL and MariaDB, whose counters each connection tells its own share of: those of other processes are no
-//! strangers'.
+//! Distributed runs on MySQL and MariaDB, where each connection reports its own share of the counters: the
+//! activity of other driver processes is not foreign.
 
 use dyno_testbed::{MySql, Nats};
 
 use crate::common::assert_fits_schema;
-use crate::fleet_site::{DATA, Site, hosts};
+use crate::fleet_site::{DATA, FleetSite, hosts};
 
 #[test]
 fn sessions_of_driver_hosts_are_not_taken_for_those_of_others() {
     for version in MySql::available() {
-        let Some(site) = Site::new(Nats::start(&[])) else { return };
+        let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
         let server = MySql::start(&version, &[]);
         let url = server.url();
         let load = site.desk.dyno(&[&["load", "--target", &url][..], &DATA].concat());
@@ -23,7 +23,7 @@ fn sessions_of_driver_hosts_are_not_taken_for_those_of_others() {
         assert_eq!(code, 0, "{version:?} {} {:#}", record["reasons"], record["audit"]);
         assert_fits_schema(&record);
         assert!(hosts(&record).iter().all(|host| host["ops"].as_u64().unwrap() > 0), "{:#}", record["fleet"]);
-        // What only this process's connections would tell is absent, and no 0.
+        // A figure that only this process's connections could provide is absent, not 0.
         assert!(
             record["counters"]["own"].as_object().is_none_or(serde_json::Map::is_empty),
             "{:#}",

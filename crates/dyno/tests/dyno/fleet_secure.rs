@@ -1,4 +1,5 @@
-//! Driver hosts with a group key and a list of targets: what somebody can do who reaches the NATS server, and has neither.
+//! Driver hosts with a group key and a list of targets: what an attacker without either can do on the NATS
+//! server.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -6,52 +7,52 @@ use std::net::TcpStream;
 use dyno_testbed::Nats;
 use serde_json::{Value, json};
 
-use crate::common::{Running, Said};
-use crate::fleet_site::{Site, hosts};
+use crate::common::{CommandOutput, Running};
+use crate::fleet_site::{FleetSite, hosts};
 
 const KEY: &str = "9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d";
 const OTHER_KEY: &str = "0b1deb4d3b7d4bad9bdd2b0d7b3dcb6d9b1deb4d3b7d4bad9bdd2b0d7b3dcb6d";
 
-/// A client of NATS that says what no program of ours would.
+/// A NATS client that sends messages which no Dyno program would.
 struct Attacker {
     stream: TcpStream,
     lines: BufReader<TcpStream>,
 }
 
-/// A message as it went over the wire.
-struct Overheard {
+/// A message as captured on the wire.
+struct CapturedMessage {
     subject: String,
     reply: Option<String>,
     bytes: Vec<u8>,
 }
 
 impl Attacker {
-    fn at(nats: &Nats) -> Self {
+    fn connect(nats: &Nats) -> Self {
         let stream = TcpStream::connect(nats.address()).unwrap();
         let lines = BufReader::new(stream.try_clone().unwrap());
         let mut attacker = Self { stream, lines };
-        attacker.say("CONNECT {\"verbose\":false,\"pedantic\":false}");
-        attacker.say("SUB > 1");
+        attacker.send_line("CONNECT {\"verbose\":false,\"pedantic\":false}");
+        attacker.send_line("SUB > 1");
         attacker
     }
 
-    fn say(&mut self, line: &str) {
+    fn send_line(&mut self, line: &str) {
         self.stream.write_all(format!("{line}\r\n").as_bytes()).unwrap();
     }
 
     fn publish(&mut self, subject: &str, reply: Option<&str>, bytes: &[u8]) {
         let reply = reply.map(|reply| format!(" {reply}")).unwrap_or_default();
-        self.say(&format!("PUB {subject}{reply} {}", bytes.len()));
+        self.send_line(&format!("PUB {subject}{reply} {}", bytes.len()));
         self.stream.write_all(&[bytes, b"\r\n"].concat()).unwrap();
     }
 
-    /// The next message that anybody sends, also the attacker.
-    fn next(&mut self) -> Overheard {
+    /// The next message by anyone, including the attacker.
+    fn next_message(&mut self) -> CapturedMessage {
         loop {
             let mut line = String::new();
             self.lines.read_line(&mut line).unwrap();
             if line.starts_with("PING") {
-                self.say("PONG");
+                self.send_line("PONG");
             }
             let words: Vec<&str> = line.split_ascii_whitespace().collect();
             if words.first() != Some(&"MSG") {
@@ -61,25 +62,25 @@ impl Attacker {
             self.lines.read_exact(&mut bytes).unwrap();
             bytes.truncate(bytes.len() - 2);
             let reply = (words.len() == 5).then(|| words[3].to_owned());
-            return Overheard { subject: words[1].to_owned(), reply, bytes };
+            return CapturedMessage { subject: words[1].to_owned(), reply, bytes };
         }
     }
 
-    /// All that is sent until `text` is sent.
-    fn hear_until(&mut self, subject: &str) -> Vec<Overheard> {
+    /// All messages up to one with the subject `text`.
+    fn capture_until(&mut self, subject: &str) -> Vec<CapturedMessage> {
         let mut all = Vec::new();
-        while all.last().is_none_or(|last: &Overheard| !last.subject.starts_with(subject)) {
-            all.push(self.next());
+        while all.last().is_none_or(|last: &CapturedMessage| !last.subject.starts_with(subject)) {
+            all.push(self.next_message());
         }
         all
     }
 }
 
-struct Secure(Site);
+struct SecureSite(FleetSite);
 
-impl Secure {
+impl SecureSite {
     fn new() -> Option<Self> {
-        let site = Site::new(Nats::start(&[]))?;
+        let site = FleetSite::new(Nats::start(&[]))?;
         site.desk.write("group.key", KEY);
         site.desk.write("other.key", OTHER_KEY);
         let listed =
@@ -94,8 +95,8 @@ impl Secure {
         self.0.agent_with(name, &[("DYNO_INSECURE", "0")], &more)
     }
 
-    fn run(&self, more: &[&str]) -> Said {
-        // An agent is free again a while after its run has ended; one of another group never is.
+    fn run(&self, more: &[&str]) -> CommandOutput {
+        // An agent of this group is free some time after its run has ended; one of another group never is.
         let wait = if more.starts_with(&SEALED) { "60s" } else { "2s" };
         let args =
             self.0.args("run", "1", "60s", &[&["--set", "run.time=1s", "--wait-hosts", wait], more].concat());
@@ -108,9 +109,9 @@ const SEALED: [&str; 2] = ["--group-key-file", "group.key"];
 
 #[test]
 fn only_the_group_and_only_listed_databases_are_served() {
-    let Some(secure) = Secure::new() else { return };
+    let Some(secure) = SecureSite::new() else { return };
     let desk = &secure.0.desk;
-    // Without a key or a list, an agent says what is missing.
+    // Without a key or a list, an agent reports what is missing.
     let nats = secure.0.nats.url();
     for (args, why) in [
         (&["agent", "--nats", &nats][..], "without a group key"),
@@ -128,13 +129,13 @@ fn only_the_group_and_only_listed_databases_are_served() {
     assert!(refused.code != 0 && refused.err.contains("0 of 1 agents"), "{refused:#?}");
     let led = secure.run(&SEALED);
     assert_eq!(led.code, 0, "{led:#?}");
-    // Writes are not in the list, and a variable that a plan names is not looked up.
+    // The list does not allow writes, and a variable named in a plan is not expanded.
     let refused = secure.run(&[&SEALED[..], &["--set", "workload.update_pct=50"]].concat());
     assert!(refused.code != 0 && refused.err.contains("does not allow writes"), "{refused:#?}");
     let refused =
         secure.run(&[&SEALED[..], &["--set", "target.password_env=HOME", "--allow-short"]].concat());
     assert_eq!(refused.code, 0, "a variable that a plan names is not looked up here: {refused:#?}");
-    agent.until("refused");
+    agent.wait_for_line("refused");
     drop(agent);
     let _writer = secure.agent("a2", "writer.toml");
     let led = secure.run(&[&SEALED[..], &["--set", "workload.update_pct=50"]].concat());
@@ -143,19 +144,19 @@ fn only_the_group_and_only_listed_databases_are_served() {
 
 #[test]
 fn recorded_and_forged_messages_change_nothing() {
-    let Some(secure) = Secure::new() else { return };
+    let Some(secure) = SecureSite::new() else { return };
     let _agent = secure.agent("a1", "writer.toml");
-    let mut attacker = Attacker::at(&secure.0.nats);
+    let mut attacker = Attacker::connect(&secure.0.nats);
     let led = secure.run(&SEALED);
     assert_eq!(led.code, 0, "{led:#?}");
     attacker.publish("over", None, b"");
-    let recorded = attacker.hear_until("over");
+    let recorded = attacker.capture_until("over");
     let agent =
         recorded.iter().find_map(|heard| heard.subject.strip_prefix("dyno.t.agent.")).unwrap().to_owned();
     let subject = format!("dyno.t.agent.{agent}");
     assert!(recorded.iter().any(|heard| heard.subject == subject && heard.bytes.starts_with(b"dynofl1")));
 
-    // A run of which the agent keeps what it measured, as its leader was lost.
+    // A run whose results the agent keeps, because its controller was lost.
     let args = secure.0.args(
         "run",
         "1",
@@ -164,20 +165,21 @@ fn recorded_and_forged_messages_change_nothing() {
     );
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut leader = secure.0.desk.start_with(&[("DYNO_INSECURE", "0")], &args);
-    leader.until("window");
+    leader.wait_for_line("window");
     leader.signal("KILL");
-    leader.end();
-    let keep = secure.0.keep("a1");
-    let kept = || {
+    leader.wait();
+    let keep = secure.0.keep_folder("a1");
+    let kept_run_count = || {
         std::fs::read_dir(&keep)
             .unwrap()
             .filter_map(Result::ok)
             .filter(|file| file.path().extension().is_some_and(|ending| ending == "kept"))
             .count()
     };
-    crate::common::until("the agent to keep the run", || kept() == 1);
+    crate::common::wait_until("the agent to keep the run", || kept_run_count() == 1);
 
-    // All of the first run once more, as it was sent, and to the same places with parts changed.
+    // Replays all messages of the first run unchanged, and also with modified parts to their original
+    // subjects.
     for heard in &recorded {
         attacker.publish(&heard.subject, heard.reply.as_deref(), &heard.bytes);
         let mut changed = heard.bytes.clone();
@@ -187,7 +189,7 @@ fn recorded_and_forged_messages_change_nothing() {
         attacker.publish(&heard.subject, heard.reply.as_deref(), &changed);
         attacker.publish(&subject, heard.reply.as_deref(), &heard.bytes);
     }
-    // Orders without a seal.
+    // Commands without encryption.
     let leader = json!({ "id": "evil", "words": "nobody" });
     let run = std::fs::read_dir(&keep)
         .unwrap()
@@ -205,11 +207,11 @@ fn recorded_and_forged_messages_change_nothing() {
         attacker.publish(&subject, Some("stolen"), order.to_string().as_bytes());
     }
     attacker.publish("end", None, b"");
-    let answers: Vec<Overheard> = attacker.hear_until("end");
+    let answers: Vec<CapturedMessage> = attacker.capture_until("end");
     assert!(answers.iter().all(|heard| heard.subject != "stolen"), "a stranger was answered");
-    assert_eq!(kept(), 1, "a stranger had a run forgotten");
+    assert_eq!(kept_run_count(), 1, "a stranger had a run forgotten");
 
-    // The agent is free, and does as it is asked by its group; into another repository, too.
+    // The agent is free, and accepts commands of its group; also for another repository.
     let led = secure.run(&SEALED);
     assert_eq!(led.code, 0, "{led:#?}");
     let collect = [
@@ -230,5 +232,5 @@ fn recorded_and_forged_messages_change_nothing() {
     assert_eq!(record["id"], run);
     assert_eq!(hosts(&record)[0]["lost"], Value::Null);
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() > 0);
-    assert_eq!(kept(), 0);
+    assert_eq!(kept_run_count(), 0);
 }

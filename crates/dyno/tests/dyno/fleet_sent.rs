@@ -1,13 +1,14 @@
-//! The folder of a workload goes to the driver hosts with the plan: they have none, and are left none.
+//! A workload's folder is sent to the driver hosts with the plan: they have none before and keep none
+//! afterwards.
 
 use std::path::Path;
 
 use dyno_testbed::Nats;
 
-use crate::common::Desk;
-use crate::fleet_site::{Site, hosts};
+use crate::common::TestEnv;
+use crate::fleet_site::{FleetSite, hosts};
 
-/// A workload whose files lie in folders, with one for this engine and one that is no file of it.
+/// A workload with files in subfolders, one of them for this engine, and a file that it does not use.
 const ASK: [(&str, &str); 5] = [
     (
         "workload.toml",
@@ -19,7 +20,7 @@ const ASK: [(&str, &str); 5] = [
     ("sql/run-me.sh", "#!/bin/sh\ntouch it-was-run\n"),
 ];
 
-fn write_workload(desk: &Desk) {
+fn write_workload(desk: &TestEnv) {
     for (name, text) in ASK {
         let path = desk.file("ask").join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -27,12 +28,12 @@ fn write_workload(desk: &Desk) {
     }
 }
 
-/// Names of what lies in a folder and in those in it.
-fn all_in(folder: &Path) -> Vec<String> {
+/// Names of all files in a folder and its subfolders.
+fn files_under(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries
         .flat_map(|path| match path.is_dir() {
-            true => all_in(&path),
+            true => files_under(&path),
             false => vec![path.display().to_string()],
         })
         .collect()
@@ -40,23 +41,24 @@ fn all_in(folder: &Path) -> Vec<String> {
 
 #[test]
 fn agents_without_the_workloads_folder_run_it_and_have_none_of_it_afterwards() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     write_workload(&site.desk);
-    let away = Desk::new();
-    let _agents = ["a1", "a2"].map(|name| site.agent_at(&away, name, &[], &[]));
-    let own = ["--set", "workload.folder=ask", "--set", "run.ops_per_session=200", "--set", "run.warmup=0s"];
+    let away = TestEnv::new();
+    let _agents = ["a1", "a2"].map(|name| site.agent_in(&away, name, &[], &[]));
+    let workload_args =
+        ["--set", "workload.folder=ask", "--set", "run.ops_per_session=200", "--set", "run.warmup=0s"];
     let hooked = ["--set", "hooks.before_run=touch before-run", "--set", "hooks.after_run=touch after-run"];
-    let (code, led) = site.json("run", "2", &[&own[..], &hooked].concat());
+    let (code, led) = site.json("run", "2", &[&workload_args[..], &hooked].concat());
     assert_eq!(code, 0, "{} {:#}", led["reasons"], led["audit"]);
     assert!(hosts(&led).iter().all(|host| host["ops"].as_u64().unwrap() > 0), "{:#}", led["fleet"]);
     let url = site.server.url();
     let alone = ["run", "--target", &url, "--set", "run.sessions_per_schema=4"];
-    let (code, alone) = site.desk.json(&[&alone[..], &own].concat());
+    let (code, alone) = site.desk.json(&[&alone[..], &workload_args].concat());
     assert_eq!(code, 0, "{} {:#}", alone["reasons"], alone["audit"]);
     assert_eq!(led["workload"], alone["workload"], "the same workload, to the letter");
     assert!(site.desk.file("before-run").exists() && site.desk.file("after-run").exists());
     assert_eq!(
-        all_in(away.path()),
+        files_under(away.path()),
         Vec::<String>::new(),
         "nothing is written where agents work, and no command run"
     );
@@ -64,22 +66,22 @@ fn agents_without_the_workloads_folder_run_it_and_have_none_of_it_afterwards() {
 
 #[test]
 fn what_a_lost_leader_left_of_a_workload_is_collected_without_its_folder() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     write_workload(&site.desk);
-    let away = Desk::new();
-    let mut agents = ["a1", "a2"].map(|name| site.agent_at(&away, name, &[], &[]));
-    let leader = site.under_way(&["--set", "workload.folder=ask"]);
+    let away = TestEnv::new();
+    let mut agents = ["a1", "a2"].map(|name| site.agent_in(&away, name, &[], &[]));
+    let leader = site.start_in_window(&["--set", "workload.folder=ask"]);
     leader.signal("KILL");
-    agents.iter_mut().for_each(|agent| agent.until("it is kept"));
+    agents.iter_mut().for_each(|agent| agent.wait_for_line("it is kept"));
     std::fs::remove_dir_all(site.desk.file("ask")).unwrap();
-    assert_eq!(site.collect()["collected"][0]["hosts"], 2);
+    assert_eq!(site.collect_runs()["collected"][0]["hosts"], 2);
     let (_, record) = site.desk.json(&["show", "last"]);
     assert!(record["ops"]["ask"]["count"].as_u64().unwrap() > 0, "{:#}", record["ops"]);
 }
 
 #[test]
 fn a_folder_that_agents_would_not_take_is_refused_before_anything_is_driven() {
-    let Some(site) = Site::new(Nats::start(&[])) else { return };
+    let Some(site) = FleetSite::new(Nats::start(&[])) else { return };
     let _agent = site.agent("a1");
     write_workload(&site.desk);
     let deep = "1/2/3/4/5/6/7/8/words.txt";
@@ -89,12 +91,12 @@ fn a_folder_that_agents_would_not_take_is_refused_before_anything_is_driven() {
     let main = ASK[0].1.replace("lists/words.txt", deep);
     std::fs::write(site.desk.file("ask/workload.toml"), main).unwrap();
     let args = site.args("run", "1", "60s", &["--set", "workload.folder=ask", "--set", "run.time=1s"]);
-    let said = site.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(said.code, 2, "{said:#?}");
+    let output = site.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(output.code, 2, "{output:#?}");
     assert!(
-        said.err.contains("cannot be sent to the driver hosts") && said.err.contains(deep),
+        output.err.contains("cannot be sent to the driver hosts") && output.err.contains(deep),
         "{}",
-        said.err
+        output.err
     );
-    assert!(said.err.contains("take out of the folder"), "{}", said.err);
+    assert!(output.err.contains("take out of the folder"), "{}", output.err);
 }

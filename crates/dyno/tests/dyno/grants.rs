@@ -1,6 +1,6 @@
-//! `check --grants`: what it prints is enough to load, run and drop, and no check misses a right then.
+//! `check --grants`: its statements suffice to load, run and drop, and no check then misses a privilege.
 
-use crate::common::{Desk, short};
+use crate::common::{TestEnv, short_run_args};
 use dyno_testbed::{MySql, Postgres};
 
 const DATA: [&str; 4] = ["--set", "data.scale=500 blocks", "--set", "data.scan_scale=100 blocks"];
@@ -9,20 +9,20 @@ fn args<'a>(head: &[&'a str], url: &'a str) -> Vec<&'a str> {
     [head, &DATA, &["--target", url]].concat()
 }
 
-/// The statements that count, and those about a user and a database that are only remarks there.
-fn statements(desk: &Desk, url: &str) -> Vec<String> {
-    let said = desk.dyno(&["check", "--grants", "--target", url]);
-    assert_eq!(said.code, 0, "{said:#?}");
+/// The executable statements, with those about a user and a database that are only comments there.
+fn statements(desk: &TestEnv, url: &str) -> Vec<String> {
+    let output = desk.dyno(&["check", "--grants", "--target", url]);
+    assert_eq!(output.code, 0, "{output:#?}");
     let made = ["-- CREATE USER ", "-- CREATE ROLE "];
     let lines =
-        said.out.lines().filter(|line| !line.starts_with("--") || made.iter().any(|m| line.starts_with(m)));
+        output.out.lines().filter(|line| !line.starts_with("--") || made.iter().any(|m| line.starts_with(m)));
     let lines = lines.map(|line| line.trim_start_matches("-- ").replace(" PASSWORD 'choose-a-password'", ""));
     let lines = lines.map(|line| line.replace(" IDENTIFIED BY 'choose-a-password'", ""));
     lines.filter(|line| !line.trim().is_empty()).collect()
 }
 
-/// Everything works for the user, and nothing names a right that it lacks.
-fn assert_enough(desk: &Desk, url: &str) {
+/// Asserts that everything works for the user, and that no check names a missing privilege.
+fn assert_enough(desk: &TestEnv, url: &str) {
     let (code, checked) = desk.json(&args(&["check"], url));
     assert_eq!(code, 0, "{checked:#}");
     for finding in checked["advice"].as_array().unwrap() {
@@ -30,7 +30,7 @@ fn assert_enough(desk: &Desk, url: &str) {
     }
     assert_eq!(desk.dyno(&args(&["load"], url)).code, 0);
     let write = ["run", "--set", "workload.update_pct=20", "--set", "workload.insert_pct=10"];
-    let (code, record) = desk.json(&args(&short(&write), url));
+    let (code, record) = desk.json(&args(&short_run_args(&write), url));
     assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
     assert!(!record["audit"].to_string().contains("GRANT"), "{:#}", record["audit"]);
     assert_eq!(desk.dyno(&args(&["drop", "--yes"], url)).code, 0);
@@ -40,7 +40,7 @@ fn assert_enough(desk: &Desk, url: &str) {
 fn the_grants_that_are_printed_are_enough_on_postgres() {
     for version in Postgres::available() {
         let server = Postgres::start(&version, &[]);
-        let (desk, url) = (Desk::new(), server.url_of("Some \"one", "postgres"));
+        let (desk, url) = (TestEnv::new(), server.url_of("Some \"one", "postgres"));
         for statement in statements(&desk, &url) {
             server.psql(&statement);
         }
@@ -54,7 +54,7 @@ fn the_grants_that_are_printed_are_enough_on_mysql_and_mariadb() {
         let server = MySql::start(&version, &[]);
         let superuser = server.url();
         let database = superuser.rsplit('/').next().unwrap();
-        let (desk, url) = (Desk::new(), server.url_of("some_one", database));
+        let (desk, url) = (TestEnv::new(), server.url_of("some_one", database));
         for statement in statements(&desk, &url) {
             server.sql(&statement);
         }
@@ -70,14 +70,14 @@ fn a_right_that_is_missing_is_named_in_each_check_that_it_skips() {
         "CREATE ROLE poor LOGIN; GRANT CREATE ON DATABASE postgres TO poor; REVOKE SELECT ON pg_stat_wal FROM PUBLIC;
          REVOKE SELECT ON pg_stat_io FROM PUBLIC",
     );
-    let (desk, url) = (Desk::new(), server.url_of("poor", "postgres"));
+    let (desk, url) = (TestEnv::new(), server.url_of("poor", "postgres"));
     let (_, checked) = desk.json(&args(&["check"], &url));
     for name in ["statistics", "disk_space"] {
         let finding = checked["advice"].as_array().unwrap().iter().find(|f| f["check"] == name).unwrap();
         assert!(finding["way_out"].as_str().unwrap().contains("GRANT pg_monitor TO \"poor\""), "{finding:#}");
     }
     assert_eq!(desk.dyno(&args(&["load"], &url)).code, 0);
-    let (_, record) = desk.json(&args(&short(&["run", "--set", "workload.update_pct=50"]), &url));
+    let (_, record) = desk.json(&args(&short_run_args(&["run", "--set", "workload.update_pct=50"]), &url));
     let skipped: Vec<&serde_json::Value> =
         record["audit"].as_array().unwrap().iter().filter(|check| check["status"] == "skipped").collect();
     let named = |name: &str| {
@@ -88,14 +88,14 @@ fn a_right_that_is_missing_is_named_in_each_check_that_it_skips() {
 
 #[test]
 fn every_engine_has_a_list_that_needs_no_server() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for (url, words) in [
         ("oracle://dyno@db1/bench", "GRANT CREATE SESSION"),
         ("postgres://me@nowhere.invalid/bench", "GRANT CONNECT, CREATE ON DATABASE bench TO me;"),
         ("mysql://me@nowhere.invalid/bench", "ON `bench`.* TO 'me'@'%';"),
         ("sqlite:a.db", "no users"),
     ] {
-        let said = desk.dyno(&["check", "--grants", "--target", url]);
-        assert!(said.code == 0 && said.out.contains(words), "{said:#?}");
+        let output = desk.dyno(&["check", "--grants", "--target", url]);
+        assert!(output.code == 0 && output.out.contains(words), "{output:#?}");
     }
 }

@@ -1,16 +1,17 @@
-//! The database's machine looked at through a real sshd and a real node_exporter on this one: what they tell has to be what this
-//! machine tells of itself; and what becomes of a run whose machine does not let us in, lies, is set or goes away.
+//! Observes the database host through a real sshd and a real node_exporter on this machine: their figures
+//! must equal this machine's own. Also tests hosts that refuse access, report wrong data, change their clock
+//! or disappear.
 
 use std::path::{Path, PathBuf};
 
 use dyno_testbed::{NodeExporter, Postgres, Sshd, certificates};
 use serde_json::Value;
 
-use crate::common::{Desk, Running, assert_fits_schema, check};
+use crate::common::{Running, TestEnv, assert_fits_schema, find_check};
 
-/// A server with some data, and a desk that reaches machines through `sshd`.
-struct Scene {
-    desk: Desk,
+/// A server with some data, and a test environment that reaches hosts through `sshd`.
+struct HostScene {
+    desk: TestEnv,
     server: Postgres,
     sshd: Sshd,
 }
@@ -28,14 +29,14 @@ pub const RUN: [&str; 10] = [
     "workload.rate=300/s",
 ];
 
-impl Scene {
+impl HostScene {
     fn new(forced: &[(&str, &str)]) -> Option<Self> {
         let version = Postgres::available().into_iter().next()?;
         let sshd = Sshd::start(forced)?;
-        let scene = Self { desk: Desk::new(), server: Postgres::start(&version, &[]), sshd };
-        let said =
+        let scene = Self { desk: TestEnv::new(), server: Postgres::start(&version, &[]), sshd };
+        let output =
             scene.desk.dyno(&["load", "--target", &scene.server.url(), "--set", "data.scale=500 blocks"]);
-        assert_eq!(said.code, 0, "{said:#?}");
+        assert_eq!(output.code, 0, "{output:#?}");
         Some(scene)
     }
 
@@ -43,22 +44,23 @@ impl Scene {
         vec![command, "--target", url, "--set", "data.scale=500 blocks", "--set", hosts]
     }
 
-    /// The record of a run whose machine is `hosts`, and its exit code.
+    /// The record of a run with the observed hosts `hosts`, and its exit code.
     fn run(&self, hosts: &str) -> (i32, Value) {
         let (url, hosts) = (self.server.url(), format!("observe.hosts={hosts}"));
         let mut command =
             self.desk.command(&[&self.args("run", &url, &hosts)[..], &RUN, &["--json"]].concat());
         let output = command.env("PATH", self.sshd.path()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let record = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let record =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
         (output.status.code().unwrap(), record)
     }
 
-    /// The same, again where a busy machine read both machines far apart.
-    fn run_sharply(&self, hosts: &str) -> (i32, Value) {
+    /// Like `run`, repeated if a busy machine read both hosts far apart in time.
+    fn run_with_precise_readings(&self, hosts: &str) -> (i32, Value) {
         let mut ran = self.run(hosts);
         for _ in 0..3 {
-            if ran.0 != 0 || is_sharp(&ran.1) {
+            if ran.0 != 0 || is_reading_precise(&ran.1) {
                 break;
             }
             ran = self.run(hosts);
@@ -66,22 +68,22 @@ impl Scene {
         ran
     }
 
-    /// Starts a run that lasts for minutes.
+    /// Starts a run that takes minutes.
     fn start(&self, hosts: &str) -> Running {
         let (url, hosts) = (self.server.url(), format!("observe.hosts={hosts}"));
         let long = ["--set", "run.time=5m", "--json", "--verbose"];
         let mut command = self.desk.command(&[&self.args("run", &url, &hosts)[..], &RUN, &long].concat());
         command.env("PATH", self.sshd.path());
-        Running::of(command)
+        Running::spawn(command)
     }
 
-    /// What a command says that cannot go on.
-    fn refused(&self, hosts: &str) -> (i32, String) {
+    /// The error of a command that cannot continue.
+    fn run_refused(&self, hosts: &str) -> (i32, String) {
         let (url, hosts) = (self.server.url(), format!("observe.hosts={hosts}"));
         let mut command = self.desk.command(&[&self.args("run", &url, &hosts)[..], &RUN].concat());
         let output = command.env("PATH", self.sshd.path()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).replace("\n", " ");
-        (output.status.code().unwrap(), said.split_whitespace().collect::<Vec<_>>().join(" "))
+        let stderr = String::from_utf8_lossy(&output.stderr).replace("\n", " ");
+        (output.status.code().unwrap(), stderr.split_whitespace().collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -89,8 +91,8 @@ pub fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// How far apart the readings of both machines may lie, of the begin and of the end.
-fn blur_s(record: &Value) -> f64 {
+/// Maximum time between the readings of both hosts, at the start and at the end, s.
+fn reading_gap_s(record: &Value) -> f64 {
     let edge = |name: &str| {
         let reading = &record["hosts"][1]["observed"][name];
         number(&reading["after_s"]).abs() + number(&reading["bound_s"])
@@ -98,27 +100,27 @@ fn blur_s(record: &Value) -> f64 {
     edge("begin") + edge("end")
 }
 
-/// Whether they lie so close together that others cannot have written much between them.
-fn is_sharp(record: &Value) -> bool {
-    // A reading that came late on a busy machine has no moment.
+/// Whether the readings are so close that others cannot have written much in between.
+fn is_reading_precise(record: &Value) -> bool {
+    // A reading that came late on a busy machine has no time.
     let is_read = |name: &str| record["hosts"][1]["observed"][name]["after_s"].is_number();
-    is_read("begin") && is_read("end") && blur_s(record) < 0.02 * number(&record["window"]["seconds"])
+    is_read("begin") && is_read("end") && reading_gap_s(record) < 0.02 * number(&record["window"]["seconds"])
 }
 
-/// That the second machine of a record tells what the first does, within the time between the two readings.
+/// Asserts that the record's second host reports what the first does, within the time between the readings.
 pub fn assert_tells_the_same(record: &Value) {
     assert_fits_schema(record);
-    let (here, there) = (&record["hosts"][0], &record["hosts"][1]);
+    let (here, remote_host) = (&record["hosts"][0], &record["hosts"][1]);
     assert_eq!(
-        (&here["roles"], &there["roles"]),
+        (&here["roles"], &remote_host["roles"]),
         (&serde_json::json!(["driver"]), &serde_json::json!(["database"]))
     );
-    assert_eq!((&here["name"], &here["cpus"]), (&there["name"], &there["cpus"]));
-    let observed = &there["observed"];
+    assert_eq!((&here["name"], &here["cpus"]), (&remote_host["name"], &remote_host["cpus"]));
+    let observed = &remote_host["observed"];
     assert_eq!((&observed["is_driver"], &observed["targets"]), (&Value::Bool(true), &serde_json::json!([1])));
-    // No processor works for longer than time passes, and ticks are cut.
-    let most_s = number(&here["cpus"]) * (blur_s(record) + 0.1);
-    let (mine, its) = (&here["counters"], &there["counters"]);
+    // A processor cannot work for longer than the elapsed time, and ticks are truncated.
+    let most_s = number(&here["cpus"]) * (reading_gap_s(record) + 0.1);
+    let (mine, its) = (&here["counters"], &remote_host["counters"]);
     for name in ["cpu.user_s", "cpu.system_s"] {
         let apart_s = (number(&mine[name]) - number(&its[name])).abs();
         assert!(apart_s <= most_s, "{name}: {apart_s} s apart, {most_s} are possible: {record:#}");
@@ -128,11 +130,14 @@ pub fn assert_tells_the_same(record: &Value) {
     if let Some(device) = device {
         let written = |of: &Value| number(&of[&format!("device.{device}.write_bytes")]);
         let (mine, its) = (written(mine), written(its));
-        assert!(its > 0.0 && (!is_sharp(record) || its < 2.0 * mine && mine < 2.0 * its), "{record:#}");
+        assert!(
+            its > 0.0 && (!is_reading_precise(record) || its < 2.0 * mine && mine < 2.0 * its),
+            "{record:#}"
+        );
         let rate = number(&record["metrics"]["device_writes_per_s"]["value"]);
         assert_eq!(
             rate,
-            number(&there["counters"][&format!("device.{device}.writes_per_s")]),
+            number(&remote_host["counters"][&format!("device.{device}.writes_per_s")]),
             "the run's figure is the database's host's"
         );
     }
@@ -140,14 +145,14 @@ pub fn assert_tells_the_same(record: &Value) {
     assert!(its.get("process.cpu_s").is_none() && mine.get("process.cpu_s").is_some());
     let points = record["series"]["points"].as_array().unwrap();
     assert!(points.iter().any(|point| point["metrics"]["cpu_busy_pct"].is_number()), "{record:#}");
-    let readings = check(record, "host_readings");
+    let readings = find_check(record, "host_readings");
     assert_ne!(readings["status"], "skip", "{readings}");
 }
 
 #[test]
 fn a_machine_behind_sshd_or_node_exporter_tells_what_it_tells_of_itself() {
-    let Some(scene) = Scene::new(&[]) else { return };
-    let (code, record) = scene.run_sharply("ssh://db1");
+    let Some(scene) = HostScene::new(&[]) else { return };
+    let (code, record) = scene.run_with_precise_readings("ssh://db1");
     assert_eq!(code, 0, "{record:#}");
     assert_tells_the_same(&record);
     let clock = &record["hosts"][1]["observed"]["clock"];
@@ -156,12 +161,12 @@ fn a_machine_behind_sshd_or_node_exporter_tells_what_it_tells_of_itself() {
 
     let url = scene.server.url();
     let mut command = scene.desk.command(&scene.args("check", &url, "observe.hosts=ssh://db1"));
-    let said = command.env("PATH", scene.sshd.path()).output().unwrap();
-    let said = String::from_utf8_lossy(&said.stdout);
-    assert!(said.contains("ssh://db1") && said.contains("answers in"), "{said}");
+    let output = command.env("PATH", scene.sshd.path()).output().unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(stdout.contains("ssh://db1") && stdout.contains("answers in"), "{stdout}");
 
     let Some(exporter) = NodeExporter::start(&["--no-collector.pressure"]) else { return };
-    let (code, record) = scene.run_sharply(&exporter.url());
+    let (code, record) = scene.run_with_precise_readings(&exporter.url());
     assert_eq!(code, 0, "{record:#}");
     assert_tells_the_same(&record);
     let missing = record["hosts"][1]["observed"]["missing"].as_object().unwrap();
@@ -177,7 +182,7 @@ fn a_machine_that_does_not_let_us_in_is_said_with_the_way_out() {
         ("flood", "yes 0123456789012345678901234567890123456789"),
         ("closing", "echo closed for today; exit 1"),
     ];
-    let Some(scene) = Scene::new(&wild) else { return };
+    let Some(scene) = HostScene::new(&wild) else { return };
     for (host, words, way_out) in [
         ("locked", "Permission denied", "nobody is asked for a password here"),
         ("stranger", "Host key verification failed", "log in by hand once"),
@@ -185,26 +190,29 @@ fn a_machine_that_does_not_let_us_in_is_said_with_the_way_out() {
         ("flood", "it sent more than", "command that is forced on this key"),
         ("closing", "closed for today", "needs a login shell"),
     ] {
-        let (code, said) = scene.refused(&format!("ssh://{host}"));
-        assert!(code == 3 && said.contains(words) && said.contains(way_out), "{host}: {code}: {said}");
+        let (code, error_text) = scene.run_refused(&format!("ssh://{host}"));
+        assert!(
+            code == 3 && error_text.contains(words) && error_text.contains(way_out),
+            "{host}: {code}: {error_text}"
+        );
     }
-    let (code, said) = scene.refused("node-exporter://127.0.0.1:1");
-    assert!(code == 3 && said.contains("check that node_exporter runs there"), "{said}");
+    let (code, exporter_error) = scene.run_refused("node-exporter://127.0.0.1:1");
+    assert!(code == 3 && exporter_error.contains("check that node_exporter runs there"), "{exporter_error}");
     let (code, runs) = scene.desk.json(&["list"]);
     assert_eq!((code, runs.as_array().map(Vec::len)), (0, Some(0)), "nothing was begun: {runs}");
 }
 
-/// The library that gives a program another clock.
+/// The faketime library, which gives a program another clock.
 fn faketime() -> Option<PathBuf> {
     let dirs = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten().map(|entry| entry.path());
-    let found = dirs.map(|dir| dir.join("faketime/libfaketime.so.1")).find(|path| path.exists());
-    if found.is_none() {
+    let library = dirs.map(|dir| dir.join("faketime/libfaketime.so.1")).find(|path| path.exists());
+    if library.is_none() {
         dyno_testbed::skip("a machine whose clock is set", "libfaketime is not installed");
     }
-    found
+    library
 }
 
-fn faked(library: &Path, file: &Path) -> String {
+fn forced_clock_command(library: &Path, file: &Path) -> String {
     format!(
         "LD_PRELOAD={} FAKETIME_NO_CACHE=1 FAKETIME_TIMESTAMP_FILE={} exec sh -c \"$SSH_ORIGINAL_COMMAND\"",
         library.display(),
@@ -218,23 +226,24 @@ fn a_machine_whose_clock_is_set_and_that_goes_away_ends_in_a_stored_run() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("clock");
     std::fs::write(&file, "+1h\n").unwrap();
-    let command = faked(&library, &file);
-    let Some(scene) = Scene::new(&[("faked", &command)]) else { return };
+    let command = forced_clock_command(&library, &file);
+    let Some(scene) = HostScene::new(&[("faked", &command)]) else { return };
     let mut run = scene.start("ssh://faked");
-    run.until("ops/s");
+    run.wait_for_line("ops/s");
     std::fs::write(&file, "+3h\n").unwrap();
-    let intervals = run.heard.matches("ops/s").count();
-    while run.heard.matches("ops/s").count() < intervals + 4 {
-        run.line().unwrap();
+    let intervals = run.stderr_text.matches("ops/s").count();
+    while run.stderr_text.matches("ops/s").count() < intervals + 4 {
+        run.next_line().unwrap();
     }
-    scene.sshd.cut();
-    let intervals = run.heard.matches("ops/s").count();
-    while run.heard.matches("ops/s").count() < intervals + 3 {
-        run.line().unwrap();
+    scene.sshd.break_connections();
+    let intervals = run.stderr_text.matches("ops/s").count();
+    while run.stderr_text.matches("ops/s").count() < intervals + 3 {
+        run.next_line().unwrap();
     }
     run.signal("INT");
-    let said = run.end();
-    let record: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
+    let output = run.wait();
+    let record: Value =
+        serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
     let observed = &record["hosts"][1]["observed"];
     let clock = &observed["clock"];
     assert!((number(&clock["ahead_s"]) - 10_800.0).abs() < 60.0, "{observed:#}");
@@ -242,7 +251,7 @@ fn a_machine_whose_clock_is_set_and_that_goes_away_ends_in_a_stored_run() {
         number(&clock["steps"]) >= 1.0 && (number(&clock["step_s_max"]) - 7_200.0).abs() < 60.0,
         "{observed:#}"
     );
-    // The step moved no reading: intervals before the cut have figures, and none is that of hours.
+    // The clock step shifted no reading: intervals before it have figures, and none spans hours.
     let busy: Vec<Option<f64>> = record["series"]["points"]
         .as_array()
         .unwrap()
@@ -260,18 +269,18 @@ fn a_machine_whose_clock_is_set_and_that_goes_away_ends_in_a_stored_run() {
         record["hosts"][0]["counters"]["cpu.busy_pct"].is_number(),
         "what drove it is known all the same"
     );
-    let readings = check(&record, "host_readings");
+    let readings = find_check(&record, "host_readings");
     assert_eq!(readings["status"], "warn", "{readings}");
     assert!(readings["detail"].as_str().unwrap().contains("ssh://faked"), "{readings}");
 }
 
-/// How node_exporter is told to ask for a certificate's trust and for a password, `pa55-w0rd`.
+/// Configuration with which node_exporter requires TLS and the password `pa55-w0rd`.
 const WEB: &str = "tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\nbasic_auth_users:\n  \
     prom: $2b$04$abcdefghijklmnopqrstuu8B1hTrEGYBZ6LRlThRNK/haYEwcGIJe\n";
 
 #[test]
 fn a_node_exporter_behind_tls_and_a_password_tells_the_same() {
-    let Some(scene) = Scene::new(&[]) else { return };
+    let Some(scene) = HostScene::new(&[]) else { return };
     let made = certificates::make();
     let files = [("web.yml", WEB), ("server.pem", &*made.server_cert), ("server.key", &*made.server_key)];
     let Some(exporter) = NodeExporter::start_with(&files, &[]) else { return };
@@ -283,7 +292,7 @@ fn a_node_exporter_behind_tls_and_a_password_tells_the_same() {
     let file = |name: &str| desk.file(name).display().to_string();
     let url = format!("node-exporter+https://prom@localhost:{}", exporter.port());
     let whole = format!("{url} password_file={} ca={}", file("password"), file("ca.pem"));
-    let (code, record) = scene.run_sharply(&whole);
+    let (code, record) = scene.run_with_precise_readings(&whole);
     assert_eq!(code, 0, "{record:#}");
     assert_tells_the_same(&record);
     assert_eq!(record["hosts"][1]["observed"]["url"], *url);
@@ -301,19 +310,26 @@ fn a_node_exporter_behind_tls_and_a_password_tells_the_same() {
         ),
         (format!("node-exporter://{bare}"), "400", "node-exporter+https://HOST:PORT"),
     ] {
-        let (code, said) = scene.refused(&hosts);
-        assert!(code == 3 && said.contains(words) && said.contains(way_out), "{hosts}: {code}: {said}");
-        assert!(!said.contains("w0rd"), "{said}");
+        let (code, error_text) = scene.run_refused(&hosts);
+        assert!(
+            code == 3 && error_text.contains(words) && error_text.contains(way_out),
+            "{hosts}: {code}: {error_text}"
+        );
+        assert!(!error_text.contains("w0rd"), "{error_text}");
     }
-    let (code, said) = scene.refused(&format!("{url} password_env=NO_SUCH_VARIABLE ca={}", file("ca.pem")));
-    assert!(code == 2 && said.contains("NO_SUCH_VARIABLE (observe.hosts.password_env) is not set"), "{said}");
+    let (code, password_error) =
+        scene.run_refused(&format!("{url} password_env=NO_SUCH_VARIABLE ca={}", file("ca.pem")));
+    assert!(
+        code == 2 && password_error.contains("NO_SUCH_VARIABLE (observe.hosts.password_env) is not set"),
+        "{password_error}"
+    );
     let stored = std::fs::read(desk.file("runs.sqlite3")).unwrap();
     assert!(!stored.windows(9).any(|bytes| bytes == b"pa55-w0rd"), "the password is in the repository");
 }
 
 #[test]
 fn a_watch_looks_at_the_databases_machine_until_it_goes_away() {
-    let Some(scene) = Scene::new(&[]) else { return };
+    let Some(scene) = HostScene::new(&[]) else { return };
     let url = scene.server.url();
     let watch = |length: &str, interval: &str| {
         let args = [
@@ -330,13 +346,14 @@ fn a_watch_looks_at_the_databases_machine_until_it_goes_away() {
         ];
         let mut command = scene.desk.command(&args);
         command.env("PATH", scene.sshd.path());
-        Running::of(command)
+        Running::spawn(command)
     };
-    // A quarter of an interval is waited for an answer; on a busy machine the shortest may be too short, and that is said.
+    // An answer may take a quarter of an interval; on a busy machine the shortest interval may be too short,
+    // and the run reports that.
     let mut record = Value::Null;
     for (length, interval) in [("3s", "500ms"), ("10s", "2s"), ("30s", "5s")] {
-        let said = watch(length, interval).end();
-        assert_eq!(said.code, 0, "{said:#?}");
+        let output = watch(length, interval).wait();
+        assert_eq!(output.code, 0, "{output:#?}");
         record = scene.desk.json(&["show", "last"]).1;
         assert_fits_schema(&record);
         let busy = &record["metrics"]["cpu_busy_pct"];
@@ -348,31 +365,32 @@ fn a_watch_looks_at_the_databases_machine_until_it_goes_away() {
             "{busy}"
         );
     }
-    let there = &record["hosts"][0];
+    let watched_host = &record["hosts"][0];
     assert_eq!(
-        (&there["roles"], &there["observed"]["url"]),
+        (&watched_host["roles"], &watched_host["observed"]["url"]),
         (&serde_json::json!(["database"]), &"ssh://db1".into())
     );
     assert!(number(&record["metrics"]["cpu_busy_pct"]["value"]) > 0.0, "{record:#}");
     assert!(
-        number(&there["counters"]["cpu.user_s"]) >= 0.0 && there["counters"].get("process.cpu_s").is_none()
+        number(&watched_host["counters"]["cpu.user_s"]) >= 0.0
+            && watched_host["counters"].get("process.cpu_s").is_none()
     );
     let points = record["series"]["points"].as_array().unwrap();
     assert!(points.iter().any(|point| point["metrics"]["cpu_busy_pct"].is_number()), "{record:#}");
 
     let mut lost = watch("1h", "500ms");
     let after = |watch: &mut Running, more: usize| {
-        let intervals = watch.heard.matches("ETA").count();
-        while watch.heard.matches("ETA").count() < intervals + more {
-            watch.line().unwrap();
+        let intervals = watch.stderr_text.matches("ETA").count();
+        while watch.stderr_text.matches("ETA").count() < intervals + more {
+            watch.next_line().unwrap();
         }
     };
     after(&mut lost, 4);
-    scene.sshd.cut();
+    scene.sshd.break_connections();
     after(&mut lost, 8);
     lost.signal("INT");
-    let said = lost.end();
-    assert_eq!(said.code, 130, "{said:#?}");
+    let lost_output = lost.wait();
+    assert_eq!(lost_output.code, 130, "{lost_output:#?}");
     let (_, record) = scene.desk.json(&["show", "last"]);
     let why = record["hosts"][0]["observed"]["lost"].as_str().unwrap();
     assert!(why.contains("the connection was lost"), "{why}");

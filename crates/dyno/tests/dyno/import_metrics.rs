@@ -1,14 +1,14 @@
-//! Metrics of a cloud beside a run of ours: shown, named as what they are, and used for nothing.
+//! Cloud metrics added to a run: shown, marked as imported, and used for no figure.
 
 use serde_json::Value;
 
-use crate::common::{Desk, assert_fits_schema};
+use crate::common::{TestEnv, assert_fits_schema};
 
 const DATA: [&str; 4] = ["--set", "data.scale=300 blocks", "--set", "workload.work_unit=8"];
 
-/// A desk with one run, and what its record was.
-fn measured() -> (Desk, Value) {
-    let desk = Desk::new();
+/// A test environment with one run, and its record.
+fn run_and_record() -> (TestEnv, Value) {
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("bench.db").display());
     assert_eq!(desk.dyno(&[&["load", "--target", &url][..], &DATA].concat()).code, 0);
     let run = [
@@ -28,7 +28,7 @@ fn measured() -> (Desk, Value) {
     (desk, record)
 }
 
-/// A time of the run's window, so many seconds after its begin.
+/// A time in the run's window, this number of seconds after its start.
 fn at(record: &Value, after_s: i64) -> jiff::Timestamp {
     let begin: jiff::Timestamp = record["window"]["begin"].as_str().unwrap().parse().unwrap();
     jiff::Timestamp::from_second(begin.as_second() + after_s).unwrap()
@@ -36,8 +36,9 @@ fn at(record: &Value, after_s: i64) -> jiff::Timestamp {
 
 #[test]
 fn metrics_of_a_cloud_stand_beside_a_run_and_change_nothing_of_it() {
-    let (desk, before) = measured();
-    // Whole seconds: the window began in the midst of one, so of four periods of a second two or three are wholly in it.
+    let (desk, before) = run_and_record();
+    // Whole seconds: the window began within one, so two or three of four one-second periods lie completely
+    // in it.
     let mut text = String::from(
         "Full label,db1 CPU,db1 <b>IOPS</b>\nMetric,CPUUtilization,<b>IOPS</b>\nStatistic,Average,Sum\n\
         Unit,Percent,Count\nPeriod,1,1\n",
@@ -64,8 +65,8 @@ fn metrics_of_a_cloud_stand_beside_a_run_and_change_nothing_of_it() {
     );
     assert_eq!(desk.json(&["show", "last"]).1, before, "nothing was stored");
 
-    let (code, told) = desk.json(&["import-metrics", "last", "rds.csv", "--time-zone", "UTC"]);
-    assert_eq!(code, 0, "{told:#}");
+    let (code, import_report) = desk.json(&["import-metrics", "last", "rds.csv", "--time-zone", "UTC"]);
+    assert_eq!(code, 0, "{import_report:#}");
     let (_, record) = desk.json(&["show", "last"]);
     assert_fits_schema(&record);
     let all = record["imported_metrics"].as_array().unwrap();
@@ -96,7 +97,7 @@ fn metrics_of_a_cloud_stand_beside_a_run_and_change_nothing_of_it() {
     let (_, answer) = desk.json(&["compare", "last", "last"]);
     assert!(!answer.to_string().contains("CPUUtilization"), "{answer:#}");
 
-    // Again, in place of the first; and out again.
+    // A second import replaces the first; then it is removed.
     desk.write(
         "more.csv",
         &format!(
@@ -105,8 +106,8 @@ fn metrics_of_a_cloud_stand_beside_a_run_and_change_nothing_of_it() {
             at(&before, 1)
         ),
     );
-    let said = desk.dyno(&["import-metrics", "last", "more.csv", "--period", "1s"]);
-    assert!(said.code == 0 && said.err.contains("its last line has no end"), "{said:#?}");
+    let output = desk.dyno(&["import-metrics", "last", "more.csv", "--period", "1s"]);
+    assert!(output.code == 0 && output.err.contains("its last line has no end"), "{output:#?}");
     let names: Vec<String> = desk.json(&["show", "last"]).1["imported_metrics"]
         .as_array()
         .unwrap()

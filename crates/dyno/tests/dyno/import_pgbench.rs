@@ -1,4 +1,5 @@
-//! `dyno import-pgbench`: scripts of pgbench as a user runs them, held against pgbench itself where it is there.
+//! `dyno import-pgbench`: pgbench scripts as a user runs them, compared with pgbench itself if it is
+//! installed.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -6,29 +7,29 @@ use std::process::Command;
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
-use crate::common::{Desk, assert_passes, check};
+use crate::common::{TestEnv, assert_passes, find_check};
 
-fn import(desk: &Desk, args: &[&str]) {
-    let said = desk.dyno(&[&["import-pgbench"], args].concat());
-    assert_eq!(said.code, 0, "{said:#?}");
+fn import(desk: &TestEnv, args: &[&str]) {
+    let output = desk.dyno(&[&["import-pgbench"], args].concat());
+    assert_eq!(output.code, 0, "{output:#?}");
 }
 
-fn load(desk: &Desk, folder: &str, url: &str) {
-    let said = desk.dyno(&["load", "--target", url, "--set", &format!("workload.folder={folder}")]);
-    assert_eq!(said.code, 0, "{said:#?}");
+fn load(desk: &TestEnv, folder: &str, url: &str) {
+    let output = desk.dyno(&["load", "--target", url, "--set", &format!("workload.folder={folder}")]);
+    assert_eq!(output.code, 0, "{output:#?}");
 }
 
-/// Runs some sessions for so many transactions each.
-fn run(desk: &Desk, folder: &str, url: &str, (sessions, ops): (u32, u32), more: &[&str]) -> Value {
+/// Runs several sessions for this number of transactions each.
+fn run(desk: &TestEnv, folder: &str, url: &str, (sessions, ops): (u32, u32), more: &[&str]) -> Value {
     let folder = format!("workload.folder={folder}");
     let sessions = format!("run.sessions_per_schema={sessions}");
     let ops = format!("run.ops_per_session={ops}");
     let head =
         ["run", "--allow-writes", "--target", url, "--json", "--set", &folder, "--set", "run.warmup=0s"];
     let some = ["--set", &sessions, "--set", &ops];
-    let said = desk.dyno(&[&head[..], &some, more].concat());
-    assert!(said.out.starts_with('{'), "{said:#?}");
-    serde_json::from_str(&said.out).unwrap()
+    let output = desk.dyno(&[&head[..], &some, more].concat());
+    assert!(output.out.starts_with('{'), "{output:#?}");
+    serde_json::from_str(&output.out).unwrap()
 }
 
 fn assert_proved(record: &Value) {
@@ -38,36 +39,36 @@ fn assert_proved(record: &Value) {
     }
 }
 
-/// The built-in scripts on one target: tables, runs, and sums that stay alike.
-fn through(url: &str) {
-    let desk = Desk::new();
+/// The built-in scripts on one target: tables, runs, and equal sums.
+fn assert_full_cycle(url: &str) {
+    let desk = TestEnv::new();
     import(&desk, &["-b", "tpcb-like", "--into", "tpcb"]);
     import(&desk, &["-b", "simple@2", "-b", "select", "--into", "mixed"]);
     for (folder, invariants) in [("tpcb", 3), ("mixed", 1)] {
         load(&desk, folder, url);
         let record = run(&desk, folder, url, (3, 60), &[]);
         assert_proved(&record);
-        let asked = check(&record, "invariants");
-        assert_eq!(asked["status"], "pass", "{asked:#}");
+        let invariants_check = find_check(&record, "invariants");
+        assert_eq!(invariants_check["status"], "pass", "{invariants_check:#}");
         assert_eq!(record["workload"]["invariants"].as_array().unwrap().len(), invariants);
         assert!(record["ops"]["all"]["count"].as_u64().unwrap() >= 180, "{:#}", record["ops"]);
         let folder = format!("workload.folder={folder}");
-        let said = desk.dyno(&["drop", "--target", url, "--yes", "--set", &folder]);
-        assert_eq!(said.code, 0, "{said:#?}");
+        let output = desk.dyno(&["drop", "--target", url, "--yes", "--set", &folder]);
+        assert_eq!(output.code, 0, "{output:#?}");
     }
 }
 
 #[test]
 fn the_built_in_scripts_run_on_sqlite() {
-    let desk = Desk::new();
-    through(&format!("sqlite:{}", desk.file("pgbench.db").display()));
+    let desk = TestEnv::new();
+    assert_full_cycle(&format!("sqlite:{}", desk.file("pgbench.db").display()));
 }
 
 #[test]
 fn the_built_in_scripts_run_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        through(&server.url());
+        assert_full_cycle(&server.url());
     }
 }
 
@@ -75,25 +76,26 @@ fn the_built_in_scripts_run_on_postgres() {
 fn the_built_in_scripts_run_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        through(&server.url());
+        assert_full_cycle(&server.url());
     }
 }
 
-/// pgbench beside the server, and what it says of a script that it does so often.
-fn pgbench(server: &Postgres, args: &[&str]) -> Option<String> {
+/// Runs pgbench on the server; returns its output for a script.
+fn run_pgbench(server: &Postgres, args: &[&str]) -> Option<String> {
     let program: PathBuf = server.version().bins.join("pgbench");
     if !program.exists() {
         return None;
     }
     let port = server.port().to_string();
     let host = ["-n", "-h", "127.0.0.1", "-p", &port, "-U", server.superuser()];
-    let done = Command::new(program).args(host).args(args).arg("postgres").output().expect("pgbench starts");
-    let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert!(done.status.success(), "{said}");
-    Some(said)
+    let output =
+        Command::new(program).args(host).args(args).arg("postgres").output().expect("pgbench starts");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    Some(stderr)
 }
 
-/// Expressions without anything random: what they are is stored by pgbench and by Dyno.
+/// Expressions without randomness: pgbench and Dyno both store their values.
 const EXPRESSIONS: [&str; 24] = [
     ":i / 2 * 2 + :i % 2",
     "-:i / 2",
@@ -125,7 +127,7 @@ const EXPRESSIONS: [&str; 24] = [
 fn expressions_come_to_what_pgbench_makes_of_them() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     server.psql("CREATE TABLE seen (who TEXT, x INT, value BIGINT)");
     let mut script = String::from("\\set i :i + 0\n\\set d :d * 1\n");
     for (number, expression) in EXPRESSIONS.iter().enumerate() {
@@ -133,28 +135,28 @@ fn expressions_come_to_what_pgbench_makes_of_them() {
     }
     desk.write("pgbench.sql", &script.replace("WHO", "pgbench"));
     desk.write("dyno.sql", &script.replace("WHO", "dyno"));
-    let given = ["-D", "i=5", "-D", "d=2.5", "-D", "default_seed=77"];
+    let variables = ["-D", "i=5", "-D", "d=2.5", "-D", "default_seed=77"];
     let file = desk.file("pgbench.sql");
-    let own = ["-t", "1", "-f", file.to_str().unwrap()];
-    if pgbench(&server, &[&own[..], &given].concat()).is_none() {
+    let script_args = ["-t", "1", "-f", file.to_str().unwrap()];
+    if run_pgbench(&server, &[&script_args[..], &variables].concat()).is_none() {
         return;
     }
-    import(&desk, &[&["dyno.sql", "--into", "w"][..], &given].concat());
+    import(&desk, &[&["dyno.sql", "--into", "w"][..], &variables].concat());
     let record = run(&desk, "w", &server.url(), (1, 1), &[]);
     assert_proved(&record);
     let differing = "SELECT a.x, a.value, b.value FROM seen a JOIN seen b USING (x)
                      WHERE a.who = 'pgbench' AND b.who = 'dyno' AND a.value <> b.value";
     assert_eq!(server.psql(differing), "");
-    let both = "SELECT COUNT(DISTINCT a.x) FROM seen a JOIN seen b USING (x) WHERE a.who = 'pgbench' AND b.who = 'dyno'";
-    assert_eq!(server.psql(both), EXPRESSIONS.len().to_string());
+    let agreement_sql = "SELECT COUNT(DISTINCT a.x) FROM seen a JOIN seen b USING (x) WHERE a.who = 'pgbench' AND b.who = 'dyno'";
+    assert_eq!(server.psql(agreement_sql), EXPRESSIONS.len().to_string());
 }
 
-/// Random functions, once as draws of the workload and once as steps.
+/// Random functions, used as generators of the workload and as steps.
 #[test]
 fn random_numbers_have_the_distribution_that_pgbench_gives_them() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     server.psql("CREATE TABLE seen (who TEXT, law TEXT, x INT)");
     let laws = [
         "random(1, 8 * :k)",
@@ -174,7 +176,7 @@ fn random_numbers_have_the_distribution_that_pgbench_gives_them() {
         desk.write(&format!("{who}.sql"), &format!("{set}BEGIN;\n{}END;\n", script.replace("WHO", who)));
     }
     let file = desk.file("pgbench.sql");
-    if pgbench(&server, &["-t", "3000", "-f", file.to_str().unwrap(), "-D", "k=1"]).is_none() {
+    if run_pgbench(&server, &["-t", "3000", "-f", file.to_str().unwrap(), "-D", "k=1"]).is_none() {
         return;
     }
     for who in ["draws", "steps"] {
@@ -184,7 +186,7 @@ fn random_numbers_have_the_distribution_that_pgbench_gives_them() {
     let text = std::fs::read_to_string(desk.file("draws/workload.toml")).unwrap();
     assert!(!text.contains("steps"), "{text}");
     let shares = "SELECT law, x, who, COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY law, who) AS share FROM seen GROUP BY 1, 2, 3";
-    // The difference of two shares of 3,000: five of its standard deviations are 0.065 where it is widest.
+    // The difference of two shares of 3,000: five standard deviations are at most 0.065.
     let far = format!(
         "WITH shares AS ({shares}) SELECT a.law, a.x, b.who, a.share, b.share FROM shares a
          FULL JOIN shares b ON a.law = b.law AND a.x = b.x AND b.who <> 'pgbench'
@@ -196,12 +198,13 @@ fn random_numbers_have_the_distribution_that_pgbench_gives_them() {
     assert_eq!(server.psql(numbers), "32");
 }
 
-/// Rests, transactions among single statements, and values that last, on threads of one session and of several.
+/// Sleeps, transactions among single statements, and persistent values, with one and with several sessions
+/// per thread.
 #[test]
 fn rests_and_transactions_among_statements_are_done_and_counted() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let script = "\\set n :n + 1\nINSERT INTO seen VALUES (:client_id, :n);\nBEGIN;\nUPDATE seen SET n = n WHERE client = :client_id;\n\
                   \\sleep 3 ms\nSELECT -:n::int AS minus, 'x' AS other \\gset\n\\set minus :minus * 2 / 2\nINSERT INTO seen VALUES (:client_id, :minus);\nEND;\n\\if :n % 2 = 0\n\\sleep 500 us\nSELECT 1;\n\\endif\n";
     desk.write("s.sql", script);
@@ -211,7 +214,7 @@ fn rests_and_transactions_among_statements_are_done_and_counted() {
         server.psql("CREATE TABLE seen (client INT, n INT)");
         let record = run(&desk, "w", &server.url(), (sessions, 20), more);
         assert_proved(&record);
-        // Each session counts from 1 on without a gap, and what was begun was committed.
+        // Each session counts from 1 without a gap, and every started transaction was committed.
         let gaps =
             "SELECT COUNT(*) FROM (SELECT client, MAX(n) AS most, COUNT(*) FILTER (WHERE n > 0) AS plus,
                     COUNT(*) FILTER (WHERE n < 0) AS minus FROM seen GROUP BY client) c
@@ -224,7 +227,7 @@ fn rests_and_transactions_among_statements_are_done_and_counted() {
 
 #[test]
 fn what_is_wrong_is_told_and_nothing_is_written() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("s.sql", "SELECT 1;\n\\shell ls\n");
     let cases: [(&[&str], &str); 9] = [
         (&["s.sql"], "s.sql:2:1: \\shell: a workload runs no command of a shell"),
@@ -237,10 +240,10 @@ fn what_is_wrong_is_told_and_nothing_is_written() {
         (&["-b", "select", "--name", "a b"], "a b is no name for a workload"),
         (&["-b", "select", "--set", "run.time=1s"], "--set and --target do not go with import-pgbench"),
     ];
-    for (args, told) in cases {
-        let said = desk.dyno(&[&["import-pgbench", "--into", "w"], args].concat());
-        assert_eq!(said.code, 2, "{said:#?}");
-        assert!(said.err.contains(told), "{args:?}: {}", said.err);
+    for (args, message) in cases {
+        let output = desk.dyno(&[&["import-pgbench", "--into", "w"], args].concat());
+        assert_eq!(output.code, 2, "{output:#?}");
+        assert!(output.err.contains(message), "{args:?}: {}", output.err);
         assert!(!desk.file("w").exists(), "{args:?}");
     }
     import(&desk, &["-b", "select", "--into", "w"]);
@@ -252,13 +255,13 @@ fn what_is_wrong_is_told_and_nothing_is_written() {
     assert!(text.contains("aid = { uniform = [1, \"100000 * scale\"] }"), "{text}");
 }
 
-/// Tables that `pgbench -i` has made are driven as they are.
+/// Tables made by `pgbench -i` are used unchanged.
 #[test]
 fn tables_of_pgbench_itself_are_taken_as_they_are() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
-    if pgbench(&server, &["-i", "-s", "2"]).is_none() {
+    let desk = TestEnv::new();
+    if run_pgbench(&server, &["-i", "-s", "2"]).is_none() {
         return;
     }
     import(&desk, &["-b", "tpcb", "--scale", "2", "--no-tables", "--into", "w"]);
@@ -269,7 +272,8 @@ fn tables_of_pgbench_itself_are_taken_as_they_are() {
     assert_eq!(highest, "t", "accounts of both branches are drawn");
 }
 
-/// Scripts as projects have them, with what a whole number has to be an `integer` for, and with locks, savepoints and cursors.
+/// Scripts as found in projects, with whole numbers that must be an `integer`, and with locks, savepoints and
+/// cursors.
 const TYPICAL: [(&str, &str); 12] = [
     (
         "call",
@@ -313,7 +317,7 @@ fn typical_scripts_run_on_postgres_as_with_pgbench() {
          INSERT INTO pb SELECT i, 0, date '2026-03-01' + i FROM generate_series(1, 100) i; \
          CREATE PROCEDURE bump(n int, by int) LANGUAGE sql AS 'UPDATE pb SET v = v + $2 WHERE id = $1'",
     );
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let mut files = Vec::new();
     for (name, text) in TYPICAL {
         let path = desk.file(&format!("{name}.sql"));
@@ -322,13 +326,13 @@ fn typical_scripts_run_on_postgres_as_with_pgbench() {
     }
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     import(&desk, &[&["--no-tables", "--into", "typical"], &files[..]].concat());
-    let said = desk.dyno(&["workload", "check", "typical", "--target", &server.url()]);
-    assert_eq!(said.code, 0, "{said:#?}");
+    let output = desk.dyno(&["workload", "check", "typical", "--target", &server.url()]);
+    assert_eq!(output.code, 0, "{output:#?}");
     for protocol in ["prepared", "extended", "simple"] {
         let set = format!("workload.protocol={protocol}");
         let record = run(&desk, "typical", &server.url(), (2, 60), &["--set", &set]);
         assert_proved(&record);
     }
-    // What was taken back to a savepoint has left nothing.
+    // A rollback to a savepoint has left nothing.
     assert_eq!(server.psql("SELECT count(*) FROM pb WHERE v >= 1000").trim(), "0");
 }

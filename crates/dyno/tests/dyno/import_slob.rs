@@ -1,6 +1,6 @@
 //! `dyno import-slob`: from another tool's configuration to a run.
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 use serde_json::Value;
 
 const SLOB: &str = "#### SLOB 2.5.4.0 slob.conf\nUPDATE_PCT=20\nRUN_TIME=30\nSCALE=10000 # blocks\nSCAN_TABLE_SZ=1M\nWORK_UNIT=8\n\
@@ -8,18 +8,18 @@ const SLOB: &str = "#### SLOB 2.5.4.0 slob.conf\nUPDATE_PCT=20\nRUN_TIME=30\nSCA
 
 #[test]
 fn a_plan_made_of_a_slob_conf_is_checked_loaded_and_run() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("slob.conf", SLOB);
-    let said =
+    let import_output =
         desk.dyno(&["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:bench.db", "-s", "2"]);
-    assert_eq!(said.code, 0, "{said:#?}");
-    assert!(said.err.contains("wrote dyno.toml, made from SLOB"), "{}", said.err);
+    assert_eq!(import_output.code, 0, "{import_output:#?}");
+    assert!(import_output.err.contains("wrote dyno.toml, made from SLOB"), "{}", import_output.err);
     let plan = std::fs::read_to_string(desk.file("dyno.toml")).unwrap();
     assert!(plan.contains("# slob.conf:2: UPDATE_PCT=20"), "{plan}");
-    assert!(!plan.contains("hunter2") && !said.err.contains("hunter2"));
+    assert!(!plan.contains("hunter2") && !import_output.err.contains("hunter2"));
     for command in [&["check"][..], &["load"], &["run", "--set", "run.time=1s", "--set", "run.warmup=0s"]] {
-        let said = desk.dyno(command);
-        assert_eq!(said.code, 0, "{command:?}: {said:#?}");
+        let output = desk.dyno(command);
+        assert_eq!(output.code, 0, "{command:?}: {output:#?}");
     }
     let shown = desk.dyno(&["show", "--json"]);
     let record: Value = serde_json::from_str(&shown.out).unwrap();
@@ -31,17 +31,17 @@ fn a_plan_made_of_a_slob_conf_is_checked_loaded_and_run() {
 
 #[test]
 fn without_a_file_to_write_the_plan_goes_to_stdout() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("pgio.conf", "UPDATE_PCT=10\nNUM_SCHEMAS=2\nNUM_THREADS=4\nSCALE=1G\nCONNECT_STRING=\"host=db1 password=hunter2\"\n");
-    let said = desk.dyno(&["import-slob", "pgio.conf"]);
-    assert_eq!(said.code, 0, "{said:#?}");
+    let plan_output = desk.dyno(&["import-slob", "pgio.conf"]);
+    assert_eq!(plan_output.code, 0, "{plan_output:#?}");
     assert!(
-        said.out.contains("url = \"postgres://db1/pg10\"") && !said.out.contains("hunter2"),
+        plan_output.out.contains("url = \"postgres://db1/pg10\"") && !plan_output.out.contains("hunter2"),
         "{}",
-        said.out
+        plan_output.out
     );
-    let said = desk.dyno(&["import-slob", "pgio.conf", "--json"]);
-    let json: Value = serde_json::from_str(&said.out).unwrap();
+    let json_output = desk.dyno(&["import-slob", "pgio.conf", "--json"]);
+    let json: Value = serde_json::from_str(&json_output.out).unwrap();
     assert_eq!(json["kit"], "pgio");
     let share = json["parameters"].as_array().unwrap().iter().find(|note| note["parameter"] == "UPDATE_PCT");
     assert_eq!(share.unwrap()["key"], "workload.update_pct");
@@ -50,64 +50,65 @@ fn without_a_file_to_write_the_plan_goes_to_stdout() {
 
 #[test]
 fn every_error_of_a_file_is_told_with_its_place_and_nothing_is_written() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("slob.conf", "UPDATE_PCT=101\nWORK_UNIT=${WU:-64}\nSCALE=80Q\nFOO=secret\n");
-    let said = desk.dyno(&["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:x.db"]);
-    assert_eq!(said.code, 2, "{said:#?}");
+    let output = desk.dyno(&["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:x.db"]);
+    assert_eq!(output.code, 2, "{output:#?}");
     for place in [
         "slob.conf:1:12: UPDATE_PCT",
         "slob.conf:2:11: WORK_UNIT",
         "slob.conf:3:7: SCALE",
         "slob.conf:4:1: FOO",
     ] {
-        assert!(said.err.contains(&format!("error: {place}")), "{place} in\n{}", said.err);
+        assert!(output.err.contains(&format!("error: {place}")), "{place} in\n{}", output.err);
     }
-    assert!(!said.err.contains("secret"), "{}", said.err);
+    assert!(!output.err.contains("secret"), "{}", output.err);
     assert!(!desk.file("dyno.toml").exists());
 }
 
 #[test]
 fn a_plan_that_is_there_is_kept() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("slob.conf", SLOB);
     desk.write("dyno.toml", "mine");
     let import = ["import-slob", "slob.conf", "-o", "dyno.toml", "--target", "sqlite:x.db"];
-    let said = desk.dyno(&import);
-    assert_eq!(said.code, 2);
-    assert!(said.err.contains("--output FILE writes another"), "{}", said.err);
+    let command_output = desk.dyno(&import);
+    assert_eq!(command_output.code, 2);
+    assert!(command_output.err.contains("--output FILE writes another"), "{}", command_output.err);
     assert_eq!(std::fs::read_to_string(desk.file("dyno.toml")).unwrap(), "mine");
     assert_eq!(desk.dyno(&[&import[..], &["--force"]].concat()).code, 0);
 }
 
 #[test]
 fn options_that_do_not_go_with_it_are_refused() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("slob.conf", SLOB);
-    let said = desk.dyno(&["import-slob", "slob.conf", "--set", "run.time=5s"]);
-    assert_eq!(said.code, 2);
-    assert!(said.err.contains("--set does not go with import-slob"), "{}", said.err);
+    let set_output = desk.dyno(&["import-slob", "slob.conf", "--set", "run.time=5s"]);
+    assert_eq!(set_output.code, 2);
+    assert!(set_output.err.contains("--set does not go with import-slob"), "{}", set_output.err);
     assert_eq!(desk.dyno(&["import-slob", "none.conf"]).code, 2);
     assert_eq!(desk.dyno(&["import-slob", "slob.conf", "--kit", "swingbench"]).code, 2);
-    let said = desk.dyno(&["import-slob", "slob.conf", "--target", "postgres://u:hunter2@h/d"]);
-    assert_eq!(said.code, 2);
-    assert!(!said.err.contains("hunter2"), "{}", said.err);
+    let url_output = desk.dyno(&["import-slob", "slob.conf", "--target", "postgres://u:hunter2@h/d"]);
+    assert_eq!(url_output.code, 2);
+    assert!(!url_output.err.contains("hunter2"), "{}", url_output.err);
 }
 
 #[test]
 fn lines_that_are_not_understood_are_told_with_their_place_and_left_out_on_request() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("slob.conf", "UPDATE_PCT=20\nRUN_TIME=30\nADMIN_SQLNET_SERVICE=$tns\n./prepare.sh\n");
     let args = ["import-slob", "slob.conf", "--target", "sqlite:bench.db"];
-    let said = desk.dyno(&args);
-    assert_eq!(said.code, 2, "{said:#?}");
+    let strict_output = desk.dyno(&args);
+    assert_eq!(strict_output.code, 2, "{strict_output:#?}");
     for part in ["slob.conf:3:", "ADMIN_SQLNET_SERVICE", "slob.conf:4:", "--lenient"] {
-        assert!(said.err.contains(part), "{said:#?}");
+        assert!(strict_output.err.contains(part), "{strict_output:#?}");
     }
-    let said = desk.dyno(&[&args[..], &["--lenient", "-o", "dyno.toml"]].concat());
-    assert_eq!(said.code, 0, "{said:#?}");
+    let lenient_output = desk.dyno(&[&args[..], &["--lenient", "-o", "dyno.toml"]].concat());
+    assert_eq!(lenient_output.code, 0, "{lenient_output:#?}");
     assert!(
-        said.err.contains("warning: left out: slob.conf:3:") && said.err.contains("slob.conf:4:"),
-        "{said:#?}"
+        lenient_output.err.contains("warning: left out: slob.conf:3:")
+            && lenient_output.err.contains("slob.conf:4:"),
+        "{lenient_output:#?}"
     );
     assert!(std::fs::read_to_string(desk.file("dyno.toml")).unwrap().contains("# Left out: slob.conf:3:"));
 }

@@ -1,38 +1,38 @@
-//! `dyno import-statements`: statements that a server has seen a known number of times become a workload that runs.
+//! `dyno import-statements`: statements executed a known number of times become a workload that runs.
 
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
-use crate::common::{Desk, assert_passes};
+use crate::common::{TestEnv, assert_passes};
 
-fn import(desk: &Desk, args: &[&str]) -> Value {
-    let (code, told) = desk.json(&[&["import-statements"], args].concat());
-    assert_eq!(code, 0, "{told:#}");
-    told
+fn import(desk: &TestEnv, args: &[&str]) -> Value {
+    let (code, report) = desk.json(&[&["import-statements"], args].concat());
+    assert_eq!(code, 0, "{report:#}");
+    report
 }
 
-/// A statement of `told` by what its text holds.
-fn statement<'a>(told: &'a Value, words: &str) -> &'a Value {
-    let all = told["statements"].as_array().unwrap();
-    let found = all.iter().find(|one| one["sql"].as_str().is_some_and(|sql| sql.contains(words)));
-    found.unwrap_or_else(|| panic!("{words}: {told:#}"))
+/// A statement of `report` that contains these words.
+fn statement<'a>(report: &'a Value, words: &str) -> &'a Value {
+    let all = report["statements"].as_array().unwrap();
+    let entry = all.iter().find(|one| one["sql"].as_str().is_some_and(|sql| sql.contains(words)));
+    entry.unwrap_or_else(|| panic!("{words}: {report:#}"))
 }
 
-/// Why the statements that hold `words` were left out.
-fn why(told: &Value, words: &str) -> String {
-    let all = told["left_out"].as_array().unwrap();
-    let found = all.iter().find(|one| one["sql"].as_str().is_some_and(|sql| sql.contains(words)));
-    found.unwrap_or_else(|| panic!("{words}: {told:#}"))["why"].as_str().unwrap().to_owned()
+/// The reason why the statements with `words` were left out.
+fn left_out_reason(report: &Value, words: &str) -> String {
+    let all = report["left_out"].as_array().unwrap();
+    let entry = all.iter().find(|one| one["sql"].as_str().is_some_and(|sql| sql.contains(words)));
+    entry.unwrap_or_else(|| panic!("{words}: {report:#}"))["why"].as_str().unwrap().to_owned()
 }
 
-/// Says how the values of a draft are drawn, by what stands behind `todo`, and that it may write.
-fn finish(desk: &Desk, folder: &str, draws: &[(&str, &str)]) {
+/// Completes a draft: defines its generators by the text after `todo`, and allows it to write.
+fn fill_in_draws(desk: &TestEnv, folder: &str, draws: &[(&str, &str)]) {
     let file = format!("{folder}/workload.toml");
     let text = std::fs::read_to_string(desk.file(&file)).unwrap();
     let line = |line: &str| match line.split_once(" = { todo = ") {
         Some((name, known)) if !line.starts_with('#') => {
-            let known = known.split("\" }").next().unwrap_or_default();
-            let draw = draws.iter().find(|(words, _)| known.contains(words));
+            let original_draw = known.split("\" }").next().unwrap_or_default();
+            let draw = draws.iter().find(|(words, _)| original_draw.contains(words));
             format!("{name} = {}\n", draw.unwrap_or_else(|| panic!("{line}")).1)
         }
         _ if line == "# writes = true" => "writes = true\n".to_owned(),
@@ -42,10 +42,10 @@ fn finish(desk: &Desk, folder: &str, draws: &[(&str, &str)]) {
 }
 
 /// Checks the finished folder on its target, and runs it there.
-fn runs(desk: &Desk, folder: &str, url: &str) -> Value {
+fn check_and_run(desk: &TestEnv, folder: &str, url: &str) -> Value {
     let checked = desk.dyno(&["workload", "check", folder, "--target", url]);
     assert_eq!(checked.code, 0, "{checked:#?}");
-    // What changes data that Dyno did not make is listed, and done only for those who want it.
+    // Writes to data not created by Dyno are listed, and need consent.
     let folder = format!("workload.folder={folder}");
     let first = desk.dyno(&["run", "--target", url, "--set", &folder, "--set", "run.time=1s"]);
     assert_eq!(first.code, 2, "{first:#?}");
@@ -61,7 +61,7 @@ fn runs(desk: &Desk, folder: &str, url: &str) -> Value {
         "run.ops_per_session=9",
     ]);
     assert!(matches!(allowed.code, 0 | 1) && allowed.err.contains("writes in update_"), "{allowed:#?}");
-    let said = desk.dyno(&[
+    let output = desk.dyno(&[
         "run",
         "--target",
         url,
@@ -75,8 +75,8 @@ fn runs(desk: &Desk, folder: &str, url: &str) -> Value {
         "--set",
         "run.ops_per_session=60",
     ]);
-    assert!(said.out.starts_with('{'), "{said:#?}");
-    let record: Value = serde_json::from_str(&said.out).unwrap();
+    assert!(output.out.starts_with('{'), "{output:#?}");
+    let record: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(record["status"], "valid", "{}", record["reasons"]);
     for name in ["commits_whole", "operations"] {
         assert_passes(&record, name);
@@ -87,8 +87,8 @@ fn runs(desk: &Desk, folder: &str, url: &str) -> Value {
 const TABLES: &str = "CREATE TABLE accounts (id INT PRIMARY KEY, city VARCHAR(40), balance DECIMAL(12, 2) NOT NULL, opened DATE);
                       CREATE TABLE postings (account INT, delta DECIMAL(12, 2));";
 
-/// What an application does: its statements, and how often it does each. The literals are what servers take out of the texts.
-fn done(times: u32) -> String {
+/// An application's statements with their counts. Servers remove the literals from the texts.
+fn application_sql(times: u32) -> String {
     let mut sql = String::new();
     let mut add = |count: u32, statement: &dyn Fn(u32) -> String| {
         (0..count).for_each(|number| sql.push_str(&format!("{};\n", statement(number))));
@@ -116,8 +116,8 @@ const DRAWS: [(&str, &str); 7] = [
     ("", "{ uniform = [1, 100] }"),
 ];
 
-/// What was told of the statements of [`done`], and what the draft weighs them by.
-fn assert_counted(desk: &Desk, told: &Value, folder: &str, times: u64) {
+/// Asserts the counts of the statements of [`application_sql`], and the weights in the draft.
+fn assert_counted(desk: &TestEnv, report: &Value, folder: &str, times: u64) {
     let text = std::fs::read_to_string(desk.file(&format!("{folder}/workload.toml"))).unwrap();
     for (words, calls, writes, parameters) in [
         ("balance", 7, false, 1),
@@ -126,14 +126,14 @@ fn assert_counted(desk: &Desk, told: &Value, folder: &str, times: u64) {
         ("city", 2, false, 2),
         ("LIMIT", 1, false, 1),
     ] {
-        let one = statement(told, words);
-        assert_eq!(one["calls"], calls * times, "{one:#}");
+        let entry = statement(report, words);
+        assert_eq!(entry["calls"], calls * times, "{entry:#}");
         assert_eq!(
-            (&one["writes"], &one["parameters"]),
+            (&entry["writes"], &entry["parameters"]),
             (&Value::from(writes), &Value::from(parameters)),
-            "{one:#}"
+            "{entry:#}"
         );
-        let name = one["name"].as_str().unwrap();
+        let name = entry["name"].as_str().unwrap();
         let section = format!("[transaction.{name}]\nweight = {}\n", calls * times);
         assert!(text.contains(&section), "{section}\n{text}");
     }
@@ -164,23 +164,27 @@ fn postgres() -> Option<Postgres> {
 #[test]
 fn what_postgres_has_seen_becomes_a_workload_that_runs() {
     let Some(server) = postgres() else { return };
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = server.url();
-    let none = desk.dyno(&["import-statements", "--target", &url]);
-    assert_eq!(none.code, 2, "{none:#?}");
-    assert!(none.err.contains("CREATE EXTENSION pg_stat_statements"), "{}", none.err);
+    let missing_extension = desk.dyno(&["import-statements", "--target", &url]);
+    assert_eq!(missing_extension.code, 2, "{missing_extension:#?}");
+    assert!(
+        missing_extension.err.contains("CREATE EXTENSION pg_stat_statements"),
+        "{}",
+        missing_extension.err
+    );
     server.psql("CREATE EXTENSION pg_stat_statements");
     server.psql(TABLES);
     server.psql("INSERT INTO accounts SELECT x, 'Rome', 10, '2026-02-02' FROM generate_series(1, 100) x");
     server.psql("CREATE SCHEMA odd; CREATE TABLE odd.\"a\"\"b:c\" (\"x:y\" int[], \"\u{1b}[31m\" int)");
     server.psql("SELECT pg_stat_statements_reset()");
-    server.psql(&done(3));
+    server.psql(&application_sql(3));
     server.psql("BEGIN; SELECT relname FROM pg_class LIMIT 1; COMMIT; SET work_mem = '8MB'; CREATE TABLE more (a int)");
     let odd = "SELECT a.\"x:y\"[1:2]::int[], \"\u{1b}[31m\" FROM odd.\"a\"\"b:c\" a WHERE \"\u{1b}[31m\" = 5 AND a.\"x:y\"[1:\"\u{1b}[31m\"] = '{1}' -- \"\"\" name: x {y}";
     server.psql(odd);
     server.psql(odd);
 
-    // Without the user's word no text is shown or written, and neither are names of tables.
+    // Without consent no text and no table name is shown or written.
     let figures = desk.dyno(&["import-statements", "--target", &url]);
     assert_eq!(figures.code, 0, "{figures:#?}");
     assert!(!figures.out.contains("accounts") && !figures.err.contains("accounts"), "{figures:#?}");
@@ -188,7 +192,7 @@ fn what_postgres_has_seen_becomes_a_workload_that_runs() {
     let refused = desk.dyno(&["import-statements", "--target", &url, "--into", "w"]);
     assert!(refused.code == 2 && !desk.file("w").exists(), "{refused:#?}");
 
-    // What a user may not see is counted, and so is a user of whom nothing is known.
+    // Statements that the user may not see are counted, and so is an unknown user.
     server.psql("CREATE ROLE stranger LOGIN; GRANT pg_read_all_settings TO stranger");
     let stranger = server.url_of("stranger", "postgres");
     let hidden = desk.dyno(&["import-statements", "--target", &stranger, "--sql-text"]);
@@ -199,25 +203,29 @@ fn what_postgres_has_seen_becomes_a_workload_that_runs() {
     assert!(schema.code == 2 && schema.err.contains("leave --schema out"), "{schema:#?}");
 
     let args = ["--target", &url, "--sql-text", "--into", "w", "--order", "calls"];
-    let told = import(&desk, &args);
-    assert_counted(&desk, &told, "w", 3);
-    let types = |words: &str| statement(&told, words)["types"].to_string();
+    let report = import(&desk, &args);
+    assert_counted(&desk, &report, "w", 3);
+    let types = |words: &str| statement(&report, words)["types"].to_string();
     assert_eq!(types("UPDATE"), r#"["numeric","integer"]"#);
     assert_eq!(types("city"), r#"["text","date"]"#);
-    assert_eq!(statement(&told, "x:y")["calls"], 2);
+    assert_eq!(statement(&report, "x:y")["calls"], 2);
     for (words, reason) in [
         ("BEGIN", "begin and end"),
         ("pg_class", "catalogs"),
         ("work_mem", "settings"),
         ("CREATE TABLE more", "makes"),
     ] {
-        assert!(why(&told, words).contains(reason), "{words}: {}", why(&told, words));
+        assert!(
+            left_out_reason(&report, words).contains(reason),
+            "{words}: {}",
+            left_out_reason(&report, words)
+        );
     }
-    // Every value is named as one that is left to be said.
+    // Every value without a generator is listed as still to be defined.
     let checked = desk.dyno(&["workload", "check", "w"]);
     assert_eq!(checked.code, 2, "{checked:#?}");
     let undrawn = checked.err.lines().filter(|line| line.contains("no generator defined")).count();
-    assert_eq!(undrawn as u64, told["undrawn"].as_u64().unwrap(), "{}", checked.err);
+    assert_eq!(undrawn as u64, report["undrawn"].as_u64().unwrap(), "{}", checked.err);
     assert!(checked.err.contains("w/workload.toml:"), "{}", checked.err);
 
     let draws =
@@ -229,17 +237,17 @@ fn what_postgres_has_seen_becomes_a_workload_that_runs() {
             &DRAWS,
         ]
         .concat();
-    finish(&desk, "w", &draws);
-    let record = runs(&desk, "w", &url);
-    // What Dyno itself asked the server while it ran is left out.
+    fill_in_draws(&desk, "w", &draws);
+    let record = check_and_run(&desk, "w", &url);
+    // Queries of Dyno itself are left out.
     let again = import(&desk, &["--target", &url, "--sql-text", "--top", "100"]);
-    for one in again["statements"].as_array().unwrap() {
-        let sql = one["sql"].as_str().unwrap();
+    for entry in again["statements"].as_array().unwrap() {
+        let sql = entry["sql"].as_str().unwrap();
         assert!(["accounts", "postings", "x:y"].iter().any(|name| sql.contains(name)), "Dyno's own: {sql}");
     }
-    // Nothing of the texts is in the record.
+    // The record contains nothing of the texts.
     assert!(!record.to_string().contains("x:y") && !record.to_string().contains("FROM accounts"));
-    // A terminal gets nothing that it would act on.
+    // A terminal receives nothing that it would act on.
     let shown = desk.dyno(&[&["import-statements", "--force"], &args[..]].concat());
     assert_eq!(shown.code, 0, "{shown:#?}");
     assert!(!shown.out.contains('\u{1b}') && shown.out.contains("\\u{1b}[31m"), "{}", shown.out);
@@ -254,35 +262,39 @@ fn what_postgres_has_seen_becomes_a_workload_that_runs() {
 fn what_mysql_and_mariadb_have_seen_becomes_a_workload_that_runs() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("performance_schema", "ON")]);
-        let desk = Desk::new();
+        let desk = TestEnv::new();
         let url = server.url();
         server.sql(TABLES);
         let rows: Vec<String> = (1..=100).map(|id| format!("({id}, 'Rome', 10, '2026-02-02')")).collect();
         server.sql(&format!("INSERT INTO accounts VALUES {}", rows.join(", ")));
         server.sql("TRUNCATE performance_schema.events_statements_summary_by_digest");
-        server.sql(&done(2));
+        server.sql(&application_sql(2));
         server.sql("BEGIN; SELECT id FROM accounts WHERE id IN (1, 2, 3); COMMIT; SET @x = 1; CREATE TABLE more (a int)");
         server.sql("SELECT table_name FROM information_schema.tables LIMIT 1");
         let long: Vec<String> = (0..400).map(|number| format!("id + {number} AS column_{number}")).collect();
         server.sql(&format!("SELECT {} FROM accounts", long.join(", ")));
-        let told = import(&desk, &["--target", &url, "--sql-text", "--into", "w", "--order", "calls"]);
-        assert_counted(&desk, &told, "w", 2);
-        assert_eq!(statement(&told, "IN (...)")["calls"], 1, "{told:#}");
+        let report = import(&desk, &["--target", &url, "--sql-text", "--into", "w", "--order", "calls"]);
+        assert_counted(&desk, &report, "w", 2);
+        assert_eq!(statement(&report, "IN (...)")["calls"], 1, "{report:#}");
         for (words, reason) in [
             ("column_1", "beginning of the text"),
             ("BEGIN", "begin and end"),
             ("FROM `information_schema`", "catalogs"),
             ("CREATE TABLE", "makes"),
         ] {
-            assert!(why(&told, words).contains(reason), "{words}: {}", why(&told, words));
+            assert!(
+                left_out_reason(&report, words).contains(reason),
+                "{words}: {}",
+                left_out_reason(&report, words)
+            );
         }
-        finish(&desk, "w", &DRAWS);
-        let record = runs(&desk, "w", &url);
+        fill_in_draws(&desk, "w", &DRAWS);
+        let record = check_and_run(&desk, "w", &url);
 
-        // The run executed prepared statements, and asked the server for its counters.
+        // The run executed prepared statements, and read the server's counters.
         let again = import(&desk, &["--target", &url, "--sql-text", "--order", "calls", "--top", "100"]);
         let calls = statement(&again, "UPDATE")["calls"].as_u64().unwrap();
-        let name = statement(&told, "UPDATE")["name"].as_str().unwrap();
+        let name = statement(&report, "UPDATE")["name"].as_str().unwrap();
         let notes = again["notes"].to_string();
         if record["targets"][0]["product"] == "MariaDB" {
             assert!(calls == 8 && notes.contains("MariaDB keeps no digests"), "{again:#}");
@@ -290,8 +302,8 @@ fn what_mysql_and_mariadb_have_seen_becomes_a_workload_that_runs() {
             let window = record["ops"][name]["count"].as_u64().unwrap();
             assert!(calls >= 8 + window && !notes.contains("no digests"), "{window} {again:#}");
         }
-        for one in again["statements"].as_array().unwrap() {
-            let sql = one["sql"].as_str().unwrap();
+        for entry in again["statements"].as_array().unwrap() {
+            let sql = entry["sql"].as_str().unwrap();
             assert!(sql.contains("accounts") || sql.contains("postings"), "Dyno's own: {sql}");
         }
     }
@@ -301,16 +313,17 @@ fn what_mysql_and_mariadb_have_seen_becomes_a_workload_that_runs() {
 fn where_statements_are_not_kept_the_way_out_is_told() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("performance_schema", "OFF")]);
-        let said = Desk::new().dyno(&["import-statements", "--target", &server.url()]);
-        assert_eq!(said.code, 2, "{said:#?}");
-        assert!(said.err.contains("performance_schema = ON"), "{}", said.err);
+        let disabled_output = TestEnv::new().dyno(&["import-statements", "--target", &server.url()]);
+        assert_eq!(disabled_output.code, 2, "{disabled_output:#?}");
+        assert!(disabled_output.err.contains("performance_schema = ON"), "{}", disabled_output.err);
     }
-    let said = Desk::new().dyno(&["import-statements", "--target", "sqlite:a.db"]);
-    assert_eq!(said.code, 2, "{said:#?}");
+    let sqlite_output = TestEnv::new().dyno(&["import-statements", "--target", "sqlite:a.db"]);
+    assert_eq!(sqlite_output.code, 2, "{sqlite_output:#?}");
     assert!(
-        said.err.contains("keeps no statistics of statements") && said.err.contains("dyno init --workload"),
+        sqlite_output.err.contains("keeps no statistics of statements")
+            && sqlite_output.err.contains("dyno init --workload"),
         "{}",
-        said.err
+        sqlite_output.err
     );
 }
 
@@ -319,7 +332,7 @@ const TEXT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.tx
 
 #[test]
 fn top_sql_of_a_report_becomes_a_workload_that_runs() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let texts = "<h3 class=\"awr\">Complete List of SQL Text</h3><table><tr><th>SQL Id</th><th>SQL Text</th></tr>\
                  <tr><td>a1b2c3d4e5f6g</td><td>SELECT secret_column FROM secret_table WHERE id = :1 AND kind = :&quot;SYS_B_0&quot;</td></tr>\
                  <tr><td>b1b2c3d4e5f6g</td><td>UPDATE secret_table SET kind = kind + :B1 WHERE id = :1</td></tr>\
@@ -341,27 +354,27 @@ fn top_sql_of_a_report_becomes_a_workload_that_runs() {
         1,
     );
     desk.write("awr.html", &whole);
-    let told = import(&desk, &["--awr", "awr.html", "--sql-text", "--into", "w"]);
-    assert_eq!(told["statements"].as_array().unwrap().len(), 2, "{told:#}");
-    assert_eq!(statement(&told, "SELECT")["calls"], 540_000);
-    assert_eq!(statement(&told, "SELECT")["time_s"], 1500.5);
-    assert_eq!(statement(&told, "UPDATE")["calls"], 1_500);
-    assert!(why(&told, "pay").contains("PL/SQL"));
-    let left = told["left_out"].as_array().unwrap();
+    let html_report = import(&desk, &["--awr", "awr.html", "--sql-text", "--into", "w"]);
+    assert_eq!(html_report["statements"].as_array().unwrap().len(), 2, "{html_report:#}");
+    assert_eq!(statement(&html_report, "SELECT")["calls"], 540_000);
+    assert_eq!(statement(&html_report, "SELECT")["time_s"], 1500.5);
+    assert_eq!(statement(&html_report, "UPDATE")["calls"], 1_500);
+    assert!(left_out_reason(&html_report, "pay").contains("PL/SQL"));
+    let left = html_report["left_out"].as_array().unwrap();
     let cut = left.iter().find(|one| one["id"] == "d1b2c3d4e5f6g").unwrap();
     assert!(cut["why"].as_str().unwrap().contains("beginning of the text"), "{cut:#}");
     let text = std::fs::read_to_string(desk.file("w/workload.toml")).unwrap();
     assert!(text.contains("[transaction.select_secret_table]\nweight = 540000\n"), "{text}");
 
-    // No Oracle is met: the statements are those of SQLite, too.
+    // No Oracle is contacted: the statements run on SQLite as well.
     std::fs::create_dir(desk.file("s")).unwrap();
     desk.write("s/workload.toml", "name = \"s\"\nwrites = true\n[setup]\nsql = \"CREATE TABLE secret_table (id INTEGER PRIMARY KEY, kind INTEGER, secret_column TEXT); INSERT INTO secret_table VALUES (1, 1, 'x')\"\n[transaction.t]\nsql = \"SELECT 1\"\n");
     let url = "sqlite:t.db";
     let made = desk.dyno(&["load", "--target", url, "--set", "workload.folder=s"]);
     assert_eq!(made.code, 0, "{made:#?}");
-    finish(&desk, "w", &[("", "{ uniform = [1, 1] }")]);
-    runs(&desk, "w", url);
-    // What was agreed to holds for this target and this version of the workload alone; what only reads needs no word.
+    fill_in_draws(&desk, "w", &[("", "{ uniform = [1, 1] }")]);
+    check_and_run(&desk, "w", url);
+    // Consent applies only to this target and this version of the workload; a read-only workload needs none.
     let run = |url: &str| {
         desk.dyno(&["run", "--target", url, "--set", "workload.folder=w", "--set", "run.ops_per_session=9"])
     };
@@ -390,10 +403,10 @@ fn top_sql_of_a_report_becomes_a_workload_that_runs() {
     ]);
     assert!(!reads.err.contains("--allow-writes"), "{reads:#?}");
 
-    // What a report in text shows may be cut: reads are taken with that comment, what writes is not.
+    // A text report may truncate statements: reads are imported with a comment on that, writes are not.
     desk.write("awr.txt", TEXT);
-    let told = import(&desk, &["--awr", "awr.txt", "--sql-text", "--into", "t"]);
-    assert_eq!(told["statements"].as_array().unwrap().len(), 1, "{told:#}");
+    let text_report = import(&desk, &["--awr", "awr.txt", "--sql-text", "--into", "t"]);
+    assert_eq!(text_report["statements"].as_array().unwrap().len(), 1, "{text_report:#}");
     let text = std::fs::read_to_string(desk.file("t/workload.toml")).unwrap();
     assert!(text.contains("# The source does not tell whether this is the whole text."), "{text}");
     desk.write(
@@ -403,8 +416,14 @@ fn top_sql_of_a_report_becomes_a_workload_that_runs() {
             "UPDATE secret_table SET secret_column = 1",
         ),
     );
-    let none = desk.dyno(&["import-statements", "--awr", "up.txt"]);
-    assert!(none.code == 2 && none.out.contains("beginning of the text"), "{none:#?}");
-    let both = desk.dyno(&["import-statements", "--awr", "awr.txt", "--target", url]);
-    assert!(both.code == 2 && both.err.contains("do not go with --awr"), "{both:#?}");
+    let truncated_output = desk.dyno(&["import-statements", "--awr", "up.txt"]);
+    assert!(
+        truncated_output.code == 2 && truncated_output.out.contains("beginning of the text"),
+        "{truncated_output:#?}"
+    );
+    let conflicting_output = desk.dyno(&["import-statements", "--awr", "awr.txt", "--target", url]);
+    assert!(
+        conflicting_output.code == 2 && conflicting_output.err.contains("do not go with --awr"),
+        "{conflicting_output:#?}"
+    );
 }

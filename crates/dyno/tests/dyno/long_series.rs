@@ -1,9 +1,10 @@
-//! Runs whose series is longer than a record should be: an overview in the record, every interval beside it.
+//! Runs whose series is too long for a record: an overview in the record, and every interval stored
+//! separately.
 
-use crate::common::{Desk, assert_fits_schema, check};
+use crate::common::{TestEnv, assert_fits_schema, find_check};
 use serde_json::Value;
 
-/// So many points a series of the record has at most here, instead of hours of seconds.
+/// Maximum points of a record's series in this test, instead of hours of seconds.
 const POINTS_MAX: (&str, &str) = ("DYNO_SERIES_POINTS_MAX", "16");
 
 /// The fields of the lines of one target.
@@ -18,7 +19,7 @@ fn sum(lines: &[Vec<&str>], column: usize) -> f64 {
 
 #[test]
 fn a_long_run_of_two_targets_is_stored_shown_exported_and_deleted() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let targets = [
         "--target",
         "sqlite:a.db",
@@ -31,7 +32,7 @@ fn a_long_run_of_two_targets_is_stored_shown_exported_and_deleted() {
     ];
     let load = desk.dyno(&[&["load"][..], &targets].concat());
     assert_eq!(load.code, 0, "{load:#?}");
-    // As short as a run is that is kept while it lasts.
+    // The shortest run whose series is stored during the run.
     let length = ["--set", "run.time=12200ms", "--set", "run.warmup=0s", "--set", "observe.interval=100ms"];
     let run = desk.dyno_with(POINTS_MAX, &[&["run"][..], &targets, &length].concat());
     assert_eq!(run.code, 0, "{run:#?}");
@@ -40,11 +41,11 @@ fn a_long_run_of_two_targets_is_stored_shown_exported_and_deleted() {
     let (code, record) = desk.json(&["show", "last"]);
     assert_eq!((code, record["status"].as_str()), (0, Some("valid")), "{}", record["reasons"]);
     assert_fits_schema(&record);
-    let own = |at: usize| &record["targets"][at]["own"]["series"];
-    // On a busy machine sessions may cross the end a moment late.
+    let target_series = |at: usize| &record["targets"][at]["own"]["series"];
+    // On a busy machine sessions may cross the end slightly late.
     let intervals = record["series"]["full"]["points"].as_u64().unwrap();
     assert!((122..=128).contains(&intervals), "{intervals}");
-    for series in [&record["series"], own(0), own(1)] {
+    for series in [&record["series"], target_series(0), target_series(1)] {
         let points = series["points"].as_array().unwrap();
         assert!(
             points.len() <= 16 && points[..15].iter().all(|point| point["slowest"].is_object()),
@@ -54,7 +55,7 @@ fn a_long_run_of_two_targets_is_stored_shown_exported_and_deleted() {
         assert!(series["full"].get("lacks").is_none(), "{}", series["full"]);
         assert_eq!(series["interval_s"].as_f64(), Some(0.8));
     }
-    assert_eq!(check(&record, "series_sum")["status"], "pass");
+    assert_eq!(find_check(&record, "series_sum")["status"], "pass");
     let shown = desk.dyno(&["show", "last"]);
     assert!(shown.out.contains("an overview, each point of 0.800 s"), "{}", shown.out);
     assert!(shown.out.contains(&format!("{intervals} intervals of 0.100 s were measured")), "{}", shown.out);
@@ -64,13 +65,13 @@ fn a_long_run_of_two_targets_is_stored_shown_exported_and_deleted() {
     let head = csv.out.lines().next().unwrap();
     assert!(head.starts_with("run,target,at_s,seconds,ops") && head.contains("commits_per_s"), "{head}");
     let urls = ["sqlite:a.db sqlite:b.db", "sqlite:a.db", "sqlite:b.db"];
-    for (url, series) in urls.iter().zip([&record["series"], own(0), own(1)]) {
+    for (url, series) in urls.iter().zip([&record["series"], target_series(0), target_series(1)]) {
         let lines = lines_of(&csv.out, url);
         assert_eq!(lines.len() as u64, intervals, "{url}");
         let points = series["points"].as_array().unwrap();
-        let of = |name: &str| points.iter().map(|point| point[name].as_f64().unwrap()).sum::<f64>();
-        assert_eq!(sum(&lines, 4), of("ops"), "{url}");
-        assert!((sum(&lines, 3) - of("seconds")).abs() < 1e-6, "{url}");
+        let column_sum = |name: &str| points.iter().map(|point| point[name].as_f64().unwrap()).sum::<f64>();
+        assert_eq!(sum(&lines, 4), column_sum("ops"), "{url}");
+        assert!((sum(&lines, 3) - column_sum("seconds")).abs() < 1e-6, "{url}");
     }
     assert_eq!(sum(&lines_of(&csv.out, urls[0]), 4), record["ops"]["all"]["count"].as_f64().unwrap());
     let overview = desk.dyno(&["export", "last", "--overview"]);
@@ -78,7 +79,7 @@ fn a_long_run_of_two_targets_is_stored_shown_exported_and_deleted() {
     let (code, lines) = desk.json(&["export", "last"]);
     assert_eq!((code, lines.as_array().map(Vec::len)), (0, Some(3 * intervals as usize)));
 
-    // In another repository there is the record alone, and it says so.
+    // Another repository has only the record, and says so.
     let file = desk.file("record.json");
     assert_eq!(desk.dyno(&["report", "last", "-o", file.to_str().unwrap()]).code, 0);
     let other = ["--repository", "other.sqlite3"];
@@ -92,7 +93,7 @@ fn a_long_run_of_two_targets_is_stored_shown_exported_and_deleted() {
 
 #[test]
 fn a_short_run_has_every_interval_in_its_record_and_exports_them() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let run = desk.dyno(&[
         "run",
         "--target",

@@ -1,4 +1,5 @@
-//! The program as a user runs it, on real servers: one binary, because each would be linked with everything.
+//! Tests of the program as a user runs it, on real servers. They are one binary, because linking each
+//! separately would take too long.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(unreachable_pub, reason = "what tests share is public to them")]
 #![allow(

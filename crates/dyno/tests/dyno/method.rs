@@ -1,6 +1,6 @@
-//! Hot spots, hot schemas, think time, key distributions, inserts and deletes, on every engine that is here.
+//! Hot spots, hot schemas, think time, key distributions, inserts and deletes, on every installed engine.
 
-use crate::common::{Desk, assert_fits_schema, check};
+use crate::common::{TestEnv, assert_fits_schema, find_check};
 use dyno_testbed::{MySql, Postgres, Version};
 use serde_json::Value;
 
@@ -20,59 +20,60 @@ const RUN: [&str; 10] = [
     "observe.interval=500ms",
 ];
 
-/// A real database of every engine that is here, one after the other.
-fn on_each(test: impl Fn(&str, &Desk, &str)) {
-    on(Postgres::newest_or_all(), test);
+/// Runs the test on a real database of every installed engine, one after the other.
+fn on_each_engine(test: impl Fn(&str, &TestEnv, &str)) {
+    on_versions(Postgres::newest_or_all(), test);
 }
 
-/// The same with the oldest PostgreSQL too, for what it does in procedures of its own.
-fn on_all(test: impl Fn(&str, &Desk, &str)) {
-    on(Postgres::available(), test);
+/// Like [`on_each_engine`], with the oldest PostgreSQL too, which has separate procedures.
+fn on_each_version(test: impl Fn(&str, &TestEnv, &str)) {
+    on_versions(Postgres::available(), test);
 }
 
-fn on(versions: Vec<Version>, test: impl Fn(&str, &Desk, &str)) {
-    let desk = Desk::new();
+fn on_versions(versions: Vec<Version>, test: impl Fn(&str, &TestEnv, &str)) {
+    let desk = TestEnv::new();
     test("sqlite", &desk, "sqlite:dyno.db");
     for version in versions {
         let server = Postgres::start(&version, &[]);
-        test("postgres", &Desk::new(), &server.url());
+        test("postgres", &TestEnv::new(), &server.url());
     }
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        test("mysql", &Desk::new(), &server.url());
+        test("mysql", &TestEnv::new(), &server.url());
     }
 }
 
-/// Where loops run on an engine.
+/// Where the operation loop can run on an engine.
 fn drives(engine: &str) -> &'static [&'static str] {
     const BOTH: [&str; 2] = ["workload.drive=client", "workload.drive=server"];
     if engine == "sqlite" { &BOTH[..1] } else { &BOTH }
 }
 
-fn load(desk: &Desk, url: &str) {
+fn load(desk: &TestEnv, url: &str) {
     let load = desk.dyno(&[&["load", "--target", url], &DATA[..]].concat());
     assert_eq!(load.code, 0, "{load:#?}");
 }
 
 /// The record of a valid run with these settings.
-fn run(desk: &Desk, url: &str, settings: &[&str]) -> Value {
+fn run(desk: &TestEnv, url: &str, settings: &[&str]) -> Value {
     run_that_passes(desk, url, settings, &[])
 }
 
-/// As [`run`], with checks that pass.
-fn run_that_passes(desk: &Desk, url: &str, settings: &[&str], passes: &[&str]) -> Value {
+/// Like [`run`], with checks that must pass.
+fn run_that_passes(desk: &TestEnv, url: &str, settings: &[&str], passes: &[&str]) -> Value {
     let by_ops = settings.iter().any(|setting| setting.starts_with("run.ops_per_session"));
-    // A plan has one length.
+    // A plan has only one kind of length.
     let length = if by_ops { &RUN[..6] } else { &RUN };
     let sets: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
     let args = [&["run", "--target", url], &DATA[..], length, &sets].concat();
     let mut outcome = desk.json(&args);
-    // Where the machine has no time for the sessions, their edges and the snapshots drift apart: that is another test's subject.
+    // On a machine that is too busy for the sessions, boundaries and snapshots drift apart; another test
+    // covers that.
     let starved = |record: &Value| {
-        ["stalls", "edges", "window_length"].iter().any(|name| check(record, name)["status"] != "pass")
+        ["stalls", "edges", "window_length"].iter().any(|name| find_check(record, name)["status"] != "pass")
     };
     let spoiled = |(code, record): &(i32, Value)| {
-        *code != 0 || passes.iter().any(|name| check(record, name)["status"] != "pass")
+        *code != 0 || passes.iter().any(|name| find_check(record, name)["status"] != "pass")
     };
     for _ in 0..4 {
         if !(spoiled(&outcome) && starved(&outcome.1)) {
@@ -93,11 +94,11 @@ fn assert_all_pass(record: &Value, names: &[&str]) {
     }
 }
 
-/// Nothing speaks against it; a machine that is short of time wakes late, which is a warning.
+/// None of these checks fails; a busy machine wakes sessions late, which is a warning.
 fn assert_holds(record: &Value, names: &[&str]) {
     for name in names {
-        let status = &check(record, name)["status"];
-        assert!(status == "pass" || status == "warn", "{:#}", check(record, name));
+        let status = &find_check(record, name)["status"];
+        assert!(status == "pass" || status == "warn", "{:#}", find_check(record, name));
     }
 }
 
@@ -107,7 +108,7 @@ fn number(record: &Value, path: &str) -> f64 {
 
 #[test]
 fn load_is_concentrated_as_the_plan_says() {
-    on_each(|engine, desk, url| {
+    on_each_engine(|engine, desk, url| {
         load(desk, url);
         let hot = [
             "workload.keys=zipf",
@@ -135,7 +136,7 @@ fn load_is_concentrated_as_the_plan_says() {
 
 #[test]
 fn sessions_sleep_as_the_plan_says_and_are_accounted_for() {
-    on_each(|engine, desk, url| {
+    on_each_engine(|engine, desk, url| {
         load(desk, url);
         let think: &[&str] = &[
             "workload.think_every=2",
@@ -146,13 +147,16 @@ fn sessions_sleep_as_the_plan_says_and_are_accounted_for() {
         let record = run(desk, url, think);
         assert_holds(&record, &["think_time", "littles_law"]);
         assert!(number(&record, "/metrics/think_pct/value") > 30.0, "{:#}", record["metrics"]["think_pct"]);
-        // With one thread for all sessions, one that sleeps holds no other up.
+        // With one thread for all sessions, a sleeping session must not block another.
         if engine != "sqlite" {
-            let one = run(desk, url, &[think, &["run.threads=1"]].concat());
-            assert_holds(&one, &["think_time", "littles_law"]);
-            // Four sessions that waited for each other's sleeps, of 10 ms on average, would have no more of them than there is
-            // time for one after the other.
-            let (sleeps, seconds) = (number(&one, "/window/think/sleeps"), number(&one, "/window/seconds"));
+            let single_thread_run = run(desk, url, &[think, &["run.threads=1"]].concat());
+            assert_holds(&single_thread_run, &["think_time", "littles_law"]);
+            // If four sessions waited for each other's sleeps of 10 ms on average, the number of sleeps would
+            // be limited by their total time.
+            let (sleeps, seconds) = (
+                number(&single_thread_run, "/window/think/sleeps"),
+                number(&single_thread_run, "/window/seconds"),
+            );
             assert!(sleeps * 0.010 > 1.3 * seconds, "{sleeps} sleeps of 10 ms in {seconds} s");
             let server = run(desk, url, &[think, &["workload.drive=server"]].concat());
             assert_holds(&server, &["think_time"]);
@@ -164,7 +168,7 @@ fn sessions_sleep_as_the_plan_says_and_are_accounted_for() {
 
 #[test]
 fn rows_come_and_go_and_the_tables_stay_as_they_were_loaded() {
-    on_all(|engine, desk, url| {
+    on_each_version(|engine, desk, url| {
         load(desk, url);
         let churn = ["workload.insert_pct=20", "workload.update_pct=10", "workload.lookup_pct=30"];
         let exact = [
@@ -177,11 +181,11 @@ fn rows_come_and_go_and_the_tables_stay_as_they_were_loaded() {
             "update_values",
         ];
         for drive in drives(engine) {
-            // Inside the database each is a procedure of its own.
-            let both = ["workload.redo=lite", "workload.redo=heavy"];
-            for redo in &both[..if drive.ends_with("server") { 2 } else { 1 }] {
+            // Inside the database each is a separate procedure.
+            let redo_modes = ["workload.redo=lite", "workload.redo=heavy"];
+            for redo in &redo_modes[..if drive.ends_with("server") { 2 } else { 1 }] {
                 let record = run_that_passes(desk, url, &[&churn[..], &[drive, redo]].concat(), &exact);
-                // Removing old versions for good reads blocks too, in its own time.
+                // Removing old row versions also reads blocks, at an unpredictable time.
                 assert_holds(&record, &["logical_reads"]);
                 if engine == "postgres" {
                     assert_all_pass(&record, &["rows_churned", "rows_churned_whole"]);
@@ -197,7 +201,7 @@ fn rows_come_and_go_and_the_tables_stay_as_they_were_loaded() {
                 assert_eq!(whole["rows_left"].as_u64(), Some(left));
             }
         }
-        // The data is recognised, which a row too many or too few would prevent.
+        // The data is recognized, which a missing or extra row would prevent.
         run_that_passes(desk, url, &[], &["work_unit"]);
         let proved = desk.dyno(
             &[&["prove", "updates", "--target", url], &DATA[..], &RUN, &["--set", "workload.update_pct=50"]]
@@ -209,7 +213,7 @@ fn rows_come_and_go_and_the_tables_stay_as_they_were_loaded() {
 
 #[test]
 fn the_secondary_key_finds_its_25_rows() {
-    on_all(|engine, desk, url| {
+    on_each_version(|engine, desk, url| {
         load(desk, url);
         let sets = [
             "workload.secondary_pct=50",
@@ -220,7 +224,8 @@ fn the_secondary_key_finds_its_25_rows() {
         let passes = ["work_unit", "mix", "logical_reads", "rows_left", "commits_whole", "hot"];
         let alone = ["workload.secondary_pct=100"];
         for drive in drives(engine) {
-            // What else is in the mix does not change how a lookup is done; one class alone takes another way in the server.
+            // The rest of the mix does not change how a lookup is executed; a single class uses another path
+            // in the server.
             for sets in &[&sets[..], &alone][..if drive.ends_with("server") { 2 } else { 1 }] {
                 let passes = if **sets == alone { &passes[..3] } else { &passes };
                 let record = run_that_passes(desk, url, &[*sets, &[drive]].concat(), passes);
@@ -234,27 +239,27 @@ fn the_secondary_key_finds_its_25_rows() {
 
 #[test]
 fn data_that_was_loaded_without_procedures_for_all_operations_gets_them_by_a_load() {
-    let gone = |procedure: &str, desk: &Desk, url: &str, drop: &dyn Fn(&str)| {
+    let assert_needs_reload = |procedure: &str, desk: &TestEnv, url: &str, drop: &dyn Fn(&str)| {
         load(desk, url);
         drop(procedure);
         let plan = ["workload.drive=server", "workload.insert_pct=10", "workload.secondary_pct=10"];
         let sets: Vec<&str> = plan.iter().flat_map(|set| ["--set", set]).collect();
-        let said = desk.dyno(&[&["run", "--target", url], &DATA[..], &RUN, &sets].concat());
-        let words = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.code == 3 && words.contains("load the data"), "{said:#?}");
+        let output = desk.dyno(&[&["run", "--target", url], &DATA[..], &RUN, &sets].concat());
+        let words = output.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(output.code == 3 && words.contains("load the data"), "{output:#?}");
         load(desk, url);
         run_that_passes(desk, url, &plan, &["rows_left", "work_unit"]);
     };
     for version in Postgres::available().into_iter().take(1) {
         let server = Postgres::start(&version, &[]);
-        gone("slice_any_lite_2", &Desk::new(), &server.url(), &|name| {
+        assert_needs_reload("slice_any_lite_2", &TestEnv::new(), &server.url(), &|name| {
             server
                 .psql(&format!("DROP PROCEDURE dyno.{name}; DELETE FROM dyno.objects WHERE name = '{name}'"));
         });
     }
     for version in MySql::available().into_iter().take(1) {
         let server = MySql::start(&version, &[]);
-        gone("dyno_slice_any_lite_2", &Desk::new(), &server.url(), &|name| {
+        assert_needs_reload("dyno_slice_any_lite_2", &TestEnv::new(), &server.url(), &|name| {
             server.sql(&format!("DROP PROCEDURE {name}; DELETE FROM dyno_objects WHERE name = '{name}'"));
         });
     }
@@ -264,7 +269,7 @@ fn data_that_was_loaded_without_procedures_for_all_operations_gets_them_by_a_loa
 fn data_of_a_version_without_a_secondary_key_is_good_for_what_needs_none() {
     for version in Postgres::available().into_iter().take(1) {
         let server = Postgres::start(&version, &[]);
-        let (desk, url) = (Desk::new(), server.url());
+        let (desk, url) = (TestEnv::new(), server.url());
         load(&desk, &url);
         server.psql(
             "DROP INDEX dyno.rows_1_sec; DROP INDEX dyno.rows_2_sec;
@@ -280,15 +285,15 @@ fn data_of_a_version_without_a_secondary_key_is_good_for_what_needs_none() {
             "--set",
             "run.sessions_per_schema=2",
         ];
-        let said = desk.dyno(&[&needs[..], &DATA].concat());
-        assert!(said.code != 0 && said.err.contains("secondary keys 0 instead of 1"), "{said:#?}");
-        assert!(said.err.contains("dyno load --replace"), "{said:#?}");
+        let output = desk.dyno(&[&needs[..], &DATA].concat());
+        assert!(output.code != 0 && output.err.contains("secondary keys 0 instead of 1"), "{output:#?}");
+        assert!(output.err.contains("dyno load --replace"), "{output:#?}");
     }
 }
 
 #[test]
 fn scans_have_figures_of_their_own() {
-    on_each(|_, desk, url| {
+    on_each_engine(|_, desk, url| {
         load(desk, url);
         let record = run(desk, url, &["workload.scan_pct=30"]);
         let (scans, blocks) = (
@@ -304,7 +309,7 @@ fn scans_have_figures_of_their_own() {
 
 #[test]
 fn a_number_of_operations_is_done_with_all_of_it() {
-    on_each(|_, desk, url| {
+    on_each_engine(|_, desk, url| {
         load(desk, url);
         let record = run(
             desk,
@@ -327,7 +332,7 @@ fn a_number_of_operations_is_done_with_all_of_it() {
 
 #[test]
 fn commands_run_between_the_phases_of_a_run() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     load(&desk, "sqlite:dyno.db");
     desk.write(
         "dyno.toml",
@@ -338,35 +343,35 @@ fn commands_run_between_the_phases_of_a_run() {
          end = \"echo end of $DYNO_RUNS $DYNO_STATUS >> said.txt\"\n\
          [sweep]\nsessions = [2, 4]\norder = \"up\"\n",
     );
-    // Nobody has agreed to them yet, and there is no terminal to ask at.
+    // There is no consent yet, and no terminal to ask at.
     let sweep = [&["sweep"], &DATA[..], &RUN[2..]].concat();
     let refused = desk.dyno(&sweep);
     assert!(refused.code == 2 && refused.err.contains("hooks.pre runs: echo pre"), "{refused:#?}");
     assert!(refused.err.contains("--allow-hooks") && !desk.file("said.txt").exists(), "{refused:#?}");
     let sweep = desk.dyno(&[&sweep[..], &["--allow-hooks"]].concat());
     assert_eq!(sweep.code, 0, "{sweep:#?}");
-    let said = std::fs::read_to_string(desk.file("said.txt")).unwrap();
-    let words: Vec<&str> = said.lines().map(|line| line.split(' ').next().unwrap()).collect();
-    assert_eq!(words, ["pre", "post", "after", "pre", "post", "after", "end"], "{said}");
-    let runs: Vec<&str> = said.lines().map(|line| line.split(' ').nth(1).unwrap()).collect();
-    assert!(runs[0].len() > 8 && runs[..3].iter().all(|run| *run == runs[0]) && runs[3] != runs[0], "{said}");
-    assert!(said.ends_with("end of 2 valid\n"), "{said}");
+    let log = std::fs::read_to_string(desk.file("said.txt")).unwrap();
+    let words: Vec<&str> = log.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(words, ["pre", "post", "after", "pre", "post", "after", "end"], "{log}");
+    let runs: Vec<&str> = log.lines().map(|line| line.split(' ').nth(1).unwrap()).collect();
+    assert!(runs[0].len() > 8 && runs[..3].iter().all(|run| *run == runs[0]) && runs[3] != runs[0], "{log}");
+    assert!(log.ends_with("end of 2 valid\n"), "{log}");
 
-    // What was agreed to once, in this folder, is not asked again.
-    // A run that may be long is kept while it lasts, by somebody who stands between the commands and the run.
+    // Consent given once in this folder is not requested again. A potentially long run stores its series,
+    // with another process between the commands and the run.
     let long = ["--set", "run.ops_per_session=50"];
-    let kept = desk.dyno(&[&["run"], &DATA[..], &RUN[..6], &long].concat());
-    assert_eq!(kept.code, 0, "{kept:#?}");
-    let said = std::fs::read_to_string(desk.file("said.txt")).unwrap();
-    let words: Vec<&str> = said.lines().skip(7).map(|line| line.split(' ').next().unwrap()).collect();
-    assert_eq!(words, ["pre", "post", "after", "end"], "{said}");
+    let long_run = desk.dyno(&[&["run"], &DATA[..], &RUN[..6], &long].concat());
+    assert_eq!(long_run.code, 0, "{long_run:#?}");
+    let second_log = std::fs::read_to_string(desk.file("said.txt")).unwrap();
+    let words: Vec<&str> = second_log.lines().skip(7).map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(words, ["pre", "post", "after", "end"], "{second_log}");
 
     desk.write(
         "dyno.toml",
         "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\npre = \"echo too early >&2; exit 3\"\nend = \"touch ended\"\n",
     );
     let failed = desk.dyno(&[&["run"], &DATA[..], &RUN].concat());
-    assert_eq!(failed.code, 2, "other commands are asked about anew: {failed:#?}");
+    assert_eq!(failed.code, 2, "other commands need consent again: {failed:#?}");
     let failed = desk.dyno(&[&["run", "--allow-hooks"], &DATA[..], &RUN].concat());
     assert_eq!(failed.code, 3, "{failed:#?}");
     assert!(failed.out.contains("hooks.pre") && failed.out.contains("too early"), "{failed:#?}");
@@ -375,12 +380,12 @@ fn commands_run_between_the_phases_of_a_run() {
 
 #[test]
 fn what_cannot_be_done_is_refused_before_anything_begins() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let refused = |sets: &[&str], words: &[&str]| {
         let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
-        let said = desk.dyno(&[&["run", "--target", "sqlite:dyno.db"], &sets[..]].concat());
-        assert_eq!(said.code, 2, "{said:#?}");
-        assert!(words.iter().all(|word| said.err.contains(word)), "{words:?}: {said:#?}");
+        let output = desk.dyno(&[&["run", "--target", "sqlite:dyno.db"], &sets[..]].concat());
+        assert_eq!(output.code, 2, "{output:#?}");
+        assert!(words.iter().all(|word| output.err.contains(word)), "{words:?}: {output:#?}");
     };
     refused(&["workload.insert_pct=5", "workload.delete_pct=4"], &["would not keep the tables' size"]);
     refused(&["workload.insert_pct=40", "workload.update_pct=30"], &["add up to 110 %"]);

@@ -1,6 +1,7 @@
-//! The commands on real MySQL and MariaDB servers, whole and while servers die, forget and cut connections.
+//! The commands on real MySQL and MariaDB servers, intact and while servers die, lose data and cut
+//! connections.
 
-use crate::common::{Desk, assert_fits_schema, assert_passes, check, short, until};
+use crate::common::{TestEnv, assert_fits_schema, assert_passes, find_check, short_run_args, wait_until};
 use dyno_testbed::MySql;
 use serde_json::Value;
 
@@ -19,17 +20,17 @@ const RUN: [&str; 9] = [
     "run.warmup=0s",
 ];
 
-/// A window of a second, with few operations.
+/// A window of a second with few operations.
 const SHORT: [&str; 6] =
     ["--set", "run.time=1s", "--set", "observe.interval=1s", "--set", "workload.rate=200/s"];
 
-/// A window of three seconds at least, without any snapshot but the two at its ends.
+/// A window of at least three seconds, with snapshots only at its two ends.
 const NO_SNAPSHOT: [&str; 6] =
     ["--set", "run.ops_per_session=1500", "--set", "workload.rate=1000/s", "--set", "observe.interval=10m"];
 
-fn on_each(test: impl Fn(&mut MySql, &Desk)) {
+fn on_each(test: impl Fn(&mut MySql, &TestEnv)) {
     for version in MySql::available() {
-        test(&mut MySql::start(&version, &[]), &Desk::new());
+        test(&mut MySql::start(&version, &[]), &TestEnv::new());
     }
 }
 
@@ -37,12 +38,12 @@ fn args<'a>(head: &[&'a str], url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [head, &DATA, &["--target", url], more].concat()
 }
 
-fn load(desk: &Desk, url: &str) {
+fn load(desk: &TestEnv, url: &str) {
     let load = desk.dyno(&args(&["load"], url, &[]));
     assert_eq!(load.code, 0, "{load:#?}");
 }
 
-fn last(desk: &Desk) -> Value {
+fn last_record(desk: &TestEnv) -> Value {
     desk.json(&["show", "last"]).1
 }
 
@@ -54,12 +55,12 @@ fn reasons(record: &Value) -> String {
 fn pages_of_64_kib_hold_a_row_each_and_the_figures_agree() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("innodb_page_size", "64k")]);
-        let (desk, url) = (Desk::new(), server.url());
+        let (desk, url) = (TestEnv::new(), server.url());
         load(&desk, &url);
         let mix = ["--set", "workload.scan_pct=5", "--set", "run.ops_per_session=400"];
         let run = desk.dyno(&args(&RUN, &url, &mix));
         assert_eq!(run.code, 0, "{run:#?}");
-        assert_eq!(last(&desk)["status"], "valid", "{}", reasons(&last(&desk)));
+        assert_eq!(last_record(&desk)["status"], "valid", "{}", reasons(&last_record(&desk)));
     }
 }
 
@@ -71,7 +72,7 @@ fn from_check_to_drop_and_the_figures_agree() {
         assert_eq!(first.code, 0, "{first:#?}");
         let load = desk.dyno(&args(&["load"], &url, &[]));
         assert_eq!(load.code, 0, "{load:#?}");
-        // Spacers go in before their rows, so a table may end with a page of spacers alone.
+        // Spacers are inserted before their rows, so a table may end with a page that has only spacers.
         let per_block = |row: &str| row.split_whitespace().nth(3)?.parse::<f64>().ok();
         let rows: Vec<f64> = load.out.lines().filter_map(per_block).collect();
         assert_eq!(rows.len(), 3, "both tables and their sum: {}", load.out);
@@ -88,10 +89,11 @@ fn from_check_to_drop_and_the_figures_agree() {
         ];
         for drive in ["workload.drive=client", "workload.drive=server"] {
             let more = [&mix[..], &["--set", drive]].concat();
-            let (code, record) = desk.json(&args(&short(&["run"]), &url, &more));
+            let (code, record) = desk.json(&args(&short_run_args(&["run"]), &url, &more));
             assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
             assert_fits_schema(&record);
-            // Over their whole life sessions and server agree to the unit, but for what the server's own threads commit.
+            // Over the whole session lifetime, sessions and server agree exactly, except for commits of the
+            // server's own threads.
             for name in [
                 "commits",
                 "commits_whole",
@@ -133,8 +135,8 @@ fn a_wrong_password_is_told_without_repeating_it() {
         assert_eq!(wrong.code, 3, "{wrong:#?}");
         assert!(wrong.err.contains("password") && !wrong.err.contains("hunter2"), "{}", wrong.err);
         assert!(wrong.err.contains("hint: "), "{}", wrong.err);
-        let none = desk.dyno(&["check", "--target", &url]);
-        assert!(none.code == 3 && none.err.contains("password_env"), "{none:#?}");
+        let no_password = desk.dyno(&["check", "--target", &url]);
+        assert!(no_password.code == 3 && no_password.err.contains("password_env"), "{no_password:#?}");
         let right = desk.dyno_with(("PW", "right"), &set);
         assert_eq!(right.code, 0, "{right:#?}");
     });
@@ -147,20 +149,20 @@ fn two_dynos_on_one_database_are_kept_apart() {
         load(desk, &url);
         let long =
             ["run", "--set", "run.time=10m", "--set", "run.warmup=0s", "--set", "observe.interval=100ms"];
-        // It holds what it holds, whatever it does; those that are refused need the processors, too.
+        // It only holds the lock; the refused commands need the processors.
         let mut run = desk.start(&args(&long, &url, &["--set", "workload.rate=100/s"]));
-        run.until("ops/s");
-        let other = Desk::new();
+        run.wait_for_line("ops/s");
+        let other = TestEnv::new();
         for command in [&["load", "--replace"][..], &["run"], &["drop", "--yes"]] {
-            let said = other.dyno(&args(command, &url, &[]));
-            assert_eq!(said.code, 3, "{said:#?}");
+            let output = other.dyno(&args(command, &url, &[]));
+            assert_eq!(output.code, 3, "{output:#?}");
             let pid = format!("process {}", run.pid());
             for part in ["in use by dyno run on host ", &pid, "since 20", "hint: ", "KILL "] {
-                assert!(said.err.contains(part), "{command:?} does not say {part:?}: {}", said.err);
+                assert!(output.err.contains(part), "{command:?} does not say {part:?}: {}", output.err);
             }
         }
         run.signal("KILL");
-        run.end();
+        run.wait();
         let next = desk.dyno(&args(&RUN, &url, &SHORT));
         assert_eq!(next.code, 0, "what a killed run held is free: {next:#?}");
     });
@@ -172,12 +174,12 @@ fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
         let url = server.url();
         load(desk, &url);
         let mut run = desk.start(&args(&RUN, &url, &NO_SNAPSHOT));
-        run.until("window");
+        run.wait_for_line("window");
         server.kill9();
         server.restart();
-        let said = run.end();
-        assert!(matches!(said.code, 1 | 3), "{said:#?}");
-        let record = last(desk);
+        let output = run.wait();
+        assert!(matches!(output.code, 1 | 3), "{output:#?}");
+        let record = last_record(desk);
         assert_ne!(record["status"], "valid");
         assert!(reasons(&record).contains("end snapshot"), "{}", reasons(&record));
         let next = desk.dyno(&args(&RUN, &url, &SHORT));
@@ -191,14 +193,14 @@ fn killed_during_a_load_the_load_resumes() {
         let url = server.url();
         let big = ["load", "--target", &url, "--set", "data.scale=100M", "--set", "data.load_parallel=1"];
         let mut load = desk.start(&big);
-        load.until("rows …");
-        until("a chunk", || {
+        load.wait_for_line("rows …");
+        wait_until("a chunk", || {
             server.try_sql("dyno", "SELECT COUNT(*) > 0 FROM dyno_chunks").as_deref() == Ok("1")
         });
         server.kill9();
-        let said = load.end();
-        assert_eq!(said.code, 3, "{said:#?}");
-        assert!(said.err.contains("error: ") && !said.err.contains("panicked"), "{}", said.err);
+        let output = load.wait();
+        assert_eq!(output.code, 3, "{output:#?}");
+        assert!(output.err.contains("error: ") && !output.err.contains("panicked"), "{}", output.err);
         server.restart();
         let run = desk.dyno(&["run", "--target", &url, "--set", "data.scale=100M"]);
         assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
@@ -216,8 +218,8 @@ fn sessions_that_are_cut_reconnect_and_are_counted() {
         let four =
             ["--set", "run.sessions_per_schema=4", "--set", "run.time=3s", "--set", "observe.interval=1s"];
         let mut run = desk.start(&args(&RUN, &url, &four));
-        run.until("window");
-        // Sessions are at work or between two operations; the others sleep for longer.
+        run.wait_for_line("window");
+        // Sessions are working or between two operations; the others sleep for longer.
         let busy = "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'dyno' AND COMMAND = 'Execute' LIMIT 2";
         let mut cut = 0;
         while cut < 2 {
@@ -225,14 +227,14 @@ fn sessions_that_are_cut_reconnect_and_are_counted() {
                 cut += usize::from(server.try_sql("dyno", &format!("KILL {id}")).is_ok());
             }
         }
-        let said = run.end();
-        let record = last(desk);
-        assert_eq!(said.code, 0, "{} {:#}", reasons(&record), record["audit"]);
+        let output = run.wait();
+        let record = last_record(desk);
+        assert_eq!(output.code, 0, "{} {:#}", reasons(&record), record["audit"]);
         let errors = record["errors"].as_array().unwrap();
         let reconnects: u64 = errors.iter().map(|error| error["reconnects"].as_u64().unwrap()).sum();
         assert!((1..=2).contains(&reconnects), "{errors:#?}");
-        assert_eq!(check(&record, "errors")["status"], "warn", "{}", check(&record, "errors"));
-        assert_eq!(check(&record, "sessions")["status"], "pass");
+        assert_eq!(find_check(&record, "errors")["status"], "warn", "{}", find_check(&record, "errors"));
+        assert_eq!(find_check(&record, "sessions")["status"], "pass");
     });
 }
 
@@ -243,27 +245,27 @@ fn ctrl_c_stores_what_was_measured_and_leaves_no_session() {
         load(desk, &url);
         let long = ["--set", "run.time=10m", "--json"];
         let mut run = desk.start(&args(&RUN, &url, &long));
-        run.until("ops/s");
+        run.wait_for_line("ops/s");
         run.signal("INT");
-        let said = run.end();
-        assert_eq!(said.code, 130, "{said:#?}");
-        let record: Value = serde_json::from_str(&said.out).unwrap();
+        let output = run.wait();
+        assert_eq!(output.code, 130, "{output:#?}");
+        let record: Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!(record["status"], "interrupted");
         assert!(record["counters"]["portable"]["logical_reads"]["delta"].as_i64().unwrap() > 0);
-        let others = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'dyno' AND ID <> CONNECTION_ID()";
-        assert_eq!(server.sql(others), "0", "no session is left behind");
+        let session_count_sql = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'dyno' AND ID <> CONNECTION_ID()";
+        assert_eq!(server.sql(session_count_sql), "0", "no session is left behind");
     });
 }
 
-/// What was under way when a connection was cut may be there or not, and its keys come round again.
+/// Work in progress when a connection was cut may exist or not, and its keys are used again.
 #[test]
 fn rows_in_doubt_are_in_nobodys_way() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("innodb_flush_log_at_trx_commit", "0"), ("sync_binlog", "0")]);
-        let (desk, url) = (Desk::new(), server.url());
+        let (desk, url) = (TestEnv::new(), server.url());
         load(&desk, &url);
         for drive in ["workload.drive=client", "workload.drive=server"] {
-            // Who cuts is at work beside the run.
+            // The process that cuts connections is another user during the run.
             let shared = "target.shared=true";
             let more = [
                 "--set",
@@ -276,29 +278,33 @@ fn rows_in_doubt_are_in_nobodys_way() {
                 shared,
             ];
             let mut run = desk.start(&args(&RUN, &url, &more));
-            run.until("window");
+            run.wait_for_line("window");
             let cut = (0..20).map(|_| cut_what_writes(&server)).sum::<usize>();
-            let said = run.end();
-            let record = last(&desk);
+            let output = run.wait();
+            let record = last_record(&desk);
             assert!(
-                cut > 0 && said.code == 0,
+                cut > 0 && output.code == 0,
                 "{drive}, {cut} cut: {} {:#}",
                 reasons(&record),
                 record["errors"]
             );
             for name in ["rows_left", "work_unit", "rows_updated_whole", "commits_whole"] {
-                // How much a slice that was cut had done is a matter of its length, which is known on average only.
-                let found = check(&record, name);
-                let proves_nothing = found["detail"].as_str().unwrap().contains("prove nothing");
+                // The work of an interrupted slice depends on its length, which is known only on average.
+                let finding = find_check(&record, name);
+                let proves_nothing = finding["detail"].as_str().unwrap().contains("prove nothing");
                 let is_in_doubt = drive.ends_with("server") && proves_nothing;
-                assert!(found["status"] == "pass" || found["status"] == "warn" || is_in_doubt, "{found:#}");
+                assert!(
+                    finding["status"] == "pass" || finding["status"] == "warn" || is_in_doubt,
+                    "{finding:#}"
+                );
             }
             load(&desk, &url);
         }
     }
 }
 
-/// Ends the connections that insert or delete at this moment, by themselves or in a slice; how many they were.
+/// Ends connections that are inserting or deleting now, in single statements or in a slice; returns their
+/// number.
 fn cut_what_writes(server: &MySql) -> usize {
     let ids = server.sql(
         "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID()

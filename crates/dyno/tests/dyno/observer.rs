@@ -1,28 +1,28 @@
-//! The database's machine looked at through an agent on it, over a real NATS server: what it tells has to be what this machine tells of
-//! itself, it never drives, and whoever speaks in its name is believed no more than a machine can say.
+//! Observes the database host through an agent over a real NATS server. Its figures must equal this machine's
+//! own, it never drives sessions, and impossible data sent in its name is rejected.
 
 use dyno_testbed::{Nats, Postgres};
 use serde_json::{Value, json};
 
-use crate::common::{Desk, Running, check};
-use crate::fleet::Stranger;
+use crate::common::{Running, TestEnv, find_check};
+use crate::fleet::RawNatsClient;
 use crate::hosts::{RUN, assert_tells_the_same, number};
 
-/// A server with some data, a meeting point, and a desk.
-struct Site {
-    desk: Desk,
+/// A server with some data, a NATS server, and a test environment.
+struct ObserverSite {
+    desk: TestEnv,
     server: Postgres,
     nats: Nats,
 }
 
-impl Site {
+impl ObserverSite {
     fn new() -> Option<Self> {
         let version = Postgres::available().into_iter().next()?;
         let nats = Nats::start(&[])?;
-        let site = Self { desk: Desk::new(), server: Postgres::start(&version, &[]), nats };
+        let site = Self { desk: TestEnv::new(), server: Postgres::start(&version, &[]), nats };
         let load = ["load", "--target", &site.server.url(), "--set", "data.scale=500 blocks"];
-        let said = site.desk.dyno(&load);
-        assert_eq!(said.code, 0, "{said:#?}");
+        let output = site.desk.dyno(&load);
+        assert_eq!(output.code, 0, "{output:#?}");
         Some(site)
     }
 
@@ -31,11 +31,11 @@ impl Site {
         let nats = self.nats.url();
         let args = ["agent", "--observe-only", "--nats", &nats, "--group", "t", "--name", name];
         let mut agent = self.desk.start(&args);
-        agent.until(&format!("observe.hosts=agent://{name}"));
+        agent.wait_for_line(&format!("observe.hosts=agent://{name}"));
         agent
     }
 
-    /// What looks at this machine so.
+    /// Arguments of a command that observes this machine through the agent.
     fn args(&self, command: &str, hosts: &str, more: &[&str]) -> Vec<String> {
         let (url, nats) = (self.server.url(), self.nats.url());
         let hosts = format!("observe.hosts={hosts}");
@@ -49,12 +49,12 @@ impl Site {
         self.desk.json(&args.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// That a run is refused with these words, and leaves nothing.
-    fn refused(&self, hosts: &str, more: &[&str], words: &[&str]) {
+    /// Asserts that a run is refused with these words and leaves nothing.
+    fn assert_refused(&self, hosts: &str, more: &[&str], words: &[&str]) {
         let args = self.args("run", hosts, &[&RUN[..], more].concat());
-        let said = self.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(said.code, 3, "{hosts}: {said:#?}");
-        let text = said.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        let output = self.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(output.code, 3, "{hosts}: {output:#?}");
+        let text = output.err.split_whitespace().collect::<Vec<_>>().join(" ");
         for word in words {
             assert!(text.contains(word), "{hosts}: {word}: {text}");
         }
@@ -65,32 +65,35 @@ impl Site {
 
 #[test]
 fn a_machine_behind_an_agent_tells_what_it_tells_of_itself() {
-    let Some(site) = Site::new() else { return };
+    let Some(site) = ObserverSite::new() else { return };
     let mut agent = site.observer("db1");
     let (code, record) = site.run("agent");
     assert_eq!(code, 0, "{record:#}");
     assert_tells_the_same(&record);
-    agent.until("looked at by host");
-    let there = &record["hosts"][1];
-    let clock = &there["observed"]["clock"];
+    agent.wait_for_line("looked at by host");
+    let observed_host = &record["hosts"][1];
+    let clock = &observed_host["observed"]["clock"];
     assert!(number(&clock["ahead_s"]).abs() <= number(&clock["bound_s"]) + 0.05, "it is one clock: {clock}");
-    assert_eq!(there["facts"]["boot_id"], record["hosts"][0]["facts"]["boot_id"]);
-    assert!(!there["facts"].as_object().unwrap().keys().any(|name| name.starts_with("cgroup.")), "{there:#}");
+    assert_eq!(observed_host["facts"]["boot_id"], record["hosts"][0]["facts"]["boot_id"]);
+    assert!(
+        !observed_host["facts"].as_object().unwrap().keys().any(|name| name.starts_with("cgroup.")),
+        "{observed_host:#}"
+    );
 
     let args = site.args("check", "agent://db1", &[]);
-    let said = site.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(said.out.contains("agent://db1") && said.out.contains("answers in"), "{said:#?}");
+    let output = site.desk.dyno(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(output.out.contains("agent://db1") && output.out.contains("answers in"), "{output:#?}");
 }
 
 #[test]
 fn an_agent_that_observes_is_found_by_its_name_and_never_drives() {
-    let Some(site) = Site::new() else { return };
-    site.refused("agent", &[], &["no agent that observes is in group t", "dyno agent --observe-only"]);
+    let Some(site) = ObserverSite::new() else { return };
+    site.assert_refused("agent", &[], &["no agent that observes is in group t", "dyno agent --observe-only"]);
     let _agents = [site.observer("db1"), site.observer("db2")];
-    site.refused("agent", &[], &["2 agents observe in group t: db1, db2", "write agent://NAME"]);
-    site.refused("agent://db3", &[], &["none of that name is in group t; there: db1, db2"]);
-    // Whoever gathers driver hosts does not meet them.
-    site.refused(
+    site.assert_refused("agent", &[], &["2 agents observe in group t: db1, db2", "write agent://NAME"]);
+    site.assert_refused("agent://db3", &[], &["none of that name is in group t; there: db1, db2"]);
+    // A controller that reserves driver hosts does not find observers.
+    site.assert_refused(
         "agent://db1",
         &["--hosts", "1", "--wait-hosts", "1s"],
         &["0 of 1 agents of group t were there after 1 s"],
@@ -99,23 +102,24 @@ fn an_agent_that_observes_is_found_by_its_name_and_never_drives() {
 
 #[test]
 fn an_agent_that_goes_away_ends_in_a_stored_run() {
-    let Some(site) = Site::new() else { return };
+    let Some(site) = ObserverSite::new() else { return };
     let agent = site.observer("db1");
     let args = site.args("run", "agent://db1", &[&RUN[..], &["--set", "run.time=5m", "--json"]].concat());
     let mut run = site.desk.start(&args.iter().map(String::as_str).collect::<Vec<_>>());
     let after = |run: &mut Running, more: usize| {
-        let intervals = run.heard.matches("ops/s").count();
-        while run.heard.matches("ops/s").count() < intervals + more {
-            run.line().unwrap();
+        let intervals = run.stderr_text.matches("ops/s").count();
+        while run.stderr_text.matches("ops/s").count() < intervals + more {
+            run.next_line().unwrap();
         }
     };
     after(&mut run, 4);
     agent.signal("KILL");
-    // It is missed for three seconds before it counts as lost; an interval has half a second.
+    // It counts as lost after three seconds of silence; an interval is half a second.
     after(&mut run, 16);
     run.signal("INT");
-    let said = run.end();
-    let record: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
+    let output = run.wait();
+    let record: Value =
+        serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
     let observed = &record["hosts"][1]["observed"];
     assert!(observed["lost"].as_str().unwrap().contains("agent://db1: it was lost"), "{observed:#}");
     let absent = &record["metrics"]["cpu_busy_pct"]["absent"];
@@ -123,12 +127,12 @@ fn an_agent_that_goes_away_ends_in_a_stored_run() {
     let points = record["series"]["points"].as_array().unwrap();
     let busy = points.iter().filter(|point| point["metrics"]["cpu_busy_pct"].is_number()).count();
     assert!(busy >= 2 && busy < points.len(), "{busy} of {}", points.len());
-    assert_eq!(check(&record, "host_readings")["status"], "warn");
+    assert_eq!(find_check(&record, "host_readings")["status"], "warn");
 }
 
 #[test]
 fn whoever_speaks_in_an_agents_name_is_limited() {
-    let Some(site) = Site::new() else { return };
+    let Some(site) = ObserverSite::new() else { return };
     for (version, answer, words) in [
         ("9.9.9", Value::Null, ["is of dyno 9.9.9", "install the same version"]),
         ("own", json!({ "Fly": 1 }), ["no message of this version", "answers in its name"]),
@@ -139,36 +143,36 @@ fn whoever_speaks_in_an_agents_name_is_limited() {
             ["it answers what was not asked", ""],
         ),
     ] {
-        let mut stranger = Stranger::at(&site.nats);
-        stranger.say("SUB dyno.t.observers 1");
-        stranger.say("SUB dyno.t.observer.evil 2");
+        let mut stranger = RawNatsClient::connect(&site.nats);
+        stranger.send_line("SUB dyno.t.observers 1");
+        stranger.send_line("SUB dyno.t.observer.evil 2");
         let args = site.args("run", "agent", &RUN);
         let leader = site.desk.start(&args.iter().map(String::as_str).collect::<Vec<_>>());
-        let (reply, call) = stranger.next();
+        let (reply, call) = stranger.next_message();
         let call: Value = serde_json::from_str(&call).unwrap();
         let version = if version == "own" { call["version"].as_str().unwrap() } else { version };
         let hello = json!({ "protocol": call["protocol"], "version": version, "id": "evil", "name": "db1", "place": null,
                             "cpus": 2, "busy": null, "keeps": 0 });
         stranger.publish(&reply, hello.to_string().as_bytes());
         if !answer.is_null() {
-            let (reply, asked) = stranger.next();
-            assert!(asked.contains("Describe"), "{asked}");
+            let (reply, request_text) = stranger.next_message();
+            assert!(request_text.contains("Describe"), "{request_text}");
             stranger.publish(&reply, answer.to_string().as_bytes());
         }
-        let said = leader.end();
-        assert_eq!(said.code, 3, "{said:#?}");
-        let text = said.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        let output = leader.wait();
+        assert_eq!(output.code, 3, "{output:#?}");
+        let text = output.err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.iter().all(|word| text.contains(word)), "{words:?}: {text}");
         assert!(!text.contains('\u{1b}'), "{text:?}");
     }
 
-    // An agent stays what it is, whatever is said to it.
+    // An agent keeps its role, whatever message it receives.
     let mut agent = site.observer("db1");
-    let mut stranger = Stranger::at(&site.nats);
-    stranger.say("SUB answers 1");
+    let mut stranger = RawNatsClient::connect(&site.nats);
+    stranger.send_line("SUB answers 1");
     let call = json!({ "protocol": 1, "version": "x", "leader": { "id": "evil", "words": "nobody" } });
     stranger.publish("dyno.t.observers answers", call.to_string().as_bytes());
-    let hello: Value = serde_json::from_str(&stranger.next().1).unwrap();
+    let hello: Value = serde_json::from_str(&stranger.next_message().1).unwrap();
     let subject = format!("dyno.t.observer.{} answers", hello["id"].as_str().unwrap());
     let places = vec![json!(["data", "/"]); 17];
     for bytes in [
@@ -179,9 +183,9 @@ fn whoever_speaks_in_an_agents_name_is_limited() {
         json!({ "Read": { "places": places } }).to_string().into_bytes(),
     ] {
         stranger.publish(&subject, &bytes);
-        assert!(stranger.next().1.contains("Refused"));
+        assert!(stranger.next_message().1.contains("Refused"));
     }
     let (code, record) = site.run("agent://db1");
     assert_eq!(code, 0, "{record:#}");
-    agent.until("looked at by host");
+    agent.wait_for_line("looked at by host");
 }

@@ -1,4 +1,4 @@
-//! The program over Oracle's wire protocol, against a model that remembers and counts what it is asked for. The model is a test
+//! Tests the program over Oracle's wire protocol, with a model that counts the requests. The model is a test
 //! double: no test here shows what an Oracle database does.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,23 +13,23 @@ use dyno_testbed::{
 use dyno_workload::conformance;
 use serde_json::Value;
 
-use crate::common::{Desk, Running, Said, check};
+use crate::common::{CommandOutput, Running, TestEnv, find_check};
 
-/// A model behind the wire, and a folder to drive it from.
-struct Double {
+/// A model behind the wire protocol, and a test environment.
+struct OracleDouble {
     model: Arc<ModelDatabase>,
     server: ScriptedOracle,
-    desk: Desk,
+    desk: TestEnv,
 }
 
 const ROWS: [&str; 2] = ["--set", "data.scale=200 blocks"];
 
-impl Double {
+impl OracleDouble {
     fn new(options: ModelOptions) -> Self {
         let server_options = ScriptedOptions::of(options.release);
         let model = Arc::new(ModelDatabase::new(options));
         let server = ScriptedOracle::start_with(server_options, model.clone());
-        Self { model, server, desk: Desk::new() }
+        Self { model, server, desk: TestEnv::new() }
     }
 
     fn loaded() -> Self {
@@ -37,18 +37,18 @@ impl Double {
     }
 
     fn loaded_on(release: ScriptedRelease) -> Self {
-        let double = Self::on(release);
-        let load = double.dyno(&[&["load"], &ROWS[..]].concat());
+        let double = Self::with_release(release);
+        let load = double.run_dyno(&[&["load"], &ROWS[..]].concat());
         assert_eq!(load.code, 0, "{load:#?}");
         double
     }
 
-    fn on(release: ScriptedRelease) -> Self {
+    fn with_release(release: ScriptedRelease) -> Self {
         Self::new(ModelOptions { release, ..ModelOptions::default() })
     }
 
     /// Runs the program on the model.
-    fn dyno(&self, args: &[&str]) -> Said {
+    fn run_dyno(&self, args: &[&str]) -> CommandOutput {
         let url = self.server.url();
         let target = ["--target", &url, "--set", "target.password_env=DYNO_PW"];
         self.desk.dyno_with(("DYNO_PW", "secret"), &[args, &target].concat())
@@ -62,12 +62,13 @@ impl Double {
     }
 
     fn json(&self, args: &[&str]) -> (i32, Value) {
-        let output = self.dyno(&[args, &["--json"]].concat());
+        let output = self.run_dyno(&[args, &["--json"]].concat());
         let value = serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
         (output.code, value)
     }
 
-    /// A run of as many operations of one session, without a warm-up: its record, and what its session asked for.
+    /// A run of this number of operations of one session, without a warm-up: its record, and the requests of
+    /// its session.
     fn run_operations(&self, operations: u64, sets: &[&str]) -> (Value, ModelWork) {
         let operations = format!("run.ops_per_session={operations}");
         let before = self.model.work_of("session ");
@@ -78,7 +79,7 @@ impl Double {
     }
 }
 
-/// Each of `sets` behind its `--set`.
+/// Puts `--set` before each of `sets`.
 fn with_sets<'a>(sets: &[&'a str]) -> Vec<&'a str> {
     sets.iter().flat_map(|set| ["--set", set]).collect()
 }
@@ -96,31 +97,31 @@ fn difference(after: ModelWork, before: ModelWork) -> ModelWork {
 
 #[test]
 fn commands_complete_from_check_to_drop() {
-    let double = Double::new(ModelOptions::default());
-    let check = double.dyno(&[&["check"], &ROWS[..]].concat());
+    let double = OracleDouble::new(ModelOptions::default());
+    let check = double.run_dyno(&[&["check"], &ROWS[..]].concat());
     assert_eq!(check.code, 0, "{check:#?}");
     assert!(check.out.contains("all views of counters, waits and settings can be read"), "{}", check.out);
-    let load = double.dyno(&[&["load"], &ROWS[..]].concat());
+    let load = double.run_dyno(&[&["load"], &ROWS[..]].concat());
     assert!(load.code == 0 && load.out.contains("1.000"), "{load:#?}");
-    let again = double.dyno(&[&["load"], &ROWS[..]].concat());
+    let again = double.run_dyno(&[&["load"], &ROWS[..]].concat());
     assert!(again.err.contains("already"), "{again:#?}");
     let run = ["run", "--set", "run.time=1s", "--set", "run.warmup=0s", "--set", "workload.update_pct=20"];
-    let run = double.dyno(&[&run[..], &ROWS].concat());
+    let run = double.run_dyno(&[&run[..], &ROWS].concat());
     assert!(run.code == 0 && run.out.contains("commits"), "{run:#?}");
     let show = double.desk.dyno(&["show"]);
     assert!(show.code == 0 && show.out.contains("second by second"), "{show:#?}");
     let report = double.desk.dyno(&["report"]);
     assert!(report.code == 0 && double.desk.file("report.html").exists(), "{report:#?}");
-    let drop = double.dyno(&["drop", "--yes"]);
+    let drop = double.run_dyno(&["drop", "--yes"]);
     assert!(drop.code == 0 && drop.err.contains("removed 5 objects"), "{drop:#?}");
-    let nothing = double.dyno(&["drop", "--yes"]);
+    let nothing = double.run_dyno(&["drop", "--yes"]);
     assert!(nothing.err.contains("nothing"), "{nothing:#?}");
 }
 
 #[test]
 fn deep_check_finds_everything_well() {
     for release in ScriptedRelease::ALL {
-        let double = Double::on(release);
+        let double = OracleDouble::with_release(release);
         let (code, findings_json) = double.json(&["check", "--deep"]);
         assert_eq!(code, 0, "{release:?}: {findings_json:#}");
         let findings = findings_json["advice"].as_array().unwrap();
@@ -139,9 +140,9 @@ fn each_drive_and_commit_mode_is_counted_exactly() {
 }
 
 fn assert_counted_exactly(release: ScriptedRelease) {
-    let double = Double::on(release);
+    let double = OracleDouble::with_release(release);
     let size = [&ROWS[..], &["--set", "data.scan_scale=200 blocks"]].concat();
-    assert_eq!(double.dyno(&[&["load"], &size[..]].concat()).code, 0);
+    assert_eq!(double.run_dyno(&[&["load"], &size[..]].concat()).code, 0);
     let mix = [
         "workload.update_pct=20",
         "workload.insert_pct=10",
@@ -167,14 +168,19 @@ fn assert_counted_exactly(release: ScriptedRelease) {
                 record["reasons"]
             );
             for name in ["commits_whole", "logical_reads_whole", "rows_left", "update_values", "work_unit"] {
-                assert_eq!(check(&record, name)["status"], "pass", "{way}: {:#}", check(&record, name));
+                assert_eq!(
+                    find_check(&record, name)["status"],
+                    "pass",
+                    "{way}: {:#}",
+                    find_check(&record, name)
+                );
             }
             let work = difference(double.model.work_of("session "), before);
             let acknowledged = record["whole"]["commits"].as_u64().unwrap();
             assert_eq!(work.commits, acknowledged, "{way}");
             let is_fewer = work.redo_syncs > 0 && work.redo_syncs < acknowledged;
             match (drive, commit) {
-                // A call ends once for many commits inside it, and in the client drive for each.
+                // A call ends once for many commits inside it; in the client drive it ends once per commit.
                 ("server", "plsql") => assert!(is_fewer, "{way}: {work:?}"),
                 (_, "nowait") => assert_eq!(work.redo_syncs, 0, "{way}"),
                 _ => assert_eq!(work.redo_syncs, acknowledged, "{way}"),
@@ -183,7 +189,7 @@ fn assert_counted_exactly(release: ScriptedRelease) {
     }
 }
 
-/// Operations that the sessions of a run did in their whole life.
+/// Operations of a run's sessions in their whole lifetime.
 fn operations(record: &Value) -> u64 {
     record["whole"]["ops"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum()
 }
@@ -194,8 +200,9 @@ fn operations_cost_what_the_method_says() {
 }
 
 fn assert_costs(release: ScriptedRelease) {
-    let double = Double::loaded_on(release);
-    // Blocks of a lookup and of a range of 64 rows: each row's, and two of the index. An update reads and changes each row's.
+    let double = OracleDouble::loaded_on(release);
+    // Blocks of a lookup and of a range of 64 rows: one per row, and two of the index. An update reads and
+    // changes the block of each row.
     for (sets, executions, requests, commits, reads) in [
         (&["workload.lookup_pct=100"][..], 1, 1, 0, 3),
         (&[], 1, 1, 0, 66),
@@ -204,7 +211,7 @@ fn assert_costs(release: ScriptedRelease) {
     ] {
         let (few, few_work) = double.run_operations(20, sets);
         let (many, many_work) = double.run_operations(1_000, sets);
-        // What a session does before and after its operations is the same in both runs.
+        // Sessions do equal work before and after their operations in both runs.
         let more = operations(&many) - operations(&few);
         assert!(more > 0, "{sets:?}");
         let expected = ModelWork {
@@ -222,15 +229,15 @@ fn assert_costs(release: ScriptedRelease) {
 
 #[test]
 fn lost_commits_make_a_run_invalid() {
-    let double = Double::loaded();
-    // One of fifty: the sessions' whole life is compared to the commit.
+    let double = OracleDouble::loaded();
+    // One of fifty commits: over the sessions' lifetime the comparison is exact.
     double.model.set_faults(ModelFaults { lost_commit_every: Some(50) });
     let operations = ["run.ops_per_session=300", "run.warmup=0s", "workload.update_pct=50"];
     let args = [&["run"], &with_sets(&operations)[..]].concat();
     let (code, record) = double.json(&[&args[..], &ROWS].concat());
     assert_eq!(record["status"], "invalid", "{:#}", record["audit"]);
     assert_ne!(code, 0);
-    let commits = check(&record, "commits_whole");
+    let commits = find_check(&record, "commits_whole");
     assert_eq!(commits["status"], "fail", "{commits:#}");
 
     double.model.set_faults(ModelFaults::default());
@@ -240,7 +247,7 @@ fn lost_commits_make_a_run_invalid() {
 
 #[test]
 fn lost_commits_are_found_in_the_rows() {
-    let double = Double::loaded();
+    let double = OracleDouble::loaded();
     let args = [
         "prove",
         "updates",
@@ -252,28 +259,28 @@ fn lost_commits_are_found_in_the_rows() {
         "workload.update_pct=50",
     ];
     let args = [&args[..], &ROWS].concat();
-    let proved = double.dyno(&args);
+    let proved = double.run_dyno(&args);
     assert!(proved.code == 0 && proved.out.contains("none is lost"), "{proved:#?}");
     double.model.set_faults(ModelFaults { lost_commit_every: Some(5) });
-    let refuted = double.dyno(&args);
+    let refuted = double.run_dyno(&args);
     assert!(refuted.code != 0 && !refuted.out.contains("none is lost"), "{refuted:#?}");
 }
 
 #[test]
 fn sweeps_and_comparisons_complete() {
-    let double = Double::loaded();
+    let double = OracleDouble::loaded();
     let quick = ["--set", "run.time=1s", "--set", "run.warmup=0s"];
     let sweep = ["sweep", "--set", "sweep.sessions=1,2", "--set", "workload.update_pct=20"];
-    let sweep = double.dyno(&[&sweep[..], &quick, &ROWS].concat());
+    let sweep = double.run_dyno(&[&sweep[..], &quick, &ROWS].concat());
     assert_eq!(sweep.code, 0, "{sweep:#?}");
     let ab = ["ab", "--a", "workload.update_pct=0", "--b", "workload.update_pct=100", "--pairs", "2"];
-    let ab = double.dyno(&[&ab[..], &quick, &ROWS].concat());
+    let ab = double.run_dyno(&[&ab[..], &quick, &ROWS].concat());
     assert_eq!(ab.code, 0, "{ab:#?}");
     let list = double.desk.dyno(&["list"]);
     assert_eq!(list.out.matches(" valid ").count(), 6, "{}", list.out);
 }
 
-/// Transfers and looks at accounts; the model is taught what their statements do.
+/// Transfers, and reads of accounts; the test provides the model's answers to their statements.
 const BANK: &str = r#"
 name = "bank"
 writes = true
@@ -337,11 +344,12 @@ fn bank() -> impl Fn(ScriptedCall<'_>) -> Option<ScriptedAnswer> + Send + Sync {
 
 #[test]
 fn custom_workloads_are_counted_by_transaction() {
-    let double = Double::new(ModelOptions { taught: Some(Box::new(bank())), ..ModelOptions::default() });
+    let double =
+        OracleDouble::new(ModelOptions { taught: Some(Box::new(bank())), ..ModelOptions::default() });
     std::fs::create_dir(double.desk.file("bank")).unwrap();
     double.desk.write("bank/workload.toml", BANK);
     let folder = ["--set", "workload.folder=bank"];
-    let load = double.dyno(&[&["load"], &folder[..]].concat());
+    let load = double.run_dyno(&[&["load"], &folder[..]].concat());
     assert_eq!(load.code, 0, "{load:#?}");
     let before = double.model.work_of("session ");
     let args =
@@ -349,41 +357,41 @@ fn custom_workloads_are_counted_by_transaction() {
     let (code, record) = double.json(&[&args[..], &folder].concat());
     assert_eq!((code, &record["status"]), (0, &Value::from("valid")), "{:#}", record["reasons"]);
     for name in ["invariants", "commits_whole", "errors"] {
-        assert_eq!(check(&record, name)["status"], "pass", "{:#}", check(&record, name));
+        assert_eq!(find_check(&record, name)["status"], "pass", "{:#}", find_check(&record, name));
     }
     let work = difference(double.model.work_of("session "), before);
     let transfers = record["whole"]["ops"]["transfer"].as_u64().unwrap();
     assert!(transfers > 0 && work.commits == transfers, "{work:?}: {:#}", record["whole"]["ops"]);
-    let unknown = double.dyno(&["load", "--set", "workload.folder=@tpcb"]);
+    let unknown = double.run_dyno(&["load", "--set", "workload.folder=@tpcb"]);
     assert!(unknown.code != 0 && unknown.err.contains("the model knows no such statement"), "{unknown:#?}");
 }
 
-/// A run that ends when it is told to.
-fn long_run(double: &Double) -> Running {
+/// A run that ends only on request.
+fn long_run(double: &OracleDouble) -> Running {
     let args = ["run", "--set", "run.time=10m", "--set", "run.warmup=0s", "--set", "workload.rate=50/s"];
     let mut run = double.start(&args);
-    run.until("ops/s");
+    run.wait_for_line("ops/s");
     run
 }
 
 #[test]
 fn another_dyno_is_refused_until_the_first_has_ended() {
-    let double = Double::loaded();
+    let double = OracleDouble::loaded();
     let run = long_run(&double);
     for command in [&["run"][..], &["load"], &["drop", "--yes"]] {
-        let refused = double.dyno(&[command, &ROWS[..]].concat());
+        let refused = double.run_dyno(&[command, &ROWS[..]].concat());
         assert!(refused.code == 3 && refused.err.contains("in use"), "{refused:#?}");
         assert!(refused.err.contains(&format!("process {}", run.pid())), "{refused:#?}");
     }
     run.signal("KILL");
-    run.end();
-    let drop = double.dyno(&["drop", "--yes"]);
+    run.wait();
+    let drop = double.run_dyno(&["drop", "--yes"]);
     assert_eq!(drop.code, 0, "what a killed run held is free: {drop:#?}");
 }
 
 #[test]
 fn killed_loads_are_resumed_and_load_each_row_once() {
-    // Before the rows are committed, and when all of them are there.
+    // Before the rows are committed, and when all of them exist.
     for (statement, inserts_again) in [("INSERT INTO dyno_chunks", true), ("CREATE INDEX", false)] {
         let (reached, is_reached) = channel();
         let (hangs, inserts) = (AtomicBool::new(true), Arc::new(AtomicU64::new(0)));
@@ -398,15 +406,16 @@ fn killed_loads_are_resumed_and_load_each_row_once() {
             reached.send(()).unwrap();
             Some(ScriptedAnswer::Hang)
         };
-        let double = Double::new(ModelOptions { taught: Some(Box::new(taught)), ..ModelOptions::default() });
+        let double =
+            OracleDouble::new(ModelOptions { taught: Some(Box::new(taught)), ..ModelOptions::default() });
         let load = double.start(&["load"]);
         is_reached.recv_timeout(Duration::from_secs(60)).unwrap();
         load.signal("KILL");
-        load.end();
+        load.wait();
         assert_eq!(inserts.load(Ordering::SeqCst), 200);
-        let run = double.dyno(&[&["run"], &ROWS[..]].concat());
+        let run = double.run_dyno(&[&["run"], &ROWS[..]].concat());
         assert!(run.code == 3 && run.err.contains("`dyno load` resumes it"), "{run:#?}");
-        let again = double.dyno(&[&["load"], &ROWS[..]].concat());
+        let again = double.run_dyno(&[&["load"], &ROWS[..]].concat());
         assert!(again.code == 0 && again.out.contains("1.000"), "{again:#?}");
         let expected = if inserts_again { 400 } else { 200 };
         assert_eq!(inserts.load(Ordering::SeqCst), expected, "{statement}");
@@ -419,12 +428,13 @@ fn cut_connections_are_opened_again_and_counted() {
     let executions = AtomicU64::new(0);
     let taught = move |call: ScriptedCall<'_>| {
         let is_update = call.sql.starts_with("UPDATE ");
-        // The 50th answer ends in its middle.
+        // The 50th answer is cut in the middle.
         let is_cut = is_update && executions.fetch_add(1, Ordering::SeqCst) == 50;
         is_cut.then(|| ScriptedAnswer::CutOff(Box::new(ScriptedAnswer::Changed(1)), 9))
     };
-    let double = Double::new(ModelOptions { taught: Some(Box::new(taught)), ..ModelOptions::default() });
-    assert_eq!(double.dyno(&[&["load"], &ROWS[..]].concat()).code, 0);
+    let double =
+        OracleDouble::new(ModelOptions { taught: Some(Box::new(taught)), ..ModelOptions::default() });
+    assert_eq!(double.run_dyno(&[&["load"], &ROWS[..]].concat()).code, 0);
     let before = double.model.work_of("session ");
     let args = ["run", "--set", "run.time=2s", "--set", "run.warmup=0s", "--set", "run.on_lost=reconnect"];
     let (code, record) = double.json(&[&args[..], &ROWS, &["--set", "workload.update_pct=100"]].concat());
@@ -437,28 +447,28 @@ fn cut_connections_are_opened_again_and_counted() {
 
 #[test]
 fn reports_that_are_not_there_are_refused() {
-    let double = Double::loaded();
+    let double = OracleDouble::loaded();
     for (keeper, reason) in [("awr", "it is not licensed"), ("statspack", "no STATSPACK")] {
         let setting = format!("observe.awr={keeper}");
-        let refused = double.dyno(&[&["run", "--set", &setting], &ROWS[..]].concat());
+        let refused = double.run_dyno(&[&["run", "--set", &setting], &ROWS[..]].concat());
         assert!(refused.code == 3 && refused.err.contains(reason), "{refused:#?}");
     }
 }
 
 #[test]
 fn a_suite_test_on_the_block_workload_has_a_result() {
-    let double = Double::new(ModelOptions::default());
-    let suite = double.dyno(&["suite", "--quick", "--test", "server-logical-reads"]);
+    let double = OracleDouble::new(ModelOptions::default());
+    let suite = double.run_dyno(&["suite", "--quick", "--test", "server-logical-reads"]);
     assert_eq!(suite.code, 0, "{suite:#?}");
     let list = double.desk.dyno(&["list"]);
     assert!(!list.out.contains(" invalid ") && list.out.contains(" valid "), "{}", list.out);
 }
 
-/// The model knows no table of the user's own, so what the acceptance does with values of every type ends with its refusal.
+/// The model has no tables of the user, so the acceptance of values of every type ends with its error.
 #[test]
 fn acceptance_completes_and_finds_only_what_the_model_lacks() {
     for release in [ScriptedRelease::R19c, ScriptedRelease::R23ai] {
-        let double = Double::on(release);
+        let double = OracleDouble::with_release(release);
         let (code, page) = double.json(&["check", "--accept"]);
         assert_eq!(code, 1, "{page:#}");
         let steps = page["steps"].as_array().unwrap();
@@ -477,7 +487,7 @@ fn acceptance_completes_and_finds_only_what_the_model_lacks() {
                 _ => assert_eq!(verdict, "proved", "{step:#}"),
             }
         }
-        let drop = double.dyno(&["drop", "--yes"]);
+        let drop = double.run_dyno(&["drop", "--yes"]);
         assert!(drop.err.contains("nothing"), "{drop:#?}");
     }
 }

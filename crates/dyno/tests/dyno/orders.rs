@@ -1,28 +1,29 @@
-//! Order entry as a user runs it: loaded, run by statements and by procedures, its conditions asked, and broken.
+//! Order entry as a user runs it: loaded, run with statements and with procedures; its conditions are checked
+//! and violated.
 
-use crate::common::{Desk, Said, check};
+use crate::common::{CommandOutput, TestEnv, find_check};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
 const FOLDER: &str = "workload.folder=@orders";
 
-/// Lines, and pieces, of the last order of the first district.
+/// Number of lines and of pieces in the last order of the first district.
 const LINES_OF_ONE: &str =
     "SELECT COUNT(*), SUM(ol_quantity) FROM order_line WHERE ol_w_id = 1 AND ol_d_id = 1
     AND ol_o_id = (SELECT MAX(o_id) FROM orders WHERE o_w_id = 1 AND o_d_id = 1)";
 
-fn command(desk: &Desk, command: &str, url: &str, more: &[&str]) -> Said {
+fn command(desk: &TestEnv, command: &str, url: &str, more: &[&str]) -> CommandOutput {
     desk.dyno(&[&[command, "--target", url, "--set", FOLDER][..], more].concat())
 }
 
 /// A run of few transactions with these options.
-fn run(desk: &Desk, url: &str, sessions: &str, ops: &str, options: &[&str]) -> Value {
-    settled(|| run_once(desk, url, sessions, ops, options))
+fn run(desk: &TestEnv, url: &str, sessions: &str, ops: &str, options: &[&str]) -> Value {
+    retry_edge_failures(|| run_once(desk, url, sessions, ops, options))
 }
 
-/// All sessions want the same few rows, so that on a busy machine one may wait for another across an edge of so short a window; such a
-/// run says so, and is made again.
-fn settled(once: impl Fn() -> Value) -> Value {
+/// All sessions use the same few rows, so on a busy machine one may wait across a boundary of such a short
+/// window. Such a run reports that, and is repeated.
+fn retry_edge_failures(once: impl Fn() -> Value) -> Value {
     let mut record = once();
     for _ in 0..2 {
         if !record["reasons"].to_string().contains("edges: ") {
@@ -33,7 +34,7 @@ fn settled(once: impl Fn() -> Value) -> Value {
     record
 }
 
-fn run_once(desk: &Desk, url: &str, sessions: &str, ops: &str, options: &[&str]) -> Value {
+fn run_once(desk: &TestEnv, url: &str, sessions: &str, ops: &str, options: &[&str]) -> Value {
     let (sessions, ops) =
         (format!("run.sessions_per_schema={sessions}"), format!("run.ops_per_session={ops}"));
     let mut args = vec!["--json", "--set", "run.warmup=0s", "--set", &sessions, "--set", &ops];
@@ -41,37 +42,37 @@ fn run_once(desk: &Desk, url: &str, sessions: &str, ops: &str, options: &[&str])
     if !options.ends_with('=') {
         args.extend(["--set", &options]);
     }
-    let said = command(desk, "run", url, &args);
-    serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"))
+    let output = command(desk, "run", url, &args);
+    serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"))
 }
 
-fn is_valid(record: &Value) {
+fn assert_valid(record: &Value) {
     assert_eq!(record["status"], "valid", "{}", record["reasons"]);
-    let conditions = check(record, "invariants");
+    let conditions = find_check(record, "invariants");
     assert_eq!(conditions["status"], "pass", "{conditions:#}");
-    let asked = record["workload"]["invariants"].as_array().unwrap();
+    let invariant_results = record["workload"]["invariants"].as_array().unwrap();
     assert_eq!(
-        asked.len(),
+        invariant_results.len(),
         13,
         "conditions 1 to 10 and 12, that of the stock, and that of what was deferred"
     );
-    assert!(asked.iter().all(|one| one["after"]["Ok"] == "0"), "{asked:#?}");
-    let commits = check(record, "commits_whole");
+    assert!(invariant_results.iter().all(|one| one["after"]["Ok"] == "0"), "{invariant_results:#?}");
+    let commits = find_check(record, "commits_whole");
     assert_eq!(commits["status"], "pass", "{commits:#}");
 }
 
 #[test]
 fn orders_on_sqlite_say_what_they_are_and_a_violation_is_named() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("orders.db").display());
     let loaded = command(&desk, "load", &url, &[]);
     assert!(loaded.code == 0 && loaded.err.contains("all 14 conditions hold"), "{loaded:#?}");
     let record = run(&desk, &url, "2", "46", &[]);
-    is_valid(&record);
+    assert_valid(&record);
     let count = |class: &str| record["ops"][class]["count"].as_u64().unwrap();
     assert!(count("new_order") > 30 && count("payment") > 30 && count("delivery") >= 2);
 
-    // Lines end where the terminal does.
+    // Lines are wrapped at the terminal's width.
     let shown = desk.dyno(&["show", "last"]).out.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "derived from TPC-C, not comparable with published results",
@@ -88,10 +89,10 @@ fn orders_on_sqlite_say_what_they_are_and_a_violation_is_named() {
     for words in
         [&["list"][..], &["trend"], &["compare", "last", "last"], &["report", "last", "--format", "md"]]
     {
-        let said = desk.dyno(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = desk.dyno(words).out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(
-            said.contains("orders: derived from TPC-C, not comparable with published results"),
-            "{words:?}: {said}"
+            text.contains("orders: derived from TPC-C, not comparable with published results"),
+            "{words:?}: {text}"
         );
     }
     assert!(!shown.contains("tpmC") && !shown.contains("TPC-C result"));
@@ -103,7 +104,7 @@ fn orders_on_sqlite_say_what_they_are_and_a_violation_is_named() {
     drop(connection);
     let broken = run(&desk, &url, "1", "2", &[]);
     assert_eq!(broken["status"], "invalid");
-    let words = check(&broken, "invariants")["detail"].as_str().unwrap();
+    let words = find_check(&broken, "invariants")["detail"].as_str().unwrap();
     assert!(
         words.starts_with("broken before the run: condition_4 was 1 before and is 1, and has to be 0"),
         "{words}"
@@ -111,19 +112,19 @@ fn orders_on_sqlite_say_what_they_are_and_a_violation_is_named() {
     assert!(words.contains("condition_6") && !words.contains("condition_1 was"), "{words}");
 }
 
-/// With deliveries that others do: each that is done was asked for, and none twice.
-fn defers(desk: &Desk, url: &str, options: &[&str]) {
+/// With deferred deliveries: each one done was requested, and none was done twice.
+fn assert_deferred_deliveries(desk: &TestEnv, url: &str, options: &[&str]) {
     let options = [&["deferred=true"][..], options].concat().join(",");
     let options = format!("workload.options={options}");
     let beside = ["workload.beside=@orders", "workload.beside_mix=deliverers", "workload.beside_sessions=2"];
     let sizes = ["run.warmup=0s", "run.sessions_per_schema=2", "run.ops_per_session=92", &options];
     let mut args = vec!["--json"];
     sizes.iter().chain(&beside).for_each(|set| args.extend(["--set", set]));
-    let record: Value = settled(|| {
-        let said = command(desk, "run", url, &args);
-        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"))
+    let record: Value = retry_edge_failures(|| {
+        let output = command(desk, "run", url, &args);
+        serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"))
     });
-    is_valid(&record);
+    assert_valid(&record);
     assert!(record["ops"].get("delivery").is_none(), "{}", record["ops"]);
     let count = |class: &str| record["ops"][class]["count"].as_u64().unwrap_or_default();
     assert!(count("delivery_request") >= 6 && count("orders_deliverers.delivery") > 0, "{}", record["ops"]);
@@ -131,11 +132,11 @@ fn defers(desk: &Desk, url: &str, options: &[&str]) {
 
 #[test]
 fn deliveries_are_deferred_to_sessions_beside_and_late_ones_are_named() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let file = desk.file("orders.db");
     let url = format!("sqlite:{}", file.display());
     assert_eq!(command(&desk, "load", &url, &[]).code, 0);
-    defers(&desk, &url, &[]);
+    assert_deferred_deliveries(&desk, &url, &[]);
     let shown = desk.dyno(&["show", "last"]).out;
     assert_eq!(shown.matches(" transactions a minute in all").count(), 2, "{shown}");
     assert_eq!(shown.matches("new_order: ").count(), 1, "who delivers takes no orders: {shown}");
@@ -143,35 +144,41 @@ fn deliveries_are_deferred_to_sessions_beside_and_late_ones_are_named() {
         let connection = rusqlite::Connection::open(&file).unwrap();
         connection.query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap()
     };
-    let done = "SELECT COUNT(*) FROM delivery_result";
+    let result_count_sql = "SELECT COUNT(*) FROM delivery_result";
     let of_carriers = "SELECT COUNT(*) FROM orders WHERE o_carrier_id IS NOT NULL AND o_id > 2100";
-    assert!(ask(done) > 0 && ask(of_carriers) == 10 * ask(done), "{} and {}", ask(done), ask(of_carriers));
+    assert!(
+        ask(result_count_sql) > 0 && ask(of_carriers) == 10 * ask(result_count_sql),
+        "{} and {}",
+        ask(result_count_sql),
+        ask(of_carriers)
+    );
 
-    // What is to be done before it was asked for is late, done or not; and it is the next run's no more.
+    // A delivery that was due before it was requested is late, whether done or not; it does not belong to the
+    // next run.
     assert_eq!(desk.dyno(&["init", "--workload", "orders", "hasty"]).code, 0);
     let file = desk.file("hasty").join("delivery_request.sqlite.sql");
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains("'+80 seconds'"), "{text}");
     std::fs::write(&file, text.replace("'+80 seconds'", "'-1 seconds'")).unwrap();
     let folder = format!("workload.folder={}", desk.file("hasty").display());
-    let late = settled(|| {
+    let late = retry_edge_failures(|| {
         let sets = ["run.warmup=0s", "run.ops_per_session=92", "workload.options=deferred=true", &folder];
         let mut args = vec!["run", "--target", &url, "--allow-writes", "--json"];
         sets.iter().for_each(|set| args.extend(["--set", set]));
-        let said = desk.dyno(&args);
-        serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"))
+        let output = desk.dyno(&args);
+        serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"))
     });
     assert_eq!(late["status"], "invalid", "{late:#}");
-    let words = check(&late, "invariants")["detail"].as_str().unwrap();
+    let words = find_check(&late, "invariants")["detail"].as_str().unwrap();
     assert!(words.contains("deferred_in_time is "), "{words}");
-    defers(&desk, &url, &[]);
+    assert_deferred_deliveries(&desk, &url, &[]);
 }
 
 #[test]
 fn orders_run_on_postgres_as_others_do_and_by_procedures() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = server.url();
     let loaded = command(&desk, "load", &url, &[]);
     assert_eq!(loaded.code, 0, "{loaded:#?}");
@@ -183,7 +190,7 @@ fn orders_run_on_postgres_as_others_do_and_by_procedures() {
     ] {
         let record = run(&desk, &url, "3", "46", options);
         assert_eq!(record["status"], "valid", "{options:?}: {}", record["reasons"]);
-        is_valid(&record);
+        assert_valid(&record);
     }
     let call = |last: &str| {
         format!("CALL orders_new_order(1, 1, 1, 5, 1, '10,20,10,30,{last}', '1,1,1,1,1', '1,2,3,4,5', 0)")
@@ -192,10 +199,10 @@ fn orders_run_on_postgres_as_others_do_and_by_procedures() {
     assert!(wrong.lines().any(|line| line == "0"), "an item that is not there: {wrong}");
     assert!(server.psql(&call("20")).lines().any(|line| line == "1"));
     assert_eq!(server.psql(LINES_OF_ONE), "5|15");
-    // Its conditions hold: of that order, too.
-    is_valid(&run(&desk, &url, "3", "46", &["drive=server"]));
-    defers(&desk, &url, &["requests=batched"]);
-    defers(&desk, &url, &["drive=server"]);
+    // Its conditions also hold for that order.
+    assert_valid(&run(&desk, &url, "3", "46", &["drive=server"]));
+    assert_deferred_deliveries(&desk, &url, &["requests=batched"]);
+    assert_deferred_deliveries(&desk, &url, &["drive=server"]);
     assert_eq!(server.psql("SELECT COUNT(*) > 0 FROM delivery_result"), "t");
     let dropped = command(&desk, "drop", &url, &["--yes"]);
     assert_eq!(dropped.code, 0, "{dropped:#?}");
@@ -206,13 +213,13 @@ fn orders_run_on_postgres_as_others_do_and_by_procedures() {
 fn without_the_lock_of_the_stock_an_update_is_lost_and_the_condition_is_named() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off"), ("synchronous_commit", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = server.url();
     assert_eq!(command(&desk, "load", &url, &[]).code, 0);
-    // Sessions meet at a row of the stock now and then: as many runs as it takes, of which few are enough.
+    // Sessions meet at a stock row now and then: the run is repeated until that happens.
     for _ in 0..10 {
         let record = run(&desk, &url, "10", "230", &["lock_stock=false"]);
-        let words = check(&record, "invariants")["detail"].as_str().unwrap().to_owned();
+        let words = find_check(&record, "invariants")["detail"].as_str().unwrap().to_owned();
         if record["status"] == "invalid" {
             assert!(words.contains("stock_condition is ") && !words.contains("condition_1 is"), "{words}");
             return;
@@ -225,12 +232,12 @@ fn without_the_lock_of_the_stock_an_update_is_lost_and_the_condition_is_named() 
 fn orders_run_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        let desk = Desk::new();
+        let desk = TestEnv::new();
         let url = server.url();
         let loaded = command(&desk, "load", &url, &[]);
         assert_eq!(loaded.code, 0, "{loaded:#?}");
         for options in [&[][..], &["like=go-tpc"], &["like=hammerdb"]] {
-            is_valid(&run(&desk, &url, "3", "46", options));
+            assert_valid(&run(&desk, &url, "3", "46", options));
         }
         let call = |last: &str| {
             let lines = [&format!("10, 20, 10, 30, {last}"), "1, 1, 1, 1, 1", "1, 2, 3, 4, 5"];
@@ -241,10 +248,10 @@ fn orders_run_on_mysql_and_mariadb() {
         assert_eq!(wrong.lines().last(), Some("0"), "an item that is not there");
         assert_eq!(server.sql(&call("20")).lines().last(), Some("1"));
         assert_eq!(server.sql(LINES_OF_ONE).split_whitespace().collect::<Vec<_>>(), ["5", "15"]);
-        // Its conditions hold: of that order, too.
-        is_valid(&run(&desk, &url, "3", "46", &["drive=server"]));
-        defers(&desk, &url, &["requests=batched"]);
-        defers(&desk, &url, &["drive=server"]);
+        // Its conditions also hold for that order.
+        assert_valid(&run(&desk, &url, "3", "46", &["drive=server"]));
+        assert_deferred_deliveries(&desk, &url, &["requests=batched"]);
+        assert_deferred_deliveries(&desk, &url, &["drive=server"]);
         let dropped = command(&desk, "drop", &url, &["--yes"]);
         assert_eq!(dropped.code, 0, "{dropped:#?}");
     }

@@ -1,11 +1,12 @@
-//! Outages that a run outlives: servers that die and come back inside the window, and connections that are cut.
+//! Outages that a run survives: servers that die and return inside the window, and cut connections.
 
 use crate::common::proxy::Proxy;
-use crate::common::{Desk, assert_fits_schema, assert_passes, check, until};
+use crate::common::{TestEnv, assert_fits_schema, assert_passes, find_check, wait_until};
 use dyno_testbed::{MyProduct, MySql, Postgres};
 use serde_json::Value;
 
-/// Two sessions with updates, whose outage is measured. The window is long enough for a restart on a busy machine.
+/// Two sessions with updates whose outage is measured. The window is long enough for a restart on a busy
+/// machine.
 const RUN: [&str; 22] = [
     "--set",
     "data.scale=500 blocks",
@@ -31,24 +32,24 @@ const RUN: [&str; 22] = [
     "observe.waits=5/s",
 ];
 
-/// A run on `url` that is judged, while `disturb` does its work inside the window.
-fn run(url: &str, interval: &str, disturb: impl FnOnce()) -> (Desk, Value) {
-    let desk = Desk::new();
+/// A run on `url` that is audited, while `disturb` acts inside the window.
+fn run(url: &str, interval: &str, disturb: impl FnOnce()) -> (TestEnv, Value) {
+    let desk = TestEnv::new();
     let load = desk.dyno(&[&["load"], &RUN[..], &["--target", url]].concat());
     assert_eq!(load.code, 0, "{load:#?}");
     let mut running = desk.start(&[&["run"], &RUN[..], &["--target", url, "--set", interval]].concat());
-    running.until("window");
+    running.wait_for_line("window");
     disturb();
-    let said = running.end();
+    let output = running.wait();
     let record = desk.json(&["show", "last"]).1;
-    assert_eq!(said.code, 0, "{} {said:#?} {:#}", record["reasons"], record["audit"]);
+    assert_eq!(output.code, 0, "{} {output:#?} {:#}", record["reasons"], record["audit"]);
     assert_eq!(record["status"], "valid");
-    assert!(said.out.contains("outage: no session had an answer for"), "{said:#?}");
+    assert!(output.out.contains("outage: no session had an answer for"), "{output:#?}");
     (desk, record)
 }
 
-/// Checks the outage of a restarted server, and that the rest of the run is judged.
-fn assert_outlived(record: &Value) {
+/// Checks the outage of a restarted server, and that the rest of the run is audited.
+fn assert_outage_survived(record: &Value) {
     let outages = record["outages"].as_array().unwrap();
     let restart = outages.last().unwrap();
     assert_eq!(restart["sessions"], 2, "{outages:#?}");
@@ -56,7 +57,7 @@ fn assert_outlived(record: &Value) {
     let at = |name: &str| silence[name].as_f64().unwrap_or_else(|| panic!("no {name} in {silence:#}"));
     let (last_s, first_s) = (at("last_answer_s"), at("first_answer_s"));
     assert!(last_s < first_s && (at("length_s") - (first_s - last_s)).abs() < 1e-6, "{silence:#}");
-    // A connection that was cut may have been noticed before all sessions were out.
+    // A cut connection may be noticed before all sessions were disconnected.
     assert!(first_s <= restart["all_back_s"].as_f64().unwrap(), "{restart:#}");
     assert!(restart["session_s_max"].as_f64().unwrap() >= at("length_s"), "{restart:#}");
     assert!(restart["refused"].as_u64().unwrap() > 0, "{restart:#}");
@@ -65,7 +66,7 @@ fn assert_outlived(record: &Value) {
         "{restart:#}"
     );
     for name in ["counters_epoch", "counters_monotone", "commits", "rows_updated", "logical_reads"] {
-        let check = check(record, name);
+        let check = find_check(record, name);
         assert_eq!(check["status"], "skipped", "{check:#}");
         assert!(check["detail"].as_str().unwrap().contains("restarted in an outage"), "{check:#}");
     }
@@ -85,11 +86,11 @@ fn outage_of_a_restarted_postgres_is_measured_and_judged() {
             || server.psql("SELECT max(pid) FROM pg_stat_activity WHERE application_name = 'dyno session 1'");
         let before = process();
         assert_eq!(proxy.cut("dyno session 1"), 1);
-        until("the cut session to connect again", || !["", &before].contains(&process().as_str()));
+        wait_until("the cut session to connect again", || !["", &before].contains(&process().as_str()));
         server.kill9();
         server.restart();
     });
-    assert_outlived(&record);
+    assert_outage_survived(&record);
     let shown = desk.dyno(&["show", "last"]);
     assert!(shown.out.contains("attempts to connect were refused"), "{shown:#?}");
     let page = desk.dyno(&["report", "last", "--output", "page.html"]);
@@ -101,28 +102,28 @@ fn intervals_without_counters_are_named_where_no_session_was_lost() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
     server.psql("CREATE ROLE visitor SUPERUSER LOGIN");
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = server.url_of("visitor", "postgres");
     let load = desk.dyno(&[&["load"], &RUN[..], &["--target", &url]].concat());
     assert_eq!(load.code, 0, "{load:#?}");
     let interval = ["--target", &url, "--set", "observe.interval=500ms"];
     let mut running = desk.start(&[&["run"], &RUN[..], &interval].concat());
-    running.until("window");
+    running.wait_for_line("window");
     server.psql("ALTER ROLE visitor NOLOGIN");
     let refused = "not permitted to log in";
     let before = server.log().matches(refused).count();
     server.psql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dyno observer'",
     );
-    until("the observer to be refused", || server.log().matches(refused).count() > before + 1);
+    wait_until("the observer to be refused", || server.log().matches(refused).count() > before + 1);
     server.psql("ALTER ROLE visitor LOGIN");
-    running.end();
+    running.wait();
     let record = desk.json(&["show", "last"]).1;
     assert!(record["outages"].as_array().is_none_or(Vec::is_empty), "{:#}", record["outages"]);
     let unread = &record["window"]["unread"];
     assert!(unread["count"].as_u64() > Some(0), "{:#}", record["window"]);
     assert!(unread["reason"].as_str().unwrap().contains(refused), "{unread:#}");
-    let counters = check(&record, "counters_known");
+    let counters = find_check(&record, "counters_known");
     assert_eq!(counters["status"], "warn", "{counters:#}");
     assert!(counters["detail"].as_str().unwrap().contains("could not be read"), "{counters:#}");
     assert_fits_schema(&record);
@@ -133,10 +134,10 @@ fn outage_of_a_restarted_mariadb_is_measured_and_judged() {
     let mut versions = MySql::available().into_iter();
     let Some(version) = versions.find(|version| version.product == MyProduct::MariaDb) else { return };
     let mut server = MySql::start(&version, &[]);
-    // The counters are read at the two ends of the window only.
+    // The counters are read only at the two ends of the window.
     let (_, record) = run(&server.url(), "observe.interval=12s", || {
         server.kill9();
         server.restart();
     });
-    assert_outlived(&record);
+    assert_outage_survived(&record);
 }

@@ -1,8 +1,9 @@
-//! Several workloads at once: queries beside writes at a rate, each in sessions of its own, with figures of its own.
+//! Several concurrent workloads: queries besides writes at a fixed rate, each with its own sessions and
+//! figures.
 
 use serde_json::Value;
 
-use crate::common::{Desk, assert_fits_schema, assert_passes, check};
+use crate::common::{TestEnv, assert_fits_schema, assert_passes, find_check};
 use dyno_testbed::{MySql, Postgres};
 
 const BANK: &str = r#"
@@ -79,8 +80,8 @@ const SETTINGS: [&str; 5] = [
     "workload.beside_rate=100/s,off",
 ];
 
-fn desk() -> Desk {
-    let desk = Desk::new();
+fn env_with_workloads() -> TestEnv {
+    let desk = TestEnv::new();
     for (folder, text) in [("bank", BANK), ("log", LOG)] {
         std::fs::create_dir_all(desk.file(folder)).unwrap();
         desk.write(&format!("{folder}/workload.toml"), text);
@@ -93,7 +94,7 @@ fn args<'a>(command: &'a str, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [command, "--target", url].into_iter().chain(sets).chain(more.iter().copied()).collect()
 }
 
-fn goes_on(desk: &Desk, url: &str) -> Value {
+fn assert_runs_together(desk: &TestEnv, url: &str) -> Value {
     let load = desk.dyno(&args("load", url, &[]));
     assert_eq!(load.code, 0, "{load:#?}");
     let run = desk.dyno(&args(
@@ -108,7 +109,7 @@ fn goes_on(desk: &Desk, url: &str) -> Value {
         assert_passes(&record, name);
     }
     // Only one of them has a rate. On a busy machine some operations start late, and the detail says so.
-    let rate = check(&record, "open_loop");
+    let rate = find_check(&record, "open_loop");
     let words = rate["detail"].as_str().unwrap();
     assert!(words.starts_with("bank_writers: 100/s asked for, "), "{rate:#}");
     assert_eq!(words.matches(" asked for").count(), 1, "{rate:#}");
@@ -116,7 +117,7 @@ fn goes_on(desk: &Desk, url: &str) -> Value {
     let (readers, writers, notes) =
         (ops("balance") + ops("sums"), ops("bank_writers.transfer"), ops("log.note"));
     assert!(readers > 0 && writers > 0 && notes > 0, "{:#}", record["ops"]);
-    // The figures of the run are those of the first workload; each has its own beside.
+    // The figures of the run are those of the first workload; each background workload has its own.
     let share = |own: &Value| (own["share"]["sessions"].as_u64(), own["share"]["ops"]["count"].as_u64());
     assert_eq!(share(&record["workload"]), (Some(2), Some(readers)));
     assert_eq!(share(&record["beside"][0]), (Some(2), Some(writers)));
@@ -125,7 +126,7 @@ fn goes_on(desk: &Desk, url: &str) -> Value {
     assert_eq!(record["metrics"]["ops_per_s"]["value"], record["workload"]["share"]["ops"]["rate_per_s"]);
     assert_eq!(record["beside"][0]["share"]["rate_per_s"], 100.0);
     assert_eq!(record["gate"]["sessions"], 5);
-    // What is due by a rate waits for its turn; what is not has no such time.
+    // Operations due by a rate wait for their turn; others have no such wait.
     let times = |class: &str| {
         let ops = &record["ops"][class];
         (ops["service_us"]["mean"].as_f64().unwrap(), ops["response_us"]["mean"].as_f64().unwrap())
@@ -142,10 +143,10 @@ fn goes_on(desk: &Desk, url: &str) -> Value {
 
 #[test]
 fn workloads_run_beside_each_other_on_sqlite() {
-    let desk = desk();
+    let desk = env_with_workloads();
     let url = format!("sqlite:{}", desk.file("t.db").display());
-    let record = goes_on(&desk, &url);
-    // What each does was learned apart from the others.
+    let record = assert_runs_together(&desk, &url);
+    // The cost of each was learned separately.
     let learned = |own: &Value| own["expected"].as_array().map_or(0, Vec::len);
     assert_eq!((learned(&record["workload"]), learned(&record["beside"][0])), (2, 1), "{record:#}");
 }
@@ -154,7 +155,7 @@ fn workloads_run_beside_each_other_on_sqlite() {
 fn workloads_run_beside_each_other_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        goes_on(&desk(), &server.url());
+        assert_runs_together(&env_with_workloads(), &server.url());
     }
 }
 
@@ -162,12 +163,13 @@ fn workloads_run_beside_each_other_on_postgres() {
 fn workloads_run_beside_each_other_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        goes_on(&desk(), &server.url());
+        assert_runs_together(&env_with_workloads(), &server.url());
     }
 }
 
-/// A schedule drives the first workload; the others keep their own pace, and each phase has the figures of all of them.
-fn phases_go_by(desk: &Desk, url: &str) {
+/// A schedule drives the first workload; the others keep their own rate, and each phase has the figures of
+/// all.
+fn assert_phases_followed(desk: &TestEnv, url: &str) {
     let load = desk.dyno(&args("load", url, &[]));
     assert_eq!(load.code, 0, "{load:#?}");
     let more = [
@@ -189,34 +191,35 @@ fn phases_go_by(desk: &Desk, url: &str) {
     let phases = record["phases"].as_array().unwrap();
     assert_eq!(phases.len(), 2);
     let mut inside = [0; 3];
-    for (phase, (asked, seconds)) in phases.iter().zip([(200.0, 2.0), (50.0, 1.0f64)]) {
+    for (phase, (requested, seconds)) in phases.iter().zip([(200.0, 2.0), (50.0, 1.0f64)]) {
         let ops = |class: &str| phase["ops"][class]["count"].as_u64().unwrap_or(0);
-        let each = phase["workloads"].as_array().unwrap();
-        let done: Vec<u64> = each.iter().map(|own| own["count"].as_u64().unwrap()).collect();
+        let workload_figures = phase["workloads"].as_array().unwrap();
+        let counts: Vec<u64> = workload_figures.iter().map(|own| own["count"].as_u64().unwrap()).collect();
         assert_eq!(
-            done,
+            counts,
             [ops("balance") + ops("sums"), ops("bank_writers.transfer"), ops("log.note")],
             "{phase:#}"
         );
-        assert_eq!(ops("all"), done.iter().sum::<u64>());
-        // What was due is what the schedule asks of the first workload, whatever the others did.
+        assert_eq!(ops("all"), counts.iter().sum::<u64>());
+        // The number due follows from the schedule of the first workload, whatever the others did.
         let due = phase["due"].as_u64().unwrap();
-        assert!((due as f64 - asked).abs() < 5.0 * asked.sqrt(), "{phase:#}");
-        assert!(done[0] <= due && done[0] + phase["behind"].as_u64().unwrap() + 5 >= due, "{phase:#}");
-        // The writers' rate stays the same in all phases.
+        assert!((due as f64 - requested).abs() < 5.0 * requested.sqrt(), "{phase:#}");
+        assert!(counts[0] <= due && counts[0] + phase["behind"].as_u64().unwrap() + 5 >= due, "{phase:#}");
+        // The writers' rate is constant in all phases.
         let writes = 100.0 * seconds;
-        assert!((done[1] as f64 - writes).abs() < 5.0 * writes.sqrt() + 3.0, "{phase:#}");
-        assert!(done[2] > 0, "{phase:#}");
-        // What is due by a schedule waits for its turn; what is not has no such time.
+        assert!((counts[1] as f64 - writes).abs() < 5.0 * writes.sqrt() + 3.0, "{phase:#}");
+        assert!(counts[2] > 0, "{phase:#}");
+        // Operations due by a schedule wait for their turn; others have no such wait.
         let times = |class: &str| {
             let ops = &phase["ops"][class];
             (ops["service_us"]["mean"].as_f64().unwrap(), ops["response_us"]["mean"].as_f64().unwrap())
         };
         assert_eq!(times("log.note").0, times("log.note").1);
         assert!(times("bank_writers.transfer").1 > times("bank_writers.transfer").0, "{phase:#}");
-        inside.iter_mut().zip(done).for_each(|(sum, done)| *sum += done);
+        inside.iter_mut().zip(counts).for_each(|(sum, done)| *sum += done);
     }
-    // Each session can have been in one operation at either end of the schedule; and where the window's end came later, they went on.
+    // Each session can have been in one operation at either end of the schedule; if the window ended later,
+    // they continued.
     let window = &record["window"];
     let over_s = (window["seconds"].as_f64().unwrap() - 3.0).max(0.0)
         + window["edge_us_max"][1].as_f64().unwrap() / 1e6;
@@ -227,7 +230,7 @@ fn phases_go_by(desk: &Desk, url: &str) {
         assert!(inside <= whole && whole <= inside + more(whole), "{inside} of {whole}: {window:#}");
     }
     assert!((record["workload"]["share"]["rate_per_s"].as_f64().unwrap() - 250.0 / 3.0).abs() < 1e-6);
-    let rates = check(&record, "open_loop");
+    let rates = find_check(&record, "open_loop");
     let words = rates["detail"].as_str().unwrap();
     assert!(
         words.starts_with("bank: 250 arrivals asked for in 2 phases")
@@ -247,29 +250,33 @@ fn phases_go_by(desk: &Desk, url: &str) {
         lines[1..].iter().map(|line| line[line.len() + at - lines[0].len()].parse().unwrap()).collect();
     let rate = |ops: &Value| ops["rate_per_s"].as_f64().unwrap();
     let led = phases.iter().map(|phase| rate(&phase["workloads"][0]));
-    let told: Vec<f64> = [rate(&record["workload"]["share"]["ops"])].into_iter().chain(led).collect();
-    assert!(rates.iter().zip(&told).all(|(csv, told)| (csv - told).abs() < 1e-6), "{rates:?} {told:?}");
+    let reported_rates: Vec<f64> =
+        [rate(&record["workload"]["share"]["ops"])].into_iter().chain(led).collect();
+    assert!(
+        rates.iter().zip(&reported_rates).all(|(csv, told)| (csv - told).abs() < 1e-6),
+        "{rates:?} {reported_rates:?}"
+    );
     assert_eq!(rates.len(), 3, "{csv}");
 }
 
 #[test]
 fn phases_drive_the_first_workload_while_others_go_on_on_sqlite() {
-    let desk = desk();
+    let desk = env_with_workloads();
     let url = format!("sqlite:{}", desk.file("t.db").display());
-    phases_go_by(&desk, &url);
+    assert_phases_followed(&desk, &url);
 }
 
 #[test]
 fn phases_drive_the_first_workload_while_others_go_on_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        phases_go_by(&desk(), &server.url());
+        assert_phases_followed(&env_with_workloads(), &server.url());
     }
 }
 
 #[test]
 fn the_rate_of_one_is_an_axis_for_the_other() {
-    let desk = desk();
+    let desk = env_with_workloads();
     let url = format!("sqlite:{}", desk.file("t.db").display());
     assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
     desk.write(
@@ -283,24 +290,24 @@ fn the_rate_of_one_is_an_axis_for_the_other() {
     let sweep = desk.dyno(&["sweep", "--plan", "plan.toml"]);
     assert_eq!(sweep.code, 0, "{sweep:#?}");
     assert!(sweep.out.contains("beside_rate"), "{}", sweep.out);
-    // The table shows the rate of the one beside the throughput of the other.
+    // The table shows the background workload's rate next to the other's throughput.
     assert!(sweep.out.contains("20/s") && sweep.out.contains("60/s"), "{}", sweep.out);
 }
 
 #[test]
 fn workloads_beside_each_other_that_cannot_be_are_refused() {
-    let desk = desk();
-    let said = |sets: &[&str]| {
+    let desk = env_with_workloads();
+    let error_for = |sets: &[&str]| {
         let sets = sets.iter().flat_map(|set| ["--set", set]);
-        let said =
+        let output =
             desk.dyno(&["run", "--target", "sqlite::memory:"].into_iter().chain(sets).collect::<Vec<_>>());
-        assert_eq!(said.code, 2, "{said:#?}");
-        said.err
+        assert_eq!(output.code, 2, "{output:#?}");
+        output.err
     };
-    let alone = said(&["workload.beside=log"]);
+    let alone = error_for(&["workload.beside=log"]);
     assert!(alone.contains("workload.beside goes with the workload in workload.folder"), "{alone}");
-    let mix = said(&["workload.folder=bank", "workload.mix=wrters"]);
+    let mix = error_for(&["workload.folder=bank", "workload.mix=wrters"]);
     assert!(mix.contains("there is no mix") && mix.contains("writers"), "{mix}");
-    let lengths = said(&["workload.folder=bank", "workload.beside=log", "workload.beside_sessions=2,3"]);
+    let lengths = error_for(&["workload.folder=bank", "workload.beside=log", "workload.beside_sessions=2,3"]);
     assert!(lengths.contains("2 values for 1 workloads"), "{lengths}");
 }

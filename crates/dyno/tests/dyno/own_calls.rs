@@ -1,10 +1,10 @@
-//! Procedures as steps of transactions.
+//! Stored procedures as steps of transactions.
 
-use crate::common::{Desk, check};
+use crate::common::{TestEnv, find_check};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
-/// Procedures that move money, tell what is left, and change a row alone.
+/// Procedures that transfer money, return the remaining amount, and change a row in a separate transaction.
 const CALLS: [(&str, &str); 3] = [
     (
         "workload.toml",
@@ -63,7 +63,8 @@ sql = "SELECT SUM(balance) FROM calls_accounts"
     ("drop.sql", "DROP PROCEDURE calls_move; DROP PROCEDURE calls_balance; DROP PROCEDURE calls_add;"),
 ];
 
-/// The same procedures for MySQL and MariaDB, with others that begin and commit by themselves, and that give rows and no number.
+/// The procedures for MySQL and MariaDB, with others that begin and commit themselves, and others that return
+/// rows but no number.
 const OF_MYSQL: &str = "CREATE PROCEDURE calls_move(a BIGINT, b BIGINT, n BIGINT) BEGIN
     UPDATE calls_accounts SET balance = balance - n WHERE id = a;
     UPDATE calls_accounts SET balance = balance + n WHERE id = b;
@@ -102,32 +103,32 @@ steps = [
 [[invariant]]
 "#;
 
-/// A desk with the workload, whose texts are these.
-fn desk(texts: &[(&str, &str)]) -> Desk {
-    let desk = Desk::new();
+/// A test environment with the workload and these texts.
+fn env_with_workload(texts: &[(&str, &str)]) -> TestEnv {
+    let desk = TestEnv::new();
     std::fs::create_dir(desk.file("calls")).unwrap();
     texts.iter().for_each(|(name, text)| desk.write(&format!("calls/{name}"), text));
     desk
 }
 
-fn dyno(desk: &Desk, command: &str, url: &str, more: &[&str]) -> String {
+fn run_dyno(desk: &TestEnv, command: &str, url: &str, more: &[&str]) -> String {
     let head = [command, "--target", url, "--set", "workload.folder=calls"];
-    let said = desk.dyno(&[&head[..], more].concat());
-    assert_eq!(said.code, 0, "{said:#?}");
-    said.out
+    let output = desk.dyno(&[&head[..], more].concat());
+    assert_eq!(output.code, 0, "{output:#?}");
+    output.out
 }
 
-/// What a run of four sessions with these settings has recorded.
-fn run(desk: &Desk, url: &str, sets: &[&str]) -> Value {
+/// The record of a run of four sessions with these settings.
+fn run(desk: &TestEnv, url: &str, sets: &[&str]) -> Value {
     let sets = ["run.sessions_per_schema=4"].iter().chain(sets);
     let sets: Vec<&str> = sets.flat_map(|set| ["--set", set]).chain(["--json"]).collect();
-    serde_json::from_str(&dyno(desk, "run", url, &sets)).unwrap()
+    serde_json::from_str(&run_dyno(desk, "run", url, &sets)).unwrap()
 }
 
 fn assert_valid(record: &Value) {
     assert_eq!(record["status"], "valid", "{}", record["reasons"]);
-    assert_eq!(check(record, "invariants")["status"], "pass");
-    let whole = check(record, "commits_whole");
+    assert_eq!(find_check(record, "invariants")["status"], "pass");
+    let whole = find_check(record, "commits_whole");
     assert_eq!(whole["status"], "pass", "{whole:#}");
 }
 
@@ -135,16 +136,17 @@ fn assert_valid(record: &Value) {
 fn procedures_are_called_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        let (desk, url) = (desk(&CALLS), server.url());
-        dyno(&desk, "load", &url, &[]);
+        let (desk, url) = (env_with_workload(&CALLS), server.url());
+        run_dyno(&desk, "load", &url, &[]);
         for threads in ["run.threads=1", "run.threads=4"] {
             assert_valid(&run(&desk, &url, &["run.ops_per_session=60", "run.warmup=0s", threads]));
         }
-        dyno(&desk, "drop", &url, &["--yes"]);
+        run_dyno(&desk, "drop", &url, &["--yes"]);
     }
 }
 
-/// The server counts each statement within a procedure: how many these are is learned, and all of them are counted to the unit.
+/// The server counts each statement within a procedure: their number is learned, and all of them are counted
+/// exactly.
 #[test]
 fn procedures_are_called_and_counted_on_mysql_and_mariadb() {
     let toml = CALLS[0].1.replace("[[invariant]]", ONLY_THERE.trim_start());
@@ -152,7 +154,7 @@ fn procedures_are_called_and_counted_on_mysql_and_mariadb() {
         "{} DROP PROCEDURE calls_left; DROP PROCEDURE calls_thrice; DROP PROCEDURE calls_nothing;",
         CALLS[2].1
     );
-    // What a procedure gives in a parameter comes to a statement that is prepared; a text needs a variable there.
+    // A procedure's output parameter goes to a prepared statement; the text protocol needs a variable for it.
     let simple = toml.replace("CALL calls_balance(:from, :zero)", "CALL calls_left(:from)");
     let settings: [&[(&str, &str)]; 2] =
         [&[("skip_log_bin", "1")], &[("log_bin", "binlog"), ("server_id", "1")]];
@@ -163,8 +165,9 @@ fn procedures_are_called_and_counted_on_mysql_and_mariadb() {
         let url = server.url();
         for (protocol, toml) in [("workload.protocol=prepared", &toml), ("workload.protocol=simple", &simple)]
         {
-            let desk = desk(&[("workload.toml", toml), ("setup.sql", OF_MYSQL), ("drop.sql", &drop)]);
-            dyno(&desk, "load", &url, &[]);
+            let desk =
+                env_with_workload(&[("workload.toml", toml), ("setup.sql", OF_MYSQL), ("drop.sql", &drop)]);
+            run_dyno(&desk, "load", &url, &[]);
             for sets in [
                 &["run.ops_per_session=60", "run.warmup=0s", "run.threads=1"][..],
                 &["run.ops_per_session=60", "run.warmup=0s", "run.threads=4"],
@@ -172,35 +175,37 @@ fn procedures_are_called_and_counted_on_mysql_and_mariadb() {
                 &["run.time=1s", "run.warmup=1s", "run.threads=1"],
             ] {
                 let mut record = run(&desk, &url, &[sets, &[protocol]].concat());
-                // On a busy machine a second may be too short to meet each of the transactions.
+                // On a busy machine a second may be too short to execute each of the transactions.
                 for warmup in ["run.warmup=5s", "run.warmup=30s"] {
-                    if sets.contains(&"run.warmup=1s") && check(&record, "expected")["status"] == "skipped" {
+                    if sets.contains(&"run.warmup=1s")
+                        && find_check(&record, "expected")["status"] == "skipped"
+                    {
                         record = run(&desk, &url, &["run.time=1s", "run.threads=1", warmup, protocol]);
                     }
                 }
                 assert_valid(&record);
-                let whole = check(&record, "commits_whole");
+                let whole = find_check(&record, "commits_whole");
                 if record["errors"].as_array().unwrap().is_empty() {
                     assert_eq!(whole["expected"], whole["observed"], "{sets:?}: {whole:#}");
                 }
                 if sets.contains(&"run.warmup=1s") {
-                    let expected = check(&record, "expected");
+                    let expected = find_check(&record, "expected");
                     assert_eq!(expected["status"], "pass", "{expected:#}");
                     let words = expected["detail"].as_str().unwrap();
                     assert!(
                         words.contains("4.00 of each thrice") && words.contains("0.00 of each nothing"),
                         "{words}"
                     );
-                    let commits = check(&record, "commits");
+                    let commits = find_check(&record, "commits");
                     assert_ne!(commits["status"], "fail", "{commits:#}");
                 }
             }
-            dyno(&desk, "drop", &url, &["--yes"]);
+            run_dyno(&desk, "drop", &url, &["--yes"]);
         }
     }
 }
 
-/// A procedure that does more where it is not alone: what was learned of it does not hold.
+/// A procedure that does more under concurrency: the learned costs do not apply.
 #[test]
 fn a_procedure_that_commits_more_than_was_learned_is_found() {
     let toml = r#"
@@ -215,7 +220,7 @@ id = { uniform = [1, 4] }
 [transaction.busy]
 sql = "CALL calls_busy(:id)"
 "#;
-    // The first connection that calls it is the one that learns.
+    // The first connection that calls it is the one that learns the costs.
     let setup = "CREATE TABLE calls_rows (id INT PRIMARY KEY, n INT); INSERT INTO calls_rows VALUES (1, 0), (2, 0), (3, 0), (4, 0);
       CREATE TABLE calls_first (id INT PRIMARY KEY, connection INT);
       CREATE PROCEDURE calls_busy(i INT) BEGIN
@@ -229,22 +234,22 @@ sql = "CALL calls_busy(:id)"
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
         let url = server.url();
-        for (said, status) in [("", "warn"), ("expect = { commits = 3 }\n", "fail")] {
-            let desk = desk(&[
-                ("workload.toml", &format!("{toml}{said}")),
+        for (expectation, status) in [("", "warn"), ("expect = { commits = 3 }\n", "fail")] {
+            let desk = env_with_workload(&[
+                ("workload.toml", &format!("{toml}{expectation}")),
                 ("setup.sql", setup),
                 ("drop.sql", drop),
             ]);
-            dyno(&desk, "load", &url, &[]);
+            run_dyno(&desk, "load", &url, &[]);
             let head = ["run", "--target", &url, "--set", "workload.folder=calls", "--json"];
             let sets = ["run.sessions_per_schema=2", "run.time=1s", "run.warmup=1s"];
             let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
             let run = desk.dyno(&[&head[..], &sets].concat());
             let record: Value = serde_json::from_str(&run.out).unwrap();
-            let expected = check(&record, "expected");
+            let expected = find_check(&record, "expected");
             assert_eq!(expected["status"], status, "{expected:#}");
             assert!(expected["detail"].as_str().unwrap().contains("commits: "), "{expected:#}");
-            dyno(&desk, "drop", &url, &["--yes"]);
+            run_dyno(&desk, "drop", &url, &["--yes"]);
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What users' own SQL changes, and what the engine counts as a commit.
+//! Changes made by custom SQL, and what the engine counts as a commit.
 
-use crate::common::{Desk, check};
+use crate::common::{TestEnv, find_check};
 
-/// SQLite takes it for a change of a row, and writes nothing to its WAL.
+/// SQLite regards this as a change of a row, but writes nothing to its WAL.
 #[test]
 fn rows_that_are_given_the_values_that_they_have_are_no_commit_that_is_missing() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     std::fs::create_dir(desk.file("same")).unwrap();
     let toml = r#"
 name = "same"
@@ -35,18 +35,18 @@ steps = [{ sql = "UPDATE same_rows SET n = n WHERE id = :id" }, { rollback = tru
     for url in ["sqlite:wal.db", "sqlite:delete.db?journal=delete", "sqlite::memory:"] {
         let folder = ["--target", url, "--set", "workload.folder=same"];
         if !url.ends_with(":memory:") {
-            let said = desk.dyno(&[&["load"][..], &folder].concat());
-            assert_eq!(said.code, 0, "{said:#?}");
+            let output = desk.dyno(&[&["load"][..], &folder].concat());
+            assert_eq!(output.code, 0, "{output:#?}");
         }
         let sets = ["run.ops_per_session=100", "run.warmup=0s", "run.sessions_per_schema=2"];
         let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
         let (code, record) = desk.json(&[&["run"][..], &folder, &sets].concat());
         assert_eq!(code, 0, "{url}: {} {:#}", record["reasons"], record["audit"]);
         for name in ["commits", "commits_whole"] {
-            let commits = check(&record, name);
+            let commits = find_check(&record, name);
             assert!(commits["expected"] == commits["observed"], "{url}: {commits:#}");
         }
-        let words = check(&record, "commits_whole")["detail"].to_string();
+        let words = find_check(&record, "commits_whole")["detail"].to_string();
         let is_wal = url == "sqlite:wal.db";
         assert_eq!(words.contains("added for statements that it does not count"), is_wal, "{url}: {words}");
     }

@@ -1,9 +1,9 @@
-//! Own SQL where others write in the same database, and on several targets: what its transactions are expected to do is held
-//! against each database, and what lies beyond it is not the run's.
+//! Custom SQL with other writers in the database, and on several targets. The expected costs of its
+//! transactions are compared with each database, and the excess is attributed to others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::common::{Desk, check};
+use crate::common::{TestEnv, find_check};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
@@ -31,8 +31,8 @@ retries = 20
 sql = "UPDATE company_counter SET n = n + 1 WHERE id = :id"
 "#;
 
-fn desk() -> Desk {
-    let desk = Desk::new();
+fn env_with_counter() -> TestEnv {
+    let desk = TestEnv::new();
     std::fs::create_dir_all(desk.file("counter")).unwrap();
     desk.write("counter/workload.toml", COUNTER);
     desk
@@ -46,53 +46,53 @@ fn args<'a>(command: &'a str, urls: &'a [String], more: &[&'a str]) -> Vec<&'a s
 
 const WINDOW: [&str; 3] = ["run.time=2s", "run.warmup=1s", "workload.rate=200/s"];
 
-/// A run in whose warm-up and window `other` is done again and again, behind what is learned.
-fn run_beside(desk: &Desk, url: &str, other: impl Fn() + Sync) -> Value {
+/// A run during whose warm-up and window `other` is repeated, after the costs were learned.
+fn run_beside(desk: &TestEnv, url: &str, other: impl Fn() + Sync) -> Value {
     let mut run = desk.start(&args("run", &[url.to_owned()], &WINDOW));
-    run.until("warm-up");
+    run.wait_for_line("warm-up");
     let over = AtomicBool::new(false);
-    let said = std::thread::scope(|scope| {
+    let output = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::SeqCst) {
                 other();
             }
         });
-        let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run.end()));
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run.wait()));
         over.store(true, Ordering::SeqCst);
-        said.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
-    assert!(matches!(said.code, 0 | 1), "{said:#?}");
+    assert!(matches!(output.code, 0 | 1), "{output:#?}");
     desk.json(&["show", "last"]).1
 }
 
-fn rows_of_others(desk: &Desk, url: &str, other: impl Fn() + Sync) {
+fn assert_foreign_rows_marked(desk: &TestEnv, url: &str, other: impl Fn() + Sync) {
     let load = desk.dyno(&args("load", &[url.to_owned()], &[]));
     assert_eq!(load.code, 0, "{load:#?}");
-    // On a machine that stalls rates may be left out, with the reason; nothing is said of whose they are then.
-    let whose = |record: &Value, name: &str| {
+    // On a machine that stalls, rates may be left out with the reason; then there is no attribution.
+    let attribution = |record: &Value, name: &str| {
         let is_known = record["metrics"][name]["value"].is_number();
         is_known.then(|| record["whose"][name].clone())
     };
     let (code, alone) = desk.json(&args("run", &[url.to_owned()], &WINDOW));
     assert_eq!(
-        (code, check(&alone, "expected")["status"].as_str()),
+        (code, find_check(&alone, "expected")["status"].as_str()),
         (0, Some("pass")),
         "{:#}",
         alone["audit"]
     );
-    if let Some(rows) = whose(&alone, "rows_written_per_s") {
+    if let Some(rows) = attribution(&alone, "rows_written_per_s") {
         assert!(rows["others_pct"].as_f64().unwrap() < 1.0, "{rows}");
     }
     let beside = run_beside(desk, url, other);
-    let expected = check(&beside, "expected");
+    let expected = find_check(&beside, "expected");
     assert_eq!(expected["status"], "warn", "{expected:#}");
     assert!(expected["detail"].as_str().unwrap().contains("others do it beside the run"), "{expected:#}");
-    // Most of the rows are theirs, and so may be whatever else the database counts.
-    if let Some(rows) = whose(&beside, "rows_written_per_s") {
+    // Most of the rows are theirs, and so may be any other activity that the database counts.
+    if let Some(rows) = attribution(&beside, "rows_written_per_s") {
         assert!(rows["marked"] == true && rows["others_pct"].as_f64().unwrap() > 50.0, "{rows}");
         assert_ne!(rows["scope"], "run");
     }
-    if let Some(reads) = whose(&beside, "logical_reads_per_s") {
+    if let Some(reads) = attribution(&beside, "logical_reads_per_s") {
         assert!(reads["marked"] == true && reads["why"].as_str().unwrap().contains("others had "), "{reads}");
     }
     assert_eq!(beside["whose"]["ops_per_s"]["scope"], "run");
@@ -105,8 +105,8 @@ fn rows_that_others_write_on_postgres_are_not_the_runs() {
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off"), ("fsync", "off")]);
     server.psql("CREATE TABLE foreign_rows (n INT)");
-    rows_of_others(&desk(), &server.url(), || {
-        // The server ends it with the test if the run has failed.
+    assert_foreign_rows_marked(&env_with_counter(), &server.url(), || {
+        // If the run fails, the server ends this statement with the test.
         let sql = "INSERT INTO foreign_rows SELECT * FROM generate_series(1, 5000)";
         let _ = server.try_psql(server.superuser(), "postgres", sql);
     });
@@ -119,7 +119,7 @@ fn rows_that_others_write_on_mysql_and_mariadb_are_not_the_runs() {
         server.sql("CREATE DATABASE shop; CREATE TABLE shop.ten (n INT PRIMARY KEY)");
         server.sql("INSERT INTO shop.ten VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10)");
         server.sql("CREATE TABLE shop.more (n INT)");
-        rows_of_others(&desk(), &server.url(), || {
+        assert_foreign_rows_marked(&env_with_counter(), &server.url(), || {
             let _ = server.try_sql(
                 server.superuser(),
                 "INSERT INTO shop.more SELECT a.n FROM shop.ten a, shop.ten b, shop.ten c",
@@ -133,30 +133,31 @@ fn what_is_learned_on_the_first_target_is_held_against_each() {
     let Some(version) = Postgres::available().pop() else { return };
     let servers =
         [Postgres::start(&version, &[("fsync", "off")]), Postgres::start(&version, &[("fsync", "off")])];
-    let (desk, urls) = (desk(), [servers[0].url(), servers[1].url()]);
+    let (desk, urls) = (env_with_counter(), [servers[0].url(), servers[1].url()]);
     let load = desk.dyno(&args("load", &urls, &["run.sessions_per_schema=4"]));
     assert_eq!(load.code, 0, "{load:#?}");
     let run = || {
         let sets = [&WINDOW[..], &["run.sessions_per_schema=4"]].concat();
         let (_, record) = desk.json(&args("run", &urls, &sets));
-        let of = |at: usize| {
+        let expected_check = |at: usize| {
             let audit = record["targets"][at]["own"]["audit"].as_array().unwrap();
             audit.iter().find(|check| check["check"] == "expected").unwrap().clone()
         };
         assert_eq!(record["status"], "valid", "{} {:#}", record["reasons"], record["audit"]);
         let marked =
             |at: usize| record["targets"][at]["own"]["whose"]["rows_written_per_s"]["marked"] == true;
-        ([of(0), of(1)], [marked(0), marked(1)])
+        ([expected_check(0), expected_check(1)], [marked(0), marked(1)])
     };
     let (checks, marked) = run();
-    for one in &checks {
+    for target_check in &checks {
         assert!(
-            one["status"] == "pass" && one["detail"].as_str().unwrap().contains("1.00 of each count"),
-            "{one:#}"
+            target_check["status"] == "pass"
+                && target_check["detail"].as_str().unwrap().contains("1.00 of each count"),
+            "{target_check:#}"
         );
     }
     assert_eq!(marked, [false, false]);
-    // On the second one each update writes a row more.
+    // On the second target each update writes one more row.
     let trigger = "CREATE TABLE company_log (n INT);
         CREATE FUNCTION company_note() RETURNS trigger LANGUAGE plpgsql AS
           $$ BEGIN INSERT INTO company_log VALUES (NEW.n); RETURN NEW; END $$;

@@ -1,10 +1,12 @@
-//! Transactions whose requests are sent together, on PostgreSQL; elsewhere the same folder runs as it does without.
+//! Transactions whose requests are sent together, on PostgreSQL; on other engines the folder runs without
+//! that.
 
-use crate::common::{Desk, assert_passes, check};
+use crate::common::{TestEnv, assert_passes, find_check};
 use dyno_testbed::Postgres;
 use serde_json::Value;
 
-/// Transfers in all ways: nothing that is waited for, expected rows, a number that later steps need, turns, and what is taken back.
+/// Transfers in all forms: without waits, with expected rows, with a number for later steps, with loops, and
+/// with a rollback.
 const PIPED: &str = r#"
 name = "piped"
 writes = true
@@ -71,25 +73,25 @@ name = "money"
 sql = "SELECT SUM(balance) FROM piped"
 "#;
 
-fn desk(toml: &str) -> Desk {
-    let desk = Desk::new();
+fn env_with_workload(toml: &str) -> TestEnv {
+    let desk = TestEnv::new();
     std::fs::create_dir(desk.file("piped")).unwrap();
     desk.write("piped/workload.toml", toml);
     desk
 }
 
-fn dyno(desk: &Desk, command: &str, url: &str, sets: &[&str], more: &[&str]) -> String {
+fn run_dyno(desk: &TestEnv, command: &str, url: &str, sets: &[&str], more: &[&str]) -> String {
     let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
     let head = [command, "--target", url, "--set", "workload.folder=piped"];
-    let said = desk.dyno(&[&head[..], &sets, more].concat());
-    assert_eq!(said.code, 0, "{said:#?}");
-    said.out
+    let output = desk.dyno(&[&head[..], &sets, more].concat());
+    assert_eq!(output.code, 0, "{output:#?}");
+    output.out
 }
 
 /// Runs some transactions of four sessions.
-fn run(desk: &Desk, url: &str, sets: &[&str]) -> Value {
+fn run(desk: &TestEnv, url: &str, sets: &[&str]) -> Value {
     let few = ["run.sessions_per_schema=4", "run.ops_per_session=150", "run.warmup=0s"];
-    serde_json::from_str(&dyno(desk, "run", url, &[&few[..], sets].concat(), &["--json"])).unwrap()
+    serde_json::from_str(&run_dyno(desk, "run", url, &[&few[..], sets].concat(), &["--json"])).unwrap()
 }
 
 fn assert_proved(record: &Value) {
@@ -97,7 +99,7 @@ fn assert_proved(record: &Value) {
     for name in ["invariants", "commits_whole", "operations"] {
         assert_passes(record, name);
     }
-    let whole = check(record, "commits_whole");
+    let whole = find_check(record, "commits_whole");
     if record["errors"].as_array().unwrap().is_empty() {
         assert_eq!(whole["expected"], whole["observed"], "{whole:#}");
     }
@@ -107,8 +109,8 @@ fn assert_proved(record: &Value) {
 fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        let (desk, url) = (desk(PIPED), server.url());
-        dyno(&desk, "load", &url, &[], &[]);
+        let (desk, url) = (env_with_workload(PIPED), server.url());
+        run_dyno(&desk, "load", &url, &[], &[]);
         for sets in [
             &["run.threads=1"][..],
             &["run.threads=4"],
@@ -118,12 +120,12 @@ fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
         ] {
             assert_proved(&run(&desk, &url, sets));
         }
-        // A conflict writes rows that nothing expects: alone, a session has none.
+        // A conflict writes rows that nothing expects; a single session has none.
         let record = run(&desk, &url, &["run.warmup=1s", "run.sessions_per_schema=1"]);
         assert_proved(&record);
-        let expected = check(&record, "expected");
+        let expected = find_check(&record, "expected");
         assert_eq!(expected["status"], "pass", "{expected:#}");
-        // Conflicts in the middle of what was sent together are rolled back and begun anew.
+        // Conflicts in the middle of a pipeline are rolled back and retried.
         assert_eq!(record["workload"]["pipelined"][0]["round_trips"], serde_json::json!([1, 1]));
         let shown = desk.dyno(&["show", "last"]).out;
         assert!(shown.contains("pipelined, blind 1 instead of 5; checked 2 instead of 4"), "{shown}");
@@ -135,7 +137,7 @@ fn requests_are_sent_together_on_postgres_with_the_same_outcome() {
     }
 }
 
-/// Megabytes in both directions: neither side waits for the other.
+/// Megabytes in both directions: neither side blocks the other.
 #[test]
 fn long_values_and_long_answers_are_sent_together_without_an_end_of_waiting() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
@@ -149,15 +151,15 @@ pipeline = true
 commit = "end"
 steps = [{ repeat = 10, steps = [{ sql = "SELECT repeat('x', 5000000), length(:long)" }] }]
 "#;
-    let (desk, url) = (desk(toml), server.url());
+    let (desk, url) = (env_with_workload(toml), server.url());
     for threads in ["run.threads=1", "run.threads=2"] {
         let sets = ["run.sessions_per_schema=2", "run.ops_per_session=3", "run.warmup=0s", threads];
-        let record: Value = serde_json::from_str(&dyno(&desk, "run", &url, &sets, &["--json"])).unwrap();
+        let record: Value = serde_json::from_str(&run_dyno(&desk, "run", &url, &sets, &["--json"])).unwrap();
         assert_eq!(record["status"], "valid", "{}", record["reasons"]);
     }
 }
 
-/// Expected rows are looked at before anything is committed.
+/// Expected rows are checked before anything is committed.
 #[test]
 fn a_row_that_is_missing_is_seen_before_the_commit() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
@@ -166,12 +168,13 @@ fn a_row_that_is_missing_is_seen_before_the_commit() {
         "SET balance = balance + :amount WHERE id = :to\", rows = 1",
         "SET balance = balance + :amount WHERE id = 100 + :to\", rows = 1",
     );
-    let (desk, url) = (desk(&toml), server.url());
-    dyno(&desk, "load", &url, &[], &[]);
+    let (desk, url) = (env_with_workload(&toml), server.url());
+    run_dyno(&desk, "load", &url, &[], &[]);
     let sets = ["run.ops_per_session=50", "run.warmup=0s", "run.sessions_per_schema=1"];
     let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
-    let said = desk.dyno(&[&["run", "--target", &url, "--set", "workload.folder=piped"][..], &sets].concat());
-    assert_ne!(said.code, 0, "{said:#?}");
+    let output =
+        desk.dyno(&[&["run", "--target", &url, "--set", "workload.folder=piped"][..], &sets].concat());
+    assert_ne!(output.code, 0, "{output:#?}");
     let record = desk.json(&["show", "last"]).1;
     assert!(record["reasons"].to_string().contains("checked_2 touched 0 rows"), "{}", record["reasons"]);
     assert_eq!(server.psql("SELECT SUM(balance) FROM piped"), "20000");
@@ -179,12 +182,12 @@ fn a_row_that_is_missing_is_seen_before_the_commit() {
 
 #[test]
 fn a_folder_with_pipelines_runs_where_there_are_none() {
-    let desk = desk(PIPED);
+    let desk = env_with_workload(PIPED);
     assert_proved(&run(&desk, "sqlite::memory:", &[]));
-    let said = desk.dyno(&["workload", "check", "piped"]);
+    let output = desk.dyno(&["workload", "check", "piped"]);
     let line =
-        |name: &str| said.out.lines().find(|line| line.trim_start().starts_with(name)).unwrap().to_owned();
-    assert!(line("blind").contains("5, pipelined 1"), "{}", said.out);
-    assert!(line("checked").contains("4, pipelined 2"), "{}", said.out);
-    assert!(line("look").contains("3, pipelined 1"), "{}", said.out);
+        |name: &str| output.out.lines().find(|line| line.trim_start().starts_with(name)).unwrap().to_owned();
+    assert!(line("blind").contains("5, pipelined 1"), "{}", output.out);
+    assert!(line("checked").contains("4, pipelined 2"), "{}", output.out);
+    assert!(line("look").contains("3, pipelined 1"), "{}", output.out);
 }

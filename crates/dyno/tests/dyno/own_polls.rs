@@ -1,6 +1,6 @@
-//! Polls of a custom workload that find nothing: they are counted apart, and are no operations on any engine.
+//! Polls of a custom workload that find nothing are counted separately, and are not operations on any engine.
 
-use crate::common::{Desk, assert_passes, check};
+use crate::common::{TestEnv, assert_passes, find_check};
 use dyno_testbed::{MySql, Postgres};
 
 const WORKLOAD: &str = r#"
@@ -36,8 +36,8 @@ steps = [
 ]
 "#;
 
-fn polls_on(url: &str) {
-    let desk = Desk::new();
+fn assert_polls_counted(url: &str) {
+    let desk = TestEnv::new();
     std::fs::create_dir_all(desk.file("polls")).unwrap();
     desk.write("polls/workload.toml", WORKLOAD);
     let args = |command| {
@@ -59,7 +59,7 @@ fn polls_on(url: &str) {
     // A poll is as likely as work, and was chosen as often.
     assert_passes(&record, "mix");
     assert!(record["window"]["polling_s"].as_f64().unwrap() > 0.0);
-    let law = check(&record, "littles_law")["detail"].as_str().unwrap().to_owned();
+    let law = find_check(&record, "littles_law")["detail"].as_str().unwrap().to_owned();
     assert!(law.contains("in polls that found nothing"), "{law}");
     for name in ["commits", "service_time", "series_sum"] {
         assert_passes(&record, name);
@@ -71,18 +71,18 @@ fn polls_on(url: &str) {
 #[test]
 fn empty_polls_are_no_operations_on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
-    polls_on(&format!("sqlite:{}", folder.path().join("polls.db").display()));
+    assert_polls_counted(&format!("sqlite:{}", folder.path().join("polls.db").display()));
 }
 
 #[test]
 fn empty_polls_are_no_operations_on_postgres() {
     let Some(version) = Postgres::available().pop() else { return };
-    polls_on(&Postgres::start(&version, &[("autovacuum", "off"), ("fsync", "off")]).url());
+    assert_polls_counted(&Postgres::start(&version, &[("autovacuum", "off"), ("fsync", "off")]).url());
 }
 
 #[test]
 fn empty_polls_are_no_operations_on_mysql_and_mariadb() {
     for version in MySql::available() {
-        polls_on(&MySql::start(&version, &[]).url());
+        assert_polls_counted(&MySql::start(&version, &[]).url());
     }
 }

@@ -1,11 +1,11 @@
-//! Transactions with rates of their own, beside the others of their workload.
+//! Transactions with their own rates, among the others of their workload.
 
 use serde_json::Value;
 
-use crate::common::{Desk, assert_fits_schema, assert_passes, check};
+use crate::common::{TestEnv, assert_fits_schema, assert_passes, find_check};
 use dyno_testbed::{MySql, Postgres};
 
-/// Readers that rest a moment keep no writer of SQLite out.
+/// Readers that pause briefly do not block a writer of SQLite.
 const BANK: &str = r#"
 name = "bank"
 writes = true
@@ -55,8 +55,8 @@ name = "money"
 sql = "SELECT SUM(balance) FROM rates_accounts"
 "#;
 
-fn desk() -> Desk {
-    let desk = Desk::new();
+fn env_with_bank() -> TestEnv {
+    let desk = TestEnv::new();
     std::fs::create_dir_all(desk.file("bank")).unwrap();
     desk.write("bank/workload.toml", BANK);
     desk
@@ -67,7 +67,7 @@ fn args<'a>(command: &'a str, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [command, "--target", url].into_iter().chain(sets.flat_map(|set| ["--set", set])).collect()
 }
 
-fn run(desk: &Desk, url: &str, more: &[&str]) -> Value {
+fn run(desk: &TestEnv, url: &str, more: &[&str]) -> Value {
     let (code, record) = desk.json(&args("run", url, more));
     assert_eq!(
         (code, record["status"].as_str()),
@@ -83,13 +83,14 @@ fn run(desk: &Desk, url: &str, more: &[&str]) -> Value {
     record
 }
 
-/// How many of a Poisson process there may be where so many are asked for.
-fn is_near(done: u64, asked: f64) -> bool {
-    (done as f64 - asked).abs() <= 5.0 * asked.sqrt() + 3.0
+/// Whether the count is plausible for a Poisson process with this expectation.
+fn is_near(count: u64, expected: f64) -> bool {
+    (count as f64 - expected).abs() <= 5.0 * expected.sqrt() + 3.0
 }
 
-/// The first of some runs that is as wanted: a machine that is busy with something else does not keep up with a rate, and says so.
-fn run_until(desk: &Desk, url: &str, more: &[&str], wanted: impl Fn(&Value) -> bool) -> Value {
+/// The first of several runs that is as wanted: a busy machine cannot keep up with a rate, and the run
+/// reports that.
+fn run_until_accepted(desk: &TestEnv, url: &str, more: &[&str], wanted: impl Fn(&Value) -> bool) -> Value {
     let mut record = run(desk, url, more);
     for _ in 0..4 {
         if wanted(&record) {
@@ -105,11 +106,12 @@ fn count(record: &Value, class: &str) -> u64 {
     record["ops"][class]["count"].as_u64().unwrap_or(0)
 }
 
-fn goes_on(desk: &Desk, url: &str) {
+fn assert_rates_kept(desk: &TestEnv, url: &str) {
     let load = desk.dyno(&args("load", url, &[]));
     assert_eq!(load.code, 0, "{load:#?}");
-    // Its classes keep their names; each that has a rate comes at it, and the others go on as fast as they can.
-    let record = run_until(desk, url, &["run.time=2s", "run.warmup=1s"], |record| {
+    // Its classes keep their names; each with a rate comes at that rate, and the others continue as fast as
+    // they can.
+    let record = run_until_accepted(desk, url, &["run.time=2s", "run.warmup=1s"], |record| {
         is_near(count(record, "transfer"), 120.0) && is_near(count(record, "note"), 40.0)
     });
     let count = |class: &str| count(&record, class);
@@ -136,7 +138,7 @@ fn goes_on(desk: &Desk, url: &str) {
     };
     assert!(times("transfer").1 > times("transfer").0, "{:#}", record["ops"]);
     assert_eq!(times("balance").0, times("balance").1);
-    let words = check(&record, "open_loop")["detail"].as_str().unwrap();
+    let words = find_check(&record, "open_loop")["detail"].as_str().unwrap();
     assert!(
         words.starts_with("bank.transfer: 60.0/s asked for, ") && words.contains("; bank.note: 20.0/s"),
         "{words}"
@@ -145,17 +147,17 @@ fn goes_on(desk: &Desk, url: &str) {
     let shown = desk.dyno(&["show", record["id"].as_str().unwrap()]).out;
     assert!(shown.contains("bank.transfer") && shown.contains("open loop at 60/s"), "{shown}");
 
-    // The others go by the run's rate, or by its phases.
-    run_until(desk, url, &["run.time=2s", "run.warmup=100ms", "workload.rate=40/s"], |rated| {
+    // The others follow the run's rate, or its phases.
+    run_until_accepted(desk, url, &["run.time=2s", "run.warmup=100ms", "workload.rate=40/s"], |rated| {
         is_near(self::count(rated, "balance") + self::count(rated, "sums"), 80.0)
             && is_near(self::count(rated, "transfer"), 120.0)
     });
     let phases = ["run.warmup=100ms", "workload.phases=hold 20/s 1s, hold 80/s 1s"];
-    run_until(desk, url, &phases, |phased| {
+    run_until_accepted(desk, url, &phases, |phased| {
         let mut phases = phased["phases"].as_array().unwrap().iter().zip([20.0, 80.0]);
         phases.all(|(phase, asked)| {
-            let of = |class: &str| self::count(phase, class);
-            is_near(of("balance") + of("sums"), asked) && is_near(of("transfer"), 60.0)
+            let op_count = |class: &str| self::count(phase, class);
+            is_near(op_count("balance") + op_count("sums"), asked) && is_near(op_count("transfer"), 60.0)
         })
     });
     let drop = desk.dyno(&[&args("drop", url, &[])[..], &["--yes"]].concat());
@@ -164,16 +166,16 @@ fn goes_on(desk: &Desk, url: &str) {
 
 #[test]
 fn a_transaction_has_a_rate_of_its_own_on_sqlite() {
-    let desk = desk();
+    let desk = env_with_bank();
     let url = format!("sqlite:{}", desk.file("t.db").display());
-    goes_on(&desk, &url);
+    assert_rates_kept(&desk, &url);
 }
 
 #[test]
 fn a_transaction_has_a_rate_of_its_own_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        goes_on(&desk(), &server.url());
+        assert_rates_kept(&env_with_bank(), &server.url());
     }
 }
 
@@ -181,13 +183,13 @@ fn a_transaction_has_a_rate_of_its_own_on_postgres() {
 fn a_transaction_has_a_rate_of_its_own_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        goes_on(&desk(), &server.url());
+        assert_rates_kept(&env_with_bank(), &server.url());
     }
 }
 
 #[test]
 fn rates_of_mixes_are_an_axis_and_workloads_beside_have_theirs() {
-    let desk = desk();
+    let desk = env_with_bank();
     let mixes = "mix = \"slow\"\n[mixes]\nslow = { balance = 1, transfer = \"20/s\" }\n\
                  fast = { balance = 1, transfer = \"60/s\" }\nlog = { sums = 1, note = \"30/s\" }\n";
     desk.write("bank/workload.toml", &BANK.replace("writes = true\n", &format!("writes = true\n{mixes}")));
@@ -204,9 +206,13 @@ fn rates_of_mixes_are_an_axis_and_workloads_beside_have_theirs() {
             record["ops"]["transfer"]["count"].as_u64().unwrap(),
         )
     };
-    let done: std::collections::BTreeMap<String, u64> = [transfers("last"), transfers("last~1")].into();
-    assert!(is_near(done["slow"], 20.0) && is_near(done["fast"], 60.0), "{done:?}");
-    // Of a workload beside another its label stands before both.
+    let transfer_counts: std::collections::BTreeMap<String, u64> =
+        [transfers("last"), transfers("last~1")].into();
+    assert!(
+        is_near(transfer_counts["slow"], 20.0) && is_near(transfer_counts["fast"], 60.0),
+        "{transfer_counts:?}"
+    );
+    // For a background workload, its label precedes both.
     let record =
         run(&desk, &url, &[&length[..3], &["workload.beside=bank", "workload.beside_mix=log"]].concat());
     let beside: Vec<&str> =
@@ -219,7 +225,7 @@ fn rates_of_mixes_are_an_axis_and_workloads_beside_have_theirs() {
 
 #[test]
 fn all_parts_of_a_workload_are_one_question_and_are_tried_and_told() {
-    let desk = desk();
+    let desk = env_with_bank();
     let url = "sqlite:t.db";
     assert_eq!(desk.dyno(&args("load", url, &[])).code, 0);
     let setup = BANK.find("[setup]").unwrap()..BANK.find("[draw]").unwrap();
@@ -232,14 +238,14 @@ fn all_parts_of_a_workload_are_one_question_and_are_tried_and_told() {
         "{}",
         refused.err
     );
-    let told = desk.dyno(&["workload", "check", "bank", "--target", url, "--explain"]);
-    assert_eq!(told.code, 0, "{told:#?}");
+    let output = desk.dyno(&["workload", "check", "bank", "--target", url, "--explain"]);
+    assert_eq!(output.code, 0, "{output:#?}");
     assert!(
-        told.out.contains("60/s on 2 sessions") && told.out.contains("20/s on 1 session"),
+        output.out.contains("60/s on 2 sessions") && output.out.contains("20/s on 1 session"),
         "{}",
-        told.out
+        output.out
     );
-    assert!(!told.out.contains("no transaction that was drawn"), "{}", told.out);
+    assert!(!output.out.contains("no transaction that was drawn"), "{}", output.out);
     desk.write("bank/workload.toml", &BANK.replace("INSERT INTO rates_log", "INSERT INTO nowhere"));
     let broken = desk.dyno(&args("check", url, &[]));
     assert!(format!("{}{}", broken.out, broken.err).contains("nowhere"), "{broken:#?}");

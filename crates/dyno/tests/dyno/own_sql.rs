@@ -1,10 +1,10 @@
-//! Users' own SQL as a user runs it: set up, checked, run, proved and removed, on each engine.
+//! Custom SQL as a user runs it: set up, checked, run, proved and removed, on each engine.
 
-use crate::common::{Desk, check, until};
+use crate::common::{TestEnv, find_check, wait_until};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
-/// Accounts that transfers move money between: two of three sessions want the same rows.
+/// Accounts between which transfers move money: two of three sessions use the same rows.
 const BANK: [(&str, &str); 3] = [
     (
         "workload.toml",
@@ -93,18 +93,18 @@ sql = "SELECT SUM(balance) FROM bank_accounts"
     ),
 ];
 
-/// Writes a workload into `folder` of the desk.
-fn write(desk: &Desk, folder: &str, files: &[(&str, &str)]) {
+/// Writes a workload into `folder` of the test environment.
+fn write(desk: &TestEnv, folder: &str, files: &[(&str, &str)]) {
     std::fs::create_dir_all(desk.file(folder)).unwrap();
     for (name, text) in files {
         desk.write(&format!("{folder}/{name}"), text);
     }
 }
 
-/// The example that `dyno init --workload` writes.
-fn write_shop(desk: &Desk) {
-    let said = desk.dyno(&["init", "--workload", "shop"]);
-    assert_eq!(said.code, 0, "{said:#?}");
+/// Writes the example of `dyno init --workload`.
+fn write_shop(desk: &TestEnv) {
+    let output = desk.dyno(&["init", "--workload", "shop"]);
+    assert_eq!(output.code, 0, "{output:#?}");
 }
 
 fn args<'a>(command: &'a str, folder: &'a str, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -112,13 +112,13 @@ fn args<'a>(command: &'a str, folder: &'a str, url: &'a str, more: &[&'a str]) -
     [&head[..], more].concat()
 }
 
-fn load(desk: &Desk, folder: &str, url: &str) {
+fn load(desk: &TestEnv, folder: &str, url: &str) {
     let load = desk.dyno(&args("load", folder, url, &[]));
     assert_eq!(load.code, 0, "{load:#?}");
 }
 
-/// Runs four sessions for so many transactions each, and returns the record.
-fn run(desk: &Desk, folder: &str, url: &str, more: &[&str]) -> Value {
+/// Runs four sessions for this number of transactions each, and returns the record.
+fn run(desk: &TestEnv, folder: &str, url: &str, more: &[&str]) -> Value {
     let few = [
         "--set",
         "run.sessions_per_schema=4",
@@ -133,43 +133,43 @@ fn run(desk: &Desk, folder: &str, url: &str, more: &[&str]) -> Value {
     serde_json::from_str(&run.out).unwrap()
 }
 
-/// What must hold of a valid run of either workload.
+/// What must hold for a valid run of either workload.
 fn assert_proved(record: &Value) {
     assert_eq!(record["status"], "valid", "{}", record["reasons"]);
     for name in ["operations", "errors", "invariants", "commits_whole", "sessions", "edges"] {
-        assert_ne!(check(record, name)["status"], "fail", "{:#}", check(record, name));
+        assert_ne!(find_check(record, name)["status"], "fail", "{:#}", find_check(record, name));
     }
-    assert_eq!(check(record, "invariants")["status"], "pass", "{:#}", check(record, "invariants"));
-    // To the unit, whatever was rolled back and tried again.
-    let commits = check(record, "commits_whole");
+    assert_eq!(find_check(record, "invariants")["status"], "pass", "{:#}", find_check(record, "invariants"));
+    // Exactly, even with rollbacks and retries.
+    let commits = find_check(record, "commits_whole");
     assert_eq!(commits["status"], "pass", "{commits:#}");
     assert!(record["workload"]["digest"].as_str().unwrap().len() == 64);
     assert!(record["targets"][0]["data"].is_null(), "it has no test data of Dyno's");
 }
 
-/// What must hold of a run that has learned what its transactions do.
+/// What must hold for a run that has learned the costs of its transactions.
 fn assert_learned(record: &Value) {
-    let expected = check(record, "expected");
+    let expected = find_check(record, "expected");
     assert_eq!(expected["status"], "pass", "{expected:#}");
-    for one in record["workload"]["expected"].as_array().unwrap() {
-        let rows = one["learned"]["counters"]["rows_written"]["mean"].as_f64().unwrap();
-        let exact = match one["class"].as_str().unwrap() {
+    for class_figures in record["workload"]["expected"].as_array().unwrap() {
+        let rows = class_figures["learned"]["counters"]["rows_written"]["mean"].as_f64().unwrap();
+        let exact = match class_figures["class"].as_str().unwrap() {
             "transfer" | "pay" => 2.0,
             "balance" | "columns" | "look" | "top" | "nobody" | "nobody_twice" => 0.0,
-            // Engines differ in whether rows count that are taken back.
+            // Engines differ in whether they count rolled back rows.
             "regret" => rows.round().min(1.0),
-            // Two and one for each line, of which there are 2 to 8 or so.
+            // Two, and one for each line, of which there are about 2 to 8.
             "order" => rows.clamp(4.0, 16.0),
             other => panic!("{other}"),
         };
-        assert!((rows - exact).abs() < 0.01, "{one:#}");
-        assert!(one["learned"]["alone_us"].as_f64().unwrap() > 0.0, "{one:#}");
+        assert!((rows - exact).abs() < 0.01, "{class_figures:#}");
+        assert!(class_figures["learned"]["alone_us"].as_f64().unwrap() > 0.0, "{class_figures:#}");
     }
 }
 
-/// All of it on one target.
-fn through(url: &str) {
-    let desk = Desk::new();
+/// The whole test on one target.
+fn assert_full_cycle(url: &str) {
+    let desk = TestEnv::new();
     write_shop(&desk);
     write(&desk, "bank", &BANK);
     for (folder, table) in [("workload.folder=shop", "shop_stock"), ("workload.folder=bank", "bank_accounts")]
@@ -189,9 +189,9 @@ fn through(url: &str) {
             "shop_stock" => assert_eq!(classes, ["order", "pay", "look", "top"]),
             _ => {
                 assert_eq!(classes, ["transfer", "balance", "columns", "nobody", "nobody_twice", "regret"]);
-                let done = |class: &str| record["ops"][class]["count"].as_u64().unwrap();
-                assert!(done("transfer") > done("balance"), "{:#}", record["ops"]);
-                assert_eq!(check(&record, "mix")["status"], "pass");
+                let op_count = |class: &str| record["ops"][class]["count"].as_u64().unwrap();
+                assert!(op_count("transfer") > op_count("balance"), "{:#}", record["ops"]);
+                assert_eq!(find_check(&record, "mix")["status"], "pass");
             }
         }
         let learned = run(&desk, folder, url, &["--set", "run.warmup=1s"]);
@@ -200,7 +200,7 @@ fn through(url: &str) {
         for time in ["first", "second"] {
             let dropped = desk.dyno(&args("drop", folder, url, &["--yes"]));
             assert_eq!(dropped.code, 0, "{time}: {dropped:#?}");
-            // What is gone can be made again.
+            // Removed tables can be created again.
             load(&desk, folder, url);
         }
     }
@@ -208,15 +208,15 @@ fn through(url: &str) {
 
 #[test]
 fn a_workload_runs_on_sqlite() {
-    let desk = Desk::new();
-    through(&format!("sqlite:{}", desk.file("own.db").display()));
+    let desk = TestEnv::new();
+    assert_full_cycle(&format!("sqlite:{}", desk.file("own.db").display()));
 }
 
 #[test]
 fn a_workload_runs_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        through(&server.url());
+        assert_full_cycle(&server.url());
     }
 }
 
@@ -224,13 +224,13 @@ fn a_workload_runs_on_postgres() {
 fn a_workload_runs_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        through(&server.url());
+        assert_full_cycle(&server.url());
     }
 }
 
 #[test]
 fn a_workload_runs_on_sqlite_in_memory_set_up_by_the_run_itself() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     write(&desk, "bank", &BANK);
     assert_proved(&run(&desk, "workload.folder=bank", "sqlite::memory:", &[]));
 }
@@ -239,7 +239,7 @@ fn a_workload_runs_on_sqlite_in_memory_set_up_by_the_run_itself() {
 fn what_conflicts_is_tried_again_on_threads_of_several_sessions() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     write(&desk, "bank", &BANK);
     load(&desk, "workload.folder=bank", &server.url());
     let many = ["--set", "run.sessions_per_schema=16", "--set", "run.threads=2"];
@@ -247,46 +247,46 @@ fn what_conflicts_is_tried_again_on_threads_of_several_sessions() {
     assert_proved(&record);
     let conflicts = record["errors"].as_array().unwrap().iter().find(|error| error["code"] == "40001");
     assert!(conflicts.is_some_and(|error| error["retried"].as_u64() > Some(0)), "{}", record["errors"]);
-    // What was tried again and ended well is an operation all the same.
+    // A retried transaction that succeeded in the end counts as an operation.
     assert!(record["ops"]["all"]["count"].as_u64().unwrap() >= 16 * 150, "{:#}", record["ops"]["all"]);
 }
 
-/// Nothing of the lesson goes on beside the run.
+/// No part of the learning continues during the run.
 #[test]
 fn a_lock_of_somebody_else_ends_the_learning_and_not_the_run() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     write(&desk, "bank", &BANK);
     load(&desk, "workload.folder=bank", &server.url());
     let url = server.url();
-    let who = "FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND wait_event = 'PgSleep'";
+    let holder_clause = "FROM pg_stat_activity WHERE query LIKE '%pg_sleep%' AND wait_event = 'PgSleep'";
     let time = ["--set", "run.time=2s", "--set", "run.warmup=1s", "--set", "run.sessions_per_schema=4"];
-    let said = std::thread::scope(|scope| {
+    let output = std::thread::scope(|scope| {
         let lock = "LOCK TABLE bank_accounts IN EXCLUSIVE MODE; SELECT pg_sleep(600)";
         scope.spawn(|| server.try_psql(server.superuser(), "postgres", lock));
-        until("the lock", || server.psql(&format!("SELECT count(*) {who}")) == "1");
+        wait_until("the lock", || server.psql(&format!("SELECT count(*) {holder_clause}")) == "1");
         let mut running = desk.start(&args("run", "workload.folder=bank", &url, &time));
-        running.until("could not be learned");
-        server.psql(&format!("SELECT pg_terminate_backend(pid) {who}"));
-        running.end()
+        running.wait_for_line("could not be learned");
+        server.psql(&format!("SELECT pg_terminate_backend(pid) {holder_clause}"));
+        running.wait()
     });
-    assert_eq!(said.code, 0, "{said:#?}");
+    assert_eq!(output.code, 0, "{output:#?}");
     let record = desk.json(&["show", "last"]).1;
     assert_proved(&record);
-    assert_eq!(check(&record, "expected")["status"], "skipped");
+    assert_eq!(find_check(&record, "expected")["status"], "skipped");
 }
 
 #[test]
 fn what_a_workload_says_of_its_transactions_is_held_against_the_counters() {
-    let desk = Desk::new();
-    let said = |rows: u32| {
+    let desk = TestEnv::new();
+    let toml_expecting = |rows: u32| {
         BANK[0].1.replace("retries = 20", &format!("retries = 20\nexpect = {{ rows_written = {rows} }}"))
     };
     for (rows, status) in [(2, "pass"), (3, "fail")] {
-        write(&desk, "bank", &[("workload.toml", &said(rows)), BANK[1], BANK[2]]);
+        write(&desk, "bank", &[("workload.toml", &toml_expecting(rows)), BANK[1], BANK[2]]);
         let record = run(&desk, "workload.folder=bank", "sqlite::memory:", &["--set", "run.warmup=500ms"]);
-        let check = check(&record, "expected");
+        let check = find_check(&record, "expected");
         assert_eq!(check["status"], status, "{check:#}");
         assert!(
             check["detail"].as_str().unwrap().contains(&format!("{rows}.00 of each transfer")),
@@ -294,8 +294,8 @@ fn what_a_workload_says_of_its_transactions_is_held_against_the_counters() {
         );
         assert_eq!(record["status"], if rows == 2 { "valid" } else { "invalid" });
     }
-    // What never comes is not missed.
-    let toml = said(2).replace("weight = 20", "weight = 0");
+    // A transaction that never occurs is not missed.
+    let toml = toml_expecting(2).replace("weight = 20", "weight = 0");
     write(&desk, "bank", &[("workload.toml", &toml), BANK[1], BANK[2]]);
     let short = ["--set", "run.warmup=200ms", "--set", "run.time=1s"];
     let ran = desk.dyno(&args("run", "workload.folder=bank", "sqlite::memory:", &short));
@@ -308,7 +308,7 @@ fn what_a_workload_says_of_its_transactions_is_held_against_the_counters() {
 fn statements_come_to_postgres_by_each_protocol_with_the_same_outcome() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     write(&desk, "bank", &BANK);
     load(&desk, "workload.folder=bank", &server.url());
     for protocol in ["prepared", "extended", "simple"] {
@@ -320,36 +320,37 @@ fn statements_come_to_postgres_by_each_protocol_with_the_same_outcome() {
             assert_eq!(record["plan"]["workload"]["protocol"].as_str().unwrap_or("prepared"), protocol);
         }
     }
-    let said = desk.dyno(&args(
+    let output = desk.dyno(&args(
         "run",
         "workload.folder=bank",
         "sqlite::memory:",
         &["--set", "workload.protocol=simple"],
     ));
-    assert_eq!(said.code, 2, "{said:#?}");
-    assert!(said.err.contains("do not come to sqlite by the simple protocol"), "{}", said.err);
+    assert_eq!(output.code, 2, "{output:#?}");
+    assert!(output.err.contains("do not come to sqlite by the simple protocol"), "{}", output.err);
 }
 
-/// What the server has counted since it started.
-fn counted(server: &MySql, names: &[&str]) -> Vec<u64> {
-    let one = |name: &&str| {
+/// Counters of the server since its start.
+fn status_counters(server: &MySql, names: &[&str]) -> Vec<u64> {
+    let status_value = |name: &&str| {
         let row = server.sql(&format!("SHOW GLOBAL STATUS LIKE '{name}'"));
         row.split('\t').nth(1).and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{name}: {row}"))
     };
-    names.iter().map(one).collect()
+    names.iter().map(status_value).collect()
 }
 
 #[test]
 fn statements_come_to_mysql_and_mariadb_by_each_protocol_with_the_same_outcome() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        let desk = Desk::new();
+        let desk = TestEnv::new();
         write(&desk, "bank", &BANK);
         load(&desk, "workload.folder=bank", &server.url());
         for protocol in ["prepared", "simple"] {
             let set = format!("workload.protocol={protocol}");
             for more in ["run.threads=1", "run.threads=4", "workload.connect=transaction"] {
-                let count = || counted(&server, &["Com_stmt_execute", "Com_update", "Com_stmt_prepare"]);
+                let count =
+                    || status_counters(&server, &["Com_stmt_execute", "Com_update", "Com_stmt_prepare"]);
                 let before = count();
                 let more = ["--set", &set, "--set", more];
                 let record = run(&desk, "workload.folder=bank", &server.url(), &more);
@@ -357,7 +358,7 @@ fn statements_come_to_mysql_and_mariadb_by_each_protocol_with_the_same_outcome()
                 assert_eq!(record["plan"]["workload"]["protocol"].as_str().unwrap_or("prepared"), protocol);
                 let moved: Vec<u64> =
                     count().iter().zip(&before).map(|(count, before)| count - before).collect();
-                // Each transfer is two of them at least.
+                // Each transfer is at least two of them.
                 let transfers = record["ops"]["transfer"]["count"].as_u64().unwrap();
                 assert!(moved[1] >= 2 * transfers, "{moved:?}");
                 match protocol {
@@ -371,14 +372,14 @@ fn statements_come_to_mysql_and_mariadb_by_each_protocol_with_the_same_outcome()
             }
         }
         let set = ["--set", "workload.protocol=extended"];
-        let said = desk.dyno(&args("run", "workload.folder=bank", &server.url(), &set));
-        assert_eq!(said.code, 2, "{said:#?}");
-        assert!(said.err.contains("do not come to mysql by the extended protocol"), "{}", said.err);
-        assert!(said.err.contains("\"simple\" or \"prepared\""), "{}", said.err);
+        let output = desk.dyno(&args("run", "workload.folder=bank", &server.url(), &set));
+        assert_eq!(output.code, 2, "{output:#?}");
+        assert!(output.err.contains("do not come to mysql by the extended protocol"), "{}", output.err);
+        assert!(output.err.contains("\"simple\" or \"prepared\""), "{}", output.err);
     }
 }
 
-/// What touches no table, alone and in transactions, what does nothing, and what is taken back.
+/// Statements without tables, alone and in transactions; transactions without effect, and a rollback.
 const ODD: &str = r#"
 name = "odd"
 writes = true
@@ -417,7 +418,7 @@ sql = "SELECT SUM(v) FROM odd_rows"
 fn what_mysql_and_mariadb_do_not_count_is_no_commit_that_is_missing() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[("skip_log_bin", "1")]);
-        let desk = Desk::new();
+        let desk = TestEnv::new();
         write(&desk, "odd", &[("workload.toml", ODD)]);
         load(&desk, "workload.folder=odd", &server.url());
         for more in
@@ -425,7 +426,7 @@ fn what_mysql_and_mariadb_do_not_count_is_no_commit_that_is_missing() {
         {
             let record = run(&desk, "workload.folder=odd", &server.url(), &["--set", more]);
             assert_proved(&record);
-            let whole = check(&record, "commits_whole");
+            let whole = find_check(&record, "commits_whole");
             let of_class = |name: &str| record["ops"][name]["count"].as_u64().unwrap();
             assert!(of_class("one") > 0 && of_class("ones") > 0 && of_class("seldom") > 0);
             if more != "workload.connect=transaction" {
@@ -438,7 +439,7 @@ fn what_mysql_and_mariadb_do_not_count_is_no_commit_that_is_missing() {
 /// Other texts in the same folder are another workload, whatever the plan says.
 #[test]
 fn runs_of_texts_that_differ_are_no_repeats() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let balance = "SELECT balance FROM bank_accounts WHERE id = :from";
     for text in [balance, "SELECT COUNT(*) FROM bank_accounts WHERE id <> :from"] {
         write(&desk, "bank", &[("workload.toml", &BANK[0].1.replace(balance, text)), BANK[1], BANK[2]]);
@@ -448,12 +449,12 @@ fn runs_of_texts_that_differ_are_no_repeats() {
     assert!(compared.out.contains("workload.version"), "{compared:#?}");
 }
 
-/// A transaction that finds its condition false asks for nothing.
+/// A transaction whose condition is false sends no request.
 #[test]
 fn a_transaction_without_a_request_is_over_at_once() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let toml = r#"
 name = "seldom"
 [draw]
@@ -473,17 +474,17 @@ steps = [{ if = "n > 9", steps = [{ sql = "SELECT 1" }] }]
 
 #[test]
 fn a_broken_invariant_and_a_row_that_is_missing_spoil_the_run() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let transfer = BANK[2].1.replace("balance + :amount", "balance + :amount + 1");
     write(&desk, "bank", &[BANK[0], BANK[1], ("transfer.sql", &transfer)]);
     let record = run(&desk, "workload.folder=bank", "sqlite::memory:", &[]);
     assert_eq!(record["status"], "invalid");
-    let detail = check(&record, "invariants")["detail"].as_str().unwrap().to_owned();
+    let detail = find_check(&record, "invariants")["detail"].as_str().unwrap().to_owned();
     assert!(detail.starts_with("broken by the run: money was 20000 before and is "), "{detail}");
 
     let toml = BANK[0].1.replace("from = { uniform = [1, 20] }", "from = { uniform = [1, 30] }");
     let toml = toml.replace("id = :from\", rows = 1", "id = :from\"");
-    // Only transfers have to find their rows.
+    // Only transfers must find their rows.
     let toml = toml.replace("[transaction.columns]\nweight = 10", "[transaction.columns]\nweight = 0");
     write(&desk, "bank", &[("workload.toml", &toml), BANK[1], BANK[2]]);
     let record = run(&desk, "workload.folder=bank", "sqlite::memory:", &[]);
@@ -499,45 +500,48 @@ fn a_broken_invariant_and_a_row_that_is_missing_spoil_the_run() {
 fn a_server_that_is_killed_in_transactions_leaves_the_invariant_whole() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let mut server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     write(&desk, "bank", &BANK);
     load(&desk, "workload.folder=bank", &server.url());
     let url = server.url();
     let time = ["--set", "run.time=4s", "--set", "run.warmup=0s", "--set", "run.sessions_per_schema=4"];
     let mut running = desk.start(&args("run", "workload.folder=bank", &url, &time));
-    running.until("window");
+    running.wait_for_line("window");
     let moved = || server.psql("SELECT balance FROM bank_accounts WHERE id = 1");
     let first = moved();
-    until("a transfer", || moved() != first);
+    wait_until("a transfer", || moved() != first);
     server.kill9();
-    let said = running.end();
-    assert_ne!(said.code, 0, "{said:#?}");
+    let output = running.wait();
+    assert_ne!(output.code, 0, "{output:#?}");
     server.restart();
     assert_eq!(server.psql("SELECT SUM(balance) FROM bank_accounts"), "20000");
     let record = desk.json(&["show", "last"]).1;
     assert_eq!(record["status"], "failed", "{}", record["reasons"]);
-    // Nobody could ask, and that is said.
-    let asked = check(&record, "invariants");
-    assert!(asked["detail"].as_str().unwrap().contains("could not be asked for"), "{asked:#}");
+    // The conditions could not be queried, and the check says so.
+    let invariants_check = find_check(&record, "invariants");
+    assert!(
+        invariants_check["detail"].as_str().unwrap().contains("could not be asked for"),
+        "{invariants_check:#}"
+    );
 }
 
 #[test]
 fn statements_of_a_plan_that_do_not_fit_are_told_with_their_place() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let transfer = BANK[2].1.replace("balance - :amount", "balence - :amount");
     write(&desk, "bank", &[BANK[0], BANK[1], ("transfer.sql", &transfer)]);
     load(&desk, "workload.folder=bank", "sqlite:own.db");
     let checked = desk.dyno(&args("check", "workload.folder=bank", "sqlite:own.db", &[]));
     assert!(checked.out.contains("balence"), "{checked:#?}");
-    let said = desk.dyno(&args("prove", "workload.folder=bank", "sqlite:own.db", &["updates"]));
-    assert_eq!(said.code, 2, "{said:#?}");
-    assert!(said.err.contains("what is proved is the classic method"), "{}", said.err);
+    let prove_output = desk.dyno(&args("prove", "workload.folder=bank", "sqlite:own.db", &["updates"]));
+    assert_eq!(prove_output.code, 2, "{prove_output:#?}");
+    assert!(prove_output.err.contains("what is proved is the classic method"), "{}", prove_output.err);
     let mixed = args("run", "workload.folder=bank", "sqlite:own.db", &["--set", "workload.update_pct=20"]);
-    let said = desk.dyno(&mixed);
-    assert_eq!(said.code, 2, "{said:#?}");
+    let mixed_output = desk.dyno(&mixed);
+    assert_eq!(mixed_output.code, 2, "{mixed_output:#?}");
     assert!(
-        said.err.contains("operations of the classic method beside the transactions of bank"),
+        mixed_output.err.contains("operations of the classic method beside the transactions of bank"),
         "{}",
-        said.err
+        mixed_output.err
     );
 }

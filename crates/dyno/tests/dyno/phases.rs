@@ -1,10 +1,10 @@
-//! A schedule of phases as a user runs it: classic operations and own SQL, on threads and on multiplexed threads.
+//! A schedule of phases as a user runs it: block workload and custom SQL, on threads and on multiplexed
+//! threads.
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 use dyno_testbed::Postgres;
 use serde_json::Value;
 
-/// Reads and writes of one's own.
 const OWN: &str = r#"
 name = "counter"
 writes = true
@@ -43,17 +43,17 @@ const COMMON: [&str; 8] = [
     "observe.interval=500ms",
 ];
 
-/// Asserts that the phases of a run add up, and that each has what it was asked for.
+/// Asserts that the phases of a run add up, and that each meets its requested rate.
 fn assert_phases(record: &Value, classes: &[&str]) {
     assert_eq!(record["status"], "valid", "{}", record["reasons"]);
     let phases = record["phases"].as_array().unwrap();
     let names: Vec<_> = phases.iter().map(|phase| phase["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["ramp 0/s..200/s 2s", "hold 50/s 1s", "csv load.csv"]);
     let count = |phase: &Value, class: &str| phase["ops"][class]["count"].as_u64().unwrap_or(0);
-    for (phase, asked) in phases.iter().zip([200.0, 50.0, 100.0f64]) {
+    for (phase, expected_ops) in phases.iter().zip([200.0, 50.0, 100.0f64]) {
         let due = phase["due"].as_u64().unwrap();
-        assert!((phase["asked"].as_f64().unwrap() - asked).abs() < 1e-6, "{phase}");
-        assert!((due as f64 - asked).abs() < 5.0 * asked.sqrt(), "{phase}");
+        assert!((phase["asked"].as_f64().unwrap() - expected_ops).abs() < 1e-6, "{phase}");
+        assert!((due as f64 - expected_ops).abs() < 5.0 * expected_ops.sqrt(), "{phase}");
         let all = count(phase, "all");
         assert_eq!(classes.iter().map(|class| count(phase, class)).sum::<u64>(), all, "{phase}");
         assert!(all <= due && all + 5 >= due, "{phase}");
@@ -63,7 +63,7 @@ fn assert_phases(record: &Value, classes: &[&str]) {
     let whole = record["ops"]["all"]["count"].as_u64().unwrap();
     let inside = phases.iter().map(|phase| count(phase, "all")).sum::<u64>();
     assert!(inside <= whole && whole <= inside + 5, "{inside} of {whole}");
-    // The file is in the record, and not only its name.
+    // The record contains the file, not only its name.
     let plan = &record["plan"]["workload"]["phases"][2];
     assert_eq!(plan, "csv load.csv: 0s 50/s 1s 50/s 2s 50/s");
     assert_eq!(record["plan"]["run"]["time"], "5s");
@@ -72,29 +72,33 @@ fn assert_phases(record: &Value, classes: &[&str]) {
     assert!(check["detail"].as_str().unwrap().contains("350 arrivals asked for in 3 phases"), "{check}");
 }
 
-/// Asserts that each exported interval, of half a second, names the phase that it lies in: of 2 s, 1 s and 2 s.
-fn intervals_name_their_phase(desk: &Desk, id: &str) {
+/// Asserts that each exported interval of half a second names its phase: of 2 s, 1 s and 2 s.
+fn intervals_name_their_phase(desk: &TestEnv, id: &str) {
     let due = |at_s: f64| match (at_s * 2.0).round() {
         half if half < 4.0 => "ramp 0/s..200/s 2s",
         half if half < 6.0 => "hold 50/s 1s",
         _ => "csv load.csv",
     };
-    let csv = ok(desk, &["export", id]);
+    let csv = run_ok(desk, &["export", id]);
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();
     assert_eq!((head[2], head.last()), ("at_s", Some(&"phase")));
-    let of = |line: Vec<&str>| (line[2].parse::<f64>().unwrap(), line[line.len() - 1].to_owned());
-    let told: Vec<_> = lines.map(of).collect();
+    let parse_line = |line: Vec<&str>| (line[2].parse::<f64>().unwrap(), line[line.len() - 1].to_owned());
+    let csv_intervals: Vec<_> = lines.map(parse_line).collect();
     let (code, json) = desk.json(&["export", id]);
     let json = json.as_array().unwrap();
-    assert_eq!((code, told.len()), (0, json.len()));
-    for ((at_s, phase), point) in told.iter().zip(json) {
+    assert_eq!((code, csv_intervals.len()), (0, json.len()));
+    for ((at_s, phase), point) in csv_intervals.iter().zip(json) {
         assert_eq!((phase.as_str(), point["phase"].as_str()), (due(*at_s), Some(due(*at_s))), "{at_s}");
     }
-    assert_eq!(told.iter().map(|(_, phase)| phase).collect::<std::collections::BTreeSet<_>>().len(), 3);
+    assert_eq!(
+        csv_intervals.iter().map(|(_, phase)| phase).collect::<std::collections::BTreeSet<_>>().len(),
+        3
+    );
 }
 
-/// Whether there is a reason for a phase without a rate of commits: it says why it has no rates, or an interval in it has none.
+/// Whether there is a reason for a phase without a commit rate: it states why it has no rates, or an interval
+/// in it has none.
 fn may_lack_commits(record: &Value, phase: &Value) -> bool {
     let number = |of: &Value, key: &str| of[key].as_f64().unwrap();
     let inside = |point: &&Value| {
@@ -106,29 +110,29 @@ fn may_lack_commits(record: &Value, phase: &Value) -> bool {
     phase["no_metrics"].is_string() || points.iter().filter(inside).any(lacks)
 }
 
-/// What a command says that ends well.
-fn ok(desk: &Desk, args: &[&str]) -> String {
-    let said = desk.dyno(args);
-    assert_eq!(said.code, 0, "{said:#?}");
-    said.out
+/// The output of a command that succeeds.
+fn run_ok(desk: &TestEnv, args: &[&str]) -> String {
+    let output = desk.dyno(args);
+    assert_eq!(output.code, 0, "{output:#?}");
+    output.out
 }
 
-/// What a command says that is refused.
-fn refused(desk: &Desk, args: &[&str]) -> String {
-    let said = desk.dyno(args);
-    assert_ne!(said.code, 0, "{said:#?}");
-    said.err
+/// The error of a command that is refused.
+fn run_refused(desk: &TestEnv, args: &[&str]) -> String {
+    let output = desk.dyno(args);
+    assert_ne!(output.code, 0, "{output:#?}");
+    output.err
 }
 
-fn desk() -> Desk {
-    let desk = Desk::new();
+fn env_with_workload() -> TestEnv {
+    let desk = TestEnv::new();
     desk.write("load.csv", "time,rate\n0,50\n1,50\n2,50\n");
     desk
 }
 
-/// Classic operations and own SQL on `url`.
-fn through(url: &str) {
-    let desk = desk();
+/// Block workload and custom SQL on `url`.
+fn assert_full_cycle(url: &str) {
+    let desk = env_with_workload();
     let classic = [
         "--target",
         url,
@@ -139,12 +143,12 @@ fn through(url: &str) {
         "--set",
         "workload.update_pct=30",
     ];
-    ok(&desk, &[&["load"], &classic[..]].concat());
+    run_ok(&desk, &[&["load"], &classic[..]].concat());
     let (code, record) = desk.json(&[&["run"], &classic[..], &COMMON[..]].concat());
     assert_eq!(code, 0, "{}", record["reasons"]);
     assert_phases(&record, &["select", "update"]);
-    // PostgreSQL's own count of commits holds reads, too; sessions show what they did some milliseconds later.
-    // Where counters were read late, on a busy machine, an interval has none, and neither has the phase of it.
+    // PostgreSQL's own commit count includes reads; sessions publish it some milliseconds later. If counters
+    // were read late, as on a busy machine, an interval has none, and neither has its phase.
     let commits = &record["phases"][0]["metrics"]["commits_per_s"];
     if commits.is_null() {
         assert!(may_lack_commits(&record, &record["phases"][0]), "{}", record["phases"][0]);
@@ -154,52 +158,53 @@ fn through(url: &str) {
         let due = 0.7 * rate("update")..1.3 * rate("all");
         assert!(due.contains(&commits), "{commits} of {}", rate("update"));
     }
-    // Shown and exported.
+    // The phases are shown and exported.
     let id = record["id"].as_str().unwrap();
-    let shown = ok(&desk, &["show", id]);
+    let shown = run_ok(&desk, &["show", id]);
     assert!(shown.contains("hold 50/s 1s") && shown.contains("behind"), "{shown}");
-    ok(&desk, &["report", id, "--output", "page.html"]);
+    run_ok(&desk, &["report", id, "--output", "page.html"]);
     let page = std::fs::read_to_string(desk.file("page.html")).unwrap();
     assert!(page.contains("asked for") && page.contains("ramp 0/s..200/s 2s"));
-    let csv = ok(&desk, &["report", id, "--format", "csv"]);
+    let csv = run_ok(&desk, &["report", id, "--format", "csv"]);
     assert_eq!(csv.lines().filter(|line| line.contains(id)).count(), 4, "{csv}");
     intervals_name_their_phase(&desk, id);
 
     std::fs::create_dir_all(desk.file("own")).unwrap();
     desk.write("own/workload.toml", OWN);
-    let own = ["--target", url, "--set", "workload.folder=own"];
-    ok(&desk, &[&["load"], &own[..]].concat());
-    let (code, record) = desk.json(&[&["run"], &own[..], &COMMON[..]].concat());
+    let workload_args = ["--target", url, "--set", "workload.folder=own"];
+    run_ok(&desk, &[&["load"], &workload_args[..]].concat());
+    let (code, record) = desk.json(&[&["run"], &workload_args[..], &COMMON[..]].concat());
     assert_eq!(code, 0, "{}", record["reasons"]);
     assert_phases(&record, &["look", "count"]);
 }
 
 #[test]
 fn a_schedule_runs_on_sqlite_on_a_thread_for_each_session() {
-    let folder = Desk::new();
-    through(&format!("sqlite:{}", folder.file("phases.db").display()));
+    let folder = TestEnv::new();
+    assert_full_cycle(&format!("sqlite:{}", folder.file("phases.db").display()));
 }
 
 #[test]
 fn a_schedule_runs_on_postgres_on_threads_of_several_sessions() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        through(&server.url());
+        assert_full_cycle(&server.url());
     }
 }
 
 #[test]
 fn faults_of_a_schedule_are_told_with_their_place() {
-    let desk = desk();
+    let desk = env_with_workload();
     desk.write("wrong.csv", "0,50\n1,fast\n");
     for (set, says) in [
         ("workload.phases=csv wrong.csv", "wrong.csv:2:3: workload.phases: fast: not a rate"),
         ("workload.phases=csv none.csv", "none.csv: workload.phases: the schedule cannot be read"),
         ("workload.phases=hold 5 1s", "number 1 of the list: \"5\" is not a rate"),
     ] {
-        let error = refused(&desk, &["run", "--target", "sqlite::memory:", "--set", set]);
+        let error = run_refused(&desk, &["run", "--target", "sqlite::memory:", "--set", set]);
         assert!(error.contains(says), "{error}");
     }
-    let both = ["run", "--target", "sqlite::memory:", "--set", "workload.rate=5/s", "--set", PHASES];
-    assert!(refused(&desk, &both).contains("workload.rate is 5/s besides"));
+    let conflicting_args =
+        ["run", "--target", "sqlite::memory:", "--set", "workload.rate=5/s", "--set", PHASES];
+    assert!(run_refused(&desk, &conflicting_args).contains("workload.rate is 5/s besides"));
 }

@@ -1,14 +1,14 @@
-//! Through PgBouncer in transaction mode, as production has it: one that carries prepared statements and one that does not,
-//! with everything but the sessions on the server itself.
+//! Through PgBouncer in transaction mode, as in production: one with and one without support of prepared
+//! statements. Everything except the sessions connects to the server directly.
 
-use crate::common::{Desk, SHORT, Said, assert_fits_schema, assert_passes, check};
+use crate::common::{CommandOutput, SHORT, TestEnv, assert_fits_schema, assert_passes, find_check};
 use dyno_testbed::{BouncerVersion, PgBouncer, Postgres};
 use serde_json::Value;
 
 const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=100 blocks"];
 
 /// Both PgBouncers in front of one server, with fewer connections than the test has sessions.
-fn behind_each(test: impl Fn(&Bench)) {
+fn on_each_pooler(test: impl Fn(&PoolerBench)) {
     for (at, bouncer) in BouncerVersion::available().into_iter().enumerate() {
         let versions = Postgres::available();
         let Some(version) = versions.get(at % versions.len().max(1)) else { return };
@@ -17,26 +17,26 @@ fn behind_each(test: impl Fn(&Bench)) {
         let settings = format!("default_pool_size = 3\nmax_client_conn = 400\n{prepared}");
         let pooler = PgBouncer::start(&bouncer, &server, &settings);
         let observe = format!("target.observe_url={}", server.url());
-        test(&Bench { desk: Desk::new(), bouncer, server, pooler, observe });
+        test(&PoolerBench { desk: TestEnv::new(), bouncer, server, pooler, observe });
     }
 }
 
-struct Bench {
-    desk: Desk,
+struct PoolerBench {
+    desk: TestEnv,
     bouncer: BouncerVersion,
     server: Postgres,
     pooler: PgBouncer,
     observe: String,
 }
 
-impl Bench {
+impl PoolerBench {
     fn args<'a>(&'a self, url: &'a str, command: &'a str, more: &[&'a str]) -> Vec<&'a str> {
         let head = [command, "--target", url, "--set", &self.observe];
         let run: &[&str] = if command == "run" { &SHORT } else { &[] };
         [&head[..], &DATA, run, more].concat()
     }
 
-    fn dyno(&self, command: &str, more: &[&str]) -> Said {
+    fn run_dyno(&self, command: &str, more: &[&str]) -> CommandOutput {
         let url = self.pooler.url();
         self.desk.dyno(&self.args(&url, command, more))
     }
@@ -62,15 +62,15 @@ const MIX: [&str; 10] = [
 
 #[test]
 fn a_run_through_a_pooler_is_counted_to_the_unit() {
-    behind_each(|bench| {
-        let checked = bench.dyno("check", &[]);
+    on_each_pooler(|bench| {
+        let checked = bench.run_dyno("check", &[]);
         let carries = if bench.bouncer.carries { "which carries" } else { "which does not carry" };
         assert_eq!(checked.code, 0, "{checked:#?}");
         assert!(
             checked.out.contains("go through a connection pooler") && checked.out.contains(carries),
             "{checked:#?}"
         );
-        let load = bench.dyno("load", &[]);
+        let load = bench.run_dyno("load", &[]);
         assert!(
             load.code == 0 && !load.err.contains("pooler"),
             "loads and locks on the server itself: {load:#?}"
@@ -87,12 +87,12 @@ fn a_run_through_a_pooler_is_counted_to_the_unit() {
         for name in ["commits", "rows_updated", "update_values", "heap_reads_whole"] {
             assert_passes(&record, name);
         }
-        let whole = check(&record, "rows_updated_whole");
+        let whole = find_check(&record, "rows_updated_whole");
         assert_eq!((&whole["status"], &whole["expected"]), (&"pass".into(), &whole["observed"]), "{whole:#}");
-        let commits = check(&record, "commits_whole");
+        let commits = find_check(&record, "commits_whole");
         assert_eq!(commits["status"], "pass", "{commits:#}");
         let number = |name: &str| commits[name].as_str().unwrap().replace(',', "").parse::<u64>().unwrap();
-        // What the pooler itself does on three connections, and what autovacuum may.
+        // Commits of the pooler itself on three connections, and of autovacuum.
         let more = number("observed").checked_sub(number("expected"));
         assert!(more.is_some_and(|more| more <= 40), "nothing is missing: {commits:#}");
         let backends = bench
@@ -106,11 +106,11 @@ fn a_run_through_a_pooler_is_counted_to_the_unit() {
 
 #[test]
 fn operations_make_their_settings_and_leave_none_behind() {
-    behind_each(|bench| {
-        assert_eq!(bench.dyno("load", &[]).code, 0);
-        // A range over all of a small table: left to itself the server would scan it.
+    on_each_pooler(|bench| {
+        assert_eq!(bench.run_dyno("load", &[]).code, 0);
+        // A range over all of a small table: by default the server would scan it.
         let small = ["--set", "data.scale=70 blocks", "--set", "data.schemas=1", "--replace"];
-        assert_eq!(bench.dyno("load", &small).code, 0);
+        assert_eq!(bench.run_dyno("load", &small).code, 0);
         let (code, record) = bench.run(&[
             "--set",
             "data.scale=70 blocks",
@@ -122,32 +122,33 @@ fn operations_make_their_settings_and_leave_none_behind() {
         assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
         let scans = record["counters"]["native"]["dyno.rows.seq_scan"].as_f64().unwrap_or(0.0);
         assert!(scans == 0.0, "ranges go by the index: {scans} scans");
-        let durable = check(&record, "durable_commits");
+        let durable = find_check(&record, "durable_commits");
         assert!(durable["detail"].as_str().unwrap().contains("workload.commit=nowait"), "{durable:#}");
     });
 }
 
-/// Many sessions that do little: what opening and booking costs is more than the load, and all of it is told apart.
+/// Many sessions with little work: connecting and bookkeeping cost more than the load, and all of it is
+/// counted separately.
 #[test]
 fn many_sessions_on_few_connections_are_counted_to_the_unit() {
-    behind_each(|bench| {
-        assert_eq!(bench.dyno("load", &[]).code, 0);
+    on_each_pooler(|bench| {
+        assert_eq!(bench.run_dyno("load", &[]).code, 0);
         let few = ["--set", "run.sessions_per_schema=300", "--set", "workload.rate=60/s"];
         let (code, record) = bench.run(&[&few[..], &["--set", "workload.lookup_pct=100"]].concat());
         assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
-        let commits = check(&record, "commits_whole");
+        let commits = find_check(&record, "commits_whole");
         let number = |name: &str| commits[name].as_str().unwrap().replace(',', "").parse::<i64>();
         match commits["status"] == "skipped" {
-            // What opening and booking may cost is as much as was done.
+            // Connecting and bookkeeping may cost as much as the work itself.
             true => assert!(commits["detail"].as_str().unwrap().contains("prove nothing"), "{commits:#}"),
             false => {
                 let (observed, expected) = (number("observed").unwrap(), number("expected").unwrap());
                 assert!(observed >= expected, "nothing is missing: {commits:#}");
             }
         }
-        let others = check(&record, "others");
-        let is_blurred = others["detail"].as_str().unwrap().contains("may lie beyond the ends");
-        assert!(others["status"] == "pass" || is_blurred, "{others:#}");
+        let others_check = find_check(&record, "others");
+        let is_blurred = others_check["detail"].as_str().unwrap().contains("may lie beyond the ends");
+        assert!(others_check["status"] == "pass" || is_blurred, "{others_check:#}");
     });
 }
 
@@ -158,14 +159,21 @@ fn both_ways_must_lead_to_one_database() {
     let server = Postgres::start(&version, &[]);
     server.psql("CREATE DATABASE other");
     let pooler = PgBouncer::start(&bouncer, &server, "");
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let other = format!("target.observe_url={}", server.url_of("postgres", "other"));
-    let said = desk.dyno(&["check", "--target", &pooler.url(), "--set", &other]);
-    assert!(said.code == 2 && said.err.contains("same database of the same server"), "{said:#?}");
+    let mismatch_output = desk.dyno(&["check", "--target", &pooler.url(), "--set", &other]);
+    assert!(
+        mismatch_output.code == 2
+            && mismatch_output.err.contains("both must lead to one database of one server"),
+        "{mismatch_output:#?}"
+    );
     let same = format!("target.observe_url={}", pooler.url());
-    let said = desk.dyno(&["check", "--target", &pooler.url(), "--set", &same]);
-    assert!(said.code == 2 && said.err.contains("leads to a connection pooler, too"), "{said:#?}");
-    // No pooler at all: nothing is different.
+    let pooler_output = desk.dyno(&["check", "--target", &pooler.url(), "--set", &same]);
+    assert!(
+        pooler_output.code == 2 && pooler_output.err.contains("leads to a connection pooler, too"),
+        "{pooler_output:#?}"
+    );
+    // Without any pooler there is no difference.
     let straight = format!("target.observe_url={}", server.url());
     let args = ["--target", &server.url(), "--set", &straight, "--set", "data.scale=500 blocks"];
     assert_eq!(desk.dyno(&[&["load"][..], &args].concat()).code, 0);
@@ -174,8 +182,8 @@ fn both_ways_must_lead_to_one_database() {
     assert_eq!(record["targets"][0]["settings"]["pooler"], Value::Null);
 }
 
-/// What was printed, with one space between words.
-fn words(outcome: &Said) -> String {
+/// The output with one space between words.
+fn words(outcome: &CommandOutput) -> String {
     outcome.out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -184,7 +192,7 @@ fn pgbouncer_limits_and_refusals_have_their_own_way_out() {
     let versions = Postgres::available();
     let Some(version) = versions.last() else { return };
     let server = Postgres::start(version, &[]);
-    let (desk, observe) = (Desk::new(), format!("target.observe_url={}", server.url()));
+    let (desk, observe) = (TestEnv::new(), format!("target.observe_url={}", server.url()));
     for bouncer in BouncerVersion::available() {
         let prepared = if bouncer.carries { "max_prepared_statements = 3" } else { "" };
         let settings =

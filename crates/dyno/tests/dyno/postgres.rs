@@ -1,21 +1,21 @@
-//! The same commands on real PostgreSQL servers, every version that is here.
+//! The commands on real PostgreSQL servers of every installed version.
 
-use crate::common::{Desk, SHORT, assert_fits_schema, assert_passes, check, short};
+use crate::common::{SHORT, TestEnv, assert_fits_schema, assert_passes, find_check, short_run_args};
 use dyno_testbed::Postgres;
 
 const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=100 blocks"];
 
-fn on_each_version(test: impl Fn(&mut Postgres, &Desk)) {
+fn on_each_version(test: impl Fn(&mut Postgres, &TestEnv)) {
     for version in Postgres::available() {
         let mut server = Postgres::start(&version, &[]);
-        test(&mut server, &Desk::new());
+        test(&mut server, &TestEnv::new());
     }
 }
 
 fn args<'a>(command: &'a str, url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let head = [command, "--target", url];
     match command {
-        "run" => [&short(&head)[..], &DATA, more].concat(),
+        "run" => [&short_run_args(&head)[..], &DATA, more].concat(),
         _ => [&head[..], &DATA, more].concat(),
     }
 }
@@ -69,7 +69,7 @@ fn client_and_database_agree_to_the_unit() {
         let updated = record["counters"]["native"]["dyno.rows.n_tup_upd"].as_f64().unwrap();
         let window = &record["window"];
         let counted = window["counted"]["rows_updated"].as_f64().unwrap();
-        // What sessions showed while an edge's counters were read may be in them or not.
+        // Statistics that sessions published while a boundary's counters were read may be included or not.
         let unsure = |edge: usize| window["unsure"][edge]["rows_updated"].as_f64().unwrap_or(0.0);
         assert!((counted - unsure(0)..=counted + unsure(1)).contains(&updated), "{updated}: {window:#}");
         assert!(record["waits"]["samples"].as_u64().unwrap() > 0, "{}", record["waits"]);
@@ -97,8 +97,8 @@ fn a_server_drive_does_the_same_work_inside_the_database() {
 #[test]
 fn sockets_and_environment_reach_a_server_as_psql_does() {
     on_each_version(|server, desk| {
-        let said = desk.dyno(&["check", "--target", &server.socket_url()]);
-        assert_eq!(said.code, 0, "{said:#?}");
+        let output = desk.dyno(&["check", "--target", &server.socket_url()]);
+        assert_eq!(output.code, 0, "{output:#?}");
     });
 }
 
@@ -113,9 +113,9 @@ fn a_wrong_password_is_told_without_repeating_it() {
         assert_eq!(wrong.code, 3, "{wrong:#?}");
         assert!(wrong.err.contains("password") && !wrong.err.contains("hunter2"), "{}", wrong.err);
         assert!(wrong.err.contains("hint: "), "{}", wrong.err);
-        let none = desk.dyno(&["check", "--target", &url]);
-        assert_eq!(none.code, 3, "{none:#?}");
-        assert!(none.err.contains("password_env"), "{}", none.err);
+        let no_password = desk.dyno(&["check", "--target", &url]);
+        assert_eq!(no_password.code, 3, "{no_password:#?}");
+        assert!(no_password.err.contains("password_env"), "{}", no_password.err);
         let right = desk.dyno_with(("PW", "right"), &set);
         assert!(!right.err.contains("error"), "{right:#?}");
         desk.write("secret", "right\n");
@@ -126,14 +126,14 @@ fn a_wrong_password_is_told_without_repeating_it() {
 
 #[test]
 fn an_unreachable_server_is_named_with_the_way_out() {
-    let desk = Desk::new();
-    // A port that was free a moment ago, and that nobody listens on.
+    let desk = TestEnv::new();
+    // A port that was free just now, and on which nothing listens.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("postgres://nobody@127.0.0.1:{port}/db");
     for command in ["check", "load", "run"] {
-        let said = desk.dyno(&args(command, &url, &[]));
-        assert_eq!(said.code, 3, "{said:#?}");
-        assert!(said.err.contains(&port.to_string()) && said.err.contains("hint: "), "{}", said.err);
+        let output = desk.dyno(&args(command, &url, &[]));
+        assert_eq!(output.code, 3, "{output:#?}");
+        assert!(output.err.contains(&port.to_string()) && output.err.contains("hint: "), "{}", output.err);
     }
     assert!(desk.dyno(&["list"]).err.contains("no runs"), "nothing was started");
 }
@@ -145,11 +145,11 @@ fn ctrl_c_stores_what_was_measured() {
         assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
         let long = ["--set", "run.time=10m", "--set", "run.warmup=0s", "--json"];
         let mut run = desk.start(&args("run", &url, &long));
-        run.until("ops/s");
+        run.wait_for_line("ops/s");
         run.signal("INT");
-        let said = run.end();
-        assert_eq!(said.code, 130, "{said:#?}");
-        let record: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        let output = run.wait();
+        assert_eq!(output.code, 130, "{output:#?}");
+        let record: serde_json::Value = serde_json::from_str(&output.out).unwrap();
         assert_eq!(record["status"], "interrupted");
         assert!(record["counters"]["portable"]["logical_reads"]["delta"].as_i64().unwrap() > 0);
         let left = server.psql("SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'dyno%'");
@@ -164,10 +164,10 @@ fn a_server_that_dies_in_the_window_fails_the_run_and_keeps_it() {
         assert_eq!(desk.dyno(&args("load", &url, &[])).code, 0);
         let long = ["--set", "run.time=10m", "--set", "run.warmup=0s", "--set", "workload.update_pct=20"];
         let mut run = desk.start(&args("run", &url, &long));
-        run.until("ops/s");
+        run.wait_for_line("ops/s");
         server.kill9();
-        let said = run.end();
-        assert_eq!(said.code, 3, "{said:#?}");
+        let output = run.wait();
+        assert_eq!(output.code, 3, "{output:#?}");
         let (_, record) = desk.json(&["show", "last"]);
         assert_eq!(record["status"], "failed");
         assert!(!record["reasons"].as_array().unwrap().is_empty());
@@ -184,9 +184,9 @@ fn a_sweep_loads_runs_and_answers() {
         let url = server.url();
         let sweep =
             ["--set", "sweep.sessions=1,2", "--set", "sweep.update_pct=0,20", "--set", "sweep.order=up"];
-        let said = desk.dyno(&args("sweep", &url, &[&sweep[..], &SHORT].concat()));
-        assert!(said.code <= 1, "{said:#?}");
-        assert!(said.err.contains("run 4 of 4") && said.out.contains("update_pct 20"), "{said:#?}");
+        let output = desk.dyno(&args("sweep", &url, &[&sweep[..], &SHORT].concat()));
+        assert!(output.code <= 1, "{output:#?}");
+        assert!(output.err.contains("run 4 of 4") && output.out.contains("update_pct 20"), "{output:#?}");
         let (_, runs) = desk.json(&["list", "--sweep", "last"]);
         let runs = runs.as_array().unwrap();
         assert_eq!(runs.len(), 4);
@@ -208,10 +208,10 @@ fn commits_need_not_wait_where_the_plan_says_so() {
         let nowait = ["--set", "workload.update_pct=100", "--set", "workload.commit=nowait"];
         let (code, record) = desk.json(&args("run", &url, &nowait));
         assert_eq!(code, 0, "{} {:#}", record["reasons"], record["audit"]);
-        let durable = check(&record, "durable_commits");
+        let durable = find_check(&record, "durable_commits");
         assert_eq!(durable["status"], "warn", "{durable:#}");
         assert!(durable["detail"].as_str().unwrap().contains("workload.commit=nowait"), "{durable:#}");
-        // Of the sessions alone, and gone with them.
+        // The setting applies to the sessions alone, and is gone with them.
         assert_eq!(server.psql("SHOW synchronous_commit"), "on");
     });
 }

@@ -1,10 +1,10 @@
-//! A profile of the processors over the window: taken, read, compared, and left out with its reason.
+//! A processor profile of the window: recorded, read, compared, and left out with its reason.
 
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
-use crate::common::{Desk, assert_fits_schema, until};
+use crate::common::{TestEnv, assert_fits_schema, wait_until};
 use dyno_testbed::Postgres;
 
 const RUN: [&str; 11] = [
@@ -21,25 +21,25 @@ const RUN: [&str; 11] = [
     "observe.perf=true",
 ];
 
-fn load(desk: &Desk, url: &str) {
+fn load(desk: &TestEnv, url: &str) {
     let load = desk.dyno(&["load", "--set", "data.scale=500 blocks", "--target", url]);
     assert_eq!(load.code, 0, "{load:#?}");
 }
 
-fn sqlite(desk: &Desk) -> String {
+fn load_sqlite(desk: &TestEnv) -> String {
     let url = format!("sqlite:{}", desk.file("a.db").display());
     load(desk, &url);
     url
 }
 
-/// The record of a run with a profile, or nothing where this machine lets nobody take one.
-fn profiled(desk: &Desk, url: &str) -> Option<Value> {
+/// The record of a run with a profile, or nothing if this machine does not permit profiling.
+fn run_profiled(desk: &TestEnv, url: &str) -> Option<Value> {
     let (code, record) = desk.json(&[&RUN[..], &["--target", url]].concat());
     assert_eq!((code, record["status"].as_str()), (0, Some("valid")), "{record:#?}");
     assert_fits_schema(&record);
     match record["profile"]["absent"].as_str() {
         None => Some(record),
-        // A container may forbid it to everybody; that perf is installed can be asked for.
+        // A container may forbid it; whether perf is installed can be checked.
         Some(reason)
             if std::env::var_os("DYNO_TEST_REQUIRE_ALL").is_none()
                 || ["may not sample", "Permission denied", "not permitted"]
@@ -57,8 +57,8 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a Vec<Value> {
     value[name].as_array().unwrap_or_else(|| panic!("no {name}"))
 }
 
-/// Processors were at work as long as the kernel counted, as far as either can tell.
-fn agrees_with_the_kernel(record: &Value) {
+/// Asserts that the busy time agrees with the kernel's counters, within the accuracy of both.
+fn assert_matches_kernel(record: &Value) {
     let profile = &record["profile"];
     let number = |name: &str| profile[name].as_f64().unwrap_or_else(|| panic!("no {name}"));
     let counters = &record["hosts"][0]["counters"];
@@ -68,16 +68,16 @@ fn agrees_with_the_kernel(record: &Value) {
     let counted_s = cpu("cpu.busy_pct") / 100.0 * capacity_s;
     let (samples, idle, hz) = (number("samples"), number("idle_samples"), number("frequency_hz"));
     let sampled_s = match profile["event"].as_str().unwrap() {
-        // What its samples stand for, in ns.
+        // The time that its samples represent, in ns.
         "cpu-clock" => number("weight") / 1e9,
         _ => samples / hz,
     };
-    // Five standard deviations of a share that is found by so many looks, at most: ours, and the kernel's own at its ticks, of
-    // which there are a hundred a second at least.
+    // At most five standard deviations of a share that is estimated from this number of samples: the
+    // profile's, and the kernel's own ticks, of which there are at least a hundred a second.
     let off_s = |looks: f64| 5.0 * 0.5 / looks.max(1.0).sqrt() * capacity_s;
     // The kernel's counters have steps of 10 ms: user and system time of each processor, at either end.
     let steps_s = 4.0 * number("cpus") * 0.01;
-    // What is not known to be at work or idle: samples that are missing, and what the hypervisor took.
+    // Time that is neither known as busy nor as idle: missing samples, and time taken by the hypervisor.
     let missing_s = (capacity_s - (samples + idle) / hz).abs() + cpu("cpu.steal_pct") / 100.0 * capacity_s;
     let bound_s = off_s(capacity_s * hz) + off_s(capacity_s * 100.0) + steps_s + missing_s;
     assert!(
@@ -86,8 +86,8 @@ fn agrees_with_the_kernel(record: &Value) {
     );
 }
 
-/// Shares of the tables add up to the whole, and the tree's programs to its weight.
-fn adds_up(profile: &Value) {
+/// Asserts that the tables' shares add up to the whole, and the tree's programs to its weight.
+fn assert_shares_add_up(profile: &Value) {
     for table in ["processes", "symbols"] {
         let sum: f64 = list(profile, table).iter().map(|one| one["share_pct"].as_f64().unwrap()).sum();
         assert!((sum - 100.0).abs() < 1e-6, "{table}: {sum}");
@@ -99,26 +99,27 @@ fn adds_up(profile: &Value) {
 
 #[test]
 fn the_embedded_engine_is_seen_in_this_program() {
-    let desk = Desk::new();
-    let url = sqlite(&desk);
-    let Some(record) = profiled(&desk, &url) else { return };
+    let desk = TestEnv::new();
+    let url = load_sqlite(&desk);
+    let Some(record) = run_profiled(&desk, &url) else { return };
     let profile = &record["profile"];
-    agrees_with_the_kernel(&record);
-    adds_up(profile);
-    let own = list(profile, "processes").iter().find(|one| one["kind"] == "dyno").expect("this program");
-    assert_eq!(own["name"], "dyno");
+    assert_matches_kernel(&record);
+    assert_shares_add_up(profile);
+    let dyno_process =
+        list(profile, "processes").iter().find(|one| one["kind"] == "dyno").expect("this program");
+    assert_eq!(dyno_process["name"], "dyno");
     let of_engine = |one: &&Value| one["symbol"].as_str().unwrap().starts_with("sqlite3");
     assert!(list(profile, "symbols").iter().any(|one| of_engine(&one)), "{:#?}", list(profile, "symbols"));
-    // In the terminal, and on the page.
+    // In the terminal and on the page.
     let shown = desk.dyno(&["show", "last"]).out;
     assert!(shown.contains("where the processors' time went") && shown.contains("sqlite3"), "{shown}");
     assert_eq!(desk.dyno(&["report", "last", "-o", "page.html"]).code, 0);
     let page = std::fs::read_to_string(desk.file("page.html")).unwrap();
     assert!(page.contains("flame graph") && page.contains("<title>dyno: "), "no flame graph");
-    // Between two runs, what each function cost; nothing where one of them has no profile.
+    // Between two runs, the cost of each function; nothing if one of them has no profile.
     let first = record["id"].as_str().unwrap().to_owned();
-    let second = profiled(&desk, &url).unwrap()["id"].as_str().unwrap().to_owned();
-    let compared = desk.dyno(&["compare", &first, &second]).out;
+    let second_id = run_profiled(&desk, &url).unwrap()["id"].as_str().unwrap().to_owned();
+    let compared = desk.dyno(&["compare", &first, &second_id]).out;
     assert!(compared.contains("processor time for each operation"), "{compared}");
     let (code, without) = desk.json(&[&RUN[..9], &["--target", &url]].concat());
     assert_eq!((code, without.get("profile")), (0, None), "nobody asked for one");
@@ -129,15 +130,15 @@ fn the_embedded_engine_is_seen_in_this_program() {
 #[test]
 fn a_server_is_told_from_what_loads_it() {
     let Some(version) = Postgres::available().last().cloned() else { return };
-    let (server, desk) = (Postgres::start(&version, &[("fsync", "off")]), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &[("fsync", "off")]), TestEnv::new());
     load(&desk, &server.url());
-    let Some(record) = profiled(&desk, &server.url()) else { return };
+    let Some(record) = run_profiled(&desk, &server.url()) else { return };
     let profile = &record["profile"];
-    agrees_with_the_kernel(&record);
-    adds_up(profile);
-    let of = |kind: &str| list(profile, "processes").iter().find(|one| one["kind"] == kind);
-    assert_eq!(of("database").expect("the server")["name"], "postgres");
-    assert_eq!(of("dyno").expect("this program")["name"], "dyno");
+    assert_matches_kernel(&record);
+    assert_shares_add_up(profile);
+    let process_of_kind = |kind: &str| list(profile, "processes").iter().find(|one| one["kind"] == kind);
+    assert_eq!(process_of_kind("database").expect("the server")["name"], "postgres");
+    assert_eq!(process_of_kind("dyno").expect("this program")["name"], "dyno");
     let of_server = |one: &&Value| {
         one["kind"] == "database"
             && one["module"].as_str().unwrap().ends_with("/postgres")
@@ -148,18 +149,18 @@ fn a_server_is_told_from_what_loads_it() {
 
 #[test]
 fn a_run_is_valid_without_its_profile() {
-    let desk = Desk::new();
-    let url = sqlite(&desk);
+    let desk = TestEnv::new();
+    let url = load_sqlite(&desk);
     let run = |path: &str| {
-        let said = desk.dyno_with(("PATH", path), &[&RUN[..], &["--target", &url, "--json"]].concat());
+        let output = desk.dyno_with(("PATH", path), &[&RUN[..], &["--target", &url, "--json"]].concat());
         let record: Value =
-            serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
-        assert_eq!((said.code, record["status"].as_str()), (0, Some("valid")));
+            serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
+        assert_eq!((output.code, record["status"].as_str()), (0, Some("valid")));
         record["profile"]["absent"].as_str().unwrap_or_else(|| panic!("{record:#?}")).to_owned()
     };
     let nowhere = run("/nonexistent");
     assert!(nowhere.contains("linux-perf"), "{nowhere}");
-    // One that dies in the window.
+    // A profiler that dies in the window.
     desk.write("perf", "#!/bin/sh\nread x\necho ack >&2\nread x\necho 'no luck' >&2\nexit 9\n");
     std::fs::set_permissions(desk.file("perf"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let died = run(desk.path().to_str().unwrap());
@@ -168,7 +169,7 @@ fn a_run_is_valid_without_its_profile() {
     assert!(shown.contains("no luck"), "{shown}");
 }
 
-/// The numbers of processes called `perf` that this one has started.
+/// Process numbers of the `perf` processes that this process has started.
 fn profilers(parent: u32) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -183,22 +184,22 @@ fn profilers(parent: u32) -> Vec<u32> {
 
 #[test]
 fn nothing_is_left_of_the_profiler() {
-    let desk = Desk::new();
-    let url = sqlite(&desk);
-    if profiled(&desk, &url).is_none() {
+    let desk = TestEnv::new();
+    let url = load_sqlite(&desk);
+    if run_profiled(&desk, &url).is_none() {
         return;
     }
     for signal in ["INT", "KILL"] {
         let mut run = desk.start(&[&RUN[..], &["--target", &url, "--set", "run.time=10m"]].concat());
-        run.until("ops/s");
+        run.wait_for_line("ops/s");
         let perf = profilers(run.pid());
         assert_eq!(perf.len(), 1, "{signal}");
-        // Its file has no name, so nobody has to remove it.
+        // Its file is unlinked, so nothing has to be removed.
         let file = std::fs::read_link(format!("/proc/{}/fd/1", perf[0])).unwrap();
         assert!(file.to_string_lossy().ends_with(" (deleted)"), "{file:?}");
         run.signal(signal);
-        run.end();
-        until("the profiler's end", || {
+        run.wait();
+        wait_until("the profiler's end", || {
             let stat = std::fs::read_to_string(format!("/proc/{}/stat", perf[0])).unwrap_or_default();
             !stat.contains("(perf)") || stat.contains(") Z ")
         });

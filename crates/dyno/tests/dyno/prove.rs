@@ -1,36 +1,41 @@
-//! The proofs, as a user runs them.
+//! The proofs as a user runs them.
 
 use std::process::Command;
 
 use crate::common::proxy::Proxy;
-use crate::common::{Desk, short};
+use crate::common::{TestEnv, short_run_args};
 use dyno_testbed::Postgres;
 use serde_json::Value;
 
 #[test]
 fn the_window_is_proved_without_a_database() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let (code, proof) = desk.json(&["prove", "window"]);
     assert_eq!((code, &proof["proved"]), (0, &true.into()), "{proof:#}");
     let figures = proof["figures"].as_array().unwrap();
     assert!(figures.len() > 100, "{}", figures.len());
-    let of = |scene: &str, figure: &str| {
-        let found = figures.iter().find(|f| f["scene"] == scene && f["figure"] == figure);
-        found.unwrap_or_else(|| panic!("no figure {figure} in {scene}"))["recorded"].as_f64().unwrap()
+    let recorded_value = |scene: &str, figure: &str| {
+        let matching_figure = figures.iter().find(|f| f["scene"] == scene && f["figure"] == figure);
+        matching_figure.unwrap_or_else(|| panic!("no figure {figure} in {scene}"))["recorded"]
+            .as_f64()
+            .unwrap()
     };
-    // 10 µs each but for stalls of a second: response times show them and service times do not.
+    // 10 µs each except for stalls of a second: response times show them, service times do not.
     let scene = "open loop with stalls";
-    assert!(of(scene, "service time, p99") < 11.0);
-    assert!(of(scene, "response time, p99") > 900_000.0);
-    let said = desk.dyno(&["prove", "window"]);
-    assert!(said.out.contains("proved: ") && said.out.lines().all(|l| l.chars().count() <= 100), "{said:#?}");
+    assert!(recorded_value(scene, "service time, p99") < 11.0);
+    assert!(recorded_value(scene, "response time, p99") > 900_000.0);
+    let output = desk.dyno(&["prove", "window"]);
+    assert!(
+        output.out.contains("proved: ") && output.out.lines().all(|l| l.chars().count() <= 100),
+        "{output:#?}"
+    );
 }
 
 const DATA: [&str; 4] = ["--set", "data.scale=2000 blocks", "--set", "workload.work_unit=4"];
 
 /// `args` on `url`, with small data and a short run.
-fn on<'a>(url: &'a str, args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
-    let short = if args == ["load"] { args.to_vec() } else { short(args) };
+fn args_on<'a>(url: &'a str, args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+    let short = if args == ["load"] { args.to_vec() } else { short_run_args(args) };
     [&short[..], &["--target", url], &DATA, more].concat()
 }
 
@@ -43,44 +48,46 @@ fn assert_proved(code: i32, proof: &Value) {
 
 #[test]
 fn updates_are_proved_on_the_embedded_engine() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for url in ["sqlite:bench.db", "sqlite::memory:"] {
-        assert_eq!(desk.dyno(&on(url, &["load"], &[])).code, 0);
+        assert_eq!(desk.dyno(&args_on(url, &["load"], &[])).code, 0);
         let three = ["--set", "run.sessions_per_schema=3", "--set", "data.schemas=1"];
-        let (code, proof) = desk.json(&on(url, &["prove", "updates"], &three));
+        let (code, proof) = desk.json(&args_on(url, &["prove", "updates"], &three));
         assert_proved(code, &proof);
         assert_eq!(proof["recorded_rows_updated"], proof["account"]["rows_acknowledged"]);
         let (_, record) = desk.json(&["show", "last"]);
         assert_eq!(record["id"], proof["run"], "the run is stored as any other");
         assert_eq!(record["plan"]["workload"]["update_pct"], 100);
     }
-    let said = desk.dyno(&on("sqlite:bench.db", &["prove", "updates"], &["--set", "workload.update_pct=30"]));
-    assert_eq!(said.code, 0, "{said:#?}");
-    assert!(said.out.contains("proved: each of ") && said.out.lines().all(|l| l.chars().count() <= 100));
+    let output =
+        desk.dyno(&args_on("sqlite:bench.db", &["prove", "updates"], &["--set", "workload.update_pct=30"]));
+    assert_eq!(output.code, 0, "{output:#?}");
+    assert!(output.out.contains("proved: each of ") && output.out.lines().all(|l| l.chars().count() <= 100));
 }
 
 #[test]
 fn rows_that_are_missing_are_told_before_anything_runs() {
-    let desk = Desk::new();
-    let said = desk.dyno(&on("sqlite:none.db", &["prove", "updates"], &[]));
-    assert_eq!(said.code, 3, "{said:#?}");
-    assert!(said.err.contains("dyno load"), "{}", said.err);
+    let desk = TestEnv::new();
+    let output = desk.dyno(&args_on("sqlite:none.db", &["prove", "updates"], &[]));
+    assert_eq!(output.code, 3, "{output:#?}");
+    assert!(output.err.contains("dyno load"), "{}", output.err);
 }
 
 #[test]
 fn the_embedded_engine_cannot_be_killed_apart() {
-    let desk = Desk::new();
-    let said = desk.dyno(&on("sqlite:bench.db", &["prove", "durability"], &["--kill-command", "true"]));
-    assert_eq!(said.code, 2, "{said:#?}");
-    assert!(said.err.contains("inside this process") && said.err.contains("hint: "), "{}", said.err);
+    let desk = TestEnv::new();
+    let output =
+        desk.dyno(&args_on("sqlite:bench.db", &["prove", "durability"], &["--kill-command", "true"]));
+    assert_eq!(output.code, 2, "{output:#?}");
+    assert!(output.err.contains("inside this process") && output.err.contains("hint: "), "{}", output.err);
 }
 
-fn on_each_version(settings: &[(&str, &str)], test: impl Fn(&mut Postgres, &Desk)) {
+fn on_each_version(settings: &[(&str, &str)], test: impl Fn(&mut Postgres, &TestEnv)) {
     for version in Postgres::available() {
         let mut server = Postgres::start(&version, settings);
-        let desk = Desk::new();
+        let desk = TestEnv::new();
         let url = server.url();
-        assert_eq!(desk.dyno(&on(&url, &["load"], &[])).code, 0);
+        assert_eq!(desk.dyno(&args_on(&url, &["load"], &[])).code, 0);
         test(&mut server, &desk);
     }
 }
@@ -92,14 +99,15 @@ fn updates_are_proved_on_servers_on_either_drive() {
         for drive in ["workload.drive=client", "workload.drive=server"] {
             let set =
                 ["--set", drive, "--set", "run.sessions_per_schema=4", "--set", "workload.update_pct=50"];
-            let (code, proof) = desk.json(&on(&url, &["prove", "updates"], &set));
+            let (code, proof) = desk.json(&args_on(&url, &["prove", "updates"], &set));
             assert_proved(code, &proof);
             assert_eq!(proof["recorded_rows_updated"], proof["account"]["rows_acknowledged"]);
         }
     });
 }
 
-/// Connections are cut while answers are on their way: the database has committed, and nobody was told.
+/// Connections are cut while answers are in transit: the database has committed, but the client does not
+/// know.
 #[test]
 fn updates_are_proved_while_connections_are_cut() {
     on_each_version(&[], |server, desk| {
@@ -108,18 +116,18 @@ fn updates_are_proved_while_connections_are_cut() {
             let url = proxy.url();
             let set =
                 ["--set", drive, "--set", "run.sessions_per_schema=3", "--set", "run.time=3s", "--json"];
-            let mut proving = desk.start(&on(&url, &["prove", "updates"], &set));
-            proving.until("window");
+            let mut proving = desk.start(&args_on(&url, &["prove", "updates"], &set));
+            proving.wait_for_line("window");
             let cut = ["dyno session 0", "dyno session 1", "dyno session 2"];
             cut.iter().for_each(|session| proxy.hold_answers(session));
-            cut.iter().for_each(|session| proxy.until_waiting(session));
+            cut.iter().for_each(|session| proxy.wait_until_waiting(session));
             for session in cut {
                 assert!(proxy.cut(session) > 0, "{session} was there");
             }
-            let said = proving.end();
+            let output = proving.wait();
             let proof: Value =
-                serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
-            assert_proved_but_for_unknown(&said, &proof, cut.len() as u64, per_cut);
+                serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
+            assert_proved_but_for_unknown(&output, &proof, cut.len() as u64, per_cut);
             let (_, record) = desk.json(&["show", "last"]);
             let errors = record["errors"].as_array().unwrap();
             let reconnects: u64 = errors.iter().map(|error| error["reconnects"].as_u64().unwrap()).sum();
@@ -128,34 +136,40 @@ fn updates_are_proved_while_connections_are_cut() {
     });
 }
 
-/// Nothing is lost, nothing is there twice, and what nobody was told of is bounded by `cuts` times `per_cut` and said.
-fn assert_proved_but_for_unknown(said: &crate::common::Said, proof: &Value, cuts: u64, per_cut: u64) {
-    assert_eq!((said.code, &proof["proved"]), (0, &true.into()), "{proof:#}");
+/// Nothing is lost, nothing exists twice, and the unknown outcomes are bounded by `cuts` times `per_cut` and
+/// reported.
+fn assert_proved_but_for_unknown(
+    output: &crate::common::CommandOutput,
+    proof: &Value,
+    cuts: u64,
+    per_cut: u64,
+) {
+    assert_eq!((output.code, &proof["proved"]), (0, &true.into()), "{proof:#}");
     let account = &proof["account"];
     let number = |name: &str| account[name].as_u64().unwrap();
     assert!((1..=cuts * per_cut).contains(&number("commits_unknown")), "{proof:#}");
-    // Their answers were on the way, so at least one was committed in full: the plan's work unit is four rows.
-    let found = number("rows_unknown_found");
-    assert!(found >= 4 && found <= 4 * number("commits_unknown"), "{proof:#}");
-    assert_eq!(number("rows_found"), number("rows_acknowledged") + found, "{proof:#}");
+    // Their answers were in transit, so at least one was fully committed: the plan's work unit is four rows.
+    let unknown_found = number("rows_unknown_found");
+    assert!(unknown_found >= 4 && unknown_found <= 4 * number("commits_unknown"), "{proof:#}");
+    assert_eq!(number("rows_found"), number("rows_acknowledged") + unknown_found, "{proof:#}");
     assert_eq!((number("rows_lost"), number("rows_surplus")), (0, 0), "{proof:#}");
     let verdict = proof["verdict"].as_str().unwrap();
-    assert!(verdict.contains("more were cut off by errors and may be there or not"), "{verdict}");
+    assert!(verdict.contains("more were interrupted by errors and may be there or not"), "{verdict}");
 }
 
 #[test]
 fn updates_of_others_and_lost_ones_are_found() {
     on_each_version(&[], |server, desk| {
         let url = server.url();
-        let mut proving = desk.start(&on(&url, &["prove", "updates", "--json"], &[]));
-        proving.until("warm-up");
-        // One update too many, one too few: the sum of all versions stays the same.
+        let mut proving = desk.start(&args_on(&url, &["prove", "updates", "--json"], &[]));
+        proving.wait_for_line("warm-up");
+        // One update too many, one too few: the sum of all versions is unchanged.
         server.psql("UPDATE dyno.rows_1 SET ver = ver + 1 WHERE custid = 7");
         server.psql("UPDATE dyno.rows_1 SET ver = ver - 1 WHERE custid = 8");
-        let said = proving.end();
+        let output = proving.wait();
         let proof: Value =
-            serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
-        assert_eq!((said.code, &proof["proved"]), (1, &false.into()), "{proof:#}");
+            serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
+        assert_eq!((output.code, &proof["proved"]), (1, &false.into()), "{proof:#}");
         let account = &proof["account"];
         assert_eq!((&account["rows_lost"], &account["rows_surplus"]), (&1.into(), &1.into()), "{proof:#}");
         assert_eq!(
@@ -166,7 +180,8 @@ fn updates_of_others_and_lost_ones_are_found() {
     });
 }
 
-/// A command that kills every process of a server with SIGKILL, the first of them stopped so that it starts no other.
+/// A command that kills every process of a server with SIGKILL; the first is stopped, so that it starts no
+/// other.
 fn kill_command(server: &Postgres) -> String {
     let pid_file = server.data_dir().join("postmaster.pid");
     let pid_file = pid_file.display();
@@ -176,17 +191,18 @@ fn kill_command(server: &Postgres) -> String {
     )
 }
 
-/// Proves durability against `server`, which is killed after a second and started again when the proof waits for it.
-fn prove_durability(server: &mut Postgres, desk: &Desk, more: &[&str]) -> (i32, Value) {
+/// Proves durability against `server`, which is killed after a second and restarted when the proof waits for
+/// it.
+fn prove_durability(server: &mut Postgres, desk: &TestEnv, more: &[&str]) -> (i32, Value) {
     let (url, kill) = (server.url(), kill_command(server));
     let args = ["prove", "durability", "--json", "--after", "1s", "--kill-command", &kill];
-    let mut proof = desk.start(&on(&url, &args, more));
-    proof.until("waiting for the server");
+    let mut proof = desk.start(&args_on(&url, &args, more));
+    proof.wait_for_line("waiting for the server");
     server.kill9();
     server.restart();
-    let said = proof.end();
-    let value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:#?}"));
-    (said.code, value)
+    let output = proof.wait();
+    let value = serde_json::from_str(&output.out).unwrap_or_else(|error| panic!("{error}: {output:#?}"));
+    (output.code, value)
 }
 
 #[test]
@@ -208,10 +224,11 @@ fn an_honest_server_keeps_every_acknowledged_commit() {
 
 #[test]
 fn commits_that_did_not_wait_for_the_log_are_caught_and_named() {
-    // Nothing writes the log but sessions whose buffers of it are full: not even a page that is written early.
+    // Only sessions with full log buffers write the log, and no page is written early.
     let lie = [("synchronous_commit", "off"), ("wal_buffers", "64MB"), ("bgwriter_lru_maxpages", "0")];
     on_each_version(&lie, |server, desk| {
-        // The log writer is as slow as it can be; up to version 15 it is woken for every page and would lose little.
+        // The log writer is as slow as possible; up to version 15 it is woken for every page and would lose
+        // little.
         let writer = server.psql("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'");
         assert!(Command::new("kill").args(["-STOP", &writer]).status().unwrap().success());
         let (code, proof) = prove_durability(server, desk, &["--set", "run.sessions_per_schema=2"]);
@@ -240,22 +257,22 @@ fn a_setting_that_this_kill_cannot_test_is_a_warning() {
 fn a_server_that_was_not_killed_proves_nothing() {
     on_each_version(&[], |server, desk| {
         let url = server.url();
-        // In good order: everything is written before the server ends.
+        // A clean stop: everything is written before the server ends.
         let file = desk.file("stopped").display().to_string();
         let stop = format!(
             "kill -INT $(head -1 {}); while [ ! -e {file} ]; do sleep 0.1; done",
             server.data_dir().join("postmaster.pid").display()
         );
         let args = ["prove", "durability", "--after", "1s", "--kill-command", &stop];
-        let mut proof = desk.start(&on(&url, &args, &[]));
-        proof.until("killing the server");
+        let mut proof = desk.start(&args_on(&url, &args, &[]));
+        proof.wait_for_line("killing the server");
         server.stop();
         std::fs::write(desk.file("stopped"), "").unwrap();
-        proof.until("waiting for the server");
+        proof.wait_for_line("waiting for the server");
         server.restart();
-        let said = proof.end();
-        assert_eq!(said.code, 1, "{said:#?}");
-        assert!(said.out.contains("shut down in good order"), "{said:#?}");
+        let output = proof.wait();
+        assert_eq!(output.code, 1, "{output:#?}");
+        assert!(output.out.contains("shut down in good order"), "{output:#?}");
     });
 }
 
@@ -264,11 +281,11 @@ fn a_server_that_does_not_come_back_is_told() {
     on_each_version(&[], |server, desk| {
         let (url, kill) = (server.url(), kill_command(server));
         let args = ["prove", "durability", "--after", "1s", "--kill-command", &kill, "--restart-wait", "1s"];
-        let said = desk.dyno(&on(&url, &args, &["--restart-command", "echo started"]));
-        assert_eq!(said.code, 3, "{said:#?}");
+        let output = desk.dyno(&args_on(&url, &args, &["--restart-command", "echo started"]));
+        assert_eq!(output.code, 3, "{output:#?}");
         assert!(
-            said.err.contains("did not come back within 1 s") && said.err.contains("started"),
-            "{said:#?}"
+            output.err.contains("did not come back within 1 s") && output.err.contains("started"),
+            "{output:#?}"
         );
     });
 }

@@ -1,11 +1,11 @@
-//! Ready plans as a user runs them, small: on SQLite and on PostgreSQL.
+//! Ready plans at a small size, as a user runs them: on SQLite and on PostgreSQL.
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 use dyno_plan::READY;
 use dyno_testbed::Postgres;
 
-/// A plan made small, and how many runs are left of it.
-struct Small {
+/// A reduced plan, and its remaining number of runs.
+struct SmallPlan {
     command: &'static [&'static str],
     sets: &'static [&'static str],
     runs: usize,
@@ -14,12 +14,12 @@ struct Small {
 const SWEEP: &[&str] = &["sweep"];
 const TWO: &[&str] = &["sweep.sessions=1,2"];
 
-fn small(name: &str, on_server: bool) -> Small {
+fn small(name: &str, on_server: bool) -> SmallPlan {
     type Known = (&'static [&'static str], &'static [&'static str], usize);
     let (command, sets, runs): Known = match name {
         "oltp-80-20" | "oltp-75-25" | "full-scan" => (SWEEP, &["sweep.run.sessions_per_schema=1,2"], 2),
         "petals-update-share" => (SWEEP, &["sweep.sessions=2", "sweep.update_pct=0,30"], 2),
-        // A server has blocks of one size.
+        // A server has blocks of a single size.
         "petals-block-size" if on_server => {
             (SWEEP, &["sweep.sessions=2", "sweep.update_pct=30", "sweep.block_size=8K"], 1)
         }
@@ -34,12 +34,12 @@ fn small(name: &str, on_server: bool) -> Small {
         "platform-settings" => (SWEEP, &["sweep.sessions=1"], 1),
         _ => (SWEEP, TWO, 2),
     };
-    Small { command, sets, runs }
+    SmallPlan { command, sets, runs }
 }
 
-/// Runs the plan at its smallest; every run must be valid.
-fn run(desk: &Desk, name: &str, target: &str, on_server: bool) {
-    let Small { command, sets, runs } = small(name, on_server);
+/// Runs the plan at its smallest size; every run must be valid.
+fn run(desk: &TestEnv, name: &str, target: &str, on_server: bool) {
+    let SmallPlan { command, sets, runs } = small(name, on_server);
     let plan = format!("{name}.toml");
     let written = desk.dyno(&["init", "--ready", name, "--plan", &plan, "--force"]);
     assert_eq!(written.code, 0, "{written:#?}");
@@ -63,14 +63,13 @@ fn run(desk: &Desk, name: &str, target: &str, on_server: bool) {
     } else {
         args.push("--replace");
     }
-    let before = valid(desk);
-    let said = desk.dyno(&[command, &args[..]].concat());
-    assert_eq!(said.code, 0, "{name} on {target}: {said:#?}");
-    assert_eq!(valid(desk) - before, runs, "{name} on {target}: {said:#?}");
+    let before = valid_run_count(desk);
+    let output = desk.dyno(&[command, &args[..]].concat());
+    assert_eq!(output.code, 0, "{name} on {target}: {output:#?}");
+    assert_eq!(valid_run_count(desk) - before, runs, "{name} on {target}: {output:#?}");
 }
 
-/// How many valid runs there are.
-fn valid(desk: &Desk) -> usize {
+fn valid_run_count(desk: &TestEnv) -> usize {
     if !desk.file("runs.sqlite3").exists() {
         return 0;
     }
@@ -80,7 +79,7 @@ fn valid(desk: &Desk) -> usize {
 
 #[test]
 fn each_runs_on_sqlite() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for ready in READY {
         run(&desk, ready.name, "sqlite:small.db", false);
     }
@@ -89,9 +88,9 @@ fn each_runs_on_sqlite() {
 #[test]
 fn each_runs_on_postgres() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
-    // A run of a moment would be spoiled by what autovacuum writes in it, and is told so.
+    // Writes by autovacuum would disturb such a short run, and the run would report it.
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for ready in READY {
         run(&desk, ready.name, &server.url(), true);
     }
@@ -99,14 +98,14 @@ fn each_runs_on_postgres() {
 
 #[test]
 fn a_name_that_is_none_is_told_those_that_are() {
-    let said = Desk::new().dyno(&["init", "--ready", "oltp"]);
-    assert_eq!(said.code, 2);
-    assert!(said.err.contains("oltp-80-20"), "{}", said.err);
+    let output = TestEnv::new().dyno(&["init", "--ready", "oltp"]);
+    assert_eq!(output.code, 2);
+    assert!(output.err.contains("oltp-80-20"), "{}", output.err);
 }
 
 #[test]
 fn a_ready_plan_gets_the_url_of_its_engine() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     assert_eq!(
         desk.dyno(&["init", "--ready", "full-scan", "--engine", "postgres", "--plan", "scan.toml"]).code,
         0

@@ -1,47 +1,48 @@
-//! Ready workloads as a user runs them, small: written, loaded, run, proved and dropped, on each engine.
+//! Ready workloads at a small size, as a user runs them: written, loaded, run, proved and dropped, on each
+//! engine.
 
-use crate::common::{Desk, check};
+use crate::common::{TestEnv, find_check};
 use dyno_testbed::{MySql, Postgres};
 use dyno_workload::own::example::EXAMPLES;
 use serde_json::Value;
 
-/// Few operations, so that a run takes a moment.
+/// Few operations, so that a run is short.
 const FEW: [&str; 6] =
     ["--set", "run.sessions_per_schema=4", "--set", "run.ops_per_session=60", "--set", "run.warmup=0s"];
 
-/// A desk with all of them.
-fn desk() -> Desk {
-    let desk = Desk::new();
+/// A test environment with all of them.
+fn env_with_workloads() -> TestEnv {
+    let desk = TestEnv::new();
     for name in names() {
-        let said = desk.dyno(&["init", "--workload", name]);
-        assert_eq!(said.code, 0, "{said:#?}");
+        let output = desk.dyno(&["init", "--workload", name]);
+        assert_eq!(output.code, 0, "{output:#?}");
     }
     desk
 }
 
-/// All but the one that only shows the language, which `own_sql` runs, the one that loads, of which `bulkload` is, and the large one,
-/// which `orders` does.
+/// All workloads except three that other tests cover: the language example (`own_sql`), the load
+/// (`bulkload`), and the large one (`orders`).
 fn names() -> impl Iterator<Item = &'static str> {
-    let others = ["shop", "bulkload", "orders"];
-    EXAMPLES.iter().map(|example| example.name).filter(move |name| !others.contains(name))
+    let excluded = ["shop", "bulkload", "orders"];
+    EXAMPLES.iter().map(|example| example.name).filter(move |name| !excluded.contains(name))
 }
 
-fn done(desk: &Desk, command: &str, folder: &str, url: &str, more: &[&str]) -> String {
+fn run_command(desk: &TestEnv, command: &str, folder: &str, url: &str, more: &[&str]) -> String {
     let set = format!("workload.folder={folder}");
-    let said = desk.dyno(&[&[command, "--target", url, "--set", &set][..], more].concat());
-    assert_eq!(said.code, 0, "{command} {folder}: {said:#?}");
-    said.out
+    let output = desk.dyno(&[&[command, "--target", url, "--set", &set][..], more].concat());
+    assert_eq!(output.code, 0, "{command} {folder}: {output:#?}");
+    output.out
 }
 
-/// Runs it once; what must hold of it.
-fn run(desk: &Desk, folder: &str, url: &str, writes: bool) -> Value {
-    let out = done(desk, "run", folder, url, &[&FEW[..], &["--json"]].concat());
+/// Runs it once, and checks what must hold.
+fn run(desk: &TestEnv, folder: &str, url: &str, writes: bool) -> Value {
+    let out = run_command(desk, "run", folder, url, &[&FEW[..], &["--json"]].concat());
     let record: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(record["status"], "valid", "{folder}: {}", record["reasons"]);
-    let invariants = check(&record, "invariants");
+    let invariants = find_check(&record, "invariants");
     assert_eq!(invariants["status"], "pass", "{folder}: {invariants:#}");
     if writes {
-        let commits = check(&record, "commits_whole");
+        let commits = find_check(&record, "commits_whole");
         assert_eq!(commits["status"], "pass", "{folder}: {commits:#}");
     }
     for class in record["classes"].as_array().unwrap() {
@@ -51,10 +52,10 @@ fn run(desk: &Desk, folder: &str, url: &str, writes: bool) -> Value {
     record
 }
 
-/// All of them on one target; each is gone from it at the end.
-fn through(desk: &Desk, url: &str, mixes: &[&str]) {
+/// All of them on one target; each is dropped at the end.
+fn assert_all_workloads(desk: &TestEnv, url: &str, mixes: &[&str]) {
     for name in names() {
-        done(desk, "load", name, url, &[]);
+        run_command(desk, "load", name, url, &[]);
         if name == "key-value" {
             for mix in mixes {
                 let file = desk.file("key-value/workload.toml");
@@ -66,43 +67,46 @@ fn through(desk: &Desk, url: &str, mixes: &[&str]) {
         } else {
             run(desk, name, url, name != "point-select");
         }
-        done(desk, "drop", name, url, &["--yes"]);
+        run_command(desk, "drop", name, url, &["--yes"]);
     }
 }
 
 #[test]
 fn ready_workloads_run_on_sqlite() {
-    let desk = desk();
+    let desk = env_with_workloads();
     let url = format!("sqlite:{}", desk.file("ready.db").display());
-    through(&desk, &url, &["a", "b", "c", "d", "e", "f"]);
+    assert_all_workloads(&desk, &url, &["a", "b", "c", "d", "e", "f"]);
     assert_eq!(tables_left(&desk), "");
 
     let scaled = ["--set", "workload.scale=2"];
-    done(&desk, "load", "tpcb", &url, &scaled);
-    let count = |table: &str| asked(&desk, &format!("SELECT COUNT(*) || '' FROM {table}"));
+    run_command(&desk, "load", "tpcb", &url, &scaled);
+    let count = |table: &str| query_text(&desk, &format!("SELECT COUNT(*) || '' FROM {table}"));
     assert_eq!((count("tpcb_branches"), count("tpcb_accounts")), ("2".to_owned(), "200000".to_owned()));
-    done(&desk, "run", "tpcb", &url, &[&FEW[..], &scaled].concat());
+    run_command(&desk, "run", "tpcb", &url, &[&FEW[..], &scaled].concat());
 }
 
 /// Names of tables in the file.
-fn tables_left(desk: &Desk) -> String {
-    asked(desk, "SELECT COALESCE(GROUP_CONCAT(name), '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")
+fn tables_left(desk: &TestEnv) -> String {
+    query_text(
+        desk,
+        "SELECT COALESCE(GROUP_CONCAT(name), '') FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'",
+    )
 }
 
-/// A text that the file is asked for.
-fn asked(desk: &Desk, sql: &str) -> String {
+/// The text returned by a query on the file.
+fn query_text(desk: &TestEnv, sql: &str) -> String {
     let connection = rusqlite::Connection::open(desk.file("ready.db")).unwrap();
     connection.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Mixes that have every transaction among them.
+/// Mixes that together include every transaction.
 const THREE: [&str; 3] = ["d", "e", "f"];
 
 #[test]
 fn ready_workloads_run_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off")]);
-        through(&desk(), &server.url(), &THREE);
+        assert_all_workloads(&env_with_workloads(), &server.url(), &THREE);
         let left = "SELECT COUNT(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
         assert_eq!(server.psql(left), "0");
     }
@@ -112,14 +116,14 @@ fn ready_workloads_run_on_postgres() {
 fn ready_workloads_run_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        through(&desk(), &server.url(), &THREE);
+        assert_all_workloads(&env_with_workloads(), &server.url(), &THREE);
         let left = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()";
         assert_eq!(server.sql(left), "0");
     }
 }
 
 /// Settings of a small run of `folder`.
-fn small<'a>(folder: &'a str, url: &'a str) -> Vec<&'a str> {
+fn small_run_args<'a>(folder: &'a str, url: &'a str) -> Vec<&'a str> {
     [&["--target", url, "--set", folder][..], &FEW[2..]].concat()
 }
 
@@ -127,10 +131,10 @@ fn small<'a>(folder: &'a str, url: &'a str) -> Vec<&'a str> {
 fn petals_and_comparisons_take_tpcb_as_they_take_operations() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = desk();
-    done(&desk, "load", "tpcb", &server.url(), &[]);
+    let desk = env_with_workloads();
+    run_command(&desk, "load", "tpcb", &server.url(), &[]);
     let url = server.url();
-    let args = small("workload.folder=tpcb", &url);
+    let args = small_run_args("workload.folder=tpcb", &url);
     let grid = ["--set", "sweep.sessions=1,2,4", "--set", "sweep.repeats=1", "--set", "sweep.pause=0s"];
     let sweep = desk.dyno(&[&["sweep"], &args[..], &grid].concat());
     assert!(sweep.code == 0 && sweep.out.contains("throughput"), "{sweep:#?}");
@@ -138,12 +142,12 @@ fn petals_and_comparisons_take_tpcb_as_they_take_operations() {
     let valid = listed.as_array().unwrap().iter().filter(|run| run["status"] == "valid").count();
     assert_eq!(valid, 3, "{listed:#}");
     let page = desk.dyno(&["report", "sweep:last", "--format", "md", "-o", "-"]);
-    assert!(page.out.contains("## What the sweep ") && page.out.contains("transfer"), "{page:#?}");
+    assert!(page.out.contains("## Result of the sweep ") && page.out.contains("transfer"), "{page:#?}");
 
     for variant in ["one", "other"] {
         let more = ["--set", "run.sessions_per_schema=2", "--variant", variant];
-        let said = desk.dyno(&[&["run"], &args[..], &more].concat());
-        assert_eq!(said.code, 0, "{said:#?}");
+        let output = desk.dyno(&[&["run"], &args[..], &more].concat());
+        assert_eq!(output.code, 0, "{output:#?}");
     }
     let compared = desk.dyno(&["compare", "variant:one", "variant:other"]);
     assert!(compared.out.contains("one run each: no verdict"), "{compared:#?}");
@@ -154,13 +158,13 @@ fn petals_and_comparisons_take_tpcb_as_they_take_operations() {
 fn a_search_finds_the_knee_of_oltp_read_write() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[("autovacuum", "off")]);
-    let desk = desk();
-    done(&desk, "load", "oltp-read-write", &server.url(), &[]);
+    let desk = env_with_workloads();
+    run_command(&desk, "load", "oltp-read-write", &server.url(), &[]);
     let url = server.url();
-    let args = small("workload.folder=oltp-read-write", &url);
+    let args = small_run_args("workload.folder=oltp-read-write", &url);
     let limit = ["--limit", "p99 <= 10m", "--max", "3", "--confirm", "1"];
-    let said = desk.dyno(&[&["search"], &args[..], &limit].concat());
-    assert_eq!(said.code, 0, "{said:#?}");
+    let output = desk.dyno(&[&["search"], &args[..], &limit].concat());
+    assert_eq!(output.code, 0, "{output:#?}");
     let (_, json) = desk.json(&["show", "sweep:last"]);
     let line = json["conclusions"][0]["line"].as_str().unwrap();
     assert!(line.contains("p99 <= 10m holds up to 3 sessions"), "{line}");

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 use dyno_record::{Repository, RunRecord};
 
-/// A desk with runs of one and two sessions.
-fn desk_with_runs() -> Desk {
-    let desk = Desk::new();
+/// A test environment with runs of one and two sessions.
+fn env_with_runs() -> TestEnv {
+    let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["init"]).code, 0);
     let small = ["--set", "data.scale=4M"];
     assert_eq!(desk.dyno(&[&["load"], &small[..]].concat()).code, 0);
@@ -25,24 +25,27 @@ fn desk_with_runs() -> Desk {
             "--set",
             "observe.interval=100ms",
         ];
-        let said = desk.dyno(&[&run[..], &small[..]].concat());
-        // On a busy machine the audit may find a starved run invalid; a report has to tell of that, too.
-        assert!(said.code == 0 || said.code == 1, "{said:#?}");
+        let output = desk.dyno(&[&run[..], &small[..]].concat());
+        // On a busy machine the audit may find a starved run invalid; a report must show that too.
+        assert!(output.code == 0 || output.code == 1, "{output:#?}");
     }
     desk
 }
 
-fn records(desk: &Desk) -> Vec<RunRecord> {
+fn records(desk: &TestEnv) -> Vec<RunRecord> {
     let repository = Repository::open_read_only(&desk.file("runs.sqlite3")).unwrap();
     ["last~1", "last"].iter().map(|run| repository.load(run).unwrap()).collect()
 }
 
 #[test]
 fn every_format_is_written() {
-    let desk = desk_with_runs();
-    let said = desk.dyno(&["report", "last~1", "last"]);
-    assert_eq!(said.code, 0, "{said:#?}");
-    assert!(said.out.is_empty() && said.err.contains("written: report.html"), "{said:#?}");
+    let desk = env_with_runs();
+    let html_output = desk.dyno(&["report", "last~1", "last"]);
+    assert_eq!(html_output.code, 0, "{html_output:#?}");
+    assert!(
+        html_output.out.is_empty() && html_output.err.contains("written: report.html"),
+        "{html_output:#?}"
+    );
     let page = std::fs::read_to_string(desk.file("report.html")).unwrap();
     assert_eq!(dyno_report::embedded::records(&page).unwrap(), records(&desk));
     for (format, begin) in [
@@ -51,48 +54,57 @@ fn every_format_is_written() {
         ("json", "{"),
         ("html", "<!DOCTYPE html>"),
     ] {
-        let said = desk.dyno(&["report", "last", "last~1", "--format", format, "-o", "-"]);
-        assert!(said.code == 0 && said.out.starts_with(begin), "{format}: {said:#?}");
+        let stdout_output = desk.dyno(&["report", "last", "last~1", "--format", format, "-o", "-"]);
+        assert!(
+            stdout_output.code == 0 && stdout_output.out.starts_with(begin),
+            "{format}: {stdout_output:#?}"
+        );
     }
     assert_eq!(desk.dyno(&["report", "last~1", "last", "-o", "book.xlsx"]).code, 0);
     assert!(std::fs::read(desk.file("book.xlsx")).unwrap().starts_with(b"PK"));
-    let told = ["report", "last", "--title", "<b>One</b>", "--author", "A. Nobody", "-o", "titled.html"];
-    assert_eq!(desk.dyno(&told).code, 0);
+    let title_args =
+        ["report", "last", "--title", "<b>One</b>", "--author", "A. Nobody", "-o", "titled.html"];
+    assert_eq!(desk.dyno(&title_args).code, 0);
     let titled = std::fs::read_to_string(desk.file("titled.html")).unwrap();
     assert!(titled.contains("&lt;b&gt;One&lt;/b&gt;") && titled.contains("A. Nobody"), "title and author");
-    let said = desk.dyno(&["report", "last", "-o", "one.csv"]);
-    assert_eq!(said.code, 0, "{said:#?}");
+    let csv_output = desk.dyno(&["report", "last", "-o", "one.csv"]);
+    assert_eq!(csv_output.code, 0, "{csv_output:#?}");
     assert!(std::fs::read_to_string(desk.file("one.csv")).unwrap().lines().count() == 2);
 }
 
 #[test]
 fn wrong_usage_names_the_way_out() {
-    let desk = desk_with_runs();
-    let said = desk.dyno(&["report", "--format", "pdf"]);
+    let desk = env_with_runs();
+    let format_output = desk.dyno(&["report", "--format", "pdf"]);
     assert!(
-        said.code == 2 && said.err.contains("\"pdf\"") && said.err.contains("html, md, csv"),
-        "{said:#?}"
+        format_output.code == 2
+            && format_output.err.contains("\"pdf\"")
+            && format_output.err.contains("html, md, csv"),
+        "{format_output:#?}"
     );
-    let said = desk.dyno(&["report", "last", "--format", "svg", "--chart", "flower"]);
-    assert!(said.code == 2 && said.err.contains("\"flower\""), "{said:#?}");
-    let said = desk.dyno(&["report", "sweep-none"]);
-    assert!(said.code == 2 && said.err.contains("sweep-none"), "{said:#?}");
-    let said = desk.dyno(&["report", "-o", "nowhere/report.html"]);
-    assert!(said.code != 0 && said.err.contains("nowhere/report.html"), "{said:#?}");
+    let chart_output = desk.dyno(&["report", "last", "--format", "svg", "--chart", "flower"]);
+    assert!(chart_output.code == 2 && chart_output.err.contains("\"flower\""), "{chart_output:#?}");
+    let sweep_output = desk.dyno(&["report", "sweep-none"]);
+    assert!(sweep_output.code == 2 && sweep_output.err.contains("sweep-none"), "{sweep_output:#?}");
+    let path_output = desk.dyno(&["report", "-o", "nowhere/report.html"]);
+    assert!(path_output.code != 0 && path_output.err.contains("nowhere/report.html"), "{path_output:#?}");
 }
 
 #[test]
 fn a_report_gives_its_records_back() {
-    let desk = desk_with_runs();
+    let desk = env_with_runs();
     assert_eq!(desk.dyno(&["report", "last~1", "last"]).code, 0);
-    let said = desk.dyno(&["import", "report.html", "--repository", "other.sqlite3"]);
-    assert!(said.code == 0 && said.err.contains("2 records stored"), "{said:#?}");
+    let first_import = desk.dyno(&["import", "report.html", "--repository", "other.sqlite3"]);
+    assert!(first_import.code == 0 && first_import.err.contains("2 records stored"), "{first_import:#?}");
     let other = Repository::open_read_only(&desk.file("other.sqlite3")).unwrap();
     for record in records(&desk) {
         assert_eq!(other.load(&record.id).unwrap(), record);
     }
-    let said = desk.dyno(&["import", "report.html", "--repository", "other.sqlite3"]);
-    assert!(said.code == 0 && said.err.contains("2 were there already"), "{said:#?}");
+    let second_import = desk.dyno(&["import", "report.html", "--repository", "other.sqlite3"]);
+    assert!(
+        second_import.code == 0 && second_import.err.contains("2 were there already"),
+        "{second_import:#?}"
+    );
 }
 
 /// A browser, if this machine has one.
@@ -104,8 +116,8 @@ fn browser() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// The page as the browser sees it when its scripts have run.
-fn seen(browser: &Path, desk: &Desk, page: &str) -> String {
+/// The page as the browser shows it after its scripts have run.
+fn rendered_dom(browser: &Path, desk: &TestEnv, page: &str) -> String {
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
         .arg(format!("--user-data-dir={}", desk.file("profile").display()))
@@ -121,7 +133,7 @@ fn text_of_users_stays_text_in_a_browser() {
         dyno_testbed::skip("the report in a browser", "no chromium is here: apt-get install chromium");
         return;
     };
-    let desk = desk_with_runs();
+    let desk = env_with_runs();
     let mut records = records(&desk);
     let attack = "</script></title></desc><script>document.body.id='taken'</script><img src=x onerror=\"document.body.id='taken'\">";
     for record in &mut records {
@@ -138,26 +150,26 @@ fn text_of_users_stays_text_in_a_browser() {
     dyno_report::html::html(&dyno_report::Report::of(&records), "2026-01-01", &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();
     desk.write("guarded.html", &page);
-    // Escaping alone has to hold, so the second page is without the policy that would stop a script as well.
+    // Escaping alone must suffice, so the second page lacks the policy that would also stop a script.
     let begin = page.find("<meta http-equiv").unwrap();
     let end = begin + page[begin..].find('>').unwrap() + 1;
     desk.write("bare.html", &format!("{}{}", &page[..begin], &page[end..]));
     for name in ["guarded.html", "bare.html"] {
-        let seen = seen(&browser, &desk, name);
+        let dom = rendered_dom(&browser, &desk, name);
         assert!(
-            seen.contains("class=\"can\""),
+            dom.contains("class=\"can\""),
             "{name}: the page's own script did not run: {} bytes",
-            seen.len()
+            dom.len()
         );
-        assert!(!seen.contains("id=\"taken\"") && !seen.contains("<img"), "{name}: a text became markup");
+        assert!(!dom.contains("id=\"taken\"") && !dom.contains("<img"), "{name}: a text became markup");
         assert!(
-            seen.contains("id=\"runs\"") && seen.contains("<svg") == page.contains("<svg"),
+            dom.contains("id=\"runs\"") && dom.contains("<svg") == page.contains("<svg"),
             "{name}: sections are missing"
         );
     }
 }
 
-/// Does with the first chart what a reader does, and writes down on the page what came of it.
+/// Interacts with the first chart like a reader, and writes the result into the page.
 const READER: &str = r#"<script>
 const svg = document.querySelector("main svg.chart"), seen = document.body.dataset;
 const point = (type, x, y) => new PointerEvent(type, { clientX: x, clientY: y, pointerType: "mouse", button: 0, bubbles: true });
@@ -197,7 +209,7 @@ fn pointer_legend_and_zoom_work_in_a_browser() {
         );
         return;
     };
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let ramp = [
         (1, 12_000, 83),
         (2, 23_000, 87),
@@ -215,15 +227,15 @@ fn pointer_legend_and_zoom_work_in_a_browser() {
     assert_eq!(imported.code, 0, "{imported:#?}");
     assert_eq!(desk.dyno(&["report", "tag:ramp", "-o", "ramp.html"]).code, 0);
     let page = std::fs::read_to_string(desk.file("ramp.html")).unwrap();
-    // The page allows no script but its own, so the reader's hand needs a page without that policy.
+    // The page allows only its own script, so this interaction needs a page without that policy.
     let begin = page.find("<meta http-equiv").unwrap();
     let end = begin + page[begin..].find('>').unwrap() + 1;
     desk.write(
         "driven.html",
         &format!("{}{}", &page[..begin], &page[end..]).replace("</body>", &format!("{READER}</body>")),
     );
-    let seen = seen(&browser, &desk, "driven.html");
-    let body = seen.split("<body").nth(1).and_then(|rest| rest.split('>').next()).unwrap_or_default();
+    let dom = rendered_dom(&browser, &desk, "driven.html");
+    let body = dom.split("<body").nth(1).and_then(|rest| rest.split('>').next()).unwrap_or_default();
     for did in
         ["off", "on", "zoomed", "kept", "sorted", "sticky", "whole"].map(|did| format!("data-{did}=\"true\""))
     {

@@ -1,12 +1,12 @@
-//! The full screen at a terminal of its own: shown, answered, and gone before the result is printed.
+//! The full screen at a terminal: shown, answered, and gone before the result is printed.
 
-use crate::common::{Desk, calm, until};
+use crate::common::{TestEnv, low_load_args, wait_until};
 
 const ON: &str = "\u{1b}[?1049h";
 const OFF: &str = "\u{1b}[?1049l";
 
-fn loaded() -> (Desk, String) {
-    let desk = Desk::new();
+fn load_data() -> (TestEnv, String) {
+    let desk = TestEnv::new();
     let target = format!("sqlite:{}", desk.file("b.db").display());
     assert_eq!(desk.dyno(&["load", "--target", &target, "--set", "data.scale=200 blocks"]).code, 0);
     (desk, target)
@@ -18,15 +18,15 @@ fn args<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn the_screen_has_ended_when_the_result_is_printed_and_plain_has_none() {
-    let (desk, target) = loaded();
+    let (desk, target) = load_data();
     let shown = |more: &[&str]| {
-        let output = desk.at_screen(&calm(&args(&target, more))).output().unwrap();
+        let output = desk.screen_command(&low_load_args(&args(&target, more))).output().unwrap();
         assert!(output.status.success(), "{output:#?}");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
     let text = shown(&[]);
     let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what:?} in {text:?}"));
-    // It may be among the last lines of talk on the screen as well.
+    // It may also be among the last messages on the screen.
     assert!(at(ON) < at(OFF) && Some(at(OFF)) < text.rfind("stored as"), "{text:?}");
     assert_eq!((text.matches(ON).count(), text.matches(OFF).count()), (1, 1));
     assert!(at("? help") < at(OFF), "{text:?}");
@@ -36,13 +36,13 @@ fn the_screen_has_ended_when_the_result_is_printed_and_plain_has_none() {
 
 #[test]
 fn a_key_stops_the_run_and_what_was_measured_is_kept() {
-    let (desk, target) = loaded();
+    let (desk, target) = load_data();
     let mut at_terminal =
-        desk.on_screen(&args(&target, &["--set", "run.time=1h", "--set", "workload.rate=100/s"]));
-    at_terminal.shows("? help");
-    until("a run that goes on", || desk.dyno(&["list", "--json"]).out.contains("\"running\""));
-    at_terminal.types("q");
-    let (code, text) = at_terminal.end();
+        desk.spawn_on_screen(&args(&target, &["--set", "run.time=1h", "--set", "workload.rate=100/s"]));
+    at_terminal.wait_for_text("? help");
+    wait_until("a run that goes on", || desk.dyno(&["list", "--json"]).out.contains("\"running\""));
+    at_terminal.type_keys("q");
+    let (code, text) = at_terminal.wait();
     assert_eq!(code, 130, "{text:?}");
     assert!(text.rfind(OFF) < text.rfind("stored as"), "{text:?}");
     assert!(desk.dyno(&["list", "--json"]).out.contains("\"interrupted\""));

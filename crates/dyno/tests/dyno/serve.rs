@@ -1,24 +1,24 @@
-//! `dyno serve`, asked byte by byte: who is answered, what may be started, and what a restart finds again.
+//! `dyno serve` with raw requests: who gets an answer, what may be started, and what a restart restores.
 
 use serde_json::{Value, json};
 
-use crate::common::web::Web;
-use crate::common::{Desk, until};
+use crate::common::web::WebServer;
+use crate::common::{TestEnv, wait_until};
 
-/// A short run on the target that these tests have.
+/// A short run on the target of these tests.
 fn order(time: &str) -> Value {
     let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": time });
     json!({ "target": "target", "set": set })
 }
 
-fn web(desk: &Desk, more: &[&str]) -> Web {
-    Web::start(desk, &[&["--target", "sqlite:bench.db"], more].concat())
+fn start_server(desk: &TestEnv, more: &[&str]) -> WebServer {
+    WebServer::start(desk, &[&["--target", "sqlite:bench.db"], more].concat())
 }
 
 #[test]
 fn only_who_knows_the_token_is_answered() {
-    let desk = Desk::new();
-    let web = web(&desk, &[]);
+    let desk = TestEnv::new();
+    let web = start_server(&desk, &[]);
     for path in ["/", "/new", "/runs/last", "/assets/app.css", "/assets/none", "/none"] {
         let answer = web.send(&format!("GET {path}"), &[], "");
         assert!(answer.status == 401 && !answer.body.contains(&web.token), "{path}: {answer:#?}");
@@ -41,21 +41,21 @@ fn only_who_knows_the_token_is_answered() {
     assert_eq!(as_bearer.status, 401, "what a browser keeps is no token");
 }
 
-/// What a browser keeps that was shown the token.
-fn raw_cookie(web: &Web) -> String {
-    let own = format!("Origin: http://{}", web.address);
+/// The cookie that a browser keeps after it received the token.
+fn raw_cookie(web: &WebServer) -> String {
+    let origin_header = format!("Origin: http://{}", web.address);
     let form = "Content-Type: application/x-www-form-urlencoded";
-    web.send("POST /login", &[&own, form], &format!("token={}", web.token)).raw_cookie.unwrap()
+    web.send("POST /login", &[&origin_header, form], &format!("token={}", web.token)).raw_cookie.unwrap()
 }
 
 #[test]
 fn other_sites_and_other_names_are_refused() {
-    let desk = Desk::new();
-    let web = web(&desk, &[]);
+    let desk = TestEnv::new();
+    let web = start_server(&desk, &[]);
     let cookie = format!("Cookie: {}", raw_cookie(&web));
     let bearer = format!("Authorization: Bearer {}", web.token);
     let form = "Content-Type: application/x-www-form-urlencoded";
-    // A name that somebody made to lead here.
+    // A foreign host name that resolves to this server.
     let answer = web.send("GET /", &["Host: evil.example:80", &bearer], "");
     assert_eq!(answer.status, 421, "{answer:#?}");
     for origin in ["http://evil.example", "null", "https://127.0.0.1"] {
@@ -75,35 +75,38 @@ fn other_sites_and_other_names_are_refused() {
     );
     let framed = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", &cookie];
     assert_eq!(web.send("GET /", &framed, "").status, 403);
-    let own = format!("Origin: http://{}", web.address);
-    assert_eq!(web.send("POST /new", &[&cookie, &own, form], "do=check&kind=run&target=target").status, 200);
+    let origin_header = format!("Origin: http://{}", web.address);
+    assert_eq!(
+        web.send("POST /new", &[&cookie, &origin_header, form], "do=check&kind=run&target=target").status,
+        200
+    );
     assert_eq!(web.get("/api/v1/jobs").json(), json!([]), "nothing was started");
 }
 
 #[test]
 fn what_runs_goes_on_without_the_server_and_what_waits_is_not_forgotten() {
-    let desk = Desk::new();
-    let first = web(&desk, &[]);
-    let run = first.begin(&order("10m"));
-    let waits = first.begin(&order("1s"));
-    first.until_measured(&run);
+    let desk = TestEnv::new();
+    let first = start_server(&desk, &[]);
+    let run = first.start_job(&order("10m"));
+    let waits = first.start_job(&order("1s"));
+    first.wait_until_measured(&run);
     assert_eq!(first.job(&waits)["job"]["state"], "queued", "one at a time on a target");
     assert_eq!(first.job(&waits)["job"]["before"], 1);
-    let second = Web::try_start(&desk, &["--target", "sqlite:bench.db"]);
-    assert!(second.is_none(), "two servers on one state");
+    let second_server = WebServer::try_start(&desk, &["--target", "sqlite:bench.db"]);
+    assert!(second_server.is_none(), "two servers on one state");
     first.kill();
 
-    let again = web(&desk, &[]);
+    let again = start_server(&desk, &[]);
     assert_eq!(again.job(&run)["job"]["state"], "running");
-    let seen = again.job(&run)["progress"]["last"]["at_s"].clone();
-    until("the run to go on", || again.job(&run)["progress"]["last"]["at_s"] != seen);
+    let last_progress_s = again.job(&run)["progress"]["last"]["at_s"].clone();
+    wait_until("the run to continue", || again.job(&run)["progress"]["last"]["at_s"] != last_progress_s);
     let page = again.get(&format!("/jobs/{run}"));
     assert!(page.body.contains("data-events=") && page.body.contains("Stop, and keep"), "{page:#?}");
     assert_eq!(again.post(&format!("/api/v1/jobs/{run}/stop"), &json!({})).status, 200);
-    again.until(&run, "stopped");
+    again.wait_for_job(&run, "stopped");
     let id = again.job(&run)["progress"]["stored"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(again.get(&format!("/api/v1/runs/{id}")).json()["status"], "interrupted");
-    until("what waited to end", || {
+    wait_until("what waited to end", || {
         matches!(again.job(&waits)["job"]["state"].as_str(), Some("done" | "doubtful"))
     });
     assert_eq!(again.post(&format!("/api/v1/jobs/{run}/stop"), &json!({})).status, 409);
@@ -122,24 +125,24 @@ fn what_runs_goes_on_without_the_server_and_what_waits_is_not_forgotten() {
 
 #[test]
 fn a_run_whose_process_was_killed_while_no_server_was_there_is_told_as_interrupted() {
-    let desk = Desk::new();
-    let first = web(&desk, &[]);
-    let run = first.begin(&order("10m"));
-    first.until_measured(&run);
+    let desk = TestEnv::new();
+    let first = start_server(&desk, &[]);
+    let run = first.start_job(&order("10m"));
+    first.wait_until_measured(&run);
     first.kill();
     let file = desk.file(&format!("runs.serve/jobs/{run}/job.json"));
     let job: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     let pid = i32::try_from(job["process"]["pid"].as_u64().unwrap()).unwrap();
     let pid = rustix::process::Pid::from_raw(pid).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    let again = web(&desk, &[]);
-    again.until(&run, "interrupted");
+    let again = start_server(&desk, &[]);
+    again.wait_for_job(&run, "interrupted");
 }
 
 #[test]
 fn a_page_names_no_database_no_file_and_no_command() {
-    let desk = Desk::new();
-    let web = web(&desk, &[]);
+    let desk = TestEnv::new();
+    let web = start_server(&desk, &[]);
     let refused = |set: Value, why: &str| {
         let answer = web.post("/api/v1/jobs", &json!({ "target": "target", "set": set }));
         assert_eq!(answer.status, 422, "{answer:#?}");
@@ -163,7 +166,7 @@ fn a_page_names_no_database_no_file_and_no_command() {
     assert!(web.post("/api/v1/jobs", &option).body.contains("not a duration"));
     assert!(!desk.file("taken").exists() && !desk.file("other.db").exists());
     drop(web);
-    let reads = Web::start(&desk, &["--target", "sqlite:bench.db", "--read-only"]);
+    let reads = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--read-only"]);
     let answer = reads.post("/api/v1/jobs", &order("1s"));
     assert!(answer.status == 403 && answer.body.contains("only reads"), "{answer:#?}");
     assert_eq!(reads.get("/").status, 200);
@@ -172,14 +175,14 @@ fn a_page_names_no_database_no_file_and_no_command() {
 
 #[test]
 fn names_from_outside_stay_text() {
-    let desk = Desk::new();
-    let web = web(&desk, &[]);
+    let desk = TestEnv::new();
+    let web = start_server(&desk, &[]);
     let attack = "<script>alert(1)</script>\"'><img src=x>";
     let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s" });
     let mut order = json!({ "target": "target", "set": set });
     (order["variant"], order["tags"]) = (json!(attack), json!([attack]));
-    let job = web.begin(&order);
-    until("its end", || web.job(&job)["job"]["ended_at"].is_string());
+    let job = web.start_job(&order);
+    wait_until("its end", || web.job(&job)["job"]["ended_at"].is_string());
     let id = web.job(&job)["progress"]["stored"][0]["id"].as_str().unwrap().to_owned();
     let query = "%3Cscript%3Ealert(1)%3C%2Fscript%3E";
     for page in [
@@ -201,17 +204,17 @@ fn names_from_outside_stay_text() {
 
 #[test]
 fn the_openapi_document_says_what_is_answered() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("report.txt", include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt"));
     assert_eq!(desk.dyno(&["awr", "report.txt", "--import"]).code, 0);
-    let web = web(&desk, &[]);
+    let web = start_server(&desk, &[]);
     let interval = web.get("/api/v1/awr").json()[0]["id"].as_str().unwrap().to_owned();
     let short = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s", "sweep.sessions": "1,2", "sweep.pause": "0s" });
-    let sweep = web.begin(&json!({ "target": "target", "kind": "sweep", "set": short }));
-    until("the sweep to end", || web.job(&sweep)["job"]["ended_at"].is_string());
+    let sweep = web.start_job(&json!({ "target": "target", "kind": "sweep", "set": short }));
+    wait_until("the sweep to end", || web.job(&sweep)["job"]["ended_at"].is_string());
     let name = web.job(&sweep)["progress"]["sweep"].as_str().unwrap().to_owned();
     let document = web.get("/api/v1/openapi.json").json();
-    let mut asked = 0;
+    let mut request_count = 0;
     for (path, operations) in document["paths"].as_object().unwrap() {
         for (method, operation) in operations.as_object().unwrap() {
             let id = if path.contains("/jobs/") {
@@ -237,11 +240,11 @@ fn the_openapi_document_says_what_is_answered() {
                 answer.status != 404 && answer.status != 405,
                 "{method} {real} is in the document only: {answer:#?}"
             );
-            asked += 1;
-            let known = &operation["responses"][answer.status.to_string()];
-            let response = if known.is_null() { &operation["responses"]["default"] } else { known };
+            request_count += 1;
+            let documented = &operation["responses"][answer.status.to_string()];
+            let response = if documented.is_null() { &operation["responses"]["default"] } else { documented };
             let schema = &response["content"]["application/json"]["schema"];
-            // What is refused because it is wrong says so in a form of its own.
+            // A refusal because of invalid data has its own format.
             if schema.is_null() || answer.status == 422 {
                 continue;
             }
@@ -252,14 +255,15 @@ fn the_openapi_document_says_what_is_answered() {
             assert!(problems.is_empty(), "{method} {real}: {problems:#?}\n{}", answer.body);
         }
     }
-    assert!(asked >= 18, "{asked}");
+    assert!(request_count >= 18, "{request_count}");
 }
 
-/// Everything that runs can be started: it is the command line's own, so each comes to its end and to what it is called for.
+/// Every kind of job can be started: it runs the command line itself, so each ends with the expected kind of
+/// result.
 #[test]
 fn whatever_runs_is_started_here() {
-    let desk = Desk::new();
-    let web = web(&desk, &[]);
+    let desk = TestEnv::new();
+    let web = start_server(&desk, &[]);
     let set = json!({
         "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s", "workload.work_unit": "8",
         "observe.interval": "200ms", "sweep.pause": "0s",
@@ -277,23 +281,23 @@ fn whatever_runs_is_started_here() {
         .into_iter()
         .map(|mut order| {
             order["target"] = json!("target");
-            web.begin(&order)
+            web.start_job(&order)
         })
         .collect();
     for id in &jobs {
-        until(&format!("the end of {id}"), || web.job(id)["job"]["ended_at"].is_string());
-        let seen = web.job(id);
-        let kind = seen["job"]["kind"].as_str().unwrap();
-        let state = seen["job"]["state"].as_str().unwrap();
-        // On a busy machine an audit may find a run of a second wanting; it is run all the same.
-        assert!(matches!(state, "done" | "doubtful"), "{kind}: {seen:#}");
+        wait_until(&format!("the end of {id}"), || web.job(id)["job"]["ended_at"].is_string());
+        let job_status = web.job(id);
+        let kind = job_status["job"]["kind"].as_str().unwrap();
+        let state = job_status["job"]["state"].as_str().unwrap();
+        // On a busy machine an audit may doubt a run of a second; it has run nevertheless.
+        assert!(matches!(state, "done" | "doubtful"), "{kind}: {job_status:#}");
         let page = web.get(&format!("/jobs/{id}"));
         assert_eq!(page.status, 200, "{kind}");
         match kind {
             "check" => assert!(page.body.contains("SQLite") && page.body.contains("at sqlite:"), "{page:#?}"),
             "load" => {}
             _ => {
-                let name = seen["progress"]["sweep"].as_str().unwrap();
+                let name = job_status["progress"]["sweep"].as_str().unwrap();
                 let concluded = web.get(&format!("/api/v1/sweeps/{name}")).json();
                 assert_eq!(concluded["conclusion"]["figures"]["kind"], kind, "{concluded:#}");
                 let page = web.get(&format!("/sweeps/{name}"));
@@ -316,13 +320,15 @@ fn whatever_runs_is_started_here() {
 
 #[test]
 fn it_is_open_to_other_machines_only_with_tls() {
-    let desk = Desk::new();
-    let said = desk.dyno(&["serve", "--listen", "0.0.0.0:0"]);
+    let desk = TestEnv::new();
+    let open_output = desk.dyno(&["serve", "--listen", "0.0.0.0:0"]);
     assert!(
-        said.code == 2 && said.err.contains("without TLS") && said.err.contains("hint: give --tls-cert"),
-        "{said:#?}"
+        open_output.code == 2
+            && open_output.err.contains("without TLS")
+            && open_output.err.contains("hint: give --tls-cert"),
+        "{open_output:#?}"
     );
     desk.write("targets.toml", "[targets.a]\nurl = \"sqlite:x\"\npassword = \"geheim\"\n");
-    let said = desk.dyno(&["serve", "--listen", "127.0.0.1:0", "--targets", "targets.toml"]);
-    assert!(said.code == 2 && !said.err.contains("geheim"), "{said:#?}");
+    let targets_output = desk.dyno(&["serve", "--listen", "127.0.0.1:0", "--targets", "targets.toml"]);
+    assert!(targets_output.code == 2 && !targets_output.err.contains("geheim"), "{targets_output:#?}");
 }

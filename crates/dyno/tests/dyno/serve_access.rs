@@ -1,4 +1,4 @@
-//! Who may do what with `dyno serve`: roles, logins, the queue of a server with fewer rights, and prepared folders.
+//! Permissions of `dyno serve`: roles, logins, the queue of a server with fewer rights, and prepared folders.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::{Value, json};
 
 use crate::common::tmpfs::Tmpfs;
-use crate::common::web::{Answer, Web};
-use crate::common::{Desk, until};
+use crate::common::web::{WebResponse, WebServer};
+use crate::common::{TestEnv, wait_until};
 
 const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 
@@ -16,25 +16,25 @@ fn order(time: &str) -> Value {
     json!({ "target": "target", "set": set })
 }
 
-/// The token of a new user.
-fn add(desk: &Desk, user: &str) -> String {
+/// Adds a user and returns its token.
+fn add_job(desk: &TestEnv, user: &str) -> String {
     let added = desk.dyno(&["serve", "--add-token", user]);
     assert_eq!(added.code, 0, "{added:#?}");
     added.out.trim().to_owned()
 }
 
-/// A request with another token than the owner's.
-fn ask(web: &Web, token: &str, request: &str, body: &Value) -> Answer {
+/// Sends a request with another token than the owner's.
+fn ask(web: &WebServer, token: &str, request: &str, body: &Value) -> WebResponse {
     let head = [format!("authorization: bEARER {token}"), "Content-Type: application/json".to_owned()];
     web.send(request, &[&head[0], &head[1]], &body.to_string())
 }
 
 #[test]
 fn role_of_a_token_decides_what_its_holder_may_do() {
-    let desk = Desk::new();
-    let (anna, ben) = (add(&desk, "anna=view"), add(&desk, "ben=run"));
-    let web = Web::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
-    let eve = add(&desk, "eve=run");
+    let desk = TestEnv::new();
+    let (anna, ben) = (add_job(&desk, "anna=view"), add_job(&desk, "ben=run"));
+    let web = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
+    let eve = add_job(&desk, "eve=run");
     let start = |token: &str, order: &Value| ask(&web, token, "POST /api/v1/jobs", order);
     for token in [&anna, &ben, &eve] {
         assert_eq!(ask(&web, token, "GET /api/v1/runs", &json!({})).status, 200);
@@ -43,7 +43,7 @@ fn role_of_a_token_decides_what_its_holder_may_do() {
     let refused = start(&anna, &order("1s"));
     assert_eq!(refused.status, 403);
     assert!(refused.json()["error"].as_str().unwrap().contains("has the role view"), "{refused:#?}");
-    // Commands are an administrator's, whatever the server allows.
+    // Commands require an administrator, whatever the server allows.
     let hooked = json!({ "target": "target", "set": { "hooks.pre": "touch taken" } });
     assert_eq!(start(&ben, &hooked).status, 422);
     let study = json!({ "target": "target", "kind": "study", "study": "access-time" });
@@ -51,7 +51,7 @@ fn role_of_a_token_decides_what_its_holder_may_do() {
 
     let job = start(&ben, &order("10m")).json()["id"].as_str().unwrap().to_owned();
     assert_eq!(web.job(&job)["job"]["started_by"], "ben");
-    web.until_measured(&job);
+    web.wait_until_measured(&job);
     let page = |token: &str| ask(&web, token, &format!("GET /jobs/{job}"), &json!({})).body;
     assert!(page(&ben).contains("class=\"stop\""));
     assert!(!page(&eve).contains("class=\"stop\""), "no button that would be refused");
@@ -60,10 +60,10 @@ fn role_of_a_token_decides_what_its_holder_may_do() {
     assert_eq!(ask(&web, &eve, &stop, &json!({})).status, 403, "it is not hers");
     assert_eq!(ask(&web, &eve, &stop.replace("stop", "steer/pause"), &json!({})).status, 403);
     assert_eq!(ask(&web, &ben, &stop, &json!({})).status, 200);
-    web.until(&job, "stopped");
+    web.wait_for_job(&job, "stopped");
     assert_eq!(ask(&web, &eve, &stop.replace("stop", "resume"), &json!({})).status, 403);
 
-    // A token that was taken back is worth nothing at once.
+    // A removed token is invalid at once.
     assert_eq!(desk.dyno(&["serve", "--remove-token", "ben"]).code, 0);
     assert_eq!(ask(&web, &ben, "GET /api/v1/runs", &json!({})).status, 401);
     let actions = web.get("/api/v1/actions").json();
@@ -83,12 +83,12 @@ fn role_of_a_token_decides_what_its_holder_may_do() {
 
 #[test]
 fn login_ends_on_the_server_at_logout_also_where_it_only_reads() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["load", "--target", "sqlite:bench.db", "--set", "data.scale=300 blocks"]).code, 0);
     let run =
         ["run", "--target", "sqlite:bench.db", "--set", "data.scale=300 blocks", "--set", "run.time=1s"];
     desk.dyno(&run);
-    let web = Web::start(&desk, &["--target", "sqlite:bench.db", "--read-only"]);
+    let web = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--read-only"]);
     let origin = format!("Origin: {}", web.origin());
     let log_in = || {
         let answer = web.send("POST /login", &[&origin, FORM], &format!("token={}", web.token));
@@ -107,8 +107,8 @@ fn login_ends_on_the_server_at_logout_also_where_it_only_reads() {
 
 #[test]
 fn every_error_of_the_api_is_json() {
-    let desk = Desk::new();
-    let web = Web::start(&desk, &["--target", "sqlite:bench.db"]);
+    let desk = TestEnv::new();
+    let web = WebServer::start(&desk, &["--target", "sqlite:bench.db"]);
     let bearer = web.bearer();
     let json = "Content-Type: application/json";
     let many: String = (0..9_000).map(|n| format!("\"run.tiem{n}\":\"5s\",")).collect();
@@ -134,35 +134,35 @@ fn every_error_of_the_api_is_json() {
 
 #[test]
 fn queued_job_with_commands_waits_for_a_server_that_allows_them() {
-    let desk = Desk::new();
-    let first = Web::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
-    let runs = first.begin(&order("10m"));
-    first.until_measured(&runs);
+    let desk = TestEnv::new();
+    let first = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
+    let runs = first.start_job(&order("10m"));
+    first.wait_until_measured(&runs);
     let mut hooked = order("1s");
     hooked["set"]["hooks.pre"] = "touch taken".into();
-    let (commands, plain) = (first.begin(&hooked), first.begin(&order("1s")));
+    let (commands, plain) = (first.start_job(&hooked), first.start_job(&order("1s")));
     first.kill();
 
-    let reads = Web::start(&desk, &["--target", "sqlite:bench.db", "--read-only"]);
+    let reads = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--read-only"]);
     assert!(reads.get(&format!("/jobs/{plain}")).body.contains("only reads"));
     reads.kill();
 
-    let second = Web::start(&desk, &["--target", "sqlite:bench.db"]);
-    assert_eq!(second.post(&format!("/api/v1/jobs/{runs}/stop"), &json!({})).status, 200);
-    until("the job without commands", || second.job(&plain)["job"]["ended_at"].is_string());
-    assert_eq!(second.job(&commands)["job"]["state"], "queued");
-    assert!(second.get(&format!("/jobs/{commands}")).body.contains("--allow-commands"));
+    let second_server = WebServer::start(&desk, &["--target", "sqlite:bench.db"]);
+    assert_eq!(second_server.post(&format!("/api/v1/jobs/{runs}/stop"), &json!({})).status, 200);
+    wait_until("the job without commands", || second_server.job(&plain)["job"]["ended_at"].is_string());
+    assert_eq!(second_server.job(&commands)["job"]["state"], "queued");
+    assert!(second_server.get(&format!("/jobs/{commands}")).body.contains("--allow-commands"));
     assert!(!desk.file("taken").exists());
-    second.kill();
+    second_server.kill();
 
-    let third = Web::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
-    until("the job with commands", || third.job(&commands)["job"]["ended_at"].is_string());
+    let third = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
+    wait_until("the job with commands", || third.job(&commands)["job"]["ended_at"].is_string());
     assert!(desk.file("taken").exists());
 }
 
 #[test]
 fn state_that_another_user_could_have_prepared_is_refused() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let state = desk.file("state");
     let serve = |why: &str| {
         let args = [
@@ -175,8 +175,8 @@ fn state_that_another_user_could_have_prepared_is_refused() {
             "127.0.0.1:0",
             "--read-only",
         ];
-        let said = desk.dyno(&args);
-        assert!(said.code == 2 && said.err.contains(why), "{why}: {said:#?}");
+        let output = desk.dyno(&args);
+        assert!(output.code == 2 && output.err.contains(why), "{why}: {output:#?}");
     };
     assert_eq!(desk.dyno(&["serve", "--state", "state", "--add-token", "anna=view"]).code, 0);
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o1777)).unwrap();
@@ -202,7 +202,7 @@ fn state_that_another_user_could_have_prepared_is_refused() {
 fn read_only_server_works_on_a_read_only_file_system() {
     let Some(disk) = Tmpfs::mount("a read-only file system under dyno serve", 12) else { return };
     std::fs::set_permissions(disk.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let repository = disk.file("r.sqlite3").display().to_string();
     let target = ["--target", "sqlite:bench.db", "--repository", &repository];
     assert_eq!(desk.dyno(&["load", "--target", "sqlite:bench.db", "--set", "data.scale=300 blocks"]).code, 0);
@@ -210,29 +210,29 @@ fn read_only_server_works_on_a_read_only_file_system() {
     desk.dyno(&[&["run"][..], &target, &sets].concat());
     disk.remount("ro");
 
-    // Without a terminal nobody would learn a token that is in memory alone.
+    // Without a terminal nobody would learn a token that exists only in memory.
     let listen = ["serve", "--listen", "127.0.0.1:0", "--read-only"];
     let refused = desk.dyno(&[&listen[..], &target].concat());
     assert_eq!(refused.code, 2, "{refused:#?}");
     assert!(refused.err.contains("nobody could log in") && refused.err.contains("--state"), "{refused:#?}");
-    let web = Web::start(&desk, &[&target[..], &["--read-only", "--state", "state"]].concat());
+    let web = WebServer::start(&desk, &[&target[..], &["--read-only", "--state", "state"]].concat());
     assert_eq!(web.get("/api/v1/runs").json()["cards"].as_array().unwrap().len(), 1);
     drop(web);
 
-    // The tokens of a state that cannot be written count.
+    // Tokens of a read-only state remain valid.
     disk.remount("rw");
     let state = disk.file("r.serve").display().to_string();
-    Web::start(&desk, &[&target[..], &["--state", &state]].concat()).kill();
+    WebServer::start(&desk, &[&target[..], &["--state", &state]].concat()).kill();
     disk.remount("ro");
-    let web = Web::start(&desk, &[&target[..], &["--read-only", "--state", &state]].concat());
+    let web = WebServer::start(&desk, &[&target[..], &["--read-only", "--state", &state]].concat());
     assert_eq!(web.get("/api/v1/runs").status, 200);
     assert_eq!(web.get("/").status, 200);
 }
 
 #[test]
 fn idle_and_half_sent_connections_keep_nobody_out() {
-    let desk = Desk::new();
-    let web = Web::start(&desk, &["--target", "sqlite:bench.db"]);
+    let desk = TestEnv::new();
+    let web = WebServer::start(&desk, &["--target", "sqlite:bench.db"]);
     let mut held = Vec::new();
     for number in 0..600 {
         let mut stream = std::net::TcpStream::connect(&web.address).unwrap();
@@ -241,7 +241,7 @@ fn idle_and_half_sent_connections_keep_nobody_out() {
         held.push(stream);
     }
     assert_eq!(web.get("/api/v1/runs").status, 200);
-    // The oldest were closed for those that came later.
+    // The oldest connections were closed for the later ones.
     let mut byte = [0];
     held[0].set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
     assert!(matches!(held[0].read(&mut byte), Ok(0) | Err(_)));

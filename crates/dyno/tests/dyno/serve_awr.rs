@@ -1,13 +1,14 @@
-//! Two intervals of reports on the pages of `dyno serve`: every line with its difference, and none where there is none to tell.
+//! Two report intervals on the pages of `dyno serve`: every line with its difference, or without one if there
+//! is none.
 
 use serde_json::Value;
 
-use crate::common::Desk;
-use crate::common::web::Web;
+use crate::common::TestEnv;
+use crate::common::web::WebServer;
 
 const TEXT: &str = include_str!("../../../dyno-awr/tests/reports/awr_12.2_rac.txt");
 
-/// The report of the interval that begins with this snapshot, at this hour.
+/// The report of the interval that begins with this snapshot at this hour.
 fn report(snap: u32, hour: u32) -> String {
     TEXT.replace("       700 ", &format!("       {snap} "))
         .replace("       701 ", &format!("       {} ", snap + 1))
@@ -15,25 +16,25 @@ fn report(snap: u32, hour: u32) -> String {
         .replace(" 10:30:00", &format!(" {hour}:30:00"))
 }
 
-/// The line of this name.
+/// The line with this name.
 fn line<'v>(list: &'v Value, key: &str, name: &str) -> &'v Value {
-    let found = list.as_array().unwrap().iter().find(|line| line[key] == name);
-    found.unwrap_or_else(|| panic!("{name} in {list:#}"))
+    let entry = list.as_array().unwrap().iter().find(|line| line[key] == name);
+    entry.unwrap_or_else(|| panic!("{name} in {list:#}"))
 }
 
 #[test]
 fn each_line_has_its_difference_and_what_is_no_change_of_one_database_has_none() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("a.txt", &report(700, 10));
     let changed = report(701, 11).replace("       1,200.6 ", "       2,401.2 ");
-    // As a report that lists one line less, and one whose last digit alone differs.
+    // One line fewer in the report, and one value that differs only in its last digit.
     let changed = changed.replace("      Hard parses (SQL):               2.8               0.0\n", "");
     desk.write("b.txt", &changed.replace("812,345.6", "812,345.7"));
     desk.write("c.txt", &report(702, 12).replace("01-Mar-24 06:00", "05-Mar-24 11:40"));
     desk.write("d.txt", &report(703, 13).replace("SHOP ", "TILL "));
-    let said = desk.dyno(&["awr", "a.txt", "b.txt", "c.txt", "d.txt", "--import"]);
-    assert_eq!(said.code, 0, "{said:#?}");
-    let web = Web::start(&desk, &[]);
+    let import_output = desk.dyno(&["awr", "a.txt", "b.txt", "c.txt", "d.txt", "--import"]);
+    assert_eq!(import_output.code, 0, "{import_output:#?}");
+    let web = WebServer::start(&desk, &[]);
     let intervals = web.get("/api/v1/awr").json();
     let ids: Vec<&str> =
         intervals.as_array().unwrap().iter().map(|interval| interval["id"].as_str().unwrap()).collect();
@@ -59,7 +60,7 @@ fn each_line_has_its_difference_and_what_is_no_change_of_one_database_has_none()
     for text in ["+1,201", "+100.0", "only in A", "db file sequential read", "B against A"] {
         assert!(page.contains(text), "{text} in {page}");
     }
-    // The command line has the same lines.
+    // The command line shows the same lines.
     let table = desk.dyno(&["awr", "diff", "a.txt", "b.txt"]).out;
     assert!(table.contains("+1,201") && table.contains("only in A"), "{table}");
 
@@ -71,8 +72,11 @@ fn each_line_has_its_difference_and_what_is_no_change_of_one_database_has_none()
         let page = web.get(&format!("/awr/diff?a={a}&b={other}")).body;
         assert!(page.contains("No difference is shown") && !page.contains("+100.0"), "{page}");
     }
-    let said = desk.dyno(&["awr", "diff", "b.txt", "c.txt"]);
-    assert!(said.err.contains("a restart between") && !said.out.contains("-1,201"), "{said:#?}");
+    let diff_output = desk.dyno(&["awr", "diff", "b.txt", "c.txt"]);
+    assert!(
+        diff_output.err.contains("a restart between") && !diff_output.out.contains("-1,201"),
+        "{diff_output:#?}"
+    );
     let anyway = desk.dyno(&["awr", "diff", "b.txt", "c.txt", "--anyway"]);
     assert!(anyway.err.contains("a restart between") && anyway.out.contains("-1,201"), "{anyway:#?}");
     let anyway = web.get(&format!("/api/v1/awr/diff?a={b}&b={c}&anyway=true")).json();

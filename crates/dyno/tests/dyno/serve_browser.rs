@@ -1,10 +1,11 @@
-//! `dyno serve` under a user's hand: a run is started, watched, stopped, compared and exported, and the server is lost in between.
+//! `dyno serve` in a browser: a run is started, watched, stopped, compared and exported, and the server is
+//! lost in between.
 
 use serde_json::json;
 
 use crate::common::browser::{Browser, program};
-use crate::common::web::Web;
-use crate::common::{Desk, until};
+use crate::common::web::WebServer;
+use crate::common::{TestEnv, wait_until};
 
 #[test]
 fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost_in_between() {
@@ -12,16 +13,16 @@ fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost
         dyno_testbed::skip("the pages under a user's hand", "no chromium is here: apt-get install chromium");
         return;
     };
-    let desk = Desk::new();
-    let web = Web::start(&desk, &["--target", "sqlite:bench.db"]);
+    let desk = TestEnv::new();
+    let web = WebServer::start(&desk, &["--target", "sqlite:bench.db"]);
     let (address, token) = (web.address.clone(), web.token.clone());
     let mut browser = Browser::start(&program, &desk.file("profile"));
-    browser.go(&format!("http://{address}/?token={token}"));
-    browser.until("location.search === '' && document.querySelector('nav.site')");
+    browser.navigate(&format!("http://{address}/?token={token}"));
+    browser.wait_until_true("location.search === '' && document.querySelector('nav.site')");
 
-    // Fields of other kinds are hidden.
-    browser.go(&format!("http://{address}/new"));
-    browser.until("document.getElementById('kind')");
+    // Fields of other kinds of jobs are hidden.
+    browser.navigate(&format!("http://{address}/new"));
+    browser.wait_until_true("document.getElementById('kind')");
     let shown = "['axes', 'limits', 'time', 'pairs', 'tests'].filter((id) => document.getElementById(id).checkVisibility()).join()";
     for (kind, fields) in [
         ("run", ""),
@@ -34,7 +35,7 @@ fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost
         browser.run(&format!("document.getElementById('kind').value = '{kind}'"));
         assert_eq!(browser.run(shown), fields, "{kind}");
     }
-    // Keys of the block workload are hidden beside a ready workload.
+    // Keys of the block workload are hidden for a ready workload.
     let shown = "['set.workload.update_pct', 'set.workload.rate'].filter((id) => document.getElementById(id).checkVisibility()).join()";
     for (workload, fields) in
         [("tpcb", "set.workload.rate"), ("", "set.workload.update_pct,set.workload.rate")]
@@ -42,82 +43,86 @@ fn a_run_is_started_watched_stopped_compared_and_exported_and_the_server_is_lost
         browser.run(&format!("document.getElementById('workload').value = '{workload}'"));
         assert_eq!(browser.run(shown), fields, "{workload}");
     }
-    // The target is asked without leaving the form.
-    start(&mut browser, &address, "2s", "target");
-    browser.until("document.querySelector('#target-check pre')?.textContent.includes('SQLite')");
-    browser.until("document.getElementById('set.run.time').value === '2s'");
+    // The target is checked without leaving the form.
+    start_job(&mut browser, &address, "2s", "target");
+    browser.wait_until_true("document.querySelector('#target-check pre')?.textContent.includes('SQLite')");
+    browser.wait_until_true("document.getElementById('set.run.time').value === '2s'");
 
-    // What is wrong is said beside its field, before anything runs.
-    start(&mut browser, &address, "soon", "check");
-    browser.until("document.querySelector('.field.wrong .problem')");
-    start(&mut browser, &address, "10m", "check");
-    browser.until("document.querySelector('#answer .line').textContent.includes('It can be started')");
+    // An error is shown next to its field, before anything runs.
+    start_job(&mut browser, &address, "soon", "check");
+    browser.wait_until_true("document.querySelector('.field.wrong .problem')");
+    start_job(&mut browser, &address, "10m", "check");
+    browser
+        .wait_until_true("document.querySelector('#answer .line').textContent.includes('It can be started')");
     browser.click("button[value=start]");
-    browser.until("document.querySelector('#charts.live')");
+    browser.wait_until_true("document.querySelector('#charts.live')");
     let has_figures = "!['–', null].includes(document.querySelector('[data-live=rate]')?.textContent.trim())";
-    browser.until(has_figures);
-    browser.until("document.querySelectorAll('#charts .uplot canvas').length > 1");
+    browser.wait_until_true(has_figures);
+    browser.wait_until_true("document.querySelectorAll('#charts .uplot canvas').length > 1");
 
     web.kill();
-    let web = Web::start(&desk, &["--listen", &address, "--target", "sqlite:bench.db"]);
+    let web = WebServer::start(&desk, &["--listen", &address, "--target", "sqlite:bench.db"]);
     assert_eq!(web.token, token, "bookmarks and cookies outlive a restart");
     browser.run("location.reload()");
-    browser.until("document.querySelector('#charts.live') && document.getElementById('state').textContent === 'running'");
-    browser.until(has_figures);
+    browser.wait_until_true("document.querySelector('#charts.live') && document.getElementById('state').textContent === 'running'");
+    browser.wait_until_true(has_figures);
     browser.click("button.stop");
-    browser.until("document.getElementById('state').textContent === 'stopped'");
+    browser.wait_until_true("document.getElementById('state').textContent === 'stopped'");
     browser.click("a.go");
-    browser.until(
+    browser.wait_until_true(
         "document.querySelector('figure svg.chart') && document.documentElement.classList.contains('can')",
     );
 
-    start(&mut browser, &address, "2s", "start");
-    browser.until("['done', 'doubtful'].includes(document.getElementById('state')?.textContent)");
-    browser.go(&format!("http://{address}/"));
-    browser.until("document.querySelectorAll('#pick .tick input').length === 2 && document.querySelector('#pick button').disabled");
+    start_job(&mut browser, &address, "2s", "start");
+    browser.wait_until_true("['done', 'doubtful'].includes(document.getElementById('state')?.textContent)");
+    browser.navigate(&format!("http://{address}/"));
+    browser.wait_until_true("document.querySelectorAll('#pick .tick input').length === 2 && document.querySelector('#pick button').disabled");
     browser.run("document.querySelectorAll('#pick .tick input').forEach((box) => box.click())");
     browser.click("#pick button");
-    browser.until("location.pathname === '/compare' && document.querySelector('table')");
+    browser.wait_until_true("location.pathname === '/compare' && document.querySelector('table')");
 
-    browser.go(&format!("http://{address}/export?runs=last"));
-    browser.until("document.querySelectorAll('ul.files a[download]').length > 4");
+    browser.navigate(&format!("http://{address}/export?runs=last"));
+    browser.wait_until_true("document.querySelectorAll('ul.files a[download]').length > 4");
     let fetched = "Promise.all([...document.querySelectorAll('ul.files a')].map(async (link) => { const got = await fetch(link.href); \
                    return got.ok && got.headers.get('content-disposition').startsWith('attachment') && (await got.arrayBuffer()).byteLength > 0; })) \
                    .then((all) => all.every(Boolean))";
     assert_eq!(browser.run(fetched), true, "every format comes as a file");
-    let complaints: Vec<&String> =
-        browser.complaints.iter().filter(|line| !line.contains("ERR_") && !line.contains("422")).collect();
+    let complaints: Vec<&String> = browser
+        .console_errors
+        .iter()
+        .filter(|line| !line.contains("ERR_") && !line.contains("422"))
+        .collect();
     assert!(complaints.is_empty(), "{complaints:#?}");
 }
 
-/// Contrast, names, heads and order of every page in both appearances, and the way to a comparison without a mouse.
+/// Contrast, names, headings and order of every page in both appearances, and a comparison without a mouse.
 #[test]
 fn every_page_is_for_those_who_see_little_or_have_a_keyboard_only() {
     let Some(program) = program() else {
         dyno_testbed::skip("the audit of the pages", "no chromium is here: apt-get install chromium");
         return;
     };
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let reports = concat!(env!("CARGO_MANIFEST_DIR"), "/../dyno-awr/tests/reports");
     let imported = desk.dyno(&["awr", reports, "--import"]);
     assert!(desk.dyno(&["list"]).out.lines().count() > 2, "{imported:#?}");
-    let web = Web::start(&desk, &["--target", "sqlite:bench.db"]);
+    let web = WebServer::start(&desk, &["--target", "sqlite:bench.db"]);
     let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s", "sweep.sessions": "1,2", "sweep.pause": "0s" });
-    let sweep = web.begin(&json!({ "target": "target", "kind": "sweep", "set": set }));
-    until("the sweep to end", || web.job(&sweep)["job"]["ended_at"].is_string());
+    let sweep = web.start_job(&json!({ "target": "target", "kind": "sweep", "set": set }));
+    wait_until("the sweep to end", || web.job(&sweep)["job"]["ended_at"].is_string());
     let stored = web.job(&sweep);
     let run = stored["progress"]["stored"][0]["id"].as_str().unwrap();
     let name = stored["progress"]["sweep"].as_str().unwrap();
     let awr = web.get("/api/v1/awr").json();
     let interval = |at: usize| awr[at]["id"].as_str().unwrap();
-    let running =
-        web.begin(&json!({ "target": "target", "set": { "data.scale": "300 blocks", "run.time": "10m" } }));
-    web.until_measured(&running);
+    let running = web
+        .start_job(&json!({ "target": "target", "set": { "data.scale": "300 blocks", "run.time": "10m" } }));
+    web.wait_until_measured(&running);
 
     let mut browser = Browser::start(&program, &desk.file("profile"));
     let base = format!("http://{}", web.address);
-    browser.go(&format!("{base}/?token={}", web.token));
-    browser.until("document.querySelector('nav.site')");
+    browser.navigate(&format!("{base}/?token={}", web.token));
+    browser.wait_until_true("document.querySelector('nav.site')");
     let mut wrong = Vec::new();
     for page in [
         "/".to_owned(),
@@ -136,33 +141,35 @@ fn every_page_is_for_those_who_see_little_or_have_a_keyboard_only() {
         format!("/runs/{}", interval(0)),
         "/none".to_owned(),
     ] {
-        browser.go(&format!("{base}{page}"));
-        browser.until(&format!("location.href === '{base}{page}' && document.querySelector('nav.site')"));
+        browser.navigate(&format!("{base}{page}"));
+        browser.wait_until_true(&format!(
+            "location.href === '{base}{page}' && document.querySelector('nav.site')"
+        ));
         wrong.extend(browser.audit().into_iter().map(|line| format!("{page}: {line}")));
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 
-    browser.go(&format!("{base}/?kind=sweep"));
-    browser.until("location.search === '?kind=sweep' && document.querySelector('#pick button')");
-    let seen = "(() => { const at = document.activeElement, style = getComputedStyle(at); return style.outlineStyle !== 'none' && at.checkVisibility() ? at.getAttribute('aria-label') ?? at.textContent : 'unseen'; })()";
+    browser.navigate(&format!("{base}/?kind=sweep"));
+    browser.wait_until_true("location.search === '?kind=sweep' && document.querySelector('#pick button')");
+    let focus_script = "(() => { const at = document.activeElement, style = getComputedStyle(at); return style.outlineStyle !== 'none' && at.checkVisibility() ? at.getAttribute('aria-label') ?? at.textContent : 'unseen'; })()";
     browser.press("Tab");
-    assert_eq!(browser.run(seen), "To the content", "what skips the navigation comes first");
-    until("the tick of the card by the keyboard", || {
+    assert_eq!(browser.run(focus_script), "To the content", "what skips the navigation comes first");
+    wait_until("the tick of the card by the keyboard", || {
         browser.press("Tab");
-        let at = browser.run(seen);
+        let at = browser.run(focus_script);
         assert_ne!(at, "unseen", "where the keyboard is has to be seen");
         at == format!("tick {name}")
     });
     browser.press("Space");
     assert_eq!(browser.run("document.activeElement.checked"), true);
     assert_eq!(web.post(&format!("/api/v1/jobs/{running}/stop"), &json!({})).status, 200);
-    web.until(&running, "stopped");
+    web.wait_for_job(&running, "stopped");
 }
 
-/// Fills the form in, and presses `button`.
-fn start(browser: &mut Browser, address: &str, time: &str, button: &str) {
-    browser.go(&format!("http://{address}/new"));
-    browser.until("location.pathname === '/new' && !document.querySelector('#answer')");
+/// Fills in the form, and presses `button`.
+fn start_job(browser: &mut Browser, address: &str, time: &str, button: &str) {
+    browser.navigate(&format!("http://{address}/new"));
+    browser.wait_until_true("location.pathname === '/new' && !document.querySelector('#answer')");
     for (key, value) in [("data.scale", "300 blocks"), ("run.warmup", "0s"), ("run.time", time)] {
         browser.write(&format!("set.{key}"), value);
     }

@@ -1,27 +1,30 @@
-//! What `dyno serve` starts beside runs: watches, calibrations, proofs and studies, with commands that somebody has agreed to.
+//! Jobs of `dyno serve` besides runs: watches, calibrations, proofs and studies, with commands that need
+//! consent.
 
 use dyno_testbed::Postgres;
 use serde_json::{Value, json};
 
-use crate::common::web::Web;
-use crate::common::{Desk, until};
+use crate::common::web::WebServer;
+use crate::common::{TestEnv, wait_until};
 
-fn ended(web: &Web, id: &str) -> Value {
-    until(&format!("the end of {id}"), || web.job(id)["job"]["ended_at"].is_string());
+fn wait_for_end(web: &WebServer, id: &str) -> Value {
+    wait_until(&format!("the end of {id}"), || web.job(id)["job"]["ended_at"].is_string());
     web.job(id)
 }
 
 #[test]
 fn a_watch_is_started_seen_and_stopped() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
-    let web = Web::start(&desk, &["--target", &server.url()]);
+    let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
+    let web = WebServer::start(&desk, &["--target", &server.url()]);
     let set = json!({ "observe.interval": "200ms" });
-    let watch = web.begin(&json!({ "kind": "watch", "target": "target", "watch_for": "1h", "set": set }));
-    until("an interval", || web.job(&watch)["progress"]["watched"]["metrics"]["commits_per_s"].is_number());
-    let seen = web.job(&watch);
-    assert!(seen["progress"]["last"].is_null(), "nobody did an operation: {seen:#}");
-    assert_eq!(seen["progress"]["total_s"], 3_600.0);
+    let watch = web.start_job(&json!({ "kind": "watch", "target": "target", "watch_for": "1h", "set": set }));
+    wait_until("an interval", || {
+        web.job(&watch)["progress"]["watched"]["metrics"]["commits_per_s"].is_number()
+    });
+    let watch_status = web.job(&watch);
+    assert!(watch_status["progress"]["last"].is_null(), "nobody did an operation: {watch_status:#}");
+    assert_eq!(watch_status["progress"]["total_s"], 3_600.0);
     let page = web.get(&format!("/jobs/{watch}")).body;
     assert!(
         page.contains("data-kind=\"watch\"")
@@ -30,7 +33,7 @@ fn a_watch_is_started_seen_and_stopped() {
         "{page}"
     );
     assert_eq!(web.post(&format!("/api/v1/jobs/{watch}/stop"), &json!({})).status, 200);
-    web.until(&watch, "stopped");
+    web.wait_for_job(&watch, "stopped");
     let id = web.job(&watch)["progress"]["stored"][0]["id"].as_str().unwrap().to_owned();
     let page = web.get(&format!("/runs/{id}"));
     assert!(page.status == 200 && page.body.contains(&format!("Watch {id}")), "{page:#?}");
@@ -38,21 +41,22 @@ fn a_watch_is_started_seen_and_stopped() {
 
 #[test]
 fn what_needs_no_load_has_its_page() {
-    let desk = Desk::new();
-    let web = Web::start(&desk, &["--target", "sqlite:bench.db"]);
+    let desk = TestEnv::new();
+    let web = WebServer::start(&desk, &["--target", "sqlite:bench.db"]);
     let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "1s" });
-    let window = web.begin(&json!({ "kind": "prove", "target": "target", "proof": "window" }));
-    let updates = web.begin(&json!({ "kind": "prove", "target": "target", "proof": "updates", "set": set }));
-    let raw =
-        web.begin(&json!({ "kind": "calibrate", "target": "target", "parts": ["memory"], "quick": true }));
+    let window = web.start_job(&json!({ "kind": "prove", "target": "target", "proof": "window" }));
+    let updates =
+        web.start_job(&json!({ "kind": "prove", "target": "target", "proof": "updates", "set": set }));
+    let raw = web
+        .start_job(&json!({ "kind": "calibrate", "target": "target", "parts": ["memory"], "quick": true }));
     for (id, says) in [(&window, "proved"), (&updates, "proved")] {
-        let seen = ended(&web, id);
-        assert_eq!(seen["job"]["state"], "done", "{seen:#}");
+        let job_status = wait_for_end(&web, id);
+        assert_eq!(job_status["job"]["state"], "done", "{job_status:#}");
         assert!(web.get(&format!("/jobs/{id}")).body.contains(says));
     }
-    let seen = ended(&web, &raw);
-    assert_eq!(seen["job"]["state"], "done", "{seen:#}");
-    let id = seen["progress"]["stored"][0]["id"].as_str().unwrap();
+    let raw_status = wait_for_end(&web, &raw);
+    assert_eq!(raw_status["job"]["state"], "done", "{raw_status:#}");
+    let id = raw_status["progress"]["stored"][0]["id"].as_str().unwrap();
     assert_eq!(web.get(&format!("/runs/{id}")).status, 200);
     for (field, order) in [
         ("proof", json!({ "kind": "prove", "proof": "all" })),
@@ -75,12 +79,12 @@ fn what_needs_no_load_has_its_page() {
 
 #[test]
 fn commands_run_only_once_these_very_ones_were_agreed_to() {
-    let desk = Desk::new();
-    let web = Web::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
-    // The machine is taken, so that whatever is started here waits, and none of its commands runs.
+    let desk = TestEnv::new();
+    let web = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--allow-commands"]);
+    // The machine is in use, so jobs started here wait, and none of their commands runs.
     let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "10m" });
-    let run = web.begin(&json!({ "target": "target", "set": set }));
-    web.until_measured(&run);
+    let run = web.start_job(&json!({ "target": "target", "set": set }));
+    web.wait_until_measured(&run);
 
     let mut study = json!({ "kind": "study", "target": "target", "study": "wal-sync-method", "params": { "port": "54998" } });
     let checked = web.post("/api/v1/check", &study).json();
@@ -90,10 +94,10 @@ fn commands_run_only_once_these_very_ones_were_agreed_to() {
         shown.contains("study-db set 'wal_sync_method = fdatasync'") && shown.contains("study-db down"),
         "{checked:#}"
     );
-    let told = desk.dyno(&["study", "plan", "wal-sync-method", "--param", "port=54998"]).out;
+    let plan_text = desk.dyno(&["study", "plan", "wal-sync-method", "--param", "port=54998"]).out;
     for step in commands["steps"].as_array().unwrap() {
         let (when, what) = (step["when"].as_str().unwrap(), step["what"].as_str().unwrap());
-        assert!(told.contains(when) && told.contains(what), "{when} {what} in {told}");
+        assert!(plan_text.contains(when) && plan_text.contains(what), "{when} {what} in {plan_text}");
     }
     let refused = |order: &Value, why: &str| {
         let answer = web.post("/api/v1/jobs", order);
@@ -108,13 +112,13 @@ fn commands_run_only_once_these_very_ones_were_agreed_to() {
     study["params"]["port"] = json!("54997");
     refused(&study, "other commands than those that were agreed to");
     study["params"]["port"] = json!("54998");
-    let waits = web.begin(&study);
+    let waits = web.start_job(&study);
     assert_eq!(web.job(&waits)["job"]["state"], "queued", "it has the machine to itself");
-    let behind = web.begin(&json!({ "kind": "prove", "target": "target", "proof": "window" }));
+    let behind = web.start_job(&json!({ "kind": "prove", "target": "target", "proof": "window" }));
     assert_eq!(web.job(&behind)["job"]["before"], 2, "what waits for the machine is not overtaken");
     for id in [&waits, &behind] {
         assert_eq!(web.post(&format!("/api/v1/jobs/{id}/stop"), &json!({})).status, 200);
-        web.until(id, "stopped");
+        web.wait_for_job(id, "stopped");
     }
 
     let mut kills =
@@ -122,13 +126,13 @@ fn commands_run_only_once_these_very_ones_were_agreed_to() {
     let page = web.post("/api/v1/check", &kills).json();
     refused(&kills, "nobody has agreed to them");
     kills["confirmed"] = page["made"]["commands"]["mark"].clone();
-    let waits = web.begin(&kills);
+    let waits = web.start_job(&kills);
     assert_eq!(web.post(&format!("/api/v1/jobs/{waits}/stop"), &json!({})).status, 200);
     assert!(!desk.file("taken").exists());
     assert_eq!(web.post(&format!("/api/v1/jobs/{run}/stop"), &json!({})).status, 200);
-    web.until(&run, "stopped");
+    web.wait_for_job(&run, "stopped");
     drop(web);
-    let reads = Web::start(&desk, &["--target", "sqlite:bench.db", "--read-only"]);
+    let reads = WebServer::start(&desk, &["--target", "sqlite:bench.db", "--read-only"]);
     for order in [&study, &kills, &json!({ "kind": "watch", "target": "target" })] {
         assert_eq!(reads.post("/api/v1/jobs", order).status, 403);
     }

@@ -1,41 +1,41 @@
-//! `dyno serve` through TLS: its own, and that of a proxy in front of it, set up as the manual says.
+//! `dyno serve` over TLS: its own, and that of a proxy in front of it, configured as in the manual.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 
 use dyno_testbed::{Nginx, certificates};
 use serde_json::json;
 
-use crate::common::Desk;
-use crate::common::web::Web;
+use crate::common::TestEnv;
+use crate::common::web::WebServer;
 
 const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 
 #[test]
 fn pages_come_by_its_own_tls_and_by_nothing_else() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let made = certificates::make();
     desk.write("cert.pem", &made.server_cert);
     desk.write("key.pem", &made.server_key);
     let tls = ["--tls-cert", "cert.pem", "--tls-key", "key.pem"];
-    let mut web = Web::start(&desk, &[&["--target", "sqlite:bench.db"][..], &tls].concat());
+    let mut web = WebServer::start(&desk, &[&["--target", "sqlite:bench.db"][..], &tls].concat());
     let port = web.address.rsplit_once(':').unwrap().1.to_owned();
     assert_eq!(web.send("GET /", &[], "").status, 0, "nobody is answered without TLS");
-    web.by_tls(&format!("localhost:{port}"), &made.ca_cert);
-    asked_by_tls(&web);
+    web.use_tls(&format!("localhost:{port}"), &made.ca_cert);
+    assert_tls_requests(&web);
     assert_eq!(web.get("/api/v1/jobs").json(), json!([]));
 }
 
 #[test]
 fn pages_and_live_views_come_through_a_proxy_as_the_manual_sets_it_up() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let made = certificates::make();
     desk.write("cert.pem", &made.server_cert);
     desk.write("key.pem", &made.server_key);
-    let (port, own) = (Nginx::free_port(), format!("127.0.0.1:{}", Nginx::free_port()));
+    let (port, listen_address) = (Nginx::free_port(), format!("127.0.0.1:{}", Nginx::free_port()));
     let host = format!("localhost:{port}");
-    let mut web = Web::start(
+    let mut web = WebServer::start(
         &desk,
-        &["--listen", &own, "--target", "sqlite:bench.db", "--host", &host, "--behind-proxy"],
+        &["--listen", &listen_address, "--target", "sqlite:bench.db", "--host", &host, "--behind-proxy"],
     );
     assert_eq!(web.address, host, "the address that is printed is the proxy's");
     let manual = include_str!("../../../../docs/guides/serve.md");
@@ -45,19 +45,19 @@ fn pages_and_live_views_come_through_a_proxy_as_the_manual_sets_it_up() {
         ("dyno.example.org", "localhost".to_owned()),
         ("/etc/ssl/dyno.pem", desk.file("cert.pem").display().to_string()),
         ("/etc/ssl/dyno.key", desk.file("key.pem").display().to_string()),
-        ("127.0.0.1:7878", own),
+        ("127.0.0.1:7878", listen_address),
     ];
     let server = of_manual.iter().fold(server.to_owned(), |text, (there, here)| {
         assert!(text.contains(there), "{there} is not in the manual's example: {text}");
         text.replace(there, here)
     });
     let Some(_proxy) = Nginx::start(&server, port) else { return };
-    web.by_tls(&host, &made.ca_cert);
-    asked_by_tls(&web);
+    web.use_tls(&host, &made.ca_cert);
+    assert_tls_requests(&web);
 
-    // A live view moves while the run goes on: the proxy holds nothing back.
+    // A live view updates during the run: the proxy buffers nothing.
     let set = json!({ "data.scale": "300 blocks", "run.warmup": "0s", "run.time": "10m", "observe.interval": "200ms" });
-    let job = web.begin(&json!({ "target": "target", "set": set }));
+    let job = web.start_job(&json!({ "target": "target", "set": set }));
     let mut stream = web.connect();
     let request =
         format!("GET /api/v1/jobs/{job}/events HTTP/1.1\r\nHost: {host}\r\n{}\r\n\r\n", web.bearer());
@@ -66,11 +66,12 @@ fn pages_and_live_views_come_through_a_proxy_as_the_manual_sets_it_up() {
     assert!(lines.any(|line| line.unwrap().contains("\"event\":\"interval\"")), "the stream ended");
     assert_eq!(web.job(&job)["job"]["state"], "running");
     assert_eq!(web.post(&format!("/api/v1/jobs/{job}/stop"), &json!({})).status, 200);
-    web.until(&job, "stopped");
+    web.wait_for_job(&job, "stopped");
 }
 
-/// Who asks is told by the token alone, a browser gets a cookie for TLS only, and pages of elsewhere are refused.
-fn asked_by_tls(web: &Web) {
+/// Access requires the token, a browser gets a cookie for TLS only, and requests from foreign pages are
+/// refused.
+fn assert_tls_requests(web: &WebServer) {
     let unknown = web.send("GET /", &[], "");
     assert!(unknown.status == 401 && unknown.head.contains("content-security-policy"), "{unknown:#?}");
     assert_eq!(web.get("/").status, 200);

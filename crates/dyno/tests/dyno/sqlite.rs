@@ -1,11 +1,11 @@
-//! The main job on the embedded engine, command by command.
+//! The main commands on the embedded engine, one by one.
 
-use crate::common::{Desk, assert_fits_schema, assert_passes, short};
+use crate::common::{TestEnv, assert_fits_schema, assert_passes, short_run_args};
 
 const DATA: [&str; 2] = ["--set", "data.scale=2000 blocks"];
 
-fn loaded() -> Desk {
-    let desk = Desk::new();
+fn load_data() -> TestEnv {
+    let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["init"]).code, 0);
     let load = desk.dyno(&[&["load"][..], &DATA].concat());
     assert_eq!(load.code, 0, "{load:#?}");
@@ -13,12 +13,12 @@ fn loaded() -> Desk {
 }
 
 fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&short(&["run"])[..], &DATA, more].concat()
+    [&short_run_args(&["run"])[..], &DATA, more].concat()
 }
 
 #[test]
 fn from_init_to_drop() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["init"]).code, 0);
     let check_first = desk.dyno(&["check"]);
     assert_eq!(check_first.code, 0, "{check_first:#?}");
@@ -30,8 +30,13 @@ fn from_init_to_drop() {
     let again = desk.dyno(&["load"]);
     assert!(again.err.contains("already"), "{again:#?}");
 
-    let run =
-        desk.dyno(&short(&["run", "--set", "workload.update_pct=20", "--set", "run.sessions_per_schema=2"]));
+    let run = desk.dyno(&short_run_args(&[
+        "run",
+        "--set",
+        "workload.update_pct=20",
+        "--set",
+        "run.sessions_per_schema=2",
+    ]));
     assert_eq!(run.code, 0, "{run:#?}");
     assert!(run.out.contains("operations") && run.out.contains("commits"), "{}", run.out);
     let list = desk.dyno(&["list"]);
@@ -49,7 +54,7 @@ fn from_init_to_drop() {
 
 #[test]
 fn the_record_is_on_stdout_and_fits_its_schema() {
-    let desk = loaded();
+    let desk = load_data();
     let (code, record) =
         desk.json(&run(&["--set", "workload.update_pct=30", "--set", "workload.lookup_pct=50"]));
     assert_eq!(code, 0, "{}", record["reasons"]);
@@ -74,7 +79,7 @@ fn the_record_is_on_stdout_and_fits_its_schema() {
 
 #[test]
 fn client_and_database_agree_to_the_unit() {
-    let desk = loaded();
+    let desk = load_data();
     let (_, record) =
         desk.json(&run(&["--set", "workload.update_pct=20", "--set", "run.sessions_per_schema=2"]));
     for name in
@@ -88,7 +93,7 @@ fn client_and_database_agree_to_the_unit() {
 
 #[test]
 fn every_class_of_operation_is_driven() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.dyno(&["init"]);
     let data = ["--set", "data.scale=2000 blocks", "--set", "data.scan_scale=50 blocks"];
     assert_eq!(desk.dyno(&[&["load"][..], &data].concat()).code, 0);
@@ -101,7 +106,7 @@ fn every_class_of_operation_is_driven() {
         "workload.update_pct=10",
     ];
     let (code, record) =
-        desk.json(&[&short(&["run", "--set", "workload.redo=heavy"])[..], &data, &mix].concat());
+        desk.json(&[&short_run_args(&["run", "--set", "workload.redo=heavy"])[..], &data, &mix].concat());
     assert_eq!(code, 0, "{}", record["reasons"]);
     for class in ["select", "lookup", "scan", "update", "commit"] {
         assert!(record["ops"][class]["count"].as_u64().unwrap() > 0, "{class}");
@@ -113,7 +118,7 @@ fn every_class_of_operation_is_driven() {
 
 #[test]
 fn an_open_loop_keeps_its_rate() {
-    let desk = loaded();
+    let desk = load_data();
     let (code, record) = desk.json(&run(&["--set", "workload.rate=200/s", "--set", "workload.work_unit=1"]));
     assert_eq!(code, 0, "{}", record["reasons"]);
     let count = record["ops"]["all"]["count"].as_f64().unwrap();
@@ -124,7 +129,7 @@ fn an_open_loop_keeps_its_rate() {
 
 #[test]
 fn a_database_in_memory_loads_and_runs_at_once() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let args = run(&["--target", "sqlite::memory:", "--set", "workload.lookup_pct=100"]);
     let (code, record) = desk.json(&args);
     assert_eq!(code, 0, "{}", record["reasons"]);
@@ -133,28 +138,28 @@ fn a_database_in_memory_loads_and_runs_at_once() {
 
 #[test]
 fn a_server_drive_is_refused_where_there_is_no_server() {
-    let desk = loaded();
-    let said = desk.dyno(&run(&["--set", "workload.drive=server"]));
-    assert_eq!(said.code, 2, "{said:#?}");
-    assert!(said.err.contains("workload.drive=client"), "{}", said.err);
+    let desk = load_data();
+    let output = desk.dyno(&run(&["--set", "workload.drive=server"]));
+    assert_eq!(output.code, 2, "{output:#?}");
+    assert!(output.err.contains("workload.drive=client"), "{}", output.err);
 }
 
 #[test]
 fn a_run_without_data_names_the_way_out() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.dyno(&["init"]);
-    let said = desk.dyno(&run(&[]));
-    assert_eq!(said.code, 3, "{said:#?}");
-    assert!(said.err.contains("hint: `dyno load`"), "{}", said.err);
+    let output = desk.dyno(&run(&[]));
+    assert_eq!(output.code, 3, "{output:#?}");
+    assert!(output.err.contains("hint: `dyno load`"), "{}", output.err);
     assert!(desk.dyno(&["list"]).err.contains("no runs"), "nothing was started, so nothing is listed");
 }
 
 #[test]
 fn other_data_than_the_plan_describes_is_found_before_the_run() {
-    let desk = loaded();
-    let said = desk.dyno(&short(&["run", "--set", "data.scale=3000 blocks"]));
-    assert_eq!(said.code, 3, "{said:#?}");
-    assert!(said.err.contains("2000") && said.err.contains("3000"), "{}", said.err);
+    let desk = load_data();
+    let output = desk.dyno(&short_run_args(&["run", "--set", "data.scale=3000 blocks"]));
+    assert_eq!(output.code, 3, "{output:#?}");
+    assert!(output.err.contains("2000") && output.err.contains("3000"), "{}", output.err);
     let refused = desk.dyno(&["load", "--set", "data.scale=3000 blocks"]);
     assert_eq!(refused.code, 3);
     assert!(refused.err.contains("--replace"), "{}", refused.err);
@@ -163,7 +168,7 @@ fn other_data_than_the_plan_describes_is_found_before_the_run() {
 
 #[test]
 fn several_runs_make_one_table() {
-    let desk = loaded();
+    let desk = load_data();
     for sessions in ["run.sessions_per_schema=1", "run.sessions_per_schema=2"] {
         assert_eq!(desk.dyno(&run(&["--set", sessions])).code, 0);
     }
@@ -173,13 +178,13 @@ fn several_runs_make_one_table() {
     for head in ["sessions", "ops", "p99", "busy", "iowait", "logical", "physical", "syncs", "elapsed"] {
         assert!(table.out.contains(head), "{head} in\n{}", table.out);
     }
-    let (_, both) = desk.json(&["show", "last~1", "last"]);
-    assert_eq!(both.as_array().unwrap().len(), 2);
+    let (_, records) = desk.json(&["show", "last~1", "last"]);
+    assert_eq!(records.as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn every_run_draws_operations_of_its_own_unless_the_plan_names_a_seed() {
-    let desk = loaded();
+    let desk = load_data();
     let seeds = |args: &[&str]| {
         let seed = || {
             assert_eq!(desk.dyno(&run(args)).code, 0);
@@ -191,20 +196,20 @@ fn every_run_draws_operations_of_its_own_unless_the_plan_names_a_seed() {
     let (one, other) = seeds(&[]);
     assert_ne!(one, other, "a second run would find what the first one has read in every cache");
     assert_eq!(seeds(&["--set", "workload.seed=7"]), (7, 7));
-    // That runs draw differently does not make them different: they are repeats of one point.
-    let said = desk.dyno(&["compare", "last~3", "last~2", "--json"]);
-    let said: serde_json::Value =
-        serde_json::from_str(&said.out).unwrap_or_else(|e| panic!("{e}: {said:#?}"));
-    assert_eq!(said[0]["differed"].as_array().map(Vec::len), Some(0), "{said:#}");
+    // Different random draws do not make runs different: they are repeats of one point.
+    let output = desk.dyno(&["compare", "last~3", "last~2", "--json"]);
+    let comparisons: serde_json::Value =
+        serde_json::from_str(&output.out).unwrap_or_else(|e| panic!("{e}: {output:#?}"));
+    assert_eq!(comparisons[0]["differed"].as_array().map(Vec::len), Some(0), "{comparisons:#}");
 }
 
 #[test]
 fn another_process_that_writes_into_the_same_file_is_found() {
     for journal in ["wal", "delete"] {
-        let desk = Desk::new();
+        let desk = TestEnv::new();
         let path = desk.file("shared.db");
-        // Without syncs, which hold the file for as long as a busy disk takes: whoever waits for it only looks now and then
-        // whether it is free, and might find it so in no look of the whole window.
+        // Without syncs, which hold the file as long as a busy disk takes. A process that waits for the file
+        // only polls it, and might never find it free in the whole window.
         let url = format!("sqlite:{}?journal={journal}&sync=off", path.display());
         let data = ["--set", "data.scale=500 blocks", "--target", &url];
         let load = desk.dyno(&[&["load"][..], &data].concat());
@@ -238,7 +243,7 @@ fn another_process_that_writes_into_the_same_file_is_found() {
         });
         let record = desk.json(&["show", "last"]).1;
         assert_eq!(record["status"], "invalid", "{journal}");
-        let commits = crate::common::check(&record, "commits");
+        let commits = crate::common::find_check(&record, "commits");
         assert!(commits["detail"].as_str().unwrap().contains("of another process"), "{journal}: {commits}");
     }
 }

@@ -1,15 +1,15 @@
-//! A suite of tests as a user runs it: on each engine, cut off and gone on with, with folders of one's own.
+//! A suite of tests as a user runs it: on each engine, interrupted and resumed, with user folders.
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
-/// Short steps, so that a test takes a moment.
+/// Short steps, so that a test is short.
 const SHORT: [&str; 6] =
     ["--set", "run.warmup=500ms", "--set", "run.time=1s", "--set", "observe.interval=200ms"];
 
-/// One of every kind: own SQL with and without files of an engine, statements about tables, the classic method in the cache and
-/// out of it, a workload beside another, a ready one, connections.
+/// One test of every kind: custom SQL with and without engine-specific files, statements about tables, the
+/// block workload in and out of the cache, a background workload, a ready workload, connections.
 const SOME: [&str; 11] = [
     "load-bulk",
     "cpu-date",
@@ -24,11 +24,11 @@ const SOME: [&str; 11] = [
     "analytics-join",
 ];
 
-fn tests<'a>(ids: &[&'a str]) -> Vec<&'a str> {
+fn test_args<'a>(ids: &[&'a str]) -> Vec<&'a str> {
     ids.iter().flat_map(|id| ["--test", id]).collect()
 }
 
-fn suite<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+fn suite_args<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["suite", "--quick", "--target", url, "--set", "data.scale=2M"][..], &SHORT, more].concat()
 }
 
@@ -36,32 +36,33 @@ fn by_id<'v>(tests: &'v Value, id: &str) -> &'v Value {
     tests.as_array().unwrap().iter().find(|test| test["page"]["id"] == id).unwrap()
 }
 
-/// Of these those whose SQL differs between servers that speak one protocol.
+/// The tests whose SQL differs between servers that speak one protocol.
 const FEW: [&str; 4] = ["cpu-date", "oltp-beside-writes", "load-index", "load-bulk"];
 
-/// Runs `some` tests on one target; each has a result, or says why not, and nothing stays there.
-fn through(url: &str, some: &[&str], absent: &[&str]) {
-    let desk = Desk::new();
-    let (code, ended) = desk.json(&suite(url, &tests(some)));
-    assert_eq!(code, 0, "{ended:#}");
-    assert_eq!(ended["done"], true);
+/// Runs `some` tests on one target; each has a result or a reason, and leaves nothing there.
+fn assert_suite_results(url: &str, some: &[&str], absent: &[&str]) {
+    let desk = TestEnv::new();
+    let (code, suite_result) = desk.json(&suite_args(url, &test_args(some)));
+    assert_eq!(code, 0, "{suite_result:#}");
+    assert_eq!(suite_result["done"], true);
     for id in some {
-        let test = by_id(&ended["tests"], id);
+        let test = by_id(&suite_result["tests"], id);
         let why_not = &test["page"]["why_not"];
         assert_eq!(!why_not.is_null(), absent.contains(id), "{id}: {why_not}");
         if why_not.is_null() {
-            // So little data is in the cache of a server, and storage has nothing to do.
+            // So little data is in a server's cache, and storage is idle.
             let least = if *id == "storage-random-read" { -1.0 } else { 0.0 };
-            // Where reading the counters took long, their rates are left out of short windows, and that is said.
-            let said = test["notes"].to_string();
-            let is_told = !said.contains("done while the counters were read");
+            // If reading the counters took long, their rates are left out of short windows, and the notes say
+            // so.
+            let notes_text = test["notes"].to_string();
+            let is_told = !notes_text.contains("done while the counters were read");
             let most = test["most"]["value"].as_f64();
             assert!(
                 if is_told { most > Some(least) } else { most.is_none_or(|most| most > least) },
                 "{id}: {test:#}"
             );
             assert!(test["single_us"].as_f64() > Some(0.0), "{id}: {test:#}");
-            // A test below its shortest time gives the reason instead of a figure.
+            // A test below its minimum time gives the reason instead of a figure.
             if let Some(least_s) = test["page"]["least"]["seconds"].as_f64() {
                 let took_s = match *id {
                     "load-bulk" => test["steps"][0]["elapsed_s"].as_f64().unwrap(),
@@ -74,9 +75,9 @@ fn through(url: &str, some: &[&str], absent: &[&str]) {
     }
     let dropped = desk.dyno(&["drop", "--yes", "--target", url]);
     assert!(dropped.err.contains("holds nothing of Dyno's"), "{dropped:#?}");
-    // What is shown later is what was said then.
+    // The stored suite shows what was printed then.
     let (_, shown) = desk.json(&["show", "suite-"]);
-    assert_eq!(shown["conclusions"][0]["figures"]["tests"], ended["tests"]);
+    assert_eq!(shown["conclusions"][0]["figures"]["tests"], suite_result["tests"]);
     let page = desk.dyno(&["report", "suite-", "-o", "-", "--format", "html"]);
     assert!(page.out.contains("<section id=\"tests\">") && page.out.contains(some[0]));
     assert!(!page.out.contains("<section id=\"results\">"), "tests are no points of one curve");
@@ -84,9 +85,9 @@ fn through(url: &str, some: &[&str], absent: &[&str]) {
 
 #[test]
 fn a_suite_runs_on_sqlite() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
-    through(&url, &SOME, &["cpu-loop"]);
+    assert_suite_results(&url, &SOME, &["cpu-loop"]);
     assert!(!desk.file("suite.db").exists(), "the suite created the file, so it removes it");
 }
 
@@ -94,7 +95,7 @@ fn a_suite_runs_on_sqlite() {
 fn a_suite_runs_on_postgres() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[("autovacuum", "off"), ("shared_buffers", "1MB")]);
-        through(&server.url(), &SOME, &[]);
+        assert_suite_results(&server.url(), &SOME, &[]);
         let left = "SELECT COUNT(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";
         assert_eq!(server.psql(left), "0");
     }
@@ -104,7 +105,7 @@ fn a_suite_runs_on_postgres() {
 fn a_suite_runs_on_mysql_and_mariadb() {
     for (at, version) in MySql::available().into_iter().enumerate() {
         let server = MySql::start(&version, &[]);
-        through(&server.url(), if at == 0 { &SOME } else { &FEW }, &[]);
+        assert_suite_results(&server.url(), if at == 0 { &SOME } else { &FEW }, &[]);
         let left = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE()";
         assert_eq!(server.sql(left), "0");
     }
@@ -112,13 +113,13 @@ fn a_suite_runs_on_mysql_and_mariadb() {
 
 #[test]
 fn of_a_managed_database_nothing_of_its_host_is_looked_at() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let Some(version) = Postgres::available().pop() else { return };
     let server = Postgres::start(&version, &[]);
-    let only = [&["--database-only"][..], &tests(&["server-update"])].concat();
-    let (code, ended) = desk.json(&suite(&server.url(), &only));
-    assert_eq!(code, 0, "{ended:#}");
-    let step = &by_id(&ended["tests"], "server-update")["steps"][0];
+    let only = [&["--database-only"][..], &test_args(&["server-update"])].concat();
+    let (code, suite_result) = desk.json(&suite_args(&server.url(), &only));
+    assert_eq!(code, 0, "{suite_result:#}");
+    let step = &by_id(&suite_result["tests"], "server-update")["steps"][0];
     assert!(
         step["figures"]["ops_per_s"].as_f64() > Some(0.0) && step["figures"]["device_util_pct"].is_null()
     );
@@ -131,21 +132,21 @@ fn of_a_managed_database_nothing_of_its_host_is_looked_at() {
 
 #[test]
 fn a_suite_that_is_cut_off_goes_on_where_it_was() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
-    let some = tests(&["cpu-integer", "server-lookup"]);
-    let args = suite(&url, &some);
+    let some = test_args(&["cpu-integer", "server-lookup"]);
+    let args = suite_args(&url, &some);
     let mut running = desk.start(&args);
-    running.until("run 3 of 4");
+    running.wait_for_line("run 3 of 4");
     running.signal("INT");
-    let said = running.end();
-    assert_eq!(said.code, 130, "{said:#?}");
-    assert!(said.err.contains("`dyno suite --resume"), "{said:#?}");
+    let output = running.wait();
+    assert_eq!(output.code, 130, "{output:#?}");
+    assert!(output.err.contains("`dyno suite --resume"), "{output:#?}");
     assert!(!desk.file("suite.db").exists(), "a suite that was cut off leaves no data");
-    let (code, ended) = desk.json(&["suite", "--resume"]);
-    assert_eq!((code, &ended["done"]), (0, &Value::Bool(true)), "{ended:#}");
+    let (code, suite_result) = desk.json(&["suite", "--resume"]);
+    assert_eq!((code, &suite_result["done"]), (0, &Value::Bool(true)), "{suite_result:#}");
     for id in ["cpu-integer", "server-lookup"] {
-        assert_eq!(by_id(&ended["tests"], id)["steps"].as_array().unwrap().len(), 2, "{id}");
+        assert_eq!(by_id(&suite_result["tests"], id)["steps"].as_array().unwrap().len(), 2, "{id}");
     }
     let (_, listed) = desk.json(&["list", "--sweep", "last", "--limit", "100"]);
     let valid = listed.as_array().unwrap().iter().filter(|run| run["status"] == "valid").count();
@@ -154,9 +155,9 @@ fn a_suite_that_is_cut_off_goes_on_where_it_was() {
 
 #[test]
 fn a_suite_that_fails_leaves_no_data() {
-    let desk = Desk::new();
-    let dir = folder(&desk, PAGE);
-    // Each of more tests than may fail one after the other has an error in its statement.
+    let desk = TestEnv::new();
+    let dir = write_tests(&desk, PAGE);
+    // More tests than the allowed consecutive failures have an error in their statement.
     let bad = |at: usize| {
         format!("[test.mine-{at}]\nstresses = \"nothing much\"\ntitle = \"One that fails\"\nmix = \"bad\"\n")
     };
@@ -164,25 +165,26 @@ fn a_suite_that_fails_leaves_no_data() {
     let page = format!("group = \"mine\"\nlimit = \"p95 <= 10ms\"\n{pages}");
     std::fs::write(format!("{dir}/tests.toml"), page).unwrap();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
-    let output = desk.dyno(&suite(&url, &["--from", &dir]));
+    let output = desk.dyno(&suite_args(&url, &["--from", &dir]));
     assert!(output.code == 3 && output.err.contains("given up after 6 failures"), "{output:#?}");
     assert!(!desk.file("suite.db").exists(), "the data of a suite that was given up is removed");
 }
 
 #[test]
 fn two_suites_go_on_by_turns_a_few_runs_at_a_time() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
-    let some = tests(&["server-lookup", "cpu-integer"]);
+    let some = test_args(&["server-lookup", "cpu-integer"]);
     let ids = ["old", "new"].map(|variant| {
-        let args = suite(&url, &[&some[..], &["--keep-data", "--runs", "1", "--variant", variant]].concat());
+        let args =
+            suite_args(&url, &[&some[..], &["--keep-data", "--runs", "1", "--variant", variant]].concat());
         let (code, begun) = desk.json(&args);
         assert_eq!((code, &begun["done"]), (0, &Value::Bool(false)), "{begun:#}");
         begun["suite"].as_str().unwrap().to_owned()
     });
     for (id, runs) in [(1, "2"), (0, "3"), (1, "9")] {
         let (code, went_on) = desk.json(&["suite", "--resume", &ids[id], "--runs", runs]);
-        // Both are four runs, of which the first had one.
+        // Both together are four runs, one of them before the resume.
         assert_eq!((code, &went_on["done"]), (0, &Value::Bool(runs != "2")), "{went_on:#}");
     }
     let (_, listed) = desk.json(&["list", "--limit", "100"]);
@@ -190,12 +192,12 @@ fn two_suites_go_on_by_turns_a_few_runs_at_a_time() {
         listed.as_array().unwrap().iter().map(|run| run["variant"].as_str().unwrap()).collect();
     order.reverse();
     assert_eq!(order, ["old", "new", "new", "new", "old", "old", "old", "new"]);
-    let none = desk.dyno(&["suite", "--resume", &ids[0], "--runs", "0"]);
-    assert_eq!(none.code, 2, "{none:#?}");
+    let no_runs = desk.dyno(&["suite", "--resume", &ids[0], "--runs", "0"]);
+    assert_eq!(no_runs.code, 2, "{no_runs:#?}");
 }
 
-/// A folder with two tests: one that works everywhere, one whose statement fails where it is executed.
-fn folder(desk: &Desk, page: &str) -> String {
+/// A folder with two tests: one works everywhere, the statement of the other fails when executed.
+fn write_tests(desk: &TestEnv, page: &str) -> String {
     let dir = desk.file("mine");
     std::fs::create_dir_all(&dir).unwrap();
     let workload = "name = \"mine\"\nmix = \"good\"\n[mixes]\ngood = { good = 1 }\nbad = { bad = 1 }\n\
@@ -213,25 +215,25 @@ const PAGE: &str = "group = \"mine\"\nlimit = \"p95 <= 10ms\"\n\
 
 #[test]
 fn a_test_that_fails_is_marked_and_ends_no_other() {
-    let desk = Desk::new();
-    let dir = folder(&desk, PAGE);
+    let desk = TestEnv::new();
+    let dir = write_tests(&desk, PAGE);
     let url = format!("sqlite:{}", desk.file("suite.db").display());
-    let (code, ended) = desk.json(&suite(&url, &["--from", &dir]));
-    assert_eq!(code, 3, "{ended:#}");
-    let (bad, good) = (by_id(&ended["tests"], "mine-bad"), by_id(&ended["tests"], "mine-good"));
+    let (code, suite_result) = desk.json(&suite_args(&url, &["--from", &dir]));
+    assert_eq!(code, 3, "{suite_result:#}");
+    let (bad, good) = (by_id(&suite_result["tests"], "mine-bad"), by_id(&suite_result["tests"], "mine-good"));
     let why = bad["page"]["failed"].as_str().unwrap();
     assert!(why.contains("bad_1 touched 0 rows, and has to touch 1"), "{why}");
     // A unit is two rows of each operation.
     let step = &good["steps"][0];
     let (key, ops) = (step["key"].as_f64().unwrap(), step["figures"]["ops_per_s"].as_f64().unwrap());
     assert!((key / ops - 2.0).abs() < 1e-9, "{good:#}");
-    let line = ended["line"].as_str().unwrap();
+    let line = suite_result["line"].as_str().unwrap();
     assert!(line.starts_with("1 of 2 tests have a result, 1 have none; what limits most: "), "{line}");
 }
 
 #[test]
 fn a_fault_of_a_page_is_told_with_its_place_before_anything_is_run() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     for (from, to, words) in [
         (
@@ -246,48 +248,48 @@ fn a_fault_of_a_page_is_told_with_its_place_before_anything_is_run() {
         ("test.mine-good", "test.Mine", "a test is named by small letters, digits and -"),
         ("mix = \"good\"", "plan = { \"workload.work_units\" = 1 }", "there is no key workload.work_units"),
     ] {
-        let dir = folder(&desk, &PAGE.replace(from, to));
-        let said = desk.dyno(&suite(&url, &["--from", &dir]));
-        assert_eq!(said.code, 2, "{said:#?}");
-        let squeezed = said.err.split_whitespace().collect::<Vec<_>>().join(" ");
+        let dir = write_tests(&desk, &PAGE.replace(from, to));
+        let output = desk.dyno(&suite_args(&url, &["--from", &dir]));
+        assert_eq!(output.code, 2, "{output:#?}");
+        let squeezed = output.err.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(squeezed.contains(words), "{words}: {squeezed}");
         assert!(!desk.file("suite.db").exists(), "nothing was run");
     }
-    let unknown = desk.dyno(&suite(&url, &["--test", "cpu-integr"]));
+    let unknown = desk.dyno(&suite_args(&url, &["--test", "cpu-integr"]));
     assert!(unknown.code == 2 && unknown.err.contains("did you mean cpu-integer?"), "{unknown:#?}");
-    let own_load = desk.dyno(&suite(&url, &["--set", "workload.update_pct=50"]));
+    let own_load = desk.dyno(&suite_args(&url, &["--set", "workload.update_pct=50"]));
     assert!(own_load.code == 2 && own_load.err.contains("[workload]"), "{own_load:#?}");
 }
 
 #[test]
 fn the_catalogue_is_listed_with_what_does_not_apply() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let (_, listed) = desk.json(&["suite", "list", "--target", "sqlite:x.db"]);
     let pages = listed["tests"].as_array().unwrap();
     assert!(pages.len() >= 48, "{}", pages.len());
     let regex = pages.iter().find(|page| page["id"] == "cpu-regex").unwrap();
     assert_eq!(regex["why_not"], "SQLite has no regular expressions of its own");
-    // Without a plan or a target: the embedded database.
-    let said = desk.dyno(&["suite", "list", "--group", "oltp"]);
-    assert!(said.out.contains("oltp-heavy") && !said.out.contains("cpu-integer"), "{said:#?}");
+    // Without a plan or a target, the embedded database is used.
+    let output = desk.dyno(&["suite", "list", "--group", "oltp"]);
+    assert!(output.out.contains("oltp-heavy") && !output.out.contains("cpu-integer"), "{output:#?}");
 }
 
 #[test]
 fn what_was_there_before_stays_and_what_is_in_the_way_is_told_first() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
     let set = |scale: &'static str| ["--set", "workload.folder=@tpcb", "--set", scale];
     let load = |scale| [&["load", "--replace", "--target", &url][..], &set(scale)].concat();
-    let args = suite(&url, &["--test", "oltp-medium", "--test", "cpu-float"]);
+    let args = suite_args(&url, &["--test", "oltp-medium", "--test", "cpu-float"]);
 
     assert_eq!(desk.dyno(&load("workload.scale=3")).code, 0);
-    let said = desk.dyno(&args);
-    assert!(said.code == 2 && said.err.contains("that the suite did not make (scale 3)"), "{said:#?}");
+    let output = desk.dyno(&args);
+    assert!(output.code == 2 && output.err.contains("that the suite did not make (scale 3)"), "{output:#?}");
     assert_eq!(desk.dyno(&["list"]).out.trim(), "", "nothing was run before that was seen");
 
     assert_eq!(desk.dyno(&load("workload.scale=2")).code, 0);
-    let (code, ended) = desk.json(&args);
-    assert_eq!(code, 0, "{ended:#}");
+    let (code, suite_result) = desk.json(&args);
+    assert_eq!(code, 0, "{suite_result:#}");
     let left = |folder: &str| {
         let set = format!("workload.folder={folder}");
         desk.dyno(&["drop", "--yes", "--target", &url, "--set", &set, "--set", "workload.scale=2"]).err
@@ -298,11 +300,11 @@ fn what_was_there_before_stays_and_what_is_in_the_way_is_told_first() {
 
 #[test]
 fn a_platform_is_held_against_what_a_good_suite_gave() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let url = format!("sqlite:{}", desk.file("suite.db").display());
-    let none = desk.dyno(&["health"]);
-    assert!(none.code == 3 && none.err.contains("there is no such file"), "{none:#?}");
-    let (code, _) = desk.json(&suite(&url, &tests(&["cpu-integer", "cpu-regex"])));
+    let no_baseline = desk.dyno(&["health"]);
+    assert!(no_baseline.code == 3 && no_baseline.err.contains("there is no such file"), "{no_baseline:#?}");
+    let (code, _) = desk.json(&suite_args(&url, &test_args(&["cpu-integer", "cpu-regex"])));
     assert_eq!(code, 0);
     let written = desk.dyno(&["health", "--init", "--room", "50"]);
     assert!(written.code == 0 && written.err.contains("1 expectations"), "{written:#?}");
@@ -332,12 +334,12 @@ fn a_platform_is_held_against_what_a_good_suite_gave() {
 
 #[test]
 fn the_same_tests_are_run_on_one_target_and_on_all() {
-    let (desk, urls) = (Desk::new(), ["sqlite:one.db", "sqlite:two.db"]);
+    let (desk, urls) = (TestEnv::new(), ["sqlite:one.db", "sqlite:two.db"]);
     let more =
-        [&["--target", urls[1]][..], &tests(&["cpu-date", "server-lookup", "server-sequence"])].concat();
-    let (code, ended) = desk.json(&suite(urls[0], &more));
-    assert_eq!(code, 0, "{ended:#}");
-    let all = ended["tests"].as_array().unwrap();
+        [&["--target", urls[1]][..], &test_args(&["cpu-date", "server-lookup", "server-sequence"])].concat();
+    let (code, suite_result) = desk.json(&suite_args(urls[0], &more));
+    assert_eq!(code, 0, "{suite_result:#}");
+    let all = suite_result["tests"].as_array().unwrap();
     let ids: Vec<&str> = all.iter().filter_map(|test| test["page"]["id"].as_str()).collect();
     let expected = [
         "cpu-date@1",
@@ -364,7 +366,7 @@ fn the_same_tests_are_run_on_one_target_and_on_all() {
         let dropped = desk.dyno(&["drop", "--yes", "--target", url]);
         assert!(dropped.err.contains("holds nothing of Dyno's"), "{dropped:#?}");
     }
-    // Expectations are by the names of tests.
+    // Expectations refer to tests by name.
     assert_eq!(desk.dyno(&["health", "--init", "suite-"]).code, 0);
     let held = desk.dyno(&["health", "suite-"]);
     assert_eq!(held.code, 0, "{held:#?}");

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{Desk, assert_fits_schema};
+use crate::common::{TestEnv, assert_fits_schema};
 use dyno_record::Repository;
 use serde_json::Value;
 
-/// Windows that end by operations, so that a run takes a moment.
+/// Windows that end by operations, so that a run is short.
 const QUICK: [&str; 10] = [
     "--set",
     "data.scale=500 blocks",
@@ -20,18 +20,18 @@ const QUICK: [&str; 10] = [
     "observe.interval=100ms",
 ];
 
-fn desk() -> Desk {
-    let desk = Desk::new();
+fn env_with_plan() -> TestEnv {
+    let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["init"]).code, 0);
     desk
 }
 
-fn quick<'a>(args: &[&'a str]) -> Vec<&'a str> {
+fn quick_args<'a>(args: &[&'a str]) -> Vec<&'a str> {
     [args, &QUICK].concat()
 }
 
-/// `(settings, repeat)` of every run of the latest sweep that has a record.
-fn runs(desk: &Desk) -> Vec<(String, u64)> {
+/// `(settings, repeat)` of every run with a record in the latest sweep.
+fn runs(desk: &TestEnv) -> Vec<(String, u64)> {
     let (_, listed) = desk.json(&["list", "--sweep", "last", "--limit", "1000"]);
     let place = |run: &Value| {
         let settings = run["part_of"]["settings"].as_array().unwrap();
@@ -42,12 +42,12 @@ fn runs(desk: &Desk) -> Vec<(String, u64)> {
     listed.as_array().unwrap().iter().filter(valid).map(place).collect()
 }
 
-fn grid(values: &[&str], repeats: u64) -> BTreeSet<(String, u64)> {
+fn expected_runs(values: &[&str], repeats: u64) -> BTreeSet<(String, u64)> {
     values.iter().flat_map(|v| (1..=repeats).map(|r| ((*v).to_owned(), r))).collect()
 }
 
-/// What the latest command concluded, in every place that shows its runs: `line` is in all of them.
-fn concluded(desk: &Desk, kind: &str, line: &str) -> Value {
+/// The latest command's conclusion, wherever its runs are shown: each place contains `line`.
+fn assert_conclusion(desk: &TestEnv, kind: &str, line: &str) -> Value {
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = desk.dyno(&["show", "sweep:last"]);
     assert!(shown.code == 0 && shown.out.contains(&format!("{kind} ")), "{shown:#?}");
@@ -57,7 +57,7 @@ fn concluded(desk: &Desk, kind: &str, line: &str) -> Value {
     assert!(conclusion["line"].as_str().unwrap().contains(line), "{conclusion}");
     assert!(!json["runs"].as_array().unwrap().is_empty());
     let md = desk.dyno(&["report", "sweep:last", "--format", "md", "-o", "-"]).out;
-    assert!(md.contains(&format!("## What the {kind} ")), "{md}");
+    assert!(md.contains(&format!("## Result of the {kind} ")), "{md}");
     let exported = desk.dyno(&["report", "sweep:last", "--format", "json", "-o", "-"]).out;
     let exported: Value = serde_json::from_str(&exported).unwrap();
     assert_eq!(exported["conclusions"][0], conclusion);
@@ -68,8 +68,8 @@ fn concluded(desk: &Desk, kind: &str, line: &str) -> Value {
 
 #[test]
 fn every_point_is_run_recorded_and_shown() {
-    let desk = desk();
-    let args = quick(&[
+    let desk = env_with_plan();
+    let args = quick_args(&[
         "sweep",
         "--set",
         "sweep.sessions=1,2",
@@ -82,32 +82,32 @@ fn every_point_is_run_recorded_and_shown() {
     assert_eq!((dry.code, dry.out.lines().count()), (0, 8), "{dry:#?}");
     assert!(!desk.file("dyno.db").exists(), "a dry run touches nothing");
 
-    let said = desk.dyno(&args);
-    assert!(said.code <= 1, "{said:#?}");
-    assert!(said.err.contains("run 8 of 8") && said.err.contains("loaded 500 rows"), "{said:#?}");
-    assert!(said.out.contains("throughput") && said.out.contains("spread"), "{}", said.out);
-    assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{}", said.out);
+    let output = desk.dyno(&args);
+    assert!(output.code <= 1, "{output:#?}");
+    assert!(output.err.contains("run 8 of 8") && output.err.contains("loaded 500 rows"), "{output:#?}");
+    assert!(output.out.contains("throughput") && output.out.contains("spread"), "{}", output.out);
+    assert!(output.out.lines().all(|line| line.chars().count() <= 100), "{}", output.out);
     let all = runs(&desk);
     assert_eq!(all.len(), 8);
-    assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), grid(&["0 1", "0 2", "50 1", "50 2"], 2));
+    assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), expected_runs(&["0 1", "0 2", "50 1", "50 2"], 2));
 
     let (_, record) = desk.json(&["show", "last"]);
     assert_fits_schema(&record);
     assert_eq!(record["part_of"]["kind"], "sweep");
     assert!(record["plan"]["sweep"].is_null(), "the plan of a run is that of one run");
     assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"));
-    concluded(&desk, "sweep", "at most ");
+    assert_conclusion(&desk, "sweep", "at most ");
     let again = desk.dyno(&["sweep", "--resume", "last"]);
     assert!(again.err.contains("nothing is left"), "{again:#?}");
 }
 
 #[test]
 fn runs_are_found_again_by_their_marks() {
-    let desk = desk();
+    let desk = env_with_plan();
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=500 blocks"]).code, 0);
     for variant in ["ext4", "xfs"] {
-        let said = desk.dyno(&quick(&["run", "--variant", variant, "--tag", "disk", "--tag", "new"]));
-        assert!(said.code <= 1, "{said:#?}");
+        let output = desk.dyno(&quick_args(&["run", "--variant", variant, "--tag", "disk", "--tag", "new"]));
+        assert!(output.code <= 1, "{output:#?}");
     }
     let (_, record) = desk.json(&["show", "last"]);
     assert_eq!(
@@ -122,8 +122,8 @@ fn runs_are_found_again_by_their_marks() {
         assert!(wrong.code == 2 && wrong.err.contains("a name "), "{wrong:#?}");
     }
 
-    // A sweep that is gone on with keeps its marks.
-    let mut sweep = desk.start(&quick(&[
+    // A resumed sweep keeps its marks.
+    let mut sweep = desk.start(&quick_args(&[
         "sweep",
         "--variant",
         "btrfs",
@@ -132,9 +132,9 @@ fn runs_are_found_again_by_their_marks() {
         "--set",
         "sweep.repeats=2",
     ]));
-    sweep.until("run 2 of 4");
+    sweep.wait_for_line("run 2 of 4");
     sweep.signal("KILL");
-    sweep.end();
+    sweep.wait();
     let other = desk.dyno(&["sweep", "--resume", "--tag", "x"]);
     assert!(other.code == 2 && other.err.contains("leave --set"), "{other:#?}");
     assert!(desk.dyno(&["sweep", "--resume"]).code <= 1);
@@ -145,18 +145,18 @@ fn runs_are_found_again_by_their_marks() {
 #[test]
 fn ctrl_c_keeps_finished_points_and_resume_goes_on() {
     for signal in ["INT", "KILL"] {
-        let desk = desk();
-        let args = quick(&["sweep", "--set", "sweep.sessions=1,2,3,4", "--set", "sweep.repeats=2"]);
+        let desk = env_with_plan();
+        let args = quick_args(&["sweep", "--set", "sweep.sessions=1,2,3,4", "--set", "sweep.repeats=2"]);
         let mut sweep = desk.start(&args);
-        sweep.until("run 4 of 8");
+        sweep.wait_for_line("run 4 of 8");
         sweep.signal(signal);
-        let said = sweep.end();
+        let output = sweep.wait();
         if signal == "INT" {
-            assert_eq!(said.code, 130, "{said:#?}");
-            assert!(said.err.contains("--resume"), "{said:#?}");
+            assert_eq!(output.code, 130, "{output:#?}");
+            assert!(output.err.contains("--resume"), "{output:#?}");
         }
-        let kept: BTreeSet<_> = runs(&desk).into_iter().collect();
-        assert!(kept.len() >= 3 && kept.len() < 8, "{signal}: {kept:?}");
+        let finished_points: BTreeSet<_> = runs(&desk).into_iter().collect();
+        assert!(finished_points.len() >= 3 && finished_points.len() < 8, "{signal}: {finished_points:?}");
         assert!(desk.dyno(&["list", "--sweeps"]).out.contains("interrupted"));
 
         let rest = desk.dyno(&["sweep", "--resume"]);
@@ -164,44 +164,48 @@ fn ctrl_c_keeps_finished_points_and_resume_goes_on() {
         assert!(rest.err.contains("of 8"), "{rest:#?}");
         let all = runs(&desk);
         assert_eq!(all.len(), 8, "{signal}: nothing is run twice");
-        assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), grid(&["1", "2", "3", "4"], 2), "{signal}");
-        assert!(desk.dyno(&["sweep", "--resume"]).err.contains("no sweep was cut off"));
+        assert_eq!(
+            all.into_iter().collect::<BTreeSet<_>>(),
+            expected_runs(&["1", "2", "3", "4"], 2),
+            "{signal}"
+        );
+        assert!(desk.dyno(&["sweep", "--resume"]).err.contains("no sweep was interrupted"));
     }
 }
 
 #[test]
 fn a_failing_hook_ends_its_point_and_no_other() {
-    let desk = desk();
+    let desk = env_with_plan();
     desk.write("dyno.toml", "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\nbefore_run = \"echo point $DYNO_POINT of $DYNO_SWEEP; test $DYNO_SESSIONS != 2 -o -e mended || { echo the cache is cold >&2; exit 7; }\"\nafter_run = \"echo $DYNO_RUN $DYNO_STATUS $DYNO_WORKLOAD_WORK_UNIT >> after.txt\"\n[sweep]\nsessions = [1, 2, 3]\norder = \"up\"\n");
-    let said = desk.dyno(&quick(&["sweep", "--allow-hooks"]));
-    assert_eq!(said.code, 3, "{said:#?}");
+    let output = desk.dyno(&quick_args(&["sweep", "--allow-hooks"]));
+    assert_eq!(output.code, 3, "{output:#?}");
     for part in ["hooks.before_run", "exit status: 7", "the cache is cold", "--resume"] {
-        assert!(said.err.contains(part), "{part} in\n{}", said.err);
+        assert!(output.err.contains(part), "{part} in\n{}", output.err);
     }
-    assert_eq!(runs(&desk).into_iter().collect::<BTreeSet<_>>(), grid(&["1", "3"], 1));
+    assert_eq!(runs(&desk).into_iter().collect::<BTreeSet<_>>(), expected_runs(&["1", "3"], 1));
     desk.write("mended", "");
     let rest = desk.dyno(&["sweep", "--resume"]);
     assert!(rest.code <= 1, "{rest:#?}");
-    assert_eq!(runs(&desk).into_iter().collect::<BTreeSet<_>>(), grid(&["1", "2", "3"], 1));
+    assert_eq!(runs(&desk).into_iter().collect::<BTreeSet<_>>(), expected_runs(&["1", "2", "3"], 1));
     let after = std::fs::read_to_string(desk.file("after.txt")).unwrap();
     assert_eq!(after.lines().filter(|line| line.ends_with(" 8")).count(), 3, "{after}");
 }
 
 #[test]
 fn a_hook_that_hangs_is_ended_with_all_it_started() {
-    let desk = desk();
+    let desk = env_with_plan();
     desk.write("dyno.toml", "[target]\nurl = \"sqlite:dyno.db\"\n[hooks]\nbefore_run = \"echo waiting; (sleep 500; touch late) & wait\"\ntimeout = \"1s\"\n");
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=500 blocks"]).code, 0);
-    let said = desk.dyno(&quick(&["run", "--allow-hooks"]));
-    assert_eq!(said.code, 3, "{said:#?}");
-    assert!(said.err.contains("did not end within 1s") && said.err.contains("| waiting"), "{said:#?}");
+    let output = desk.dyno(&quick_args(&["run", "--allow-hooks"]));
+    assert_eq!(output.code, 3, "{output:#?}");
+    assert!(output.err.contains("did not end within 1s") && output.err.contains("| waiting"), "{output:#?}");
     assert!(desk.dyno(&["list"]).err.contains("no runs"), "a run that was not begun is not listed");
 }
 
 #[test]
 fn sessions_stop_two_steps_after_saturation() {
-    let desk = desk();
-    // An open loop does the same whatever the sessions: throughput never rises.
+    let desk = env_with_plan();
+    // An open loop does equal work at any number of sessions: throughput never rises.
     let args = [
         "sweep",
         "--set",
@@ -223,17 +227,17 @@ fn sessions_stop_two_steps_after_saturation() {
         "--set",
         "sweep.order=up",
     ];
-    let said = desk.dyno(&args);
-    assert!(said.code <= 1, "{said:#?}");
+    let output = desk.dyno(&args);
+    assert!(output.code <= 1, "{output:#?}");
     let sessions: BTreeSet<String> = runs(&desk).into_iter().map(|(sessions, _)| sessions).collect();
     assert!(sessions.contains("3") && !sessions.contains("8"), "{sessions:?}");
-    assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"), "it came to its end");
+    assert!(desk.dyno(&["list", "--sweeps"]).out.contains("done"), "it completed");
 }
 
 #[test]
 fn each_layout_of_data_is_loaded_once_and_foreign_data_is_left_alone() {
-    let desk = desk();
-    let args = quick(&[
+    let desk = env_with_plan();
+    let args = quick_args(&[
         "sweep",
         "--set",
         "sweep.block_size=4K,8K",
@@ -246,46 +250,54 @@ fn each_layout_of_data_is_loaded_once_and_foreign_data_is_left_alone() {
     let refused = desk.dyno(&args);
     assert_eq!(refused.code, 2, "{refused:#?}");
     assert!(refused.err.contains("other data") && refused.err.contains("--replace"), "{refused:#?}");
-    let said = desk.dyno(&[&args[..], &["--replace"]].concat());
-    assert!(said.code <= 1, "{said:#?}");
-    assert_eq!(said.err.matches("loaded 500 rows").count(), 2, "{}", said.err);
+    let output = desk.dyno(&[&args[..], &["--replace"]].concat());
+    assert!(output.code <= 1, "{output:#?}");
+    assert_eq!(output.err.matches("loaded 500 rows").count(), 2, "{}", output.err);
     let again = desk.dyno(&args);
     assert!(again.code <= 1, "what the sweep itself loaded it may replace: {again:#?}");
 }
 
 #[test]
 fn a_search_finds_the_bracket_and_keeps_every_run() {
-    let desk = desk();
-    let (code, found) =
-        desk.json(&quick(&["search", "--limit", "p99 <= 10m", "--max", "3", "--confirm", "2"]));
-    assert_eq!((code, found["holds"].as_u64(), found["breaks"].as_u64()), (0, Some(3), None), "{found}");
+    let desk = env_with_plan();
+    let (code, search_result) =
+        desk.json(&quick_args(&["search", "--limit", "p99 <= 10m", "--max", "3", "--confirm", "2"]));
+    assert_eq!(
+        (code, search_result["holds"].as_u64(), search_result["breaks"].as_u64()),
+        (0, Some(3), None),
+        "{search_result}"
+    );
     let (_, listed) = desk.json(&["list", "--sweep", "last"]);
     assert_eq!(listed.as_array().unwrap().len(), 4, "1, 2, 3, and 3 again");
-    let conclusion = concluded(&desk, "search", "p99 <= 10m holds up to 3 sessions");
+    let conclusion = assert_conclusion(&desk, "search", "p99 <= 10m holds up to 3 sessions");
     assert_eq!(conclusion["figures"]["holds"], 3);
-    let (code, none) = desk.json(&quick(&["search", "--limit", "mean <= 1ns", "--confirm", "1"]));
-    assert_eq!((code, none["holds"].is_null(), none["breaks"].as_u64()), (1, true, Some(1)), "{none}");
+    let (code, unreachable) = desk.json(&quick_args(&["search", "--limit", "mean <= 1ns", "--confirm", "1"]));
+    assert_eq!(
+        (code, unreachable["holds"].is_null(), unreachable["breaks"].as_u64()),
+        (1, true, Some(1)),
+        "{unreachable}"
+    );
     let wrong = desk.dyno(&["search", "--limit", "p98 <= 1ms"]);
     assert!(wrong.code == 2 && wrong.err.contains("p99 <= 2ms"), "{wrong:#?}");
 }
 
 #[test]
 fn both_sides_take_turns() {
-    let desk = desk();
-    let (code, said) = desk.json(&quick(&["ab", "--a", "", "--b", "work_unit=16", "--pairs", "2"]));
-    assert!(code <= 1, "{said}");
+    let desk = env_with_plan();
+    let (code, ab_result) = desk.json(&quick_args(&["ab", "--a", "", "--b", "work_unit=16", "--pairs", "2"]));
+    assert!(code <= 1, "{ab_result}");
     let (_, listed) = desk.json(&["list", "--sweep", "last"]);
     let sides: Vec<_> =
         listed.as_array().unwrap().iter().rev().map(|run| run["part_of"]["side"].as_str().unwrap()).collect();
     assert_eq!(sides, ["a", "b", "b", "a"]);
-    assert_eq!(said["a"].as_array().unwrap().len(), 2);
-    assert!(said["comparison"].is_object(), "{said}");
-    let line = said["line"].as_str().unwrap();
-    let conclusion = concluded(&desk, "A/B comparison", line);
-    assert_eq!(conclusion["figures"]["comparison"]["overall"], said["comparison"]["overall"]);
-    let name = said["ab"].as_str().unwrap();
+    assert_eq!(ab_result["a"].as_array().unwrap().len(), 2);
+    assert!(ab_result["comparison"].is_object(), "{ab_result}");
+    let line = ab_result["line"].as_str().unwrap();
+    let conclusion = assert_conclusion(&desk, "A/B comparison", line);
+    assert_eq!(conclusion["figures"]["comparison"]["overall"], ab_result["comparison"]["overall"]);
+    let name = ab_result["ab"].as_str().unwrap();
     let report = desk.dyno(&["report", name, "-o", "ab.html"]);
-    // The answer is the verdict: the best of one side would be none.
+    // The answer is the verdict: the best run of one side would not be one.
     assert!(report.err.to_lowercase().contains(&line.to_lowercase()), "{line}: {report:#?}");
     assert!(!report.err.contains("At most"), "{report:#?}");
     let page = std::fs::read_to_string(desk.file("ab.html")).unwrap();
@@ -295,7 +307,7 @@ fn both_sides_take_turns() {
     assert!(one_side.err.contains("Runs of an A/B comparison"), "{one_side:#?}");
     let gate =
         ["ab", "--a", "work_unit=1", "--b", "work_unit=400", "--pairs", "2", "--gate", "ops_per_s >= -1%"];
-    let broken = desk.dyno(&quick(&gate));
+    let broken = desk.dyno(&quick_args(&gate));
     assert!(broken.code == 1 && broken.err.contains("gates are broken"), "{broken:#?}");
     let wrong = desk.dyno(&["ab", "--a", "seed=1", "--b", ""]);
     assert!(wrong.code == 2 && wrong.err.contains("data.seed or workload.seed"), "{wrong:#?}");
@@ -303,22 +315,22 @@ fn both_sides_take_turns() {
 
 #[test]
 fn a_soak_is_shown_part_by_part_and_ctrl_c_keeps_it() {
-    let desk = desk();
+    let desk = env_with_plan();
     let data =
         ["--set", "data.scale=500 blocks", "--set", "run.warmup=0s", "--set", "observe.interval=100ms"];
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=500 blocks"]).code, 0);
     let mut soak = desk.start(&[&["soak", "--time", "1h", "--json"][..], &data].concat());
     for _ in 0..8 {
-        soak.until("ops/s");
+        soak.wait_for_line("ops/s");
     }
     soak.signal("INT");
-    let said = soak.end();
-    assert_eq!(said.code, 130, "{said:#?}");
-    let shown: Value = serde_json::from_str(&said.out).unwrap();
+    let output = soak.wait();
+    assert_eq!(output.code, 130, "{output:#?}");
+    let shown: Value = serde_json::from_str(&output.out).unwrap();
     assert_eq!(shown["status"], "interrupted");
     assert!(!shown["parts"].as_array().unwrap().is_empty(), "{shown}");
     assert!(shown["part_of"]["kind"] == "soak");
-    let conclusion = concluded(&desk, "soak", shown["findings"][0].as_str().unwrap());
+    let conclusion = assert_conclusion(&desk, "soak", shown["findings"][0].as_str().unwrap());
     assert_eq!(conclusion["stopped"], "it was stopped");
     assert_eq!(
         conclusion["figures"]["parts"].as_array().unwrap().len(),
@@ -328,9 +340,9 @@ fn a_soak_is_shown_part_by_part_and_ctrl_c_keeps_it() {
 
 #[test]
 fn what_cannot_be_swept_says_so() {
-    let desk = desk();
-    let none = desk.dyno(&["sweep"]);
-    assert!(none.code == 2 && none.err.contains("sweep.sessions=1,2,4,8"), "{none:#?}");
+    let desk = env_with_plan();
+    let no_axes = desk.dyno(&["sweep"]);
+    assert!(no_axes.code == 2 && no_axes.err.contains("sweep.sessions=1,2,4,8"), "{no_axes:#?}");
     let wrong = desk.dyno(&["sweep", "--set", "sweep.update_pct=0,101"]);
     assert!(wrong.code == 2 && wrong.err.contains("sweep.workload.update_pct=101"), "{wrong:#?}");
     for command in ["sweep", "search", "soak", "ab"] {
@@ -340,33 +352,40 @@ fn what_cannot_be_swept_says_so() {
 
 #[test]
 fn a_page_is_imported_with_what_its_sweep_came_to() {
-    let desk = desk();
-    let said = desk.dyno(&quick(&["sweep", "--set", "sweep.sessions=1,2", "--set", "sweep.update_pct=0"]));
-    assert!(said.code == 0 || said.code == 1, "{said:#?}");
-    // The answer stands before everything else.
+    let desk = env_with_plan();
+    let sweep_output =
+        desk.dyno(&quick_args(&["sweep", "--set", "sweep.sessions=1,2", "--set", "sweep.update_pct=0"]));
+    assert!(sweep_output.code == 0 || sweep_output.code == 1, "{sweep_output:#?}");
+    // The answer precedes everything else.
     assert!(
-        said.out.find("answer: ").unwrap() < said.out.find("at most ").unwrap_or(usize::MAX),
-        "{said:#?}"
+        sweep_output.out.find("answer: ").unwrap() < sweep_output.out.find("at most ").unwrap_or(usize::MAX),
+        "{sweep_output:#?}"
     );
     let (_, listed) = desk.json(&["list", "--sweeps"]);
     let line = listed[0]["line"].as_str().unwrap().to_owned();
     assert_eq!(desk.dyno(&["report", "sweep:last", "-o", "page.html"]).code, 0);
     let page = desk.file("page.html");
-    let other = Desk::new();
+    let other = TestEnv::new();
     assert_eq!(other.dyno(&["init"]).code, 0);
     for already in [false, true] {
-        let said = other.dyno(&["import", page.to_str().unwrap()]);
-        assert!(said.code == 0 && said.err.contains("is stored, too") != already, "{said:#?}");
+        let import_output = other.dyno(&["import", page.to_str().unwrap()]);
+        assert!(
+            import_output.code == 0 && import_output.err.contains("is stored, too") != already,
+            "{import_output:#?}"
+        );
     }
-    let (_, there) = other.json(&["list", "--sweeps"]);
-    assert_eq!((there[0]["line"].as_str(), &there[0]["id"]), (Some(line.as_str()), &listed[0]["id"]));
-    assert_eq!(there[0]["status"], "done");
+    let (_, imported_sweeps) = other.json(&["list", "--sweeps"]);
+    assert_eq!(
+        (imported_sweeps[0]["line"].as_str(), &imported_sweeps[0]["id"]),
+        (Some(line.as_str()), &listed[0]["id"])
+    );
+    assert_eq!(imported_sweeps[0]["status"], "done");
     let (_, shown) = other.json(&["show", "sweep:last"]);
     assert_eq!(shown["conclusions"][0]["line"].as_str(), Some(line.as_str()));
     let text = other.dyno(&["list", "--sweeps"]).out;
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(words.join(" ").contains(&line), "{text}");
-    // A newer version may come to something of a kind that this one does not know: the runs and its words are shown all the same.
+    // A newer version may store a conclusion of an unknown kind: the runs and its sentences are still shown.
     let id = listed[0]["id"].as_str().unwrap();
     let newer = serde_json::json!({
         "of": id, "line": "the fleet is as wide as the sea", "words": [], "figures": { "kind": "fleet", "hosts": 3 },

@@ -1,21 +1,22 @@
-//! Several targets in one plan, on real servers: two versions, a primary and its standby, two products, a cluster.
+//! Several targets in one plan, on real servers: two versions, a primary and its standby, two products, a
+//! cluster.
 
-use crate::common::{Desk, assert_fits_schema, check, short};
+use crate::common::{TestEnv, assert_fits_schema, find_check, short_run_args};
 use dyno_testbed::{Galera, MyProduct, MySql, MyVersion, Postgres};
 use serde_json::Value;
 
 const DATA: [&str; 2] = ["--set", "data.scale=2000 blocks"];
 
-/// The words of `command` on all `urls`.
+/// The arguments of `command` for all `urls`.
 fn args<'a>(command: &'a str, urls: &'a [String], more: &[&'a str]) -> Vec<&'a str> {
     let mut head = vec![command];
     urls.iter().for_each(|url| head.extend(["--target", url.as_str()]));
     head.extend(["--set", "run.sessions_per_schema=6"]);
-    let head = if command == "run" { short(&head) } else { head };
+    let head = if command == "run" { short_run_args(&head) } else { head };
     [&head[..], &DATA, more].concat()
 }
 
-fn own(record: &Value, at: usize) -> &Value {
+fn target_figures(record: &Value, at: usize) -> &Value {
     &record["targets"][at]["own"]
 }
 
@@ -23,19 +24,21 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// The total of what each target did is what the record says of all.
+/// Asserts that the totals of all targets equal the figures of the whole record.
 fn assert_adds_up(record: &Value) {
     let targets = record["targets"].as_array().unwrap().len();
-    let sum = |path: &str| (0..targets).map(|at| number(own(record, at).pointer(path).unwrap())).sum::<f64>();
+    let sum = |path: &str| {
+        (0..targets).map(|at| number(target_figures(record, at).pointer(path).unwrap())).sum::<f64>()
+    };
     for path in ["/ops/all/count", "/ops/all/rate_per_s", "/metrics/ops_per_s/value", "/gate/sessions"] {
         let total = number(record.pointer(path).unwrap());
         assert!((total - sum(path)).abs() <= total.abs() * 1e-9, "{path}: {total} is not {}", sum(path));
     }
 }
 
-/// The checks of one target that came to `status`.
+/// The checks of one target with this status.
 fn checks<'r>(record: &'r Value, at: usize, status: &str) -> Vec<&'r Value> {
-    let audit = own(record, at)["audit"].as_array().unwrap();
+    let audit = target_figures(record, at)["audit"].as_array().unwrap();
     audit.iter().filter(|check| check["status"] == status).collect()
 }
 
@@ -48,7 +51,7 @@ fn two_versions() -> Option<(Postgres, Postgres)> {
 #[test]
 fn two_versions_are_driven_together_and_told_apart() {
     let Some((old, new)) = two_versions() else { return };
-    let (desk, urls) = (Desk::new(), [old.url(), new.url()]);
+    let (desk, urls) = (TestEnv::new(), [old.url(), new.url()]);
     let load = desk.dyno(&args("load", &urls, &[]));
     assert_eq!(load.code, 0, "{load:#?}");
     assert!(urls.iter().all(|url| load.err.contains(&format!("loading {url}"))), "{load:#?}");
@@ -59,18 +62,21 @@ fn two_versions_are_driven_together_and_told_apart() {
     assert_eq!((code, record["status"].as_str()), (0, Some("valid")), "{:#}", record["audit"]);
     assert_fits_schema(&record);
     assert_adds_up(&record);
-    assert_eq!((&own(&record, 0)["sessions"], &own(&record, 1)["sessions"]), (&4.into(), &2.into()));
+    assert_eq!(
+        (&target_figures(&record, 0)["sessions"], &target_figures(&record, 1)["sessions"]),
+        (&4.into(), &2.into())
+    );
     assert_ne!(record["targets"][0]["version"], record["targets"][1]["version"]);
     for at in 0..2 {
         assert_eq!(checks(&record, at, "fail"), Vec::<&Value>::new());
-        // To the unit, where the version can flush its statistics.
+        // Exactly, if the version can flush its statistics.
         for name in ["commits_whole", "rows_updated_whole", "update_values"] {
-            let audit = own(&record, at)["audit"].as_array().unwrap();
-            let found = audit.iter().find(|check| check["check"] == name).unwrap();
-            assert_eq!(found["status"], "pass", "{found:#}");
+            let audit = target_figures(&record, at)["audit"].as_array().unwrap();
+            let finding = audit.iter().find(|check| check["check"] == name).unwrap();
+            assert_eq!(finding["status"], "pass", "{finding:#}");
         }
     }
-    assert_ne!(check(&record, "target_1")["status"], "fail", "{:#}", record["audit"]);
+    assert_ne!(find_check(&record, "target_1")["status"], "fail", "{:#}", record["audit"]);
 
     let shown = desk.dyno(&["show", "last"]);
     assert!(urls.iter().all(|url| shown.out.contains(url.as_str())), "{shown:#?}");
@@ -85,7 +91,7 @@ fn two_versions_are_driven_together_and_told_apart() {
 
 #[test]
 fn results_have_a_row_for_each_target() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let urls = ["sqlite:a.db".to_owned(), "sqlite:b.db".to_owned()];
     assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
     for variant in ["v1", "v2"] {
@@ -111,7 +117,7 @@ fn results_have_a_row_for_each_target() {
 #[test]
 fn what_is_wrong_with_one_target_names_it() {
     let Some((mut old, new)) = two_versions() else { return };
-    let (desk, urls) = (Desk::new(), [old.url(), new.url()]);
+    let (desk, urls) = (TestEnv::new(), [old.url(), new.url()]);
     assert_eq!(desk.dyno(&args("load", &urls[1..], &[])).code, 0);
     let unloaded = desk.dyno(&args("run", &urls, &[]));
     assert_eq!(unloaded.code, 3, "{unloaded:#?}");
@@ -128,21 +134,21 @@ fn what_is_wrong_with_one_target_names_it() {
         "{refused:#?}"
     );
     old.stop();
-    let gone = desk.dyno(&args("run", &urls, &[]));
-    assert_eq!(gone.code, 3, "{gone:#?}");
-    assert!(gone.err.contains(&format!("target 1 ({})", urls[0])), "{gone:#?}");
+    let unreachable = desk.dyno(&args("run", &urls, &[]));
+    assert_eq!(unreachable.code, 3, "{unreachable:#?}");
+    assert!(unreachable.err.contains(&format!("target 1 ({})", urls[0])), "{unreachable:#?}");
 }
 
 #[test]
 fn a_target_that_dies_in_the_window_leaves_a_record_that_names_it() {
     let Some((mut old, new)) = two_versions() else { return };
-    let (desk, urls) = (Desk::new(), [old.url(), new.url()]);
+    let (desk, urls) = (TestEnv::new(), [old.url(), new.url()]);
     assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
     let mut run = desk.start(&args("run", &urls, &["--set", "run.time=60s"]));
-    run.until("window");
+    run.wait_for_line("window");
     old.kill9();
-    let said = run.end();
-    assert_eq!(said.code, 3, "{said:#?}");
+    let output = run.wait();
+    assert_eq!(output.code, 3, "{output:#?}");
     let (_, record) = desk.json(&["show", "last"]);
     assert_eq!(record["status"], "failed");
     let reason = record["reasons"][0].as_str().unwrap();
@@ -156,11 +162,14 @@ fn a_standby_reads_and_the_primary_writes() {
     for version in [versions.first(), versions.last()].into_iter().flatten() {
         let primary = Postgres::start(version, &[]);
         let standby = primary.standby();
-        let (desk, urls) = (Desk::new(), [primary.url(), standby.url()]);
-        // A copy of its own it cannot have.
-        let each = desk.dyno(&args("load", &urls, &[]));
-        assert_eq!(each.code, 2, "{each:#?}");
-        assert!(each.err.contains("target 2") && each.err.contains("target.data = \"shared\""), "{each:#?}");
+        let (desk, urls) = (TestEnv::new(), [primary.url(), standby.url()]);
+        // It cannot have its own copy.
+        let separate_load = desk.dyno(&args("load", &urls, &[]));
+        assert_eq!(separate_load.code, 2, "{separate_load:#?}");
+        assert!(
+            separate_load.err.contains("target 2") && separate_load.err.contains("target.data = \"shared\""),
+            "{separate_load:#?}"
+        );
         let shared = ["--set", "target.data=shared"];
         let load = desk.dyno(&args("load", &urls, &shared));
         assert_eq!(load.code, 0, "{load:#?}");
@@ -176,11 +185,11 @@ fn a_standby_reads_and_the_primary_writes() {
             record["audit"]
         );
         assert_adds_up(&record);
-        let (first, second) = (own(&record, 0), own(&record, 1));
+        let (first, second) = (target_figures(&record, 0), target_figures(&record, 1));
         assert!(number(&first["ops"]["update"]["count"]) > 0.0 && first.get("reads_only").is_none());
         assert!(second["ops"].get("update").is_none() && number(&second["ops"]["select"]["count"]) > 0.0);
         assert!(second["reads_only"].as_str().unwrap().contains("standby"), "{second:#}");
-        // A standby writes no redo of its own, and then nobody can say how much both wrote.
+        // A standby writes no redo itself, so the redo of both is unknown.
         let redo = second["metrics"]["redo_bytes_per_s"]["absent"].as_str().unwrap();
         assert!(redo.contains("standby"), "{redo}");
         assert!(record["metrics"]["redo_bytes_per_s"]["absent"].as_str().unwrap().contains("standby"));
@@ -200,7 +209,7 @@ fn two_products_in_one_plan() {
         return;
     };
     let (postgres, mariadb) = (Postgres::start(&version, &[]), MySql::start(&mariadb, &[]));
-    let (desk, urls) = (Desk::new(), [postgres.url(), mariadb.url()]);
+    let (desk, urls) = (TestEnv::new(), [postgres.url(), mariadb.url()]);
     assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
     let (code, record) = desk.json(&args("run", &urls, &["--set", "workload.update_pct=20"]));
     assert_eq!(
@@ -212,47 +221,53 @@ fn two_products_in_one_plan() {
     );
     assert_adds_up(&record);
     assert_eq!(record["targets"][1]["product"], "MariaDB");
-    let sessions: Vec<_> = (0..2).map(|at| number(&own(&record, at)["gate"]["sessions"])).collect();
+    let sessions: Vec<_> =
+        (0..2).map(|at| number(&target_figures(&record, at)["gate"]["sessions"])).collect();
     assert_eq!(sessions, [3.0, 3.0]);
 }
 
 #[test]
 fn nodes_of_a_cluster_share_their_data() {
     let Some(cluster) = Galera::start(3) else { return };
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let urls: Vec<String> = cluster.nodes().iter().map(MySql::url).collect();
     let shared = ["--set", "target.data=shared"];
     let load = desk.dyno(&args("load", &urls, &shared));
     assert_eq!(load.code, 0, "{load:#?}");
-    // Few rows and many updates: sessions on different nodes meet on the same rows, which only certification finds.
+    // Few rows and many updates: sessions on different nodes use the same rows, which only certification
+    // detects.
     let mix = ["--set", "workload.update_pct=60", "--set", "workload.work_unit=200", "--set", "run.time=5s"];
     let (code, record) = desk.json(&args("run", &urls, &[&shared[..], &mix].concat()));
     assert!(code == 0 || code == 1, "{:#}", record["reasons"]);
     assert_adds_up(&record);
     for at in 0..3 {
-        assert!(number(&own(&record, at)["ops"]["update"]["count"]) > 0.0, "{:#}", own(&record, at)["ops"]);
+        assert!(
+            number(&target_figures(&record, at)["ops"]["update"]["count"]) > 0.0,
+            "{:#}",
+            target_figures(&record, at)["ops"]
+        );
     }
     let errors = record["errors"].as_array().unwrap();
     assert!(errors.iter().all(|error| error["class"] == "retryable"), "{errors:#?}");
     assert!(!errors.is_empty(), "sessions on three nodes met on no row: {:#}", record["ops"]);
-    let explained = check(&record, "errors")["detail"].as_str().unwrap().to_owned();
+    let explained = find_check(&record, "errors")["detail"].as_str().unwrap().to_owned();
     assert!(explained.contains("when changes are replicated"), "{explained}");
     for at in 0..3 {
-        // What each node applies of the others is told apart from what its own sessions did.
+        // Each node's replicated changes are counted separately from those of its own sessions.
         for name in ["rows_updated_whole", "commits_whole", "update_values"] {
-            let audit = own(&record, at)["audit"].as_array().unwrap();
-            let found = audit.iter().find(|check| check["check"] == name).unwrap();
-            assert_eq!(found["status"], "pass", "node {at}: {found:#}");
+            let audit = target_figures(&record, at)["audit"].as_array().unwrap();
+            let finding = audit.iter().find(|check| check["check"] == name).unwrap();
+            assert_eq!(finding["status"], "pass", "node {at}: {finding:#}");
         }
     }
 }
 
-/// A proof of updates on `urls`, which must hold.
-fn prove(desk: &Desk, urls: &[String], more: &[&str]) -> Value {
+/// A proof of updates on `urls`, which must succeed.
+fn prove(desk: &TestEnv, urls: &[String], more: &[&str]) -> Value {
     let mut head = vec!["prove", "updates"];
     urls.iter().for_each(|url| head.extend(["--target", url.as_str()]));
     let sets = ["--set", "run.sessions_per_schema=6", "--set", "workload.work_unit=4"];
-    let (code, proof) = desk.json(&[&short(&head)[..], &sets, &DATA, more].concat());
+    let (code, proof) = desk.json(&[&short_run_args(&head)[..], &sets, &DATA, more].concat());
     assert_eq!((code, &proof["proved"]), (0, &true.into()), "{proof:#}");
     proof
 }
@@ -260,7 +275,7 @@ fn prove(desk: &Desk, urls: &[String], more: &[&str]) -> Value {
 #[test]
 fn updates_are_proved_on_each_target_and_on_data_that_all_share() {
     let Some((old, new)) = two_versions() else { return };
-    let (desk, urls) = (Desk::new(), [old.url(), new.url()]);
+    let (desk, urls) = (TestEnv::new(), [old.url(), new.url()]);
     assert_eq!(desk.dyno(&args("load", &urls, &[])).code, 0);
     for drive in ["workload.drive=client", "workload.drive=server"] {
         let proof = prove(&desk, &urls, &["--set", drive]);
@@ -276,8 +291,8 @@ fn updates_are_proved_on_each_target_and_on_data_that_all_share() {
     let killed = ["prove", "durability", "--kill-command", "true"];
     let targets = ["--target", urls[0].as_str(), "--target", urls[1].as_str()];
     let sets = ["--set", "run.sessions_per_schema=2"];
-    let said = desk.dyno(&[&killed[..], &targets, &sets].concat());
-    assert!(said.code == 2 && said.err.contains("one server is killed"), "{said:#?}");
+    let output = desk.dyno(&[&killed[..], &targets, &sets].concat());
+    assert!(output.code == 2 && output.err.contains("one server is killed"), "{output:#?}");
 
     let standby = new.standby();
     let urls = [new.url(), standby.url()];
@@ -294,9 +309,9 @@ fn updates_are_proved_on_each_target_and_on_data_that_all_share() {
 #[test]
 fn a_sweep_drives_one_target_and_then_two_of_them() {
     let Some((old, new)) = two_versions() else { return };
-    let (desk, urls) = (Desk::new(), [old.url(), new.url()]);
+    let (desk, urls) = (TestEnv::new(), [old.url(), new.url()]);
     let count = ["--set", "sweep.target.count=1,2", "--set", "sweep.repeats=2"];
-    let sweep = desk.dyno(&short(&args("sweep", &urls, &count)));
+    let sweep = desk.dyno(&short_run_args(&args("sweep", &urls, &count)));
     assert_eq!(sweep.code, 0, "{sweep:#?}");
     let (_, listed) = desk.json(&["list", "--status", "valid"]);
     let ids: Vec<&str> = listed.as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()).collect();

@@ -1,41 +1,41 @@
-//! Wrong plans and wrong usage: exit code 2, and an error that names place, value and way out.
+//! Wrong plans and wrong usage: exit code 2, and an error that names position, value and hint.
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 
 #[test]
 fn every_error_of_a_plan_is_told_with_its_place() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write(
         "dyno.toml",
         "version = 1\n[target]\nurl = \"sqlite:x.db\"\n[data]\nscale = \"80Q\"\nschemas = 0\n[workload]\nupdate_pct = 101\nupdat_pct = 3\n",
     );
-    let said = desk.dyno(&["run"]);
-    assert_eq!(said.code, 2, "{said:#?}");
+    let output = desk.dyno(&["run"]);
+    assert_eq!(output.code, 2, "{output:#?}");
     for part in ["dyno.toml:5", "80Q", "dyno.toml:6", "dyno.toml:8", "101", "dyno.toml:9", "update_pct"] {
-        assert!(said.err.contains(part), "{part} in\n{}", said.err);
+        assert!(output.err.contains(part), "{part} in\n{}", output.err);
     }
-    assert!(said.err.lines().all(|line| line.starts_with("error: ")), "{}", said.err);
-    assert!(said.out.is_empty());
+    assert!(output.err.lines().all(|line| line.starts_with("error: ")), "{}", output.err);
+    assert!(output.out.is_empty());
 }
 
 #[test]
 fn a_missing_plan_says_how_to_get_one() {
-    let said = Desk::new().dyno(&["run"]);
-    assert_eq!(said.code, 2);
-    assert!(said.err.contains("dyno init"), "{}", said.err);
+    let output = TestEnv::new().dyno(&["run"]);
+    assert_eq!(output.code, 2);
+    assert!(output.err.contains("dyno init"), "{}", output.err);
 }
 
 #[test]
 fn a_password_in_a_url_is_refused_and_never_repeated() {
-    let said = Desk::new().dyno(&["check", "--target", "postgres://u:hunter2@127.0.0.1/db"]);
-    assert_eq!(said.code, 2);
-    assert!(!said.err.contains("hunter2") && !said.out.contains("hunter2"), "{said:#?}");
-    assert!(said.err.contains("password_env"), "{}", said.err);
+    let output = TestEnv::new().dyno(&["check", "--target", "postgres://u:hunter2@127.0.0.1/db"]);
+    assert_eq!(output.code, 2);
+    assert!(!output.err.contains("hunter2") && !output.out.contains("hunter2"), "{output:#?}");
+    assert!(output.err.contains("password_env"), "{}", output.err);
 }
 
 #[test]
 fn a_plan_that_is_there_is_not_overwritten() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("dyno.toml", "mine");
     assert_eq!(desk.dyno(&["init"]).code, 2);
     assert_eq!(std::fs::read_to_string(desk.file("dyno.toml")).unwrap(), "mine");
@@ -45,7 +45,7 @@ fn a_plan_that_is_there_is_not_overwritten() {
 
 #[test]
 fn a_plan_says_what_the_options_of_init_say() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let args =
         ["init", "--target", "sqlite:mine.db", "--set", "data.scale=300 blocks", "--set", "run.time=1s"];
     assert_eq!(desk.dyno(&args).code, 0);
@@ -55,7 +55,7 @@ fn a_plan_says_what_the_options_of_init_say() {
     }
     assert_eq!(desk.dyno(&["load"]).code, 0);
     assert!(desk.file("mine.db").exists());
-    // The engine is the target's; one that differs from it is refused, and so is what no plan takes.
+    // The target determines the engine; a different one is refused, and so is an option that no plan takes.
     let server = ["init", "--force", "--target", "mysql://me@db1/bench"];
     assert_eq!(desk.dyno(&server).code, 0);
     assert!(
@@ -68,7 +68,7 @@ fn a_plan_says_what_the_options_of_init_say() {
 
 #[test]
 fn unknown_options_and_commands_are_wrong_usage() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     assert_eq!(desk.dyno(&["fly"]).code, 2);
     assert_eq!(desk.dyno(&["run", "--fast"]).code, 2);
     assert_eq!(desk.dyno(&["list", "--status", "good"]).code, 2);
@@ -76,7 +76,7 @@ fn unknown_options_and_commands_are_wrong_usage() {
 
 #[test]
 fn help_completions_and_manual_are_there() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for command in [
         "init",
         "check",
@@ -105,7 +105,7 @@ fn help_completions_and_manual_are_there() {
 
 #[test]
 fn a_closed_pipe_is_no_error() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let dyno = env!("CARGO_BIN_EXE_dyno");
     let status = std::process::Command::new("sh")
         .args(["-c", &format!("set -o pipefail 2>/dev/null; {dyno} completions bash | head -1 >/dev/null")])
@@ -117,21 +117,21 @@ fn a_closed_pipe_is_no_error() {
 
 #[test]
 fn a_repository_that_cannot_be_written_is_found_before_the_run() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.dyno(&["init"]);
     assert_eq!(desk.dyno(&["load", "--set", "data.scale=200 blocks"]).code, 0);
     desk.write("file", &"this is not a repository\n".repeat(100));
     for place in ["file", "file/runs.sqlite3"] {
-        let said = desk.dyno(&["run", "--set", "data.scale=200 blocks", "--repository", place]);
-        assert_eq!(said.code, 3, "{said:#?}");
-        assert!(!said.err.contains("run 2"), "no run was started: {}", said.err);
+        let output = desk.dyno(&["run", "--set", "data.scale=200 blocks", "--repository", place]);
+        assert_eq!(output.code, 3, "{output:#?}");
+        assert!(!output.err.contains("run 2"), "no run was started: {}", output.err);
     }
 }
 
 /// clap keeps a repeated global option of one level only.
 #[test]
 fn options_before_and_behind_a_command_all_count() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.dyno(&["init"]);
     let (code, plan) = desk.json(&[
         "--set",
@@ -155,9 +155,9 @@ fn options_before_and_behind_a_command_all_count() {
         &["--set", "data.scale=99Q", "list", "--set", "run.time=2s"],
         &["show", "--set", "data.scale=99Q"],
     ] {
-        let said = desk.dyno(args);
-        assert_eq!(said.code, 2, "{args:?}: {said:#?}");
-        assert!(said.err.contains("--set data.scale=99Q: not a size"), "{args:?}: {}", said.err);
+        let output = desk.dyno(args);
+        assert_eq!(output.code, 2, "{args:?}: {output:#?}");
+        assert!(output.err.contains("--set data.scale=99Q: not a size"), "{args:?}: {}", output.err);
     }
     let two = desk.dyno(&["--target", "sqlite:a.db", "check", "--target", "sqlite:a.db"]);
     assert!(two.code == 2 && two.err.contains("numbers 1 and 2 of the list are the same"), "{two:#?}");

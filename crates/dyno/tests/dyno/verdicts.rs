@@ -1,10 +1,10 @@
-//! Platforms held against each other: a scorecard, and what performance costs.
+//! Platforms compared with each other: a scorecard, and the cost of performance.
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 use serde_json::Value;
 
-/// A suite of two tests, for a moment, of this variant.
-fn suite(desk: &Desk, variant: &str) {
+/// A short suite of two tests for this variant.
+fn run_suite(desk: &TestEnv, variant: &str) {
     let url = format!("sqlite:{}", desk.file("verdicts.db").display());
     let args = [
         "suite",
@@ -19,11 +19,11 @@ fn suite(desk: &Desk, variant: &str) {
         "server-lookup",
     ];
     let short = ["--set", "run.warmup=200ms", "--set", "run.time=1s", "--set", "data.scale=2M"];
-    let (code, ended) = desk.json(&[&args[..], &short].concat());
-    assert_eq!(code, 0, "{ended:#}");
+    let (code, suite_result) = desk.json(&[&args[..], &short].concat());
+    assert_eq!(code, 0, "{suite_result:#}");
 }
 
-fn of<'v>(list: &'v Value, key: &str, name: &str) -> &'v Value {
+fn entry_by_key<'v>(list: &'v Value, key: &str, name: &str) -> &'v Value {
     list.as_array()
         .unwrap()
         .iter()
@@ -33,21 +33,24 @@ fn of<'v>(list: &'v Value, key: &str, name: &str) -> &'v Value {
 
 #[test]
 fn platforms_are_held_against_each_other_and_have_their_price() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for variant in ["old", "new", "new"] {
-        suite(&desk, variant);
+        run_suite(&desk, variant);
     }
     let page = desk.file("card.html").display().to_string();
     let args = ["scorecard", "variant:old", "variant:new", "server-in-memory-oracle", "-o", &page];
     let (code, card) = desk.json(&args);
     assert_eq!(code, 0, "{card:#}");
-    let lookup = of(&card["lines"], "test", "server-lookup");
+    let lookup = entry_by_key(&card["lines"], "test", "server-lookup");
     let value = |at: usize| lookup["values"][at]["Ok"]["value"].as_f64().unwrap();
     let ratio = |at: usize| lookup["ratios"][at]["times"].as_f64().unwrap();
     assert!((ratio(1) - value(1) / value(0)).abs() < 1e-9 && (ratio(2) - 512_000.0 / value(0)).abs() < 1e-9);
     assert_eq!(lookup["values"][1]["Ok"]["runs"], 2, "two suites of one variant are repeats");
     assert_eq!(lookup["ratios"][1]["verdict"], "single", "the first has no repeats");
-    assert_eq!(of(&card["lines"], "test", "cpu-integer")["values"][2]["Err"], "not in the document");
+    assert_eq!(
+        entry_by_key(&card["lines"], "test", "cpu-integer")["values"][2]["Err"],
+        "not in the document"
+    );
     assert!(card["notes"].to_string().contains("Oracle's licence"), "{}", card["notes"]);
     let written = std::fs::read_to_string(&page).unwrap();
     assert!(
@@ -56,13 +59,16 @@ fn platforms_are_held_against_each_other_and_have_their_price() {
             && written.contains("not measured here")
     );
 
-    // The figures of a suite are those that its own table shows.
+    // The figures equal those in the suite's own table.
     let (_, shown) = desk.json(&["scorecard", "last", "a=variant:old", "--figure", "alone"]);
     assert_eq!(shown["platforms"][1], "a");
     let (_, whole) = desk.json(&["show", "sweep:last"]);
     let tests = &whole["conclusions"][0]["figures"]["tests"];
     let single = tests.as_array().unwrap().iter().find(|test| test["page"]["id"] == "server-lookup").unwrap();
-    assert_eq!(of(&shown["lines"], "test", "server-lookup")["values"][0]["Ok"]["value"], single["single_us"]);
+    assert_eq!(
+        entry_by_key(&shown["lines"], "test", "server-lookup")["values"][0]["Ok"]["value"],
+        single["single_us"]
+    );
 
     let prices = desk.file("prices.toml").display().to_string();
     let text = "currency = \"EUR\"\nmonths = 10\n[[platform]]\nname = \"old\"\nsuite = \"variant:old\"\npurchase = 1000\n\
@@ -70,12 +76,12 @@ fn platforms_are_held_against_each_other_and_have_their_price() {
     std::fs::write(&prices, text).unwrap();
     let (code, priced) = desk.json(&["price", &prices]);
     assert_eq!(code, 0, "{priced:#}");
-    assert_eq!(of(&priced["platforms"], "name", "old")["a_month"], 100.0);
-    let reads = of(&priced["costs"], "test", "storage-random-read");
+    assert_eq!(entry_by_key(&priced["platforms"], "name", "old")["a_month"], 100.0);
+    let reads = entry_by_key(&priced["costs"], "test", "storage-random-read");
     assert_eq!(reads["each"][1]["Ok"]["a_month"], 1000.0, "a thousand reads at the knee of 510,868");
     assert_eq!(reads["each"][0]["Err"], "not measured");
 
-    // On paper all of it begins with what who has to decide needs.
+    // The printed page begins with the sheets for decision makers.
     let args = [
         "scorecard",
         "variant:old",
@@ -112,9 +118,9 @@ fn platforms_are_held_against_each_other_and_have_their_price() {
     };
     assert!(sheet(&[]).contains("no prices were given"));
     let priced = sheet(&["--prices", &prices]);
-    let both = ["--prices", &prices];
+    let price_args = ["--prices", &prices];
     assert_eq!(
-        desk.dyno(&[&["report", "variant:old", "variant:new", "-o", &report][..], &both].concat()).code,
+        desk.dyno(&[&["report", "variant:old", "variant:new", "-o", &report][..], &price_args].concat()).code,
         0
     );
     let page = std::fs::read_to_string(&report).unwrap();
@@ -129,12 +135,12 @@ fn platforms_are_held_against_each_other_and_have_their_price() {
 
 #[test]
 fn what_cannot_be_held_against_each_other_is_refused_with_the_way_out() {
-    let desk = Desk::new();
-    suite(&desk, "old");
+    let desk = TestEnv::new();
+    run_suite(&desk, "old");
     let refused = |args: &[&str], words: &str| {
-        let said = desk.dyno(args);
-        assert_eq!(said.code, 2, "{said:#?}");
-        assert!(said.err.contains(words), "{said:#?}");
+        let output = desk.dyno(args);
+        assert_eq!(output.code, 2, "{output:#?}");
+        assert!(output.err.contains(words), "{output:#?}");
     };
     refused(&["scorecard", "last", "variant:none"], "names no suite that has a result");
     refused(&["scorecard", "last", "variant:old", "--figure", "all"], "most, optimum or alone");

@@ -1,38 +1,39 @@
-//! `dyno watch` on real servers, beside a load whose size is known.
+//! `dyno watch` on real servers, during a load of known size.
 
-use crate::common::{Desk, Running, Said, assert_fits_schema};
+use crate::common::{CommandOutput, Running, TestEnv, assert_fits_schema};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
-/// Rows that the known load inserts, each in a transaction of its own.
+/// Rows inserted by the known load, each in a separate transaction.
 const KNOWN: u64 = 700;
 
 /// A watch that a signal ends.
-fn watch(desk: &Desk, url: &str, more: &[&str]) -> Running {
+fn start_watch(desk: &TestEnv, url: &str, more: &[&str]) -> Running {
     let mut watch = desk.start(&[&["watch", url, "--for", "1h", "--interval", "200ms"], more].concat());
-    watch.until("  ETA ");
+    watch.wait_for_line("  ETA ");
     watch
 }
 
-/// Reads its talk up to the first interval in which rows were written: of a session that writes, the server tells when it is done.
-fn until_written(watch: &mut Running) {
-    while let Some(line) = watch.line() {
+/// Reads messages up to the first interval with written rows: the server publishes a session's writes when it
+/// is done.
+fn wait_until_written(watch: &mut Running) {
+    while let Some(line) = watch.next_line() {
         if line.contains("rows written ") && !line.contains("rows written 0/s") {
             return;
         }
     }
-    panic!("nobody wrote: {}", watch.heard);
+    panic!("nobody wrote: {}", watch.stderr_text);
 }
 
-/// Ends it, upon which it reads counters a last time.
-fn end(watch: Running) -> Said {
+/// Ends the watch, which then reads the counters a last time.
+fn interrupt(watch: Running) -> CommandOutput {
     watch.signal("INT");
-    let said = watch.end();
-    assert_eq!(said.code, 130, "{said:#?}");
-    said
+    let output = watch.wait();
+    assert_eq!(output.code, 130, "{output:#?}");
+    output
 }
 
-fn last(desk: &Desk) -> Value {
+fn last_record(desk: &TestEnv) -> Value {
     let (code, record) = desk.json(&["show", "last"]);
     assert_eq!(code, 0);
     assert_fits_schema(&record);
@@ -40,12 +41,12 @@ fn last(desk: &Desk) -> Value {
     record
 }
 
-fn moved(record: &Value, counter: &str) -> u64 {
+fn counter_delta(record: &Value, counter: &str) -> u64 {
     record["counters"]["portable"][counter]["delta"].as_u64().unwrap_or_else(|| panic!("{record:#}"))
 }
 
-/// What the intervals of the series tell of a rate, added up.
-fn of_intervals(record: &Value, metric: &str) -> f64 {
+/// Sum of a rate over the intervals of the series.
+fn sum_over_intervals(record: &Value, metric: &str) -> f64 {
     let points = record["series"]["points"].as_array().unwrap();
     points
         .iter()
@@ -62,26 +63,26 @@ fn load_postgres(server: &Postgres) {
 #[test]
 fn what_others_do_on_postgres_is_counted_and_nothing_of_ours() {
     for version in Postgres::newest_or_all() {
-        let (server, desk) = (Postgres::start(&version, &[("autovacuum", "off")]), Desk::new());
+        let (server, desk) = (Postgres::start(&version, &[("autovacuum", "off")]), TestEnv::new());
         server.psql("CREATE TABLE known (id int)");
-        let mut running = watch(&desk, &server.url_of(server.superuser(), "postgres"), &[]);
+        let mut running = start_watch(&desk, &server.url_of(server.superuser(), "postgres"), &[]);
         load_postgres(&server);
-        // A load that is shorter than an interval is in none that is whole yet.
-        until_written(&mut running);
-        let said = end(running);
-        assert!(said.out.contains("commits_per_s"), "{}", said.out);
-        assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{}", said.out);
-        let record = last(&desk);
-        assert_eq!(moved(&record, "rows_written"), KNOWN);
-        let own = record["watched"]["own_commits"].as_u64().unwrap();
-        // Its connection and its last statement are a transaction each.
-        let commits = moved(&record, "commits") as f64
+        // A load shorter than an interval is not in any complete interval yet.
+        wait_until_written(&mut running);
+        let output = interrupt(running);
+        assert!(output.out.contains("commits_per_s"), "{}", output.out);
+        assert!(output.out.lines().all(|line| line.chars().count() <= 100), "{}", output.out);
+        let record = last_record(&desk);
+        assert_eq!(counter_delta(&record, "rows_written"), KNOWN);
+        let observer_commits = record["watched"]["own_commits"].as_u64().unwrap();
+        // Its connection and its last statement each count as a transaction.
+        let commits = counter_delta(&record, "commits") as f64
             - record["counters"]["native"]["dyno.own_commits"].as_f64().unwrap();
-        assert!((KNOWN as f64..=KNOWN as f64 + 3.0).contains(&commits), "{commits} {own}");
-        let seen = of_intervals(&record, "rows_written_per_s");
-        // Rates divide by the time between readings, and intervals are as long as was asked for.
-        assert!((seen / KNOWN as f64 - 1.0).abs() < 0.5, "{seen}");
-        assert!(record["ops"].as_object().unwrap().is_empty() && own > 0);
+        assert!((KNOWN as f64..=KNOWN as f64 + 3.0).contains(&commits), "{commits} {observer_commits}");
+        let written_rows = sum_over_intervals(&record, "rows_written_per_s");
+        // Rates divide by the time between readings; the intervals have the configured length.
+        assert!((written_rows / KNOWN as f64 - 1.0).abs() < 0.5, "{written_rows}");
+        assert!(record["ops"].as_object().unwrap().is_empty() && observer_commits > 0);
         assert_eq!(server.psql("SELECT count(*) FROM pg_namespace WHERE nspname = 'dyno'"), "0");
     }
 }
@@ -89,24 +90,24 @@ fn what_others_do_on_postgres_is_counted_and_nothing_of_ours() {
 #[test]
 fn a_server_that_restarts_leaves_a_gap_and_no_figure() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (mut server, desk) = (Postgres::start(&version, &[("autovacuum", "off")]), Desk::new());
+    let (mut server, desk) = (Postgres::start(&version, &[("autovacuum", "off")]), TestEnv::new());
     server.psql("CREATE TABLE known (id int)");
-    let mut running = watch(&desk, &server.url_of(server.superuser(), "postgres"), &["--json"]);
+    let mut running = start_watch(&desk, &server.url_of(server.superuser(), "postgres"), &["--json"]);
     load_postgres(&server);
-    until_written(&mut running);
+    wait_until_written(&mut running);
     server.stop();
-    running.until("the database is away");
+    running.wait_for_line("the database is away");
     server.restart();
-    running.until("is there again");
+    running.wait_for_line("is there again");
     load_postgres(&server);
-    let said = end(running);
-    let lines: Vec<Value> = said.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let output = interrupt(running);
+    let lines: Vec<Value> = output.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(
         lines.iter().any(|line| line["lost"].is_string()) && lines.iter().any(|line| line["back"] == true)
     );
     assert!(lines.iter().all(|line| line["metrics"]["commits_per_s"].as_f64().unwrap_or(0.0) >= 0.0));
-    let record = last(&desk);
-    assert_eq!(moved(&record, "rows_written"), 2 * KNOWN, "before and behind the gap");
+    let record = last_record(&desk);
+    assert_eq!(counter_delta(&record, "rows_written"), 2 * KNOWN, "before and behind the gap");
     let watched = &record["watched"];
     assert_eq!(watched["gaps_all"], 1, "{watched:#}");
     let known_s = watched["known_s"].as_f64().unwrap();
@@ -123,22 +124,25 @@ fn a_server_that_restarts_leaves_a_gap_and_no_figure() {
 #[test]
 fn counters_that_are_reset_meanwhile_are_no_figure() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (server, desk) = (Postgres::start(&version, &[("autovacuum", "off")]), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &[("autovacuum", "off")]), TestEnv::new());
     server.psql("CREATE TABLE known (id int)");
     load_postgres(&server);
-    let mut running = watch(&desk, &server.url_of(server.superuser(), "postgres"), &[]);
+    let mut running = start_watch(&desk, &server.url_of(server.superuser(), "postgres"), &[]);
     server.psql("SELECT pg_stat_reset()");
-    running.until("started anew");
+    running.wait_for_line("counters were reset");
     load_postgres(&server);
-    end(running);
-    let record = last(&desk);
-    assert_eq!((moved(&record, "rows_written"), record["watched"]["gaps_all"].as_u64()), (KNOWN, Some(1)));
+    interrupt(running);
+    let record = last_record(&desk);
+    assert_eq!(
+        (counter_delta(&record, "rows_written"), record["watched"]["gaps_all"].as_u64()),
+        (KNOWN, Some(1))
+    );
 }
 
 #[test]
 fn who_may_not_see_is_told_what_lacks_and_who_may_not_come_in_is_told_so() {
     let Some(version) = Postgres::available().pop() else { return };
-    let (server, desk) = (Postgres::start(&version, &[]), Desk::new());
+    let (server, desk) = (Postgres::start(&version, &[]), TestEnv::new());
     server.psql("CREATE ROLE few LOGIN PASSWORD 'geheim'");
     server.set_hba(
         "local all all trust\nhost all few 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n",
@@ -147,11 +151,11 @@ fn who_may_not_see_is_told_what_lacks_and_who_may_not_come_in_is_told_so() {
     let wrong = desk.dyno_with(("PGPASSWORD", "nicht-dieses"), &["watch", &url, "--for", "1s"]);
     assert_eq!((wrong.code, wrong.err.contains("nicht-dieses")), (3, false), "{wrong:#?}");
     assert!(wrong.err.contains("password authentication failed"), "{wrong:#?}");
-    let said =
+    let output =
         desk.dyno_with(("PGPASSWORD", "geheim"), &["watch", &url, "--for", "1s", "--interval", "200ms"]);
-    assert_eq!(said.code, 0, "{said:#?}");
-    assert!(said.err.contains("GRANT pg_read_all_stats"), "{said:#?}");
-    let record = last(&desk);
+    assert_eq!(output.code, 0, "{output:#?}");
+    assert!(output.err.contains("GRANT pg_read_all_stats"), "{output:#?}");
+    let record = last_record(&desk);
     assert!(record["waits"]["absent"].as_str().unwrap().contains("pg_read_all_stats"), "{}", record["waits"]);
     assert!(record["metrics"]["commits_per_s"]["value"].is_number());
     let text = record.to_string();
@@ -161,21 +165,21 @@ fn who_may_not_see_is_told_what_lacks_and_who_may_not_come_in_is_told_so() {
 #[test]
 fn what_others_do_on_mariadb_and_mysql_is_counted() {
     for version in MySql::available() {
-        let (server, desk) = (MySql::start(&version, &[]), Desk::new());
+        let (server, desk) = (MySql::start(&version, &[]), TestEnv::new());
         server.sql("CREATE TABLE known (id int)");
-        let running = watch(&desk, &server.url(), &[]);
+        let running = start_watch(&desk, &server.url(), &[]);
         server.sql(&"INSERT INTO known VALUES (1);".repeat(KNOWN as usize));
-        end(running);
-        let record = last(&desk);
+        interrupt(running);
+        let record = last_record(&desk);
         let before = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'bench'";
         assert_eq!(
-            (moved(&record, "rows_written"), server.sql(before).as_str()),
+            (counter_delta(&record, "rows_written"), server.sql(before).as_str()),
             (KNOWN, "1"),
             "{}",
             record["counters"]
         );
-        let own = record["counters"]["native"]["dyno.own_commits"].as_f64().unwrap_or(0.0);
-        let commits = moved(&record, "commits") as f64 - own;
+        let observer_commits = record["counters"]["native"]["dyno.own_commits"].as_f64().unwrap_or(0.0);
+        let commits = counter_delta(&record, "commits") as f64 - observer_commits;
         assert!(
             (KNOWN as f64..=KNOWN as f64 + 3.0).contains(&commits),
             "{commits}: {}",
@@ -186,9 +190,9 @@ fn what_others_do_on_mariadb_and_mysql_is_counted() {
 
 #[test]
 fn an_engine_inside_a_process_is_refused() {
-    let desk = Desk::new();
-    let said = desk.dyno(&["watch", "sqlite:bench.db"]);
-    assert_eq!(said.code, 2, "{said:#?}");
-    assert!(said.err.contains("cannot be watched"), "{said:#?}");
+    let desk = TestEnv::new();
+    let output = desk.dyno(&["watch", "sqlite:bench.db"]);
+    assert_eq!(output.code, 2, "{output:#?}");
+    assert!(output.err.contains("cannot be watched"), "{output:#?}");
     assert!(!desk.file("bench.db").exists());
 }

@@ -1,5 +1,5 @@
-//! What monitoring systems get: a real Prometheus scrapes a run, each query of the dashboard is asked of it, and stand-ins hear what is
-//! sent to Grafana and to a collector. Grafana itself is not to be had here.
+//! Data for monitoring systems: a real Prometheus scrapes a run and answers each query of the dashboard. Stub
+//! servers receive the data for Grafana and for a collector, because Grafana itself is not available here.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use dyno_testbed::{Postgres, Prometheus};
 use serde_json::{Value, json};
 
-use crate::common::{Desk, calm, until};
+use crate::common::{TestEnv, low_load_args, wait_until};
 
 const DASHBOARD: &str = include_str!("../../../../dashboards/dyno.json");
 
@@ -26,9 +26,9 @@ fn value(text: &str, series: &str) -> Option<f64> {
     text.lines().find_map(|line| line.strip_prefix(series)?.trim().parse().ok())
 }
 
-/// The address that a command said it serves metrics at.
-fn address(heard: &str) -> String {
-    let line = heard.lines().find_map(|line| line.strip_prefix("metrics at http://")).unwrap();
+/// The address at which a command serves metrics, from its message.
+fn metrics_address(stderr: &str) -> String {
+    let line = stderr.lines().find_map(|line| line.strip_prefix("metrics at http://")).unwrap();
     line.strip_suffix("/metrics").unwrap().to_owned()
 }
 
@@ -36,7 +36,7 @@ fn address(heard: &str) -> String {
 fn prometheus_scrapes_a_run_and_answers_each_query_of_the_dashboard() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let server = Postgres::start(&version, &[]);
-    let (desk, url) = (Desk::new(), server.url());
+    let (desk, url) = (TestEnv::new(), server.url());
     let data = ["--target", &url, "--set", "data.scale=500 blocks", "--metrics", "127.0.0.1:0"];
     assert_eq!(desk.dyno(&[&["load"][..], &data].concat()).code, 0);
     let more = [
@@ -55,11 +55,11 @@ fn prometheus_scrapes_a_run_and_answers_each_query_of_the_dashboard() {
     ];
     let sweep = ["--set", "sweep.sessions=2,4", "--set", "sweep.order=up"];
     let mut run = desk.start(&[&["sweep"][..], &data, &more, &sweep].concat());
-    run.until("metrics at http://");
-    let address = address(&run.heard);
+    run.wait_for_line("metrics at http://");
+    let address = metrics_address(&run.stderr_text);
     let Some(prometheus) = Prometheus::start(&address) else { return };
 
-    until("an interval with waits", || get(&address, "*/*").1.contains("dyno_waiting_sessions{"));
+    wait_until("an interval with waits", || get(&address, "*/*").1.contains("dyno_waiting_sessions{"));
     let (head, plain) = get(&address, "*/*");
     assert!(head.contains("text/plain; version=0.0.4"), "{head}");
     assert_eq!(Prometheus::check(&plain), "", "{plain}");
@@ -68,22 +68,22 @@ fn prometheus_scrapes_a_run_and_answers_each_query_of_the_dashboard() {
     assert!(open.ends_with("# EOF\n") && open.contains("# TYPE dyno_operations counter\n"), "{open}");
     assert!(open.contains("pg_stat_database_xact_commit{target=\"postgres://"), "{open}");
     let class = |text: &str| value(text, "dyno_operations_total{class=\"select\"}").unwrap_or(0.0);
-    until("further operations", || class(&get(&address, "*/*").1) > class(&plain));
+    wait_until("further operations", || class(&get(&address, "*/*").1) > class(&plain));
 
     let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
     for query in queries(&dashboard) {
-        // What is of a stored run is asked for when there is one.
+        // Queries about stored runs are sent after there is one.
         if query.contains("dyno_audit_checks") || query.contains("dyno_runs_total") {
             continue;
         }
-        until(&format!("an answer to {query}"), || has_answer(&prometheus.query(&query), &query));
+        wait_until(&format!("an answer to {query}"), || has_answer(&prometheus.query(&query), &query));
     }
     run.signal("INT");
-    let said = run.end();
-    assert_eq!(said.code, 130, "{said:#?}");
+    let output = run.wait();
+    assert_eq!(output.code, 130, "{output:#?}");
 }
 
-/// Every query of the dashboard, with its variables as Grafana would fill them in.
+/// Every query of the dashboard, with its variables filled in like Grafana does.
 fn queries(dashboard: &Value) -> Vec<String> {
     let targets =
         dashboard["panels"].as_array().unwrap().iter().flat_map(|panel| panel["targets"].as_array().unwrap());
@@ -99,59 +99,59 @@ fn has_answer(answer: &str, query: &str) -> bool {
     !answer["data"]["result"].as_array().unwrap().is_empty()
 }
 
-/// Counters of a process add its runs up, and what is stored is told.
+/// Counters of a process accumulate over its runs, and stored runs are counted.
 #[test]
 fn counters_never_fall_from_one_run_to_the_next() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let target = format!("sqlite:{}", desk.file("b.db").display());
     let args = ["sweep", "--target", &target, "--set", "data.scale=200 blocks", "--metrics", "127.0.0.1:0"];
     let more = ["--set", "sweep.sessions=1,2", "--set", "sweep.repeats=3", "--set", "sweep.pause=1s"];
-    let mut run = desk.start(&calm(&[&args[..], &more].concat()));
-    run.until("metrics at http://");
-    let address = address(&run.heard);
-    let (mut last, mut seen) = (0.0, 0);
-    let mut line = run.line();
-    while line.is_some() && seen < 20 {
+    let mut run = desk.start(&low_load_args(&[&args[..], &more].concat()));
+    run.wait_for_line("metrics at http://");
+    let address = metrics_address(&run.stderr_text);
+    let (mut last, mut increases) = (0.0, 0);
+    let mut line = run.next_line();
+    while line.is_some() && increases < 20 {
         if let Ok(stream) = TcpStream::connect(&address) {
             drop(stream);
             let text = get(&address, "*/*").1;
             let count = value(&text, "dyno_operation_duration_seconds_count").unwrap();
             assert!(count >= last, "{count} after {last}: {text}");
-            seen += 1;
+            increases += 1;
             last = count;
             if value(&text, "dyno_runs_total{status=\"valid\"}") == Some(2.0) {
                 assert!(text.contains("dyno_audit_checks{status=\"pass\"}"), "{text}");
                 break;
             }
         }
-        line = run.line();
+        line = run.next_line();
     }
-    assert!(last > 0.0 && seen > 1, "{last} {seen}");
+    assert!(last > 0.0 && increases > 1, "{last} {increases}");
     run.signal("INT");
-    run.end();
+    run.wait();
 }
 
 #[test]
 fn a_database_that_is_only_looked_at_is_scraped_too() {
     let Some(version) = Postgres::available().into_iter().next() else { return };
     let mut server = Postgres::start(&version, &[]);
-    let (desk, url) = (Desk::new(), server.url());
+    let (desk, url) = (TestEnv::new(), server.url());
     let args = ["watch", &url, "--for", "1h", "--interval", "200ms", "--metrics", "127.0.0.1:0"];
     let mut watch = desk.start(&args);
-    watch.until("metrics at http://");
-    let address = address(&watch.heard);
-    until("an interval", || get(&address, "*/*").1.contains("dyno_watch_commits_per_second "));
+    watch.wait_for_line("metrics at http://");
+    let address = metrics_address(&watch.stderr_text);
+    wait_until("an interval", || get(&address, "*/*").1.contains("dyno_watch_commits_per_second "));
     let text = get(&address, "*/*").1;
     assert!(text.contains("dyno_phase{phase=\"watching\"} 1\n"), "{text}");
     assert!(text.contains("kind=\"watch\"") && value(&text, "dyno_watch_up ") == Some(1.0), "{text}");
     assert_eq!(value(&text, "dyno_watch_length_seconds "), Some(3_600.0));
     if let Some(prometheus) = Prometheus::start(&address) {
         assert_eq!(Prometheus::check(&text), "", "{text}");
-        until("an answer", || {
+        wait_until("an answer", || {
             has_answer(&prometheus.query("dyno_watch_commits_per_second"), "dyno_watch_commits_per_second")
         });
     }
-    // The server's own counters, under the names of exporters, and as the server has them.
+    // The server's own counters, under the names that exporters use, with the server's values.
     let counted = |name: &str, text: &str| {
         let line = text
             .lines()
@@ -162,23 +162,23 @@ fn a_database_that_is_only_looked_at_is_scraped_too() {
     let commits = |text: &str| counted("pg_stat_database_xact_commit", text);
     assert!(commits(&text).is_some() && counted("dyno_database_commits_total", &text).is_some(), "{text}");
     server.psql("DO $$ BEGIN FOR i IN 1..5000 LOOP COMMIT; END LOOP; END $$");
-    until("commits of others", || commits(&get(&address, "*/*").1).is_some_and(|more| more >= 5_000.0));
+    wait_until("commits of others", || commits(&get(&address, "*/*").1).is_some_and(|more| more >= 5_000.0));
     server.kill9();
-    until("the server to be missed", || value(&get(&address, "*/*").1, "dyno_watch_up ") == Some(0.0));
+    wait_until("the server to be missed", || value(&get(&address, "*/*").1, "dyno_watch_up ") == Some(0.0));
     let text = get(&address, "*/*").1;
     assert!(
         !text.contains("dyno_watch_commits_per_second ") && !text.contains("pg_stat_database_"),
         "{text}"
     );
-    // Recovery throws the statistics away: who scrapes sees a counter that began anew.
+    // Recovery discards the statistics: the scraper sees a counter reset.
     server.restart();
-    until("the server to be back", || commits(&get(&address, "*/*").1).is_some());
+    wait_until("the server to be back", || commits(&get(&address, "*/*").1).is_some());
     let after = commits(&get(&address, "*/*").1).unwrap();
     assert!(after < 5_000.0, "{after}");
     drop(server);
     watch.signal("INT");
-    let said = watch.end();
-    assert_eq!(said.code, 130, "{said:#?}");
+    let output = watch.wait();
+    assert_eq!(output.code, 130, "{output:#?}");
 }
 
 #[test]
@@ -212,11 +212,11 @@ fn the_dashboard_is_one() {
     }
 }
 
-/// A server that answers every request with `status`, and hands out its head and body.
-fn stand_in(status: &'static str) -> (String, Receiver<(String, Value)>) {
+/// A server that answers every request with `status`, and returns the received head and body.
+fn start_http_stub(status: &'static str) -> (String, Receiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let (send, heard) = channel();
+    let (send, requests) = channel();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let mut stream = stream.unwrap();
@@ -240,15 +240,15 @@ fn stand_in(status: &'static str) -> (String, Receiver<(String, Value)>) {
             }
         }
     });
-    (address, heard)
+    (address, requests)
 }
 
 #[test]
 fn a_window_is_marked_in_grafana_and_the_token_is_nowhere_else() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let target = format!("sqlite:{}", desk.file("b.db").display());
     assert_eq!(desk.dyno(&["load", "--target", &target, "--set", "data.scale=200 blocks"]).code, 0);
-    let (address, heard) = stand_in("200 OK");
+    let (address, requests) = start_http_stub("200 OK");
     let url = format!("http://{address}?dashboardUID=dyno");
     let args = [
         "run",
@@ -261,44 +261,49 @@ fn a_window_is_marked_in_grafana_and_the_token_is_nowhere_else() {
         "--json",
         "--verbose",
     ];
-    let said = desk.dyno_with(("DYNO_GRAFANA_TOKEN", "glsa_hush"), &calm(&args));
-    assert_eq!(said.code, 0, "{said:#?}");
-    let (head, body) = heard.recv().unwrap();
+    let output = desk.dyno_with(("DYNO_GRAFANA_TOKEN", "glsa_hush"), &low_load_args(&args));
+    assert_eq!(output.code, 0, "{output:#?}");
+    let (head, body) = requests.recv().unwrap();
     assert!(head.starts_with("POST /api/annotations HTTP/1.1\r\n"), "{head}");
     assert!(head.to_ascii_lowercase().contains("authorization: bearer glsa_hush"), "{head}");
-    let record: Value = serde_json::from_str(&said.out).unwrap();
+    let record: Value = serde_json::from_str(&output.out).unwrap();
     let tags = body["tags"].as_array().unwrap();
     assert!(tags.contains(&record["id"]) && tags.contains(&json!("dyno")), "{body:#}");
     assert_eq!(body["dashboardUID"], "dyno");
     let length_ms = body["timeEnd"].as_i64().unwrap() - body["time"].as_i64().unwrap();
     assert!((900..60_000).contains(&length_ms), "{body:#}");
-    assert!(!format!("{}{}", said.out, said.err).contains("hush"), "{said:#?}");
+    assert!(!format!("{}{}", output.out, output.err).contains("hush"), "{output:#?}");
 
-    // What is not taken is told, and the run counts all the same.
-    let (address, _heard) = stand_in("401 Unauthorized");
+    // Data that is not accepted is reported, and the run is still valid.
+    let (address, _heard) = start_http_stub("401 Unauthorized");
     let url = format!("http://{address}");
     let args = ["run", "--target", &target, "--set", "data.scale=200 blocks", "--annotate", &url];
-    let said = desk.dyno_with(("DYNO_GRAFANA_TOKEN", "glsa_hush"), &calm(&args));
-    assert_eq!(said.code, 0, "{said:#?}");
-    assert!(said.err.contains("warning: not sent") && said.err.contains("401"), "{said:#?}");
-    assert!(!said.err.contains("hush"), "{said:#?}");
-    let said = desk.dyno(&["run", "--target", &target, "--annotate", "http://u:hush@h"]);
+    let unauthorized = desk.dyno_with(("DYNO_GRAFANA_TOKEN", "glsa_hush"), &low_load_args(&args));
+    assert_eq!(unauthorized.code, 0, "{unauthorized:#?}");
     assert!(
-        said.code == 2 && said.err.contains("DYNO_GRAFANA_TOKEN") && !said.err.contains("hush"),
-        "{said:#?}"
+        unauthorized.err.contains("warning: not sent") && unauthorized.err.contains("401"),
+        "{unauthorized:#?}"
+    );
+    assert!(!unauthorized.err.contains("hush"), "{unauthorized:#?}");
+    let missing_token = desk.dyno(&["run", "--target", &target, "--annotate", "http://u:hush@h"]);
+    assert!(
+        missing_token.code == 2
+            && missing_token.err.contains("DYNO_GRAFANA_TOKEN")
+            && !missing_token.err.contains("hush"),
+        "{missing_token:#?}"
     );
 }
 
 #[cfg(feature = "otlp")]
 #[test]
 fn a_collector_gets_durations_and_a_trace_of_each_run() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let target = format!("sqlite:{}", desk.file("b.db").display());
     assert_eq!(desk.dyno(&["load", "--target", &target, "--set", "data.scale=200 blocks"]).code, 0);
-    let (address, heard) = stand_in("200 OK");
+    let (address, heard) = start_http_stub("200 OK");
     let url = format!("http://{address}/");
     let args = ["run", "--target", &target, "--set", "data.scale=200 blocks", "--otlp", &url, "--json"];
-    let said = desk.dyno(&calm(&args));
+    let said = desk.dyno(&low_load_args(&args));
     assert_eq!(said.code, 0, "{said:#?}");
     let record: Value = serde_json::from_str(&said.out).unwrap();
     let ((first, trace), (second, metrics)) = (heard.recv().unwrap(), heard.recv().unwrap());

@@ -1,18 +1,18 @@
-//! Users' own SQL as they use it: an example is written, read, and tried on real servers.
+//! Custom SQL as users work with it: an example is written, read, and tried on real servers.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 use dyno_engine::{
-    Engine, Engines, MonotonicClock, OpenOptions, Registry, Session, SessionSetup, Statement, Target,
+    Engine, EngineRegistry, Engines, MonotonicClock, OpenOptions, Session, SessionSetup, Statement, Target,
 };
 use dyno_plan::{Commit, TargetUrl};
 use dyno_testbed::{MySql, Postgres};
-use dyno_workload::own::{Actor, Ended, Own, Step};
+use dyno_workload::own::{ActorStep, CustomActor, CustomWorkload, TransactionEnd};
 
 /// The engines of these tests.
-const ENGINES: Registry = Registry {
+const ENGINES: EngineRegistry = EngineRegistry {
     engines: &[dyno_sqlite::ENGINE, dyno_postgres::ENGINE, dyno_mysql::ENGINE],
     specs: Engines(&[dyno_sqlite::ENGINE.spec, dyno_postgres::ENGINE.spec, dyno_mysql::ENGINE.spec]),
 };
@@ -30,7 +30,7 @@ fn session(target: &dyn Target, statements: Arc<[Statement]>) -> Box<dyn Session
         statements,
         rehearsal: None,
         commit: Commit::Wait,
-        protocol: dyno_plan::Protocol::Prepared,
+        protocol: dyno_plan::StatementProtocol::Prepared,
         connect: dyno_plan::Connect::Session,
         blocks: None,
         bulk: None,
@@ -41,122 +41,133 @@ fn session(target: &dyn Target, statements: Arc<[Statement]>) -> Box<dyn Session
     target.session(&setup).unwrap()
 }
 
-/// Does some transactions of the workload in `folder`, and compares what its invariants return before and behind them.
-fn act(desk: &Desk, folder: &str, url: &str) {
-    let own = Arc::new(Own::read(&desk.file(folder)).unwrap());
+/// Executes some transactions of the workload in `folder`, and compares the results of its invariants before
+/// and after them.
+fn assert_actor_runs(desk: &TestEnv, folder: &str, url: &str) {
+    let workload = Arc::new(CustomWorkload::read(&desk.file(folder)).unwrap());
     let target = open(&url.replace("sqlite:", &format!("sqlite:{}/", desk.path().display())));
     let invariants = || -> Vec<u64> {
-        let one = |single: dyno_workload::own::Single| {
+        let read_invariant = |single: dyno_workload::own::Single| {
             let statement = Statement::look("invariant", single.sql, &[]);
             let mut session = session(target.as_ref(), [statement].into());
             session.execute(dyno_engine::StatementId(0), &[]).unwrap().rows
         };
-        own.invariants(target.engine(), dyno_workload::own::After::Run)
+        workload
+            .invariants(target.engine(), dyno_workload::own::InvariantTiming::Run)
             .unwrap()
             .into_iter()
-            .map(one)
+            .map(read_invariant)
             .collect()
     };
     let before = invariants();
-    let mut session = session(target.as_ref(), own.statements(target.engine(), target.dialect()).unwrap());
-    let mut actor = Actor::new(&own, target.engine(), 7, 0).unwrap();
-    let (mut written, mut seen) = (0, [0; 4]);
+    let mut session =
+        session(target.as_ref(), workload.statements(target.engine(), target.dialect()).unwrap());
+    let mut actor = CustomActor::new(&workload, target.engine(), 7, 0).unwrap();
+    let (mut written, mut class_counts) = (0, [0; 4]);
     for number in 0..300 {
         let class = actor.draw().place().unwrap();
         let mut last = None;
         while let Some(step) = actor.step(last) {
-            let done = actor.request(step, |request| session.ask(request));
+            let result = actor.request(step, |request| session.ask(request));
             last = Some(
-                done.unwrap_or_else(|error| panic!("{step:?} of transaction {number} of {class}: {error}")),
+                result.unwrap_or_else(|error| panic!("{step:?} of transaction {number} of {class}: {error}")),
             );
-            seen[class] += u64::from(matches!(step, Step::Execute(_)));
+            class_counts[class] += u64::from(matches!(step, ActorStep::Execute(_)));
         }
         let outcome = actor.outcome();
         assert_eq!(
             (outcome.ended, outcome.amiss),
-            (Ended::Committed, None),
+            (TransactionEnd::Committed, None),
             "transaction {number} of {class}"
         );
         written += outcome.effect.rows[1..].iter().sum::<u64>();
     }
-    assert!(written > 1_000 && seen.iter().all(|&seen| seen > 0), "{written} rows, {seen:?}");
+    assert!(written > 1_000 && class_counts.iter().all(|&seen| seen > 0), "{written} rows, {class_counts:?}");
     session.close();
     assert_eq!(before, [1_000_000_000, 0]);
     assert_eq!(before, invariants());
 }
 
-/// Writes the shop, and says what its setup is.
-fn shop(desk: &Desk) -> String {
-    let said = desk.dyno(&["init", "--workload", "shop"]);
-    assert_eq!(said.code, 0, "{said:#?}");
-    assert!(said.err.contains("wrote shop: edit it, then `dyno workload check shop`"), "{}", said.err);
+/// Writes the shop, and returns its setup.
+fn write_shop(desk: &TestEnv) -> String {
+    let output = desk.dyno(&["init", "--workload", "shop"]);
+    assert_eq!(output.code, 0, "{output:#?}");
+    assert!(output.err.contains("wrote shop: edit it, then `dyno workload check shop`"), "{}", output.err);
     std::fs::read_to_string(desk.file("shop/setup.sql")).unwrap()
 }
 
 /// Checks the shop on `url`, first without its tables.
-fn check(desk: &Desk, url: &str, make: impl FnOnce(&str)) {
-    let setup = shop(desk);
-    let said = desk.dyno(&["workload", "check", "shop", "--target", url]);
-    assert_eq!(said.code, 3, "{said:#?}");
-    assert!(said.out.contains("refuses 10 of 10 statements:\n  shop/order.sql:4:1: "), "{}", said.out);
-    assert!(said.out.contains("set it up there first"), "{}", said.out);
+fn assert_check_steps(desk: &TestEnv, url: &str, make: impl FnOnce(&str)) {
+    let setup = write_shop(desk);
+    let missing_tables = desk.dyno(&["workload", "check", "shop", "--target", url]);
+    assert_eq!(missing_tables.code, 3, "{missing_tables:#?}");
+    assert!(
+        missing_tables.out.contains("refuses 10 of 10 statements:\n  shop/order.sql:4:1: "),
+        "{}",
+        missing_tables.out
+    );
+    assert!(missing_tables.out.contains("set it up there first"), "{}", missing_tables.out);
     make(&setup);
     let (code, json) = desk.json(&["workload", "check", "shop", "--target", url]);
     assert_eq!(code, 0, "{json:#}");
     assert_eq!(json["targets"][0]["statements"], 10);
     assert_eq!(json["targets"][0]["refused"].as_array().map(Vec::len), Some(0));
-    let said = desk.dyno(&["workload", "check", "shop", "--target", url]);
-    assert!(said.out.contains("prepares all 10 statements"), "{}", said.out);
+    let prepared_output = desk.dyno(&["workload", "check", "shop", "--target", url]);
+    assert!(prepared_output.out.contains("prepares all 10 statements"), "{}", prepared_output.out);
     let (code, json) = desk.json(&["workload", "check", "shop", "--target", url, "--explain"]);
     assert_eq!(code, 0, "{json:#}");
     let plans = json["targets"][0]["plans"].as_array().unwrap();
     assert_eq!(plans.len(), 10);
     for plan in plans {
-        // SQLite says nothing of an insert: it searches nothing.
+        // SQLite reports no plan for an insert, because it searches nothing.
         assert!(plan["plan"].as_array().is_some(), "{plan:#}");
     }
     let of_top = plans.iter().find(|plan| plan["statement"] == "top_1").unwrap()["plan"].to_string();
     assert!(of_top.contains("shop_stock"), "{of_top}");
-    act(desk, "shop", url);
-    // One that names what is not there is told with its place and the server's words.
+    assert_actor_runs(desk, "shop", url);
+    // A statement with an unknown name is reported with its position and the server's message.
     desk.write("shop/look.sql", "-- What is there.\nSELECT colour FROM shop_stock WHERE item = :item");
-    let said = desk.dyno(&["workload", "check", "shop", "--target", url]);
-    assert_eq!(said.code, 3, "{said:#?}");
-    assert!(said.out.contains("refuses 1 of 10 statements:\n  shop/look.sql:2:1: "), "{}", said.out);
-    assert!(said.out.contains("look_1: ") && said.out.contains("colour"), "{}", said.out);
+    let bad_column = desk.dyno(&["workload", "check", "shop", "--target", url]);
+    assert_eq!(bad_column.code, 3, "{bad_column:#?}");
+    assert!(
+        bad_column.out.contains("refuses 1 of 10 statements:\n  shop/look.sql:2:1: "),
+        "{}",
+        bad_column.out
+    );
+    assert!(bad_column.out.contains("look_1: ") && bad_column.out.contains("colour"), "{}", bad_column.out);
 }
 
 #[test]
 fn the_shop_is_prepared_on_sqlite() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let file = desk.file("shop.db");
     rusqlite::Connection::open(&file).unwrap().execute_batch("CREATE TABLE there (a)").unwrap();
-    check(&desk, "sqlite:shop.db", |setup| {
+    assert_check_steps(&desk, "sqlite:shop.db", |setup| {
         rusqlite::Connection::open(&file).unwrap().execute_batch(setup).unwrap();
     });
 }
 
 #[test]
 fn a_parameter_of_sqlite_alone_is_not_null_without_a_word() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     rusqlite::Connection::open(desk.file("a.db")).unwrap().execute_batch("CREATE TABLE there (a)").unwrap();
     std::fs::create_dir(desk.file("w")).unwrap();
     desk.write(
         "w/workload.toml",
         "name = \"w\"\n[draw]\nx = 1\n[transaction.t]\nsql = \"SELECT :x, @y FROM there\"\n",
     );
-    let said = desk.dyno(&["workload", "check", "w", "--target", "sqlite:a.db"]);
-    assert_eq!(said.code, 3, "{said:#?}");
+    let output = desk.dyno(&["workload", "check", "w", "--target", "sqlite:a.db"]);
+    assert_eq!(output.code, 3, "{output:#?}");
     let expected =
         "w/workload.toml:5:8: SQLite refuses t_1: statement t_1 has 2 marks of parameters, and 1 types";
-    assert!(said.out.contains(expected), "{}", said.out);
+    assert!(output.out.contains(expected), "{}", output.out);
 }
 
 #[test]
 fn the_shop_is_prepared_on_postgresql() {
     for version in Postgres::newest_or_all() {
         let server = Postgres::start(&version, &[]);
-        check(&Desk::new(), &server.url(), |setup| {
+        assert_check_steps(&TestEnv::new(), &server.url(), |setup| {
             server.psql(setup);
         });
     }
@@ -166,7 +177,7 @@ fn the_shop_is_prepared_on_postgresql() {
 fn the_shop_is_prepared_on_mysql_and_mariadb() {
     for version in MySql::available() {
         let server = MySql::start(&version, &[]);
-        check(&Desk::new(), &server.url(), |setup| {
+        assert_check_steps(&TestEnv::new(), &server.url(), |setup| {
             let database = server.url().rsplit('/').next().unwrap().split('?').next().unwrap().to_owned();
             server.sql(&format!("USE {database}; {setup}"));
         });
@@ -175,10 +186,10 @@ fn the_shop_is_prepared_on_mysql_and_mariadb() {
 
 #[test]
 fn a_workload_is_shown_without_a_target() {
-    let desk = Desk::new();
-    shop(&desk);
-    let said = desk.dyno(&["workload", "check", "shop", "--draws", "30"]);
-    assert_eq!(said.code, 0, "{said:#?}");
+    let desk = TestEnv::new();
+    write_shop(&desk);
+    let output = desk.dyno(&["workload", "check", "shop", "--draws", "30"]);
+    assert_eq!(output.code, 0, "{output:#?}");
     for words in [
         "order",
         "45.0",
@@ -187,9 +198,9 @@ fn a_workload_is_shown_without_a_target() {
         "rollback if left < quantity",
         "take_stock(quantity = ",
     ] {
-        assert!(said.out.contains(words), "{words}: {}", said.out);
+        assert!(output.out.contains(words), "{words}: {}", output.out);
     }
-    assert!(said.err.contains("with --target URL every statement is prepared there"), "{}", said.err);
+    assert!(output.err.contains("with --target URL every statement is prepared there"), "{}", output.err);
     let first = desk.json(&["workload", "check", "shop", "--draws", "30"]).1;
     assert_eq!(first["drawn"].as_array().map(Vec::len), Some(30));
     assert_eq!(first, desk.json(&["workload", "check", "shop", "--draws", "30"]).1);
@@ -198,31 +209,39 @@ fn a_workload_is_shown_without_a_target() {
 
 #[test]
 fn what_is_wrong_with_a_folder_is_told_with_its_place() {
-    let desk = Desk::new();
-    let said = desk.dyno(&["workload", "check", "nowhere"]);
-    assert_eq!(said.code, 2, "{said:#?}");
-    assert!(said.err.contains("error: nowhere: there is no such folder; "), "{}", said.err);
-    shop(&desk);
+    let desk = TestEnv::new();
+    let missing_folder = desk.dyno(&["workload", "check", "nowhere"]);
+    assert_eq!(missing_folder.code, 2, "{missing_folder:#?}");
+    assert!(
+        missing_folder.err.contains("error: nowhere: there is no such folder; "),
+        "{}",
+        missing_folder.err
+    );
+    write_shop(&desk);
     desk.write("shop/pay.sql", "UPDATE shop_customers SET balance = :amuont");
-    let said = desk.dyno(&["workload", "check", "shop"]);
-    assert_eq!((said.code, said.out.as_str()), (2, ""), "{said:#?}");
-    let expected = "error: shop/pay.sql:1:37: nothing has the name amuont; did you mean amount?\n";
-    assert_eq!(said.err, expected);
+    let unknown_name = desk.dyno(&["workload", "check", "shop"]);
+    assert_eq!((unknown_name.code, unknown_name.out.as_str()), (2, ""), "{unknown_name:#?}");
+    let expected = "error: shop/pay.sql:1:37: unknown name amuont; did you mean amount?\n";
+    assert_eq!(unknown_name.err, expected);
     desk.write("shop/pay.sql", "SELECT 1");
     desk.write("shop/pay.mysq.sql", "SELECT 1");
-    let said = desk.dyno(&["workload", "check", "shop"]);
-    assert_eq!(said.code, 2, "{said:#?}");
-    assert!(said.err.contains("\"mysq\"") && said.err.contains("did you mean mysql?"), "{}", said.err);
+    let unknown_engine = desk.dyno(&["workload", "check", "shop"]);
+    assert_eq!(unknown_engine.code, 2, "{unknown_engine:#?}");
+    assert!(
+        unknown_engine.err.contains("\"mysq\"") && unknown_engine.err.contains("did you mean mysql?"),
+        "{}",
+        unknown_engine.err
+    );
 }
 
 #[test]
 fn an_example_that_is_there_is_not_overwritten() {
-    let desk = Desk::new();
-    shop(&desk);
+    let desk = TestEnv::new();
+    write_shop(&desk);
     desk.write("shop/pay.sql", "SELECT 1");
-    let said = desk.dyno(&["init", "--workload", "shop"]);
-    assert_eq!(said.code, 2, "{said:#?}");
-    assert!(said.err.contains("shop/workload.toml is there already"), "{}", said.err);
+    let output = desk.dyno(&["init", "--workload", "shop"]);
+    assert_eq!(output.code, 2, "{output:#?}");
+    assert!(output.err.contains("shop/workload.toml is there already"), "{}", output.err);
     assert_eq!(desk.dyno(&["init", "--workload", "shop", "--force"]).code, 0);
     let other = desk.json(&["init", "--workload", "shop", "other"]);
     assert_eq!((other.0, &other.1["folder"]), (0, &serde_json::json!("other")));

@@ -1,6 +1,6 @@
-//! Others: in the database, in its test tables, on its server, at work.
+//! Tests of background activity: in the database, in its test tables, on its server, at work.
 
-use dyno_record::{Company, OtherSessions, Waits};
+use dyno_record::{ForeignActivity, OtherSessions, Waits};
 
 use super::*;
 
@@ -23,11 +23,11 @@ fn at_work(sessions: f64) -> impl FnOnce(&mut RunRecord) {
             here: false,
             average_sessions: sessions,
         };
-        *company = Company::Sampled { average_active_sessions: sessions, seen: vec![other] };
+        *company = ForeignActivity::Sampled { average_active_sessions: sessions, seen: vec![other] };
     }
 }
 
-/// Rows that sessions wrote which were seen at work now and then.
+/// Rows written by sessions that were seen at work now and then.
 fn rows_of_others(rows: i64) -> impl FnOnce(&mut RunRecord) {
     move |record| {
         elsewhere(Counter::RowsWritten, rows)(record);
@@ -88,7 +88,7 @@ fn a_shared_server_is_a_reservation_and_no_more() {
     check_cases(vec![
         ("others_server", Warn, "are marked", shared(Box::new(rows_of_others(128_000)))),
         ("others_sessions", Warn, "are marked", shared(Box::new(at_work(1.0)))),
-        // What the database itself counts is not shared by that.
+        // The database's own counters are not affected by that.
         ("others", Fail, "not this run's alone", shared(Box::new(own(Counter::PhysicalReads, 1_500)))),
     ]);
 }
@@ -130,11 +130,11 @@ fn redo_that_sessions_did_not_write_is_of_others_only_if_there_were_any() {
         let all = record.counters.get(Counter::RedoBytes).unwrap();
         record.counters.own.insert(Counter::RedoBytes, all / 2);
     };
-    let seen = postgres(|record| {
+    let with_other_session = postgres(|record| {
         half_own(record);
         at_work(0.1)(record);
     });
-    // What a session wrote before it was cut off is in no session's count.
+    // What a session wrote before its connection was lost is in no session's count.
     let cut = postgres(|record| {
         half_own(record);
         at_work(0.1)(record);
@@ -147,7 +147,7 @@ fn redo_that_sessions_did_not_write_is_of_others_only_if_there_were_any() {
             "others_server",
             Fail,
             "50.0 % of the redo is theirs (what the run's own sessions did not write)",
-            seen,
+            with_other_session,
         ),
     ]);
 }

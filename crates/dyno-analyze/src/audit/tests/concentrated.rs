@@ -1,14 +1,14 @@
-//! Where load is concentrated, how sessions sleep, and rows that come and go.
+//! Tests of hot spots, think times, and rows that come and go.
 
 use std::time::Duration;
 
-use dyno_plan::Span;
+use dyno_plan::TimeSpan;
 use dyno_record::window::{HotOps, ThinkTime};
 
 use super::counting::commits;
 use super::*;
 
-/// 10,000 operations of which every 4th started in the hot spot and every 10th went to schema 1.
+/// 10,000 operations: every 4th started in the hot spot and every 10th went to schema 1.
 fn hot(spot: u64, schema: u64) -> RunRecord {
     postgres(|r| {
         r.plan.data.schemas = 2;
@@ -22,13 +22,13 @@ fn hot(spot: u64, schema: u64) -> RunRecord {
 fn asleep(sleeps: u64, seconds: f64) -> RunRecord {
     postgres(|r| {
         r.plan.workload.think_every = 2;
-        r.plan.workload.think_min = Span(Duration::from_millis(5));
-        r.plan.workload.think_max = Span(Duration::from_millis(15));
+        r.plan.workload.think_min = TimeSpan(Duration::from_millis(5));
+        r.plan.workload.think_max = TimeSpan(Duration::from_millis(15));
         window(r).think = Some(ThinkTime { seconds, sleeps });
     })
 }
 
-/// 300 rows inserted and 290 deleted, of which 10 are left.
+/// 300 rows inserted and 290 deleted; 10 are left.
 pub(super) fn churned(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
     postgres(|r| {
         r.plan.workload.insert_pct = Some(3);
@@ -107,7 +107,8 @@ fn rows_that_came_and_went_are_counted_on_both_sides() {
             Fail,
             "less than the new values",
             churned(|r| {
-                // Enough for the stamps of all updates and of 299 inserted rows; the server was read at the begin itself.
+                // Enough for the stamps of all updates and of 299 inserted rows; the server was
+                // read at the begin itself.
                 let window = r.window.as_mut().unwrap();
                 (window.edge_us_max.0, window.snapshot_us.0) = (0.0, 0.0);
                 let updated = r.ops["update"].rows * 2 * 41;

@@ -1,4 +1,4 @@
-//! Ways to count that the fixtures do not have.
+//! Counting rules that the fixtures do not have.
 
 use dyno_record::{CountingRules, RowCounters, RowRules, ScanCounters, Transactions};
 
@@ -24,7 +24,7 @@ pub(super) fn statements() -> CountingRules {
     }
 }
 
-/// The same, and the counters of rows lose one now and then.
+/// The same, with row counters that lose one now and then.
 pub(super) fn fuzzy() -> CountingRules {
     let mut counting = statements();
     counting.rows.missed_share = 0.001;
@@ -32,7 +32,7 @@ pub(super) fn fuzzy() -> CountingRules {
     counting
 }
 
-/// Commits alone are transactions, scans may go past the cache, and no rows are counted.
+/// Only commits are transactions, scans may go past the cache, and no rows are counted.
 pub(super) fn commits() -> CountingRules {
     let statistic = |name: &str| format!("sysstat.{name}");
     CountingRules {

@@ -1,10 +1,10 @@
-//! Counts of client, database and host against each other.
+//! Tests that compare counts of client, database and host.
 
 use std::collections::BTreeMap;
 
-use dyno_plan::{Commit, Drive};
-use dyno_record::window::Counted;
-use dyno_record::{CountingRules, Expected, Invariant, Learned, Mean, OwnWorkload};
+use dyno_plan::{Commit, DriveMode};
+use dyno_record::window::WorkCounts;
+use dyno_record::{CountingRules, Expected, InvariantResult, Learned, Mean, WorkloadFacts};
 
 use super::counting::{commits, fuzzy, statements};
 use super::*;
@@ -43,16 +43,17 @@ fn counts_are_said_in_plain_words() {
 
 #[test]
 fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
-    let own = |missing: u64, after: Result<String, String>| {
+    let custom_run = |missing: u64, after: Result<String, String>| {
         postgres(|record| {
-            let money = Invariant { name: "money".into(), is: None, before: Some("20000".into()), after };
-            record.workload = Some(OwnWorkload {
+            let money =
+                InvariantResult { name: "money".into(), is: None, before: Some("20000".into()), after };
+            record.workload = Some(WorkloadFacts {
                 scale: 1,
                 name: "bank".into(),
                 digest: "0".repeat(64),
                 writes: true,
                 invariants: vec![money],
-                ..OwnWorkload::default()
+                ..WorkloadFacts::default()
             });
             let whole = record.whole.as_mut().unwrap();
             let classes = record.classes.iter().map(|class| &class.name);
@@ -60,7 +61,7 @@ fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
             whole.transactions = Some(all - missing);
         })
     };
-    let held = own(0, Ok("20000".into()));
+    let held = custom_run(0, Ok("20000".into()));
     assert_eq!(find(&held, "invariants").detail, "money is 20000 as before");
     let commits = find(&held, "commits_whole");
     assert!(
@@ -68,39 +69,42 @@ fn a_workload_of_the_users_own_is_held_against_transactions_and_invariants() {
         "{}",
         commits.detail
     );
-    // Nothing of it is a row of one block.
+    // No row of this workload is one block.
     for check in ["logical_reads", "heap_reads", "rows_updated", "update_values", "redo_grew", "others"] {
         assert_eq!(find(&held, check).status, Skipped, "{check}");
     }
-    assert_ne!(find(&own(5_000, Ok("20000".into())), "commits_whole").status, Pass);
-    let broken = own(0, Ok("19999".into()));
+    assert_ne!(find(&custom_run(5_000, Ok("20000".into())), "commits_whole").status, Pass);
+    let broken = custom_run(0, Ok("19999".into()));
     assert_eq!(find(&broken, "invariants").status, Fail);
     assert!(
         find(&broken, "invariants")
             .detail
             .contains("broken by the run: money was 20000 before and is 19999: ")
     );
-    let unknown = own(0, Err("no connection".into()));
-    let found = find(&unknown, "invariants");
-    assert_eq!(found.status, Warn, "nothing was found to be broken");
-    assert_eq!(found.detail, "unknown: money was 20000 before, and could not be asked for: no connection");
+    let unknown = custom_run(0, Err("no connection".into()));
+    let invariant_check = find(&unknown, "invariants");
+    assert_eq!(invariant_check.status, Warn, "nothing was found to be broken");
+    assert_eq!(
+        invariant_check.detail,
+        "unknown: money was 20000 before, and could not be asked for: no connection"
+    );
 }
 
 #[test]
 fn writes_that_mostly_change_no_row_are_warned_of() {
     let checked = |all: u64, empty: u64| {
         let record = postgres(|record| {
-            record.workload = Some(OwnWorkload {
+            record.workload = Some(WorkloadFacts {
                 scale: 1,
                 name: "bank".into(),
                 digest: "0".repeat(64),
-                ..OwnWorkload::default()
+                ..WorkloadFacts::default()
             });
             let ops = record.ops.get_mut("all").unwrap();
             (ops.write_statements, ops.empty_writes) = (all, empty);
         });
-        let found = find(&record, "empty_writes");
-        (found.status, found.detail)
+        let check = find(&record, "empty_writes");
+        (check.status, check.detail)
     };
     let (status, words) = checked(1_734, 1_569);
     assert_eq!(status, Warn);
@@ -110,71 +114,76 @@ fn writes_that_mostly_change_no_row_are_warned_of() {
 
 #[test]
 fn a_certain_invariant_says_whether_the_run_broke_it() {
-    let asked = |before: Option<&str>, after: &str| {
+    let check_invariant = |before: Option<&str>, after: &str| {
         let record = postgres(|record| {
             let before = before.map(str::to_owned);
-            let zero =
-                Invariant { name: "torn".into(), is: Some("0".into()), before, after: Ok(after.into()) };
-            record.workload = Some(OwnWorkload {
+            let zero = InvariantResult {
+                name: "torn".into(),
+                is: Some("0".into()),
+                before,
+                after: Ok(after.into()),
+            };
+            record.workload = Some(WorkloadFacts {
                 scale: 1,
                 name: "bank".into(),
                 digest: "0".repeat(64),
                 invariants: vec![zero],
-                ..OwnWorkload::default()
+                ..WorkloadFacts::default()
             });
         });
-        let found = find(&record, "invariants");
-        (found.status, found.detail)
+        let check = find(&record, "invariants");
+        (check.status, check.detail)
     };
-    assert_eq!(asked(Some("0"), "0"), (Pass, "torn hold".to_owned()));
-    let (status, words) = asked(Some("0"), "3");
+    assert_eq!(check_invariant(Some("0"), "0"), (Pass, "torn hold".to_owned()));
+    let (status, words) = check_invariant(Some("0"), "3");
     assert!(status == Fail && words.starts_with("broken by the run: torn is 3 and has to be 0"), "{words}");
-    let (status, words) = asked(Some("3"), "3");
+    let (status, words) = check_invariant(Some("3"), "3");
     assert!(
         status == Fail && words.starts_with("broken before the run: torn was 3 before and is 3"),
         "{words}"
     );
     assert!(!words.contains("lost, torn"), "{words}");
-    // One that holds only once the run has worked is no fault.
-    assert_eq!(asked(Some("3"), "0").0, Pass);
+    // An invariant that holds only after the run has worked is no fault.
+    assert_eq!(check_invariant(Some("3"), "0").0, Pass);
 }
 
 #[test]
 fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
-    let own = |said: Option<f64>, learned: f64, error: f64, shift_by: i64| {
+    let learned_run = |said: Option<f64>, learned: f64, error: f64, shift_by: i64| {
         postgres(|record| {
-            let of = |class: &str, mean: f64| {
+            let class_expectation = |class: &str, mean: f64| {
                 let counters = BTreeMap::from([(Counter::RowsWritten, Mean { mean, error })]);
-                let said = said.filter(|_| class == "update").map(|said| (Counter::RowsWritten, said));
+                let declared = said.filter(|_| class == "update").map(|said| (Counter::RowsWritten, said));
                 Expected {
                     calls: false,
                     class: class.to_owned(),
-                    said: said.into_iter().collect(),
+                    said: declared.into_iter().collect(),
                     learned: Some(Learned { transactions: 100, alone_us: 100.0, rows: None, counters }),
                 }
             };
-            record.workload = Some(OwnWorkload {
+            record.workload = Some(WorkloadFacts {
                 scale: 1,
                 name: "bank".into(),
                 digest: "0".repeat(64),
                 writes: true,
-                expected: vec![of("select", 0.0), of("update", learned)],
-                ..OwnWorkload::default()
+                expected: vec![class_expectation("select", 0.0), class_expectation("update", learned)],
+                ..WorkloadFacts::default()
             });
             // The fixture's counters hold 64 rows of each update.
             shift(record, Counter::RowsWritten, shift_by);
         })
     };
-    let as_learned = find(&own(None, 64.0, 0.0, 0), "expected");
+    let as_learned = find(&learned_run(None, 64.0, 0.0, 0), "expected");
     assert_eq!(as_learned.status, Pass, "{}", as_learned.detail);
     assert_eq!(
         as_learned.detail,
         "rows written: 0.00 of each select, 64.00 of each update are 128,000, and the database counted 128,000"
     );
-    // A trigger that writes beside them, or somebody else.
-    let more = find(&own(None, 64.0, 0.0, 20_000), "expected");
+    // A trigger that writes in addition, or another session.
+    let more = find(&learned_run(None, 64.0, 0.0, 20_000), "expected");
     assert!(more.status == Warn && more.detail.contains("others do it beside the run"), "{}", more.detail);
-    // What lies beyond it is told as others', and all else that the database counts is marked with it.
+    // The excess counts as background activity, and all other counters of the database are marked
+    // with it.
     let judged = |mut record: RunRecord| {
         let some = record.metrics["logical_reads_per_s"].clone();
         record.metrics.insert("rows_written_per_s".to_owned(), some);
@@ -182,12 +191,13 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
         judge(&mut record);
         record
     };
-    let (alone, beside) = (judged(own(None, 64.0, 0.0, 0)), judged(own(None, 64.0, 0.0, 20_000)));
+    let (alone, beside) =
+        (judged(learned_run(None, 64.0, 0.0, 0)), judged(learned_run(None, 64.0, 0.0, 20_000)));
     let rows = |record: &RunRecord| record.whose["rows_written_per_s"].clone();
     assert!(!rows(&alone).marked && rows(&alone).others_pct == Some(0.0), "{:?}", rows(&alone));
-    assert_eq!(rows(&alone).scope, dyno_record::Scope::Database, "no test tables are counted");
+    assert_eq!(rows(&alone).scope, dyno_record::AttributionScope::Database, "no test tables are counted");
     assert!(!alone.whose["logical_reads_per_s"].marked);
-    // 20,000 of 148,000, less what may be chance.
+    // 20,000 of 148,000, minus what may be chance.
     assert!(
         rows(&beside).marked && (rows(&beside).others_pct.unwrap() - 12.6).abs() < 0.1,
         "{:?}",
@@ -196,26 +206,26 @@ fn transactions_are_held_against_what_they_do_alone_and_what_is_said_of_them() {
     let reads = &beside.whose["logical_reads_per_s"];
     assert!(reads.marked && reads.why.contains("rows written (12.6 %) in this database"), "{reads:?}");
     assert!(!beside.whose["ops_per_s"].marked);
-    assert_eq!(find(&own(None, 60.0, 2.0, 0), "expected").status, Pass, "as sure as it was learned");
-    // Where the window says nothing, the whole run does.
-    let mut blurred = own(None, 64.0, 0.0, 0);
-    let counted = Counted { ops: [("update".to_owned(), 1_000)].into(), ..Counted::default() };
-    window(&mut blurred).unsure = Some((counted.clone(), Counted::default()));
+    assert_eq!(find(&learned_run(None, 60.0, 2.0, 0), "expected").status, Pass, "as sure as it was learned");
+    // Where the window says nothing, the whole run is compared.
+    let mut blurred = learned_run(None, 64.0, 0.0, 0);
+    let counted = WorkCounts { ops: [("update".to_owned(), 1_000)].into(), ..WorkCounts::default() };
+    window(&mut blurred).unsure = Some((counted.clone(), WorkCounts::default()));
     window(&mut blurred).counted = Some(counted);
     let whole = find(&blurred, "expected");
     assert!(whole.status == Pass && whole.observed == "256,000", "{whole:?}");
-    // So it does where as much lies on the window's ends as was done.
-    let updates = |ops| Counted { ops: [("update".to_owned(), ops)].into(), ..Counted::default() };
-    let mut wide = own(None, 64.0, 0.0, -63_000);
+    // The same where as much work lies at the window boundaries as was done.
+    let updates = |ops| WorkCounts { ops: [("update".to_owned(), ops)].into(), ..WorkCounts::default() };
+    let mut wide = learned_run(None, 64.0, 0.0, -63_000);
     window(&mut wide).counted = Some(updates(1_000));
-    window(&mut wide).unsure = Some((updates(499), Counted::default()));
+    window(&mut wide).unsure = Some((updates(499), WorkCounts::default()));
     let whole = find(&wide, "expected");
     assert!(whole.status == Pass && whole.observed == "256,000", "{whole:?}");
     wide.whole = None;
     assert_eq!(find(&wide, "expected").status, Skipped, "{wide:?}");
-    // What is said goes before what was learned.
-    assert_eq!(find(&own(Some(64.0), 3.0, 0.0, 0), "expected").status, Pass);
-    let wrong = find(&own(Some(3.0), 64.0, 0.0, 0), "expected");
+    // Declared effects take precedence over learned ones.
+    assert_eq!(find(&learned_run(Some(64.0), 3.0, 0.0, 0), "expected").status, Pass);
+    let wrong = find(&learned_run(Some(3.0), 64.0, 0.0, 0), "expected");
     assert!(wrong.status == Fail && wrong.detail.contains("what the workload says"), "{}", wrong.detail);
 }
 
@@ -235,10 +245,11 @@ fn rows_that_transactions_no_longer_find_are_noticed() {
                 }),
             };
             let expected = record.classes.iter().map(|class| class_of(&class.name, learned)).collect();
-            record.workload = Some(OwnWorkload { name: "bank".into(), expected, ..OwnWorkload::default() });
+            record.workload =
+                Some(WorkloadFacts { name: "bank".into(), expected, ..WorkloadFacts::default() });
             let ops: BTreeMap<String, u64> =
                 record.ops.iter().map(|(name, ops)| (name.clone(), ops.count)).collect();
-            window(record).counted = Some(Counted { ops, rows_read: rows, ..Counted::default() });
+            window(record).counted = Some(WorkCounts { ops, rows_read: rows, ..WorkCounts::default() });
         })
     };
     let operations = fixture::postgres().ops.values().map(|ops| ops.count).max().unwrap();
@@ -329,8 +340,8 @@ fn commits_of_one_session_need_a_sync_each() {
 #[test]
 fn spoiled_counts_are_found() {
     use Counter::{Commits, LogicalReads, RedoBytes, RedoSyncs, RowsWritten};
-    let native = |name: &'static str, by: f64| {
-        move |r: &mut RunRecord| *r.counters.native.get_mut(name).unwrap() += by
+    let native = |name: &'static str, delta: f64| {
+        move |r: &mut RunRecord| *r.counters.native.get_mut(name).unwrap() += delta
     };
     check_cases(vec![
         ("commits", Fail, "are missing", sqlite(|r| shift(r, Commits, -500))),
@@ -377,7 +388,7 @@ fn spoiled_counts_are_found() {
         ),
         ("rows_updated", Fail, "more: others", sqlite(|r| shift(r, RowsWritten, 50_000))),
         ("rows_updated_whole", Fail, "1 are missing", sqlite(|r| shift_whole(r, RowsWritten, -1))),
-        // Some counters of rows lose one now and then, and none loses many.
+        // Some row counters lose one now and then, but none loses many.
         ("rows_updated_whole", Pass, "1 less, as rows are", sqlite(|r| missing_rows(r, fuzzy(), 1))),
         ("rows_updated_whole", Fail, "1 are missing", sqlite(|r| missing_rows(r, statements(), 1))),
         ("rows_updated_whole", Fail, "10,000 are missing", sqlite(|r| missing_rows(r, fuzzy(), 10_000))),
@@ -428,7 +439,8 @@ fn spoiled_counts_are_found() {
     ]);
 }
 
-/// The server was read such a share of the window after the first session had passed its begin, and has redo of a part of it.
+/// The server was read at this share of the window after the first session had passed its begin.
+/// Its redo covers only the rest.
 fn read_behind(record: &mut RunRecord, share: f64) {
     let window = record.window.as_mut().unwrap();
     window.edge_us_max.0 = share * window.seconds * 1e6;
@@ -444,7 +456,8 @@ fn read_behind(record: &mut RunRecord, share: f64) {
 
 #[test]
 fn rows_that_updates_have_moved_together_are_no_missing_work() {
-    // A thousand updates a second of one row leave its block no room, and then rows share blocks: fewer are read.
+    // A thousand updates a second of one row leave its block no room. Rows then share blocks, so
+    // fewer are read.
     let moved = |fetched: f64| {
         postgres(move |r| {
             let hit = r.counters.native["dyno.rows.heap_blks_hit"];
@@ -485,7 +498,7 @@ fn dead_row_versions_show_in_read_only_runs() {
 #[test]
 fn slices_are_counted_as_transactions_of_their_own() {
     let server = |r: &mut RunRecord| {
-        r.plan.workload.drive = Drive::Server;
+        r.plan.workload.drive = DriveMode::Server;
         r.ops.insert("slice".into(), OpStats { count: 100, ..OpStats::default() });
         ops(r, "commit").untimed = Some("inside the database".into());
         // 100 slices, 2,000 commits inside them, 3 of Dyno's own.
@@ -513,7 +526,7 @@ fn servers_that_cannot_flush_get_a_second_of_room() {
     assert_eq!(find(&late(true), "commits").status, Fail);
 }
 
-/// The record of a run on a server that knows rows of all tables by kind, its logs' among them.
+/// The record of a run on a server that counts rows of all tables by kind, its logs included.
 fn logging(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
     postgres(|r| {
         r.targets[0].identity.counting = statements();
@@ -537,8 +550,9 @@ fn rows_of_a_log_that_is_a_table_are_no_updates() {
         (check.status, check.detail.as_str()),
         (Pass, "128,000 acknowledged, database counted 128,000")
     );
-    let others = logging(|r| *r.counters.native.get_mut("status.Handler_update").unwrap() += 40_000.0);
-    assert_eq!(find(&others, "rows_updated").status, Fail);
+    let foreign_updates =
+        logging(|r| *r.counters.native.get_mut("status.Handler_update").unwrap() += 40_000.0);
+    assert_eq!(find(&foreign_updates, "rows_updated").status, Fail);
 }
 
 #[test]
@@ -567,9 +581,9 @@ fn workers_that_commit_are_allowed_for_where_there_are_such() {
 fn transactions_of_another_process_in_the_same_file_are_told() {
     let with = |more: f64| {
         let mut record = fixture::sqlite();
-        let own = record.counters.get(Counter::Commits).unwrap() as f64;
-        record.counters.native.insert("file.transactions".into(), own + more);
-        record.counters.native.insert("file.own_transactions".into(), own);
+        let run_commits = record.counters.get(Counter::Commits).unwrap() as f64;
+        record.counters.native.insert("file.transactions".into(), run_commits + more);
+        record.counters.native.insert("file.own_transactions".into(), run_commits);
         record
     };
     assert_eq!(find(&with(0.0), "commits").status, Pass);
@@ -597,12 +611,24 @@ fn scans_where_the_database_chooses_say_which_way_they_took() {
             }
         })
     };
-    let found = find(&scans(100.0, 100.0), "scan_path");
-    assert!(found.status == Pass && found.detail.contains("measured storage"), "{}", found.detail);
-    let found = find(&scans(100.0, 0.0), "scan_path");
-    assert!(found.status == Pass && found.detail.contains("through the cache"), "{}", found.detail);
-    let found = find(&scans(100.0, 40.0), "scan_path");
-    assert!(found.status == Warn && found.detail.contains("40 of 100 full scans"), "{}", found.detail);
+    let direct_check = find(&scans(100.0, 100.0), "scan_path");
+    assert!(
+        direct_check.status == Pass && direct_check.detail.contains("measured storage"),
+        "{}",
+        direct_check.detail
+    );
+    let cached_check = find(&scans(100.0, 0.0), "scan_path");
+    assert!(
+        cached_check.status == Pass && cached_check.detail.contains("through the cache"),
+        "{}",
+        cached_check.detail
+    );
+    let mixed_check = find(&scans(100.0, 40.0), "scan_path");
+    assert!(
+        mixed_check.status == Warn && mixed_check.detail.contains("40 of 100 full scans"),
+        "{}",
+        mixed_check.detail
+    );
     assert_eq!(find(&fixture::postgres(), "scan_path").status, Skipped);
 }
 
@@ -610,15 +636,15 @@ fn scans_where_the_database_chooses_say_which_way_they_took() {
 fn commits_of_parallel_workers_are_those_that_were_learned() {
     let record = |learned: f64, counted: f64| {
         postgres(|record| {
-            let of = |class: &str, commits: f64| {
+            let class_expectation = |class: &str, commits: f64| {
                 let counters = BTreeMap::from([(Counter::Commits, Mean { mean: commits, error: 0.0 })]);
                 let learned = Learned { transactions: 100, alone_us: 500.0, rows: None, counters };
                 Expected { class: class.into(), learned: Some(learned), ..Expected::default() }
             };
-            record.workload = Some(OwnWorkload {
+            record.workload = Some(WorkloadFacts {
                 name: "bank".into(),
-                expected: vec![of("select", learned), of("update", 1.0)],
-                ..OwnWorkload::default()
+                expected: vec![class_expectation("select", learned), class_expectation("update", 1.0)],
+                ..WorkloadFacts::default()
             });
             record.targets[0].identity.counting.parallel_commit = true;
             let selects = record.ops["select"].count as f64;
@@ -633,8 +659,11 @@ fn commits_of_parallel_workers_are_those_that_were_learned() {
     let mut unlearned = record(3.0, 2.0);
     unlearned.workload.as_mut().unwrap().expected.clear();
     unlearned.whole.as_mut().unwrap().transactions = Some(10_000);
-    let found = find(&unlearned, "commits_whole");
-    assert!(found.status == Fail && found.detail.contains("a run with a warm-up"), "{found:?}");
+    let unlearned_check = find(&unlearned, "commits_whole");
+    assert!(
+        unlearned_check.status == Fail && unlearned_check.detail.contains("a run with a warm-up"),
+        "{unlearned_check:?}"
+    );
 }
 
 #[test]

@@ -1,15 +1,16 @@
-//! Checks whose allowance is as large as what they check: that two counts agree proves nothing then, and is no pass.
+//! Tests of checks whose tolerance is as large as the counts: agreement proves nothing then, and
+//! must not pass.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dyno_plan::Span;
-use dyno_record::window::Counted;
+use dyno_plan::TimeSpan;
+use dyno_record::window::WorkCounts;
 use dyno_record::{Fleet, FleetHost, UnreadIntervals};
 
 use super::*;
 
-/// A record in which so many selects and updates were done.
+/// A record with this many selects and updates.
 fn few(selects: u64, updates: u64, spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
     postgres(|record| {
         for (class, done) in [("select", selects), ("update", updates), ("commit", updates)] {
@@ -20,10 +21,10 @@ fn few(selects: u64, updates: u64, spoil: impl FnOnce(&mut RunRecord)) -> RunRec
     })
 }
 
-/// The counters of a window hold so many selects.
+/// Sets the selects that the counters of the window hold.
 fn counted(record: &mut RunRecord, selects: u64) {
     let ops = BTreeMap::from([("select".to_owned(), selects)]);
-    window(record).counted = Some(Counted { ops, ..Counted::default() });
+    window(record).counted = Some(WorkCounts { ops, ..WorkCounts::default() });
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn edges_look_at_operations_that_the_window_does_not_have() {
 fn a_window_shorter_than_what_is_allowed_is_not_judged() {
     let short = |seconds: f64| {
         postgres(move |record| {
-            record.plan.run.time = Some(Span(Duration::from_secs_f64(seconds)));
+            record.plan.run.time = Some(TimeSpan(Duration::from_secs_f64(seconds)));
             window(record).seconds = seconds;
             window(record).end = window(record).begin.clone();
         })

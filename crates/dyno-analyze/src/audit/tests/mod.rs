@@ -1,4 +1,4 @@
-//! Each check is shown a record whose numbers agree, and the same record with one number spoiled.
+//! Runs each check on a record whose figures agree, and on the same record with one figure spoiled.
 
 mod company;
 mod concentrated;
@@ -12,8 +12,8 @@ mod runs;
 mod workloads;
 
 use dyno_record::{
-    AuditCheck, Change, CheckStatus, Counter, CounterDelta, ErrorTally, Fall, MarkKind, OpStats, RunRecord,
-    Status,
+    AuditCheck, CheckStatus, Counter, CounterDelta, CounterReset, ErrorTally, MarkChange, MarkKind, OpStats,
+    RunRecord, Status,
 };
 
 use super::{audit, check_names, judge};
@@ -25,17 +25,17 @@ fn find(record: &RunRecord, name: &str) -> AuditCheck {
     audit(record).into_iter().find(|check| check.check == name).unwrap_or_else(|| panic!("no check {name}"))
 }
 
-/// Adds to a counter of the window, or takes away.
-fn shift(record: &mut RunRecord, counter: Counter, by: i64) {
+/// Adds `by` to a counter of the window; it may be negative.
+fn shift(record: &mut RunRecord, counter: Counter, delta: i64) {
     let now = record.counters.get(counter).unwrap();
-    record.counters.portable.insert(counter, moved(counter, u64::try_from(now + by).unwrap()));
+    record.counters.portable.insert(counter, moved(counter, u64::try_from(now + delta).unwrap()));
 }
 
-/// The same over the whole life.
-fn shift_whole(record: &mut RunRecord, counter: Counter, by: i64) {
+/// The same for the counter of the whole run.
+fn shift_whole(record: &mut RunRecord, counter: Counter, delta: i64) {
     let counters = &mut record.whole.as_mut().unwrap().counters;
     let now = counters.get(counter).unwrap();
-    counters.portable.insert(counter, moved(counter, u64::try_from(now + by).unwrap()));
+    counters.portable.insert(counter, moved(counter, u64::try_from(now + delta).unwrap()));
 }
 
 fn window(record: &mut RunRecord) -> &mut dyno_record::Window {
@@ -46,7 +46,7 @@ fn ops<'a>(record: &'a mut RunRecord, class: &str) -> &'a mut OpStats {
     record.ops.get_mut(class).unwrap()
 }
 
-/// So many percent of the operations should be of `class`.
+/// Requests this percentage of `class` in the mix.
 fn asked(record: &mut RunRecord, class: &str, percent: u32) {
     record.classes.iter_mut().find(|one| one.name == class).unwrap().share.percent = Some(percent);
 }
@@ -63,7 +63,7 @@ fn tally(class: &str, count: u64, reconnects: u64) -> ErrorTally {
     }
 }
 
-/// A record where `spoil` was done to the PostgreSQL fixture.
+/// The PostgreSQL fixture after `spoil` has changed it.
 fn postgres(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
     let mut record = fixture::postgres();
     spoil(&mut record);
@@ -89,7 +89,7 @@ fn good_records_skip_only_what_cannot_be_checked() {
     let skipped = |record: &RunRecord| -> Vec<String> {
         audit(record).into_iter().filter(|c| c.status == Skipped).map(|c| c.check).collect()
     };
-    // The plan of the fixture concentrates nothing, sleeps not, and neither inserts nor deletes.
+    // The plan of the fixture has no hot spot and no think time, and neither inserts nor deletes.
     let not_asked = [
         "cached_results",
         "empty_writes",
@@ -124,12 +124,13 @@ fn good_records_skip_only_what_cannot_be_checked() {
     );
 }
 
-/// One spoiled record: the check that must see it, what it must come to, and a word that its sentence must hold.
+/// One spoiled record: the check that must detect it, the expected status, and a word of its
+/// sentence.
 type Case = (&'static str, CheckStatus, &'static str, RunRecord);
 
 /// A mark that changed in an interval.
-fn changed(kind: MarkKind, name: &str, from: &str, to: &str) -> Change {
-    Change {
+fn changed(kind: MarkKind, name: &str, from: &str, to: &str) -> MarkChange {
+    MarkChange {
         kind,
         name: name.to_owned(),
         from: Some(from.to_owned()),
@@ -138,9 +139,9 @@ fn changed(kind: MarkKind, name: &str, from: &str, to: &str) -> Change {
     }
 }
 
-/// A counter that fell in an interval.
-fn fell(name: &str, from: f64, to: f64) -> Fall {
-    Fall { name: name.to_owned(), from, to, seen_s: Some(2.0) }
+/// A counter that decreased in an interval.
+fn fell(name: &str, from: f64, to: f64) -> CounterReset {
+    CounterReset { name: name.to_owned(), from, to, seen_s: Some(2.0) }
 }
 
 fn check_cases(cases: Vec<Case>) {

@@ -1,13 +1,13 @@
-//! A check with nothing to look at passes nothing: every check, with inputs that are empty, constant or of one side.
+//! Tests that no check passes without data: every check gets empty, constant or one-sided input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use dyno_plan::{Rate, Span};
-use dyno_record::window::{Counted, HotOps, ThinkTime};
+use dyno_plan::{Rate, TimeSpan};
+use dyno_record::window::{HotOps, ThinkTime, WorkCounts};
 use dyno_record::{
-    ClockFit, Expected, Fleet, FleetHost, HostReading, Invariant, Learned, Loaded, Mean, Observed,
-    OwnWorkload, Requests,
+    BlocksPerReadRequest, BulkLoadResult, ClockFit, Expected, Fleet, FleetHost, HostReading, InvariantResult,
+    Learned, Mean, Observed, WorkloadFacts,
 };
 
 use super::concentrated::churned;
@@ -15,7 +15,7 @@ use super::counting::commits;
 use super::runs::{hold, reading};
 use super::*;
 
-/// A run of a custom workload of which everything is known that checks look at.
+/// A run of a custom workload with everything that checks read.
 fn custom() -> RunRecord {
     postgres(|record| {
         let expected = |class: &str, rows: f64| Expected {
@@ -28,13 +28,13 @@ fn custom() -> RunRecord {
             }),
             ..Expected::default()
         };
-        let held = Invariant {
+        let held = InvariantResult {
             name: "money".into(),
             is: None,
             before: Some("20000".into()),
             after: Ok("20000".into()),
         };
-        let loaded = Loaded {
+        let loaded = BulkLoadResult {
             table: "t".into(),
             wanted: 100,
             part_rows: 10,
@@ -50,13 +50,13 @@ fn custom() -> RunRecord {
             counted: Ok(100),
             wrong: Vec::new(),
         };
-        record.workload = Some(OwnWorkload {
+        record.workload = Some(WorkloadFacts {
             name: "bank".into(),
             writes: true,
             invariants: vec![held],
             expected: vec![expected("select", 0.0), expected("update", 64.0)],
             loaded: Some(Box::new(loaded)),
-            ..OwnWorkload::default()
+            ..WorkloadFacts::default()
         });
         let all = ops(record, "all");
         (all.write_statements, all.empty_writes) = (1_000, 0);
@@ -64,11 +64,12 @@ fn custom() -> RunRecord {
         let ops: BTreeMap<String, u64> =
             record.ops.iter().map(|(name, ops)| (name.clone(), ops.count)).collect();
         let rows_read = 2 * ops["all"];
-        window(record).counted = Some(Counted { ops, rows_read, ..Counted::default() });
+        window(record).counted = Some(WorkCounts { ops, rows_read, ..WorkCounts::default() });
     })
 }
 
-/// A block workload that sleeps, has hot spots and scans, on a device and on machines that are watched.
+/// A block workload with think times, hot spots and scans, on an observed device and observed
+/// hosts.
 fn watched() -> RunRecord {
     postgres(|record| {
         record.plan.data.schemas = 2;
@@ -76,8 +77,8 @@ fn watched() -> RunRecord {
         record.plan.workload.hot_schema_every = 10;
         window(record).hot = Some(HotOps { spot: 2_500, keyed: 10_000, schema: 1_000, movable: 10_000 });
         record.plan.workload.think_every = 2;
-        record.plan.workload.think_min = Span(Duration::from_millis(5));
-        record.plan.workload.think_max = Span(Duration::from_millis(15));
+        record.plan.workload.think_min = TimeSpan(Duration::from_millis(5));
+        record.plan.workload.think_max = TimeSpan(Duration::from_millis(15));
         window(record).think = Some(ThinkTime { seconds: 50.0, sleeps: 5_000 });
         fixture::device_writes(record, 5_500.0);
         record.targets[0].identity.counting.scans = commits().scans;
@@ -95,7 +96,7 @@ fn watched() -> RunRecord {
     })
 }
 
-/// An open loop of two driver hosts, whose database's machine is looked at.
+/// An open loop of two driver hosts with an observed database host.
 fn distributed() -> RunRecord {
     postgres(|record| {
         record.plan.workload.rate = Some(Rate(999.0));
@@ -116,9 +117,10 @@ fn distributed() -> RunRecord {
     })
 }
 
-/// Records whose numbers agree: each check passes for one of them.
+/// Records whose figures agree: each check passes for one of them.
 fn sound() -> Vec<RunRecord> {
-    let requests = reading(Requests::bring(1.0, "each page has a request of its own"), 29_697, 29_500);
+    let requests =
+        reading(BlocksPerReadRequest::bring(1.0, "each page has a request of its own"), 29_697, 29_500);
     vec![
         fixture::postgres(),
         fixture::sqlite(),
@@ -130,7 +132,7 @@ fn sound() -> Vec<RunRecord> {
     ]
 }
 
-/// Checks of what sessions noted of their operations.
+/// Checks of what sessions counted of their operations.
 const OF_OPERATIONS: &[&str] = &[
     "empty_writes",
     "errors",
@@ -163,7 +165,7 @@ const OF_OTHER_WITNESSES: &[&str] = &[
     "window_length",
 ];
 
-/// Checks that look for changes: they pass where nothing moved.
+/// Checks that look for changes: they pass where nothing changed.
 const OF_CHANGES: &[&str] = &[
     "cached_results",
     "counters_epoch",
@@ -175,7 +177,7 @@ const OF_CHANGES: &[&str] = &[
     "wall_clock",
 ];
 
-/// Checks that hold counters of the database against what sessions noted.
+/// Checks that compare the database's counters with what sessions counted.
 const OF_BOTH_SIDES: &[&str] = &[
     "commits",
     "commits_whole",
@@ -195,10 +197,10 @@ const OF_BOTH_SIDES: &[&str] = &[
     "scan_path",
 ];
 
-/// Checks that hold counters of the database against each other or against time.
+/// Checks that compare the database's counters with each other or with time.
 const OF_THE_SERVER: &[&str] = &["db_time", "others", "read_requests"];
 
-/// Checks of the machine's counters, with the database's and without.
+/// Checks of the host's counters, with the database's and without.
 const OF_DEVICES: &[&str] = &["device_writes", "physical_reads"];
 const OF_MACHINES: &[&str] = &["client_cost", "host_readings", "processor"];
 
@@ -211,13 +213,13 @@ fn passed(spoil: fn(&mut RunRecord)) -> BTreeSet<String> {
     audits.filter(|check| check.status == Pass).map(|check| check.check).collect()
 }
 
-/// What differs from `expected` in the checks that pass after `spoil`, in words.
-fn differences(what: &str, spoil: fn(&mut RunRecord), expected: &[&[&str]]) -> Option<String> {
+/// The difference from `expected` in the checks that pass after `spoil`, in words.
+fn differences(case: &str, spoil: fn(&mut RunRecord), expected: &[&[&str]]) -> Option<String> {
     let expected: BTreeSet<String> = expected.concat().into_iter().map(str::to_owned).collect();
     let passed = passed(spoil);
     let more: Vec<_> = passed.difference(&expected).collect();
     let fewer: Vec<_> = expected.difference(&passed).collect();
-    (passed != expected).then(|| format!("{what}: {more:?} pass, and {fewer:?} do not"))
+    (passed != expected).then(|| format!("{case}: {more:?} pass, and {fewer:?} do not"))
 }
 
 fn without_counters(record: &mut RunRecord) {
@@ -227,7 +229,7 @@ fn without_counters(record: &mut RunRecord) {
     }
 }
 
-/// Nothing was measured.
+/// Removes everything that was measured.
 fn empty(record: &mut RunRecord) {
     without_counters(record);
     (record.whole, record.window, record.workload, record.fleet) = (None, None, None, None);
@@ -237,7 +239,7 @@ fn empty(record: &mut RunRecord) {
     record.targets.clear();
 }
 
-/// Counters that stand still while sessions work count something else.
+/// Counters that do not change while sessions work count something else.
 fn constant(record: &mut RunRecord) {
     let whole = record.whole.as_mut().map(|whole| &mut whole.counters);
     for counters in std::iter::once(&mut record.counters).chain(whole) {
@@ -252,14 +254,14 @@ fn constant(record: &mut RunRecord) {
     hosts.for_each(|moved| *moved = 0.0);
 }
 
-/// The database has counted, and no session has noted an operation.
+/// The database has counted, but no session has counted an operation.
 fn server_alone(record: &mut RunRecord) {
     record.ops.clear();
     record.whole = None;
     (window(record).counted, window(record).hot, window(record).think) = (None, None, None);
 }
 
-/// Sessions have noted operations, and nothing of any machine was read.
+/// Sessions have counted operations, but no host was read.
 fn without_hosts(record: &mut RunRecord) {
     record.hosts.clear();
     if let Some(fleet) = &mut record.fleet {
@@ -294,7 +296,7 @@ fn check_with_nothing_to_look_at_passes_nothing() {
         differences("no counters", without_counters, &[OF_OPERATIONS, OF_OTHER_WITNESSES, OF_MACHINES]),
         // Sessions were counted when the gate opened.
         differences("empty", empty, &[&["gate_skew", "sessions"]]),
-        // 0 full scans past the cache and 0 blocks from the device are what the counters say.
+        // The counters do report 0 full scans past the cache and 0 blocks from the device.
         differences(
             "constant",
             constant,

@@ -1,6 +1,6 @@
-//! Reads of the database against those of its device.
+//! Tests that compare the database's reads with those of its device.
 
-use dyno_record::window::Counted;
+use dyno_record::window::WorkCounts;
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn fewer_device_reads_are_not_the_page_caches_where_that_cannot_be_told() {
         "{direct:?}"
     );
     let unsure = |r: &mut RunRecord| {
-        let lookups = |ops| Counted { ops: [("select".into(), ops)].into(), ..Default::default() };
+        let lookups = |ops| WorkCounts { ops: [("select".into(), ops)].into(), ..Default::default() };
         window(r).counted = Some(lookups(20_000));
         window(r).unsure = Some((lookups(4_000), Default::default()));
     };

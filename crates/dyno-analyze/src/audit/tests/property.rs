@@ -1,8 +1,8 @@
-//! Whatever a record holds, judging it ends, and ends the same twice.
+//! Tests that the audit of any record terminates and gives the same result twice.
 
 use std::collections::BTreeMap;
 
-use dyno_plan::Drive;
+use dyno_plan::DriveMode;
 use proptest::prelude::*;
 
 use super::counting::{commits, statements};
@@ -41,7 +41,7 @@ proptest! {
     ) {
         let mut record = fixture::postgres();
         record.targets[0].identity.counting = counting;
-        record.plan.workload.drive = if server { Drive::Server } else { Drive::Client };
+        record.plan.workload.drive = if server { DriveMode::Server } else { DriveMode::Client };
         for (i, name) in ["all", "select", "update", "commit", "slice", "scan"].into_iter().enumerate() {
             let stats = record.ops.entry(name.to_owned()).or_default();
             (stats.count, stats.rows, stats.errors) = (numbers[i], numbers[i + 6], numbers[i + 12]);

@@ -1,9 +1,9 @@
-//! The work, the times and the window.
+//! Tests of the work, the times and the window.
 
 use std::time::Duration;
 
-use dyno_plan::{Arrivals, Rate, Span};
-use dyno_record::{Requests, Waits};
+use dyno_plan::{Arrivals, Rate, TimeSpan};
+use dyno_record::{BlocksPerReadRequest, Waits};
 
 use super::*;
 
@@ -258,7 +258,7 @@ fn stalled(stall_us: Option<f64>) -> dyno_record::Fleet {
 fn read_late(record: &mut RunRecord) {
     hold(record, 1.0);
     let counted = window(record).counted.clone().unwrap();
-    window(record).unsure = Some((dyno_record::window::Counted::default(), counted));
+    window(record).unsure = Some((dyno_record::window::WorkCounts::default(), counted));
 }
 
 #[test]
@@ -266,8 +266,8 @@ fn rows_that_were_updated_while_the_counters_were_read_may_be_missing_and_no_mor
     let missing = |rows: f64| {
         postgres(|r| {
             hold(r, 1.0);
-            let unsure = dyno_record::window::Counted { rows_updated: 8_000, ..Default::default() };
-            window(r).unsure = Some((unsure, dyno_record::window::Counted::default()));
+            let unsure = dyno_record::window::WorkCounts { rows_updated: 8_000, ..Default::default() };
+            window(r).unsure = Some((unsure, dyno_record::window::WorkCounts::default()));
             *r.counters.native.get_mut("dyno.rows.n_tup_upd").unwrap() -= rows;
         })
     };
@@ -282,7 +282,7 @@ fn where_the_window_cannot_be_compared_the_whole_run_is() {
     check_cases(vec![
         ("commits", Skipped, "the whole run is compared", postgres(read_late)),
         ("commits_whole", Pass, "acknowledged", postgres(read_late)),
-        // A session that was stuck has not told what it had done beside its operations.
+        // A session that was stuck has not reported what it did beside its operations.
         ("commits", Skipped, "across an edge", postgres(|r| window(r).edge_late = (0, 1))),
         ("edges", Warn, "rates of the database's counters are left out", postgres(read_late)),
         (
@@ -335,7 +335,7 @@ fn spoiled_windows_are_found() {
             "window_length",
             Warn,
             "another time",
-            postgres(|r| r.plan.run.time = Some(Span(Duration::from_secs(60)))),
+            postgres(|r| r.plan.run.time = Some(TimeSpan(Duration::from_secs(60)))),
         ),
         ("stalls", Warn, "starved", postgres(|r| window(r).stall_us_max = 700_000.0)),
         ("stalls", Fail, "suspended", postgres(|r| window(r).stall_us_max = 5_000_000.0)),
@@ -517,14 +517,14 @@ fn spoiled_windows_are_found() {
             }),
         ),
         ("errors", Fail, "describe failing", postgres(|r| ops(r, "all").errors = 5_000)),
-        ("errors", Warn, "opened anew: 1", postgres(|r| r.errors.push(tally("connection", 1, 1)))),
+        ("errors", Warn, "reconnects: 1", postgres(|r| r.errors.push(tally("connection", 1, 1)))),
     ]);
 }
 
-/// The fixture with so many blocks read and read requests, which bring `each`.
-pub(super) fn reading(each: Requests, blocks: i64, requests: u64) -> RunRecord {
+/// The fixture with this many blocks read and read requests; `each` says what one request returns.
+pub(super) fn reading(request_rule: BlocksPerReadRequest, blocks: i64, requests: u64) -> RunRecord {
     postgres(|r| {
-        r.targets[0].identity.counting.requests = each;
+        r.targets[0].identity.counting.requests = request_rule;
         let now = r.counters.get(Counter::PhysicalReads).unwrap();
         shift(r, Counter::PhysicalReads, blocks - now);
         r.counters
@@ -535,26 +535,26 @@ pub(super) fn reading(each: Requests, blocks: i64, requests: u64) -> RunRecord {
 
 #[test]
 fn fewer_requests_than_could_have_read_the_blocks_are_a_counter_that_was_reset() {
-    let one = || Requests::bring(1.0, "each page has a request of its own");
-    let many = || Requests::bring(16.0, "io_combine_limit is 16 blocks");
-    let unknown = Requests::absent("neighbouring blocks come with one request");
+    let single_page = || BlocksPerReadRequest::bring(1.0, "each page has a request of its own");
+    let many = || BlocksPerReadRequest::bring(16.0, "io_combine_limit is 16 blocks");
+    let unknown = BlocksPerReadRequest::absent("neighbouring blocks come with one request");
     let few = "29,697 blocks read, 10,756 read requests counted";
     check_cases(vec![
-        ("read_requests", Fail, few, reading(one(), 29_697, 10_756)),
-        ("read_requests", Pass, "29,697", reading(one(), 29_697, 29_500)),
+        ("read_requests", Fail, few, reading(single_page(), 29_697, 10_756)),
+        ("read_requests", Pass, "29,697", reading(single_page(), 29_697, 29_500)),
         ("read_requests", Pass, "2,000", reading(many(), 29_697, 2_000)),
         ("read_requests", Fail, "io_combine_limit", reading(many(), 29_697, 1_200)),
         ("read_requests", Skipped, "neighbouring", reading(unknown, 29_697, 2_000)),
     ]);
 }
 
-/// Lets the counters of the window be said to hold so much of its operations.
+/// Sets the share of the window's operations that its counters hold.
 pub(super) fn hold(record: &mut RunRecord, share: f64) {
     let part = |count: u64| (count as f64 * share) as u64;
     let ops = record.ops.iter().filter(|(class, _)| *class != "all");
     let ops = ops.map(|(class, stats)| (class.clone(), part(stats.count))).collect();
     let rows = |class: &str| record.ops.get(class).map_or(0, |stats| part(stats.rows));
-    let counted = dyno_record::window::Counted {
+    let counted = dyno_record::window::WorkCounts {
         ops,
         rows_read: rows("select"),
         rows_updated: rows("update"),
@@ -564,7 +564,7 @@ pub(super) fn hold(record: &mut RunRecord, share: f64) {
     window(record).counted = Some(counted);
 }
 
-/// Phases of 10 s: asked for, due, behind.
+/// Phases of 10 s with requested rate, due operations and backlog.
 fn phases<const N: usize>(all: [(f64, u64, u64); N]) -> Vec<dyno_record::PhaseStats> {
     let phase = |(at, (asked, due, behind)): (usize, (f64, u64, u64))| dyno_record::PhaseStats {
         name: format!("phase {}", at + 1),
@@ -580,7 +580,8 @@ fn phases<const N: usize>(all: [(f64, u64, u64); N]) -> Vec<dyno_record::PhaseSt
 
 #[test]
 fn counters_are_held_against_what_their_snapshots_hold_and_not_against_the_window() {
-    // One operation more is the window's: it was under way at its begin, and in the begin snapshot already.
+    // One more operation belongs to the window: it was in progress at the begin, and is in the
+    // begin snapshot already.
     let mut record = postgres(|r| {
         hold(r, 1.0);
         for class in ["select", "all"] {

@@ -1,14 +1,15 @@
-//! Words about a workload fit the workload: keys of the block workload decide nothing about a custom one.
+//! Tests that messages fit the workload: keys of the block workload have no effect on a custom one.
 
-use dyno_record::{OwnWorkload, Touch};
+use dyno_record::{RowEffect, WorkloadFacts};
 
-use super::super::facts::Facts;
+use super::super::facts::AuditFacts;
 use super::*;
 
 /// A run of the custom workload `shop` whose plan has the block workload's `update_pct`.
 fn shop(spoil: impl FnOnce(&mut RunRecord)) -> RunRecord {
     postgres(|record| {
-        record.workload = Some(OwnWorkload { name: "shop".into(), writes: true, ..OwnWorkload::default() });
+        record.workload =
+            Some(WorkloadFacts { name: "shop".into(), writes: true, ..WorkloadFacts::default() });
         spoil(record);
     })
 }
@@ -44,8 +45,9 @@ fn ways_out_fit_the_workload() {
 
 #[test]
 fn rows_of_a_failed_operation_come_from_the_classes() {
-    let most =
-        |record: &RunRecord| Facts::of(record).rows_per_operation(|class| class.rows == Touch::Updated);
+    let most = |record: &RunRecord| {
+        AuditFacts::of(record).rows_per_operation(|class| class.rows == RowEffect::Updated)
+    };
     assert_eq!(most(&postgres(|_| {})), u64::from(fixture::postgres().plan.workload.work_unit));
     let custom = shop(|record| record.classes.iter_mut().for_each(|class| class.rows_per_op = None));
     assert_eq!(most(&custom), u64::MAX, "its statements decide");
@@ -53,7 +55,7 @@ fn rows_of_a_failed_operation_come_from_the_classes() {
 
 #[test]
 fn a_target_has_written_as_its_workload_says() {
-    let reading = OwnWorkload { name: "look".into(), ..OwnWorkload::default() };
+    let reading = WorkloadFacts { name: "look".into(), ..WorkloadFacts::default() };
     for (name, record, writes) in [
         ("block, writing", postgres(|r| r.plan.workload.update_pct = 20), true),
         (

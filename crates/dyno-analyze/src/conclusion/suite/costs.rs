@@ -1,15 +1,15 @@
-//! What one operation costs the platform.
+//! Computes what one operation costs the platform.
 
 use std::collections::BTreeMap;
 
 use dyno_record::RunRecord;
 
-use crate::points::Point;
+use crate::points::MeasuredPoint;
 
-/// The costs of an operation by their names, as far as they are known: processor time of the database and of the client, µs;
-/// blocks read from the cache and from storage, requests to storage, bytes of redo, context switches of the host. And what a
-/// second of the processors that were busy brings: `logical_reads_per_cpu_s`.
-pub(super) fn costs(point: &Point, run: Option<&RunRecord>) -> BTreeMap<String, f64> {
+/// The known costs of an operation, by name. Processor time of the database and of the client, µs.
+/// Blocks read from the cache and from storage, storage requests, bytes of redo, context switches
+/// of the host. Also `logical_reads_per_cpu_s`: logical reads per second of busy processors.
+pub(super) fn costs(point: &MeasuredPoint, run: Option<&RunRecord>) -> BTreeMap<String, f64> {
     let mut all = BTreeMap::new();
     let Some(ops) = point.get("ops_per_s").filter(|ops| *ops > 0.0) else { return all };
     let mut put = |name: &str, value: Option<f64>| {
@@ -24,7 +24,7 @@ pub(super) fn costs(point: &Point, run: Option<&RunRecord>) -> BTreeMap<String, 
     put("write_requests", per_op("physical_write_requests_per_s"));
     put("redo_bytes", per_op("redo_bytes_per_s"));
     put("context_switches", per_op("context_switches_per_s"));
-    // Of the database alone where that is known, else of all that was busy.
+    // The database's own processor time where it is known, else that of all processes on the host.
     let cpus = run.map(|run| f64::from(run.database_host().unwrap_or(run.host()).cpus));
     let busy = point.get("cpu_busy_pct").zip(cpus).map(|(busy, cpus)| busy / 100.0 * cpus);
     let cpu_s = point.get("database_cpus").or(busy).filter(|cpu_s| *cpu_s > 0.0);

@@ -1,30 +1,33 @@
-//! What a reader has to know of the figures of a test: whether its data was where it was to be.
+//! Notes that qualify the figures of a test: whether its data was where it had to be.
 
 use dyno_plan::Bytes;
 use dyno_record::{Metric, RunRecord};
 
-use super::{Page, Step, Tested};
+use super::{SuiteTestInfo, SuiteTestResult, SuiteTestStep};
 use crate::limited::Component;
 use crate::number::{figure, percent, time_us};
-use crate::points::Point;
+use crate::points::MeasuredPoint;
 
-/// A test of storage in which the database's cache serves more than this is none, %.
+/// Share of the blocks that the database's cache may serve in a storage test, %; above it the
+/// figures do not describe storage.
 const SERVED_MOST: f64 = 90.0;
-/// A storage figure is refused where the page cache answered more of the reads than this, %: it would be a tenth too good.
+/// Share of the reads that the page cache may answer in a storage test, %. Above it the figure is
+/// refused: it would be a tenth too good.
 const PAGE_CACHE_MOST: f64 = 10.0;
-/// A test in the cache in which it serves less than this is none, %.
+/// Share of the blocks that the cache must serve in a test of the cache, %.
 const SERVED_LEAST: f64 = 99.0;
 
-/// How the reason of a test begins that is too small to measure.
+/// First words of the reason why a test is too small to measure.
 pub(super) const TOO_SMALL: &str = "too small to measure";
-/// The key figure of a measured load.
+/// The key figure of a load test.
 const LOADED: &str = "load_rows_per_s";
 
-/// Limits that are named of a whole suite.
+/// Most limits that the summary of a whole suite names.
 const LIMITS: usize = 3;
 
-/// Why the figures of a storage test are not the storage's: a cache answered its reads, or nobody can tell whether one did.
-pub(super) fn unfit(page: &Page, points: &[Point], runs: &[RunRecord]) -> Option<String> {
+/// Why the figures of a storage test do not describe storage: a cache answered its reads, or that
+/// is unknown.
+pub(super) fn unfit(page: &SuiteTestInfo, points: &[MeasuredPoint], runs: &[RunRecord]) -> Option<String> {
     if page.cache.as_deref() != Some("out") {
         return None;
     }
@@ -37,7 +40,7 @@ pub(super) fn unfit(page: &Page, points: &[Point], runs: &[RunRecord]) -> Option
         .or_else(|| unverified(points, &past_page_cache))
 }
 
-/// What says how much data a test of these runs has: keys of the plan.
+/// The plan keys that set the data size of a test with these runs.
 fn sizes(runs: &[RunRecord]) -> &'static str {
     match runs.iter().any(|run| run.workload.is_some()) {
         true => "workload.scale",
@@ -45,8 +48,12 @@ fn sizes(runs: &[RunRecord]) -> &'static str {
     }
 }
 
-/// An operation took too little time to measure.
-pub(super) fn too_small(page: &Page, single_us: Option<f64>, most: Option<&Step>) -> Option<String> {
+/// Why an operation took too little time to measure.
+pub(super) fn too_small(
+    page: &SuiteTestInfo,
+    single_us: Option<f64>,
+    most: Option<&SuiteTestStep>,
+) -> Option<String> {
     let least = page.least.as_ref()?;
     let is_load = page.metric.as_deref() == Some(LOADED);
     let (what, seconds) = match is_load {
@@ -60,7 +67,7 @@ pub(super) fn too_small(page: &Page, single_us: Option<f64>, most: Option<&Step>
 }
 
 /// The database's own cache served nearly all blocks.
-fn served_by_database(points: &[Point], size: &str) -> Option<String> {
+fn served_by_database(points: &[MeasuredPoint], size: &str) -> Option<String> {
     let reads_blocks =
         points.iter().any(|point| point.get("logical_reads_per_s").is_some_and(|reads| reads > 0.0));
     let hit_pct = points.iter().filter_map(|point| point.get("buffer_hit_pct")).reduce(f64::max)?;
@@ -73,8 +80,8 @@ fn served_by_database(points: &[Point], size: &str) -> Option<String> {
     })
 }
 
-/// The page cache answered more reads than a storage figure may have.
-fn answered_by_page_cache(points: &[Point], way_out: &str) -> Option<String> {
+/// The page cache answered more reads than a storage test allows.
+fn answered_by_page_cache(points: &[MeasuredPoint], way_out: &str) -> Option<String> {
     let runs = points.iter().flat_map(|point| &point.runs);
     let pct = runs.filter_map(|run| run.page_cache_pct).reduce(f64::max)?;
     (pct > PAGE_CACHE_MOST).then(|| {
@@ -85,8 +92,8 @@ fn answered_by_page_cache(points: &[Point], way_out: &str) -> Option<String> {
     })
 }
 
-/// The database reads through the page cache, and the audit had no device to compare with.
-fn unverified(points: &[Point], way_out: &str) -> Option<String> {
+/// The database reads through the page cache, and the audit could not compare with a device.
+fn unverified(points: &[MeasuredPoint], way_out: &str) -> Option<String> {
     let reason = points.iter().flat_map(|point| &point.runs).find_map(|run| run.unverified_reads.as_ref())?;
     Some(format!(
         "the database reads through the operating system's page cache, and nobody can tell what storage answered ({reason}); \
@@ -94,24 +101,25 @@ fn unverified(points: &[Point], way_out: &str) -> Option<String> {
     ))
 }
 
-/// What is to be known of the tests, what is true of several once: `storage-random-read, storage-random-write: …`.
-pub(super) fn told(tests: &[Tested]) -> Vec<String> {
-    let mut told: Vec<(Vec<&str>, String)> = Vec::new();
+/// All notes on the tests, each once with all tests that it applies to:
+/// `storage-random-read, storage-random-write: …`.
+pub(super) fn merged_notes(tests: &[SuiteTestResult]) -> Vec<String> {
+    let mut grouped_notes: Vec<(Vec<&str>, String)> = Vec::new();
     for test in tests {
-        let of_it = trouble(test).into_iter().chain(test.unfit.iter().chain(&test.notes).cloned());
+        let of_it = failure_note(test).into_iter().chain(test.unfit.iter().chain(&test.notes).cloned());
         for words in of_it {
-            match told.iter_mut().find(|(_, known)| *known == words) {
+            match grouped_notes.iter_mut().find(|(_, known)| *known == words) {
                 Some((ids, _)) => ids.push(&test.page.id),
-                None => told.push((vec![&test.page.id], words)),
+                None => grouped_notes.push((vec![&test.page.id], words)),
             }
         }
     }
-    told.into_iter().map(|(ids, words)| format!("{}: {words}", ids.join(", "))).collect()
+    grouped_notes.into_iter().map(|(ids, words)| format!("{}: {words}", ids.join(", "))).collect()
 }
 
-/// Why a test has no result, or not all of it; nothing where it has.
-fn trouble(test: &Tested) -> Option<String> {
-    let Page { why_not, failed, .. } = &test.page;
+/// Why a test has no result, or lacks a part of it; `None` for a complete result.
+fn failure_note(test: &SuiteTestResult) -> Option<String> {
+    let SuiteTestInfo { why_not, failed, .. } = &test.page;
     match (why_not, failed.as_ref().or(test.left_out.first()), test.most) {
         (Some(why), ..) => Some(format!("not applicable: {why}")),
         (None, Some(why), None) => Some(format!("no result: {why}")),
@@ -122,10 +130,10 @@ fn trouble(test: &Tested) -> Option<String> {
     }
 }
 
-/// What there is to say of a test with these points, which are of these runs.
-pub(super) fn notes(page: &Page, points: &[Point], runs: &[RunRecord]) -> Vec<String> {
+/// The notes on a test with these points and runs.
+pub(super) fn notes(page: &SuiteTestInfo, points: &[MeasuredPoint], runs: &[RunRecord]) -> Vec<String> {
     let served: Vec<f64> = points.iter().filter_map(|point| point.get("buffer_hit_pct")).collect();
-    let mut notes: Vec<String> = untold(page, points, runs).into_iter().collect();
+    let mut notes: Vec<String> = unreported_note(page, points, runs).into_iter().collect();
     if let (Some("in"), Some(least)) = (page.cache.as_deref(), served.into_iter().reduce(f64::min))
         && least < SERVED_LEAST
     {
@@ -147,8 +155,8 @@ pub(super) fn notes(page: &Page, points: &[Point], runs: &[RunRecord]) -> Vec<St
     notes
 }
 
-/// How much data there was beside what the database's own cache holds, where that is said.
-fn outgrown(page: &Page, runs: &[RunRecord]) -> Option<String> {
+/// The size of the data and of the database's own cache, where that is known.
+fn outgrown(page: &SuiteTestInfo, runs: &[RunRecord]) -> Option<String> {
     let run = runs
         .first()
         .filter(|run| page.cache.as_deref() == Some("out") && run.plan.workload.folder.is_none())?;
@@ -160,25 +168,26 @@ fn outgrown(page: &Page, runs: &[RunRecord]) -> Option<String> {
     ))
 }
 
-/// What the database itself has measured of its storage, beside a test of that.
-fn calibrated(page: &Page, runs: &[RunRecord]) -> Option<String> {
+/// The database's own calibration of its storage, for a test of storage.
+fn calibrated(page: &SuiteTestInfo, runs: &[RunRecord]) -> Option<String> {
     let run = runs.first().filter(|_| page.raw.is_some())?;
-    let own = run.targets.iter().find_map(|target| target.identity.calibrated.as_ref())?;
+    let database_calibration = run.targets.iter().find_map(|target| target.identity.calibrated.as_ref())?;
     Some(format!(
         "the database's own calibration (which ended {}): {} requests of a block/s with {} ms each, {} MB/s of large ones, {} MB/s \
          by one process",
-        own.ended_at,
-        figure(own.requests_per_s),
-        figure(own.latency_ms),
-        figure(own.mb_per_s),
-        figure(own.process_mb_per_s)
+        database_calibration.ended_at,
+        figure(database_calibration.requests_per_s),
+        figure(database_calibration.latency_ms),
+        figure(database_calibration.mb_per_s),
+        figure(database_calibration.process_mb_per_s)
     ))
 }
 
-/// Steps of which nobody knows the key figure, and why of the first: the most may be among them.
-fn untold(page: &Page, points: &[Point], runs: &[RunRecord]) -> Option<String> {
+/// The number of steps that lack the key figure, and the reason for the first: the highest value
+/// may be among them.
+fn unreported_note(page: &SuiteTestInfo, points: &[MeasuredPoint], runs: &[RunRecord]) -> Option<String> {
     let metric = page.metric.as_ref()?;
-    let silent: Vec<&Point> = points.iter().filter(|point| point.get(metric).is_none()).collect();
+    let silent: Vec<&MeasuredPoint> = points.iter().filter(|point| point.get(metric).is_none()).collect();
     let first = silent.first()?;
     let run = runs.iter().find(|run| first.runs.iter().any(|own| own.id == run.id))?;
     let why = match run.metrics.get(metric) {
@@ -188,13 +197,13 @@ fn untold(page: &Page, points: &[Point], runs: &[RunRecord]) -> Option<String> {
     Some(format!("{} of {} steps do not tell {metric}: {why}", silent.len(), points.len()))
 }
 
-/// What limits most tests, as the end of a sentence: `; what limits most: CPU (30 tests), commits (8)`. Nothing where that is not
-/// known of any.
-pub(super) fn limits(tests: &[Tested]) -> String {
+/// The limits of most tests, as the end of a sentence:
+/// `; what limits most: CPU (30 tests), commits (8)`. Empty where no limit is known.
+pub(super) fn limits(tests: &[SuiteTestResult]) -> String {
     let mut counts: Vec<(Component, usize)> = Vec::new();
-    let known =
+    let bottlenecks =
         tests.iter().filter(|test| test.unfit.is_none()).filter_map(|test| Some(test.limit.as_ref()?.by));
-    for by in known.filter(|by| *by != Component::Unknown) {
+    for by in bottlenecks.filter(|by| *by != Component::Unknown) {
         match counts.iter_mut().find(|(other, _)| *other == by) {
             Some((_, count)) => *count += 1,
             None => counts.push((by, 1)),

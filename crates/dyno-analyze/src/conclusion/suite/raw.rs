@@ -1,46 +1,48 @@
-//! What a test got out of its machine, as a share of what the machine gives without a database.
+//! Compares a test with its machine: its result as a share of what the machine reaches without a
+//! database.
 
 use dyno_record::{Calibration, RawFigure, RawTest, RunRecord};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::step::Step;
+use super::step::SuiteTestStep;
 use crate::number::{figure, fixed, percent};
 
-/// Requests of the database may be so many times larger or smaller than those that were calibrated.
+/// Factor by which the size of the database's requests may differ from the calibrated size.
 const NEAR: f64 = 2.0;
-/// From here on it is more than the device gave, and not only the difference of two measurements, %.
+/// Share of the raw limit, %, above which the result exceeds what the device can do, beyond
+/// measurement error.
 const MORE_FROM_PCT: f64 = 105.0;
 
-/// Where less than this share of what was asked for reached the device, it is said.
+/// Share of the requests that must reach the device; below it the comparison mentions the
+/// difference.
 const REACHED_ALL: f64 = 0.95;
 
 /// A result beside the raw limit of the same machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OfRaw {
-    /// The calibration that the limit is of.
+pub struct RawShare {
+    /// Id of the calibration that has the limit.
     pub calibration: String,
     /// The step's figure, by its name in records.
     pub figure: String,
-    /// Its value.
     pub value: f64,
     /// The raw limit, in the same unit.
     pub limit: f64,
-    /// What share of the limit the value is, %.
+    /// The value's share of the limit, %.
     pub share_pct: f64,
     /// What exactly is compared, in a sentence.
     pub words: String,
 }
 
-impl OfRaw {
-    /// Whether it is more than the machine gives, so that something else than its device has answered.
-    pub fn is_more(&self) -> bool {
+impl RawShare {
+    /// Whether it exceeds what the device can do, so something else has answered.
+    pub fn exceeds_limit(&self) -> bool {
         self.share_pct > MORE_FROM_PCT
     }
 }
 
-/// Of `calibrations`, the newest first, those of the machine and the device that data or redo of these runs was on, whichever the
-/// test is about.
+/// The calibrations of the machine and device of these runs, the newest first. The device is the
+/// one that holds the data or the redo, depending on the test.
 fn of_machine<'c>(test: RawTest, calibrations: &'c [RunRecord], runs: &[RunRecord]) -> Vec<&'c RunRecord> {
     let host = runs.iter().find_map(|run| run.database_host());
     let Some(host) = host else { return Vec::new() };
@@ -52,24 +54,26 @@ fn of_machine<'c>(test: RawTest, calibrations: &'c [RunRecord], runs: &[RunRecor
     let Some(device) = redo.or_else(|| place("place.data.device")) else { return Vec::new() };
     let size = |host: &dyno_record::Host| host.facts.get(&format!("device.{device}.size_bytes")).cloned();
     let is_same = |made: &&RunRecord| {
-        let own = made.host();
-        (&own.name, &own.cpu_model, own.cpus) == (&host.name, &host.cpu_model, host.cpus)
-            && size(own) == size(host)
+        let calibrated_host = made.host();
+        (&calibrated_host.name, &calibrated_host.cpu_model, calibrated_host.cpus)
+            == (&host.name, &host.cpu_model, host.cpus)
+            && size(calibrated_host) == size(host)
             && made.calibration.as_ref().is_some_and(|own| own.device.as_ref() == Some(device))
     };
     calibrations.iter().filter(is_same).collect()
 }
 
-/// What the step with the most says, beside the newest of `calibrations` that has its limit; nothing where none has.
+/// Compares the best step with the newest of `calibrations` that has the limit; `None` where none
+/// has it.
 pub(super) fn of_raw(
     test: RawTest,
-    step: &Step,
+    step: &SuiteTestStep,
     calibrations: &[RunRecord],
     runs: &[RunRecord],
-) -> Option<OfRaw> {
-    let (name, value, block) = asked(test, step)?;
-    let own = of_machine(test, calibrations, runs);
-    let (made, (raw, what)) = own
+) -> Option<RawShare> {
+    let (name, value, block) = compared_figure(test, step)?;
+    let machine_calibrations = of_machine(test, calibrations, runs);
+    let (made, (raw, what)) = machine_calibrations
         .into_iter()
         .find_map(|made| Some((made, limit(made.calibration.as_ref()?, test, step.sessions, block)?)))?;
     let id = made.id.clone();
@@ -102,53 +106,54 @@ pub(super) fn of_raw(
         figure(raw),
         age(made, runs)
     );
-    Some(OfRaw { calibration: id, figure: name.to_owned(), value, limit: raw, share_pct, words })
+    Some(RawShare { calibration: id, figure: name.to_owned(), value, limit: raw, share_pct, words })
 }
 
-/// The step's figure that is held against the limit, with its name; and the mean size of its requests, bytes. Of reads, no more than what
-/// the device counted, where that is known.
-fn asked(test: RawTest, step: &Step) -> Option<(&'static str, f64, f64)> {
+/// The step's figure that is compared with the limit: its name, its value, and the mean size of its
+/// requests in bytes. For reads, at most what the device counted, where that is known.
+fn compared_figure(test: RawTest, step: &SuiteTestStep) -> Option<(&'static str, f64, f64)> {
     let get = |name: &str| step.figures.get(name).copied();
     let reached = |own: f64, device: &str| get(device).map_or(own, |device| own.min(device));
-    let found = match test {
+    let compared_figure = match test {
         RawTest::RandomRead => {
             let requests = get("physical_read_requests_per_s")?;
             let block = get("physical_read_mb_per_s")? * 1e6 / requests;
             ("physical_read_requests_per_s", reached(requests, "device_reads_per_s"), block)
         }
         RawTest::SequentialRead => {
-            let own = get("physical_read_mb_per_s")?;
-            ("physical_read_mb_per_s", reached(own, "device_read_mb_per_s"), 0.0)
+            let database_mb_per_s = get("physical_read_mb_per_s")?;
+            ("physical_read_mb_per_s", reached(database_mb_per_s, "device_read_mb_per_s"), 0.0)
         }
         RawTest::SequentialWrite => ("redo_mb_per_s", get("redo_mb_per_s")?, 0.0),
         RawTest::GroupCommit => ("ops_per_s", get("ops_per_s")?, 0.0),
         _ => return None,
     };
-    (found.1 > 0.0).then_some(found)
+    (compared_figure.1 > 0.0).then_some(compared_figure)
 }
 
-/// The limit, and what it is in words.
-fn limit(own: &Calibration, test: RawTest, sessions: u32, block: f64) -> Option<(f64, String)> {
+/// The limit, and its description in words.
+fn limit(calibration: &Calibration, test: RawTest, sessions: u32, block: f64) -> Option<(f64, String)> {
     let words =
         |figure: &RawFigure| format!("{}, {} at once", test.words(figure.block_bytes), figure.in_flight);
     match test {
         RawTest::RandomRead => {
             let far = |bytes: &u64| (*bytes as f64 / block).ln().abs();
-            let nearest = own.blocks(test).into_iter().min_by(|a, b| far(a).total_cmp(&far(b)))?;
-            let most = own.most_per_s(test, nearest).filter(|_| far(&nearest) <= NEAR.ln() + 1e-9)?;
+            let nearest = calibration.blocks(test).into_iter().min_by(|a, b| far(a).total_cmp(&far(b)))?;
+            let most = calibration.most_per_s(test, nearest).filter(|_| far(&nearest) <= NEAR.ln() + 1e-9)?;
             Some((most.per_s?, words(most)))
         }
         RawTest::GroupCommit => {
-            let own =
-                own.of(test).filter(|figure| figure.in_flight <= sessions.max(1) && figure.per_s.is_some());
-            let most = own.max_by(|a, b| a.per_s.unwrap_or(0.0).total_cmp(&b.per_s.unwrap_or(0.0)))?;
+            let candidates = calibration
+                .of(test)
+                .filter(|figure| figure.in_flight <= sessions.max(1) && figure.per_s.is_some());
+            let most = candidates.max_by(|a, b| a.per_s.unwrap_or(0.0).total_cmp(&b.per_s.unwrap_or(0.0)))?;
             Some((most.per_s?, words(most)))
         }
-        _ => own.most_mb_per_s(test).and_then(|most| Some((most.mb_per_s?, words(most)))),
+        _ => calibration.most_mb_per_s(test).and_then(|most| Some((most.mb_per_s?, words(most)))),
     }
 }
 
-/// How old a calibration was when the runs were made, and whether the machine was started anew between them.
+/// The age of a calibration at the first run, and whether the machine was restarted between them.
 fn age(made: &RunRecord, runs: &[RunRecord]) -> String {
     let at = |record: &RunRecord| record.started_at.parse::<Timestamp>().ok();
     let first = runs.iter().filter_map(at).min();
@@ -162,7 +167,7 @@ fn age(made: &RunRecord, runs: &[RunRecord]) -> String {
     let quick = made.calibration.as_ref().is_some_and(|own| own.quick);
     format!(
         "{age}{}{}",
-        if same_boot { "" } else { ", and the machine was started anew since" },
+        if same_boot { "" } else { ", and the machine was restarted since" },
         if quick { ", a quick look" } else { "" }
     )
 }
@@ -178,7 +183,7 @@ fn coarse(seconds: f64) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use dyno_record::{Host, Kind, Role, Status};
+    use dyno_record::{Host, RecordKind, Role, Status};
 
     use super::*;
     use crate::fixture;
@@ -217,7 +222,7 @@ mod tests {
             left_out: Vec::new(),
         };
         RunRecord {
-            kind: Kind::Component,
+            kind: RecordKind::Component,
             id: id.into(),
             started_at: "2026-03-21T12:25:01.000000Z".into(),
             calibration: Some(Box::new(calibration)),
@@ -231,8 +236,8 @@ mod tests {
         RunRecord { started_at, hosts: vec![host("db1", "vda")], ..fixture::postgres() }
     }
 
-    fn step(sessions: u32, figures: &[(&str, f64)]) -> Step {
-        Step {
+    fn step(sessions: u32, figures: &[(&str, f64)]) -> SuiteTestStep {
+        SuiteTestStep {
             sessions,
             runs: Vec::new(),
             key: None,
@@ -244,7 +249,7 @@ mod tests {
         }
     }
 
-    fn share(test: RawTest, step: &Step) -> Option<OfRaw> {
+    fn share(test: RawTest, step: &SuiteTestStep) -> Option<RawShare> {
         let all = [made("c-1")];
         of_raw(test, step, &all, &[run()])
     }
@@ -252,16 +257,19 @@ mod tests {
     #[test]
     fn random_reads_are_held_against_those_of_the_nearest_blocks() {
         let reads = [("physical_read_requests_per_s", 24_800.0), ("physical_read_mb_per_s", 203.2)];
-        let found = share(RawTest::RandomRead, &step(4, &reads)).unwrap();
-        assert_eq!((found.share_pct, found.limit), (62.0, 40_000.0));
+        let raw_share = share(RawTest::RandomRead, &step(4, &reads)).unwrap();
+        assert_eq!((raw_share.share_pct, raw_share.limit), (62.0, 40_000.0));
         let expected = "24,800 read requests/s are 62.0 % of the 40,000/s that random reads of 8 KiB, 64 at once gave \
             (calibration c-1, made 2 h before)";
-        assert_eq!(found.words, expected);
-        // What the page cache has answered did not reach the device.
+        assert_eq!(raw_share.words, expected);
+        // Reads that the page cache answered did not reach the device.
         let cached = [reads[0], reads[1], ("device_reads_per_s", 4_000.0)];
-        let found = share(RawTest::RandomRead, &step(4, &cached)).unwrap();
-        let said = "4,000 read requests/s, all that reached the device of 24,800, are 10.0 %";
-        assert!(found.share_pct == 10.0 && found.words.starts_with(said), "{found:?}");
+        let cached_share = share(RawTest::RandomRead, &step(4, &cached)).unwrap();
+        let expected_start = "4,000 read requests/s, all that reached the device of 24,800, are 10.0 %";
+        assert!(
+            cached_share.share_pct == 10.0 && cached_share.words.starts_with(expected_start),
+            "{cached_share:?}"
+        );
         // Requests of 128 KiB are no random reads of blocks.
         let large = [("physical_read_requests_per_s", 1_000.0), ("physical_read_mb_per_s", 131.0)];
         assert_eq!(share(RawTest::RandomRead, &step(4, &large)), None);
@@ -269,20 +277,21 @@ mod tests {
 
     #[test]
     fn commits_are_held_against_as_many_writers() {
-        let of =
+        let commit_share =
             |sessions, per_s| share(RawTest::GroupCommit, &step(sessions, &[("ops_per_s", per_s)])).unwrap();
-        assert_eq!((of(1, 500.0).share_pct, of(8, 500.0).share_pct), (50.0, 50.0));
-        assert_eq!(of(32, 4_500.0).share_pct, 50.0);
-        let more = of(1, 5_000.0);
-        assert!(more.is_more() && more.words.contains("not each commit waited"), "{more:?}");
+        assert_eq!((commit_share(1, 500.0).share_pct, commit_share(8, 500.0).share_pct), (50.0, 50.0));
+        assert_eq!(commit_share(32, 4_500.0).share_pct, 50.0);
+        let more = commit_share(1, 5_000.0);
+        assert!(more.exceeds_limit() && more.words.contains("not each commit waited"), "{more:?}");
     }
 
     #[test]
     fn more_than_the_device_gave_is_a_caches() {
         let scan = [("physical_read_mb_per_s", 5_200.0)];
-        let found = share(RawTest::SequentialRead, &step(1, &scan)).unwrap();
+        let raw_share = share(RawTest::SequentialRead, &step(1, &scan)).unwrap();
         assert!(
-            found.is_more() && found.words.ends_with("more than the device gave, so that a cache answered")
+            raw_share.exceeds_limit()
+                && raw_share.words.ends_with("more than the device gave, so that a cache answered")
         );
         assert_eq!(
             share(RawTest::SequentialWrite, &step(1, &[("redo_mb_per_s", 10.0)])),
@@ -326,7 +335,7 @@ mod tests {
     fn another_start_of_the_machine_is_said() {
         let mut later = run();
         later.hosts[0].facts.insert("boot_id".into(), "b-2".into());
-        assert_eq!(age(&made("c-1"), &[later]), "made 2 h before, and the machine was started anew since");
+        assert_eq!(age(&made("c-1"), &[later]), "made 2 h before, and the machine was restarted since");
         let mut quick = made("c-1");
         quick.calibration.as_mut().unwrap().quick = true;
         assert_eq!(age(&quick, &[run()]), "made 2 h before, a quick look");

@@ -1,40 +1,39 @@
-//! What several targets do beside one: scale-out.
+//! Computes the scale-out: what several targets do compared with one.
 
-use super::{Suite, Tested};
+use super::{SuiteResult, SuiteTestResult};
 use crate::number::{fixed, percent};
 
 /// A test on one target and on more.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scaled {
+pub struct ScalingResult {
     /// The test, without the number of targets: `server-lookup`.
     pub test: String,
     /// The unit of its key figure.
     pub unit: String,
-    /// What was reached on so many targets, one first.
-    pub on: Vec<OnNodes>,
+    /// The results by number of targets, one target first.
+    pub on: Vec<NodeScaling>,
 }
 
-/// The most of a test's key figure on so many targets.
+/// The highest key figure of a test on a number of targets.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OnNodes {
-    /// Targets.
+pub struct NodeScaling {
     pub nodes: u32,
-    /// The most, as it is shown.
+    /// The value as it is shown.
     pub shown: String,
-    /// How many times what one target does.
+    /// The value divided by that of one target.
     pub times: f64,
-    /// How many times at least and at most, by all runs of both; absent where either has a single run.
+    /// The lowest and highest factor over all runs of both; absent where either has a single run.
     pub range: Option<(f64, f64)>,
 }
 
-impl OnNodes {
-    /// What share of so many times one target it is, %.
+impl NodeScaling {
+    /// Share of linear scaling that was reached, %.
     pub fn of_linear_pct(&self) -> f64 {
         self.times / f64::from(self.nodes) * 100.0
     }
 }
 
-impl Scaled {
+impl ScalingResult {
     pub(super) fn words(&self) -> String {
         let on: Vec<String> = self
             .on
@@ -52,29 +51,34 @@ impl Scaled {
     }
 }
 
-/// Tests that were run on one target and on more, where both have a result; none of those whose figure is better where it is less.
-pub(super) fn scaled(tests: &[Tested]) -> Vec<Scaled> {
-    let most = |test: &Tested| test.most.filter(|at| test.unfit.is_none() && at.value > 0.0);
+/// Tests that were run on one target and on several, where both have a result. Tests whose key
+/// figure is better when lower are left out.
+pub(super) fn scaled(tests: &[SuiteTestResult]) -> Vec<ScalingResult> {
+    let most = |test: &SuiteTestResult| test.most.filter(|at| test.unfit.is_none() && at.value > 0.0);
     let alone = tests.iter().filter(|test| test.page.nodes == Some(1) && !test.page.less_is_better());
-    let of = |one: &Tested| {
+    let scale_test = |one: &SuiteTestResult| {
         let name = one.page.id.strip_suffix("@1")?;
         let base = most(one)?;
-        let on = |test: &Tested| {
+        let on = |test: &SuiteTestResult| {
             let (nodes, at) = (test.page.nodes?, most(test)?);
             let range = base.range.zip(at.range).map(|(one, own)| (own.0 / one.1, own.1 / one.0));
             let is_same = test.page.id == format!("{name}@{nodes}");
             let shown = at.words(&test.page).0;
-            is_same.then(|| OnNodes { nodes, shown, times: at.value / base.value, range })
+            is_same.then(|| NodeScaling { nodes, shown, times: at.value / base.value, range })
         };
-        let on: Vec<OnNodes> = tests.iter().filter_map(on).collect();
-        (on.len() > 1).then(|| Scaled { test: name.to_owned(), unit: one.page.words(base.value).1, on })
+        let on: Vec<NodeScaling> = tests.iter().filter_map(on).collect();
+        (on.len() > 1).then(|| ScalingResult {
+            test: name.to_owned(),
+            unit: one.page.words(base.value).1,
+            on,
+        })
     };
-    alone.filter_map(of).collect()
+    alone.filter_map(scale_test).collect()
 }
 
-impl Suite {
-    /// What several targets do beside one, of each test that says so.
-    pub fn scaled(&self) -> Vec<Scaled> {
+impl SuiteResult {
+    /// The scale-out of each test that has one.
+    pub fn scaled(&self) -> Vec<ScalingResult> {
         scaled(&self.tests)
     }
 }

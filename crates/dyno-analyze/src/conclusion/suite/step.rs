@@ -1,16 +1,16 @@
-//! One step of a test: what the tables print.
+//! One step of a test, as the tables print it.
 
 use std::collections::BTreeMap;
 
 use dyno_record::{RunRecord, WaitTime};
 use serde::{Deserialize, Serialize};
 
-use super::Page;
+use super::SuiteTestInfo;
 use super::costs::costs;
-use crate::points::Point;
+use crate::points::MeasuredPoint;
 
-/// Figures of a step as they are measured, in the order of tables: load on the processors, throughput, times, reads, writes,
-/// redo, cache.
+/// Figures of a step, in the order of tables: load on the processors, throughput, times, reads,
+/// writes, redo, cache.
 pub const FIGURES: [&str; 24] = [
     "cpu_busy_pct",
     "cpu_user_pct",
@@ -38,34 +38,33 @@ pub const FIGURES: [&str; 24] = [
     "buffer_hit_pct",
 ];
 
-/// Waits that are kept of a step.
+/// Wait events that are kept for a step.
 const EVENTS: usize = 5;
 
 /// One step of a test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Step {
-    /// Sessions: the document's #J.
+pub struct SuiteTestStep {
+    /// Sessions of this step (#J in the document).
     pub sessions: u32,
-    /// Its runs.
     pub runs: Vec<String>,
-    /// The key figure.
+    /// The key figure; absent where its runs lack it.
     pub key: Option<f64>,
-    /// What was measured, by the names of [`FIGURES`]; what a run cannot tell is not there.
+    /// The measured figures, by the names of [`FIGURES`]; unknown ones are absent.
     pub figures: BTreeMap<String, f64>,
-    /// What one operation costs, by name.
+    /// The costs of one operation, by name.
     pub costs: BTreeMap<String, f64>,
-    /// Length of the windows, s: the mean of its runs.
+    /// Mean length of its runs' windows, s.
     pub elapsed_s: f64,
-    /// What its sessions waited for in the first of its runs, most first.
+    /// The wait events of the first run, the longest first.
     pub events: Vec<WaitTime>,
-    /// Of which figures others had part, or that cannot be excluded.
+    /// Names of the figures that include background activity, or may include it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<String>,
 }
 
-impl Step {
-    pub(super) fn of(page: &Page, point: &Point, records: &[RunRecord]) -> Self {
-        let known = |name: &&str| Some(((*name).to_owned(), point.get(name)?));
+impl SuiteTestStep {
+    pub(super) fn of(page: &SuiteTestInfo, point: &MeasuredPoint, records: &[RunRecord]) -> Self {
+        let read_figure = |name: &&str| Some(((*name).to_owned(), point.get(name)?));
         let runs: Vec<&RunRecord> =
             records.iter().filter(|record| point.runs.iter().any(|run| run.id == record.id)).collect();
         let elapsed_s: f64 = runs.iter().filter_map(|run| Some(run.window.as_ref()?.seconds)).sum();
@@ -74,7 +73,7 @@ impl Step {
             sessions: point.sessions,
             runs: point.runs.iter().map(|run| run.id.clone()).collect(),
             key: page.key(point),
-            figures: FIGURES.iter().filter_map(known).collect(),
+            figures: FIGURES.iter().filter_map(read_figure).collect(),
             costs: costs(point, runs.first().copied()),
             elapsed_s: elapsed_s / runs.len().max(1) as f64,
             events: events.unwrap_or_default(),

@@ -1,10 +1,10 @@
-use dyno_record::{Metric, PartOf, Setting, SweepKind, Unit};
+use dyno_record::{Metric, PartOf, PointSetting, SweepKind, Unit};
 
 use super::*;
 use crate::fixture;
 
-fn page(id: &str) -> Page {
-    Page {
+fn page(id: &str) -> SuiteTestInfo {
+    SuiteTestInfo {
         id: id.into(),
         group: "cpu".into(),
         title: "A test".into(),
@@ -23,7 +23,7 @@ fn page(id: &str) -> Page {
     }
 }
 
-/// A run of a test: so many operations a second, and a 95th percentile of response time, µs.
+/// A run of a test with this many operations a second, and a 95th percentile of response time, µs.
 fn run(id: &str, sessions: u32, ops_per_s: f64, p95_us: u64) -> RunRecord {
     let mut record = fixture::postgres();
     record.id = format!("{id}-{sessions}-{ops_per_s}");
@@ -33,7 +33,7 @@ fn run(id: &str, sessions: u32, ops_per_s: f64, p95_us: u64) -> RunRecord {
     let mut times = dyno_record::Histogram::new();
     times.record_n_ns(p95_us * 1_000, 100);
     all.response_us = times.summary();
-    let setting = |key: &str, value: String| Setting { key: key.into(), value };
+    let setting = |key: &str, value: String| PointSetting { key: key.into(), value };
     record.part_of = Some(PartOf {
         id: "suite-1".into(),
         kind: SweepKind::Suite,
@@ -45,9 +45,9 @@ fn run(id: &str, sessions: u32, ops_per_s: f64, p95_us: u64) -> RunRecord {
     record
 }
 
-fn suite_of(pages: Vec<Page>, records: &[RunRecord]) -> (Conclusion, Vec<Tested>) {
+fn suite_of(pages: Vec<SuiteTestInfo>, records: &[RunRecord]) -> (Conclusion, Vec<SuiteTestResult>) {
     let conclusion = conclusion("suite-1", None, "usual", pages, records, &[], true);
-    let Figures::Suite(suite) = conclusion.figures.clone() else { panic!("no suite") };
+    let ConclusionFigures::Suite(suite) = conclusion.figures.clone() else { panic!("no suite") };
     (conclusion, suite.tests)
 }
 
@@ -56,7 +56,7 @@ fn the_most_is_of_all_steps_and_the_optimum_of_those_that_keep_the_limit() {
     let runs = [run("a", 1, 100.0, 1_000), run("a", 2, 180.0, 9_000), run("a", 4, 200.0, 30_000)];
     let (conclusion, tests) = suite_of(vec![page("a")], &runs);
     let test = &tests[0];
-    // Units are a hundred for each operation.
+    // One operation is a hundred units.
     assert_eq!(test.most.map(|at| (at.sessions, at.value)), Some((4, 20_000.0)));
     assert_eq!(test.optimum.map(|at| (at.sessions, at.value)), Some((2, 18_000.0)));
     assert_eq!(test.saturated, Some(false));
@@ -69,7 +69,7 @@ fn the_most_is_of_all_steps_and_the_optimum_of_those_that_keep_the_limit() {
 
 #[test]
 fn too_short_operations_and_loads_have_no_figure() {
-    let judge = |page: Page, seconds: f64, service_us: f64| {
+    let judge = |page: SuiteTestInfo, seconds: f64, service_us: f64| {
         let mut record = run("a", 1, 100.0, 1_000);
         let mut times = dyno_record::Histogram::new();
         times.record_n_ns(service_us as u64 * 1_000, 100);
@@ -84,15 +84,17 @@ fn too_short_operations_and_loads_have_no_figure() {
         let word = test.unfit_word();
         (test.unfit, word, conclusion.line.starts_with("1 of 1"))
     };
-    let least =
-        |seconds| Page { least: Some(Least { seconds, larger: "--full has more data".into() }), ..page("a") };
+    let least = |seconds| SuiteTestInfo {
+        least: Some(Least { seconds, larger: "--full has more data".into() }),
+        ..page("a")
+    };
     let (unfit, word, has_result) = judge(least(0.3), 5.0, 43_000.0);
     let reason =
         "too small to measure: an operation took 43.0 ms, and a figure needs 300 ms; --full has more data";
     assert_eq!((unfit.as_deref(), word, has_result), (Some(reason), Some("too small"), false));
     assert_eq!(judge(least(0.3), 5.0, 310_000.0), (None, None, true));
-    // A load is measured by its own length: its operations are parts of it.
-    let load = || Page { metric: Some("load_rows_per_s".into()), ..least(1.0) };
+    // A load is measured by its own duration: its operations are parts of it.
+    let load = || SuiteTestInfo { metric: Some("load_rows_per_s".into()), ..least(1.0) };
     assert_eq!(judge(load(), 3.0, 50_000.0), (None, None, true));
     let (unfit, word, _) = judge(load(), 0.25, 50_000.0);
     assert!(
@@ -113,9 +115,9 @@ fn what_has_no_result_says_why() {
     let mut invalid = run("b", 1, 100.0, 1_000);
     (invalid.status, invalid.reasons) = (dyno_record::Status::Invalid, vec!["others: they worked".into()]);
     let pages = vec![
-        Page { why_not: Some("it has none".into()), ..page("a") },
+        SuiteTestInfo { why_not: Some("it has none".into()), ..page("a") },
         page("b"),
-        Page { failed: Some("no right".into()), ..page("c") },
+        SuiteTestInfo { failed: Some("no right".into()), ..page("c") },
         page("d"),
     ];
     let (conclusion, _) = suite_of(pages, &[invalid]);
@@ -138,13 +140,13 @@ fn of_a_key_figure_that_falls_less_is_better_and_steps_without_it_are_told() {
     for (record, us) in runs.iter_mut().zip([50.0, 80.0]) {
         record.metrics.insert(measure.into(), Metric::Value { value: us, unit: Unit::Microseconds });
     }
-    let of_time = Page { metric: Some(measure.into()), ..page("a") };
+    let of_time = SuiteTestInfo { metric: Some(measure.into()), ..page("a") };
     let (_, tests) = suite_of(vec![of_time], &runs);
     assert_eq!(tests[0].most.map(|at| at.sessions), Some(1));
 
     let reads = "physical_reads_per_s";
     runs[1].metrics.insert(reads.into(), Metric::Absent { absent: "nobody knows".into() });
-    let of_reads = Page { metric: Some(reads.into()), ..page("a") };
+    let of_reads = SuiteTestInfo { metric: Some(reads.into()), ..page("a") };
     let (conclusion, tests) = suite_of(vec![of_reads], &runs);
     assert_eq!(tests[0].most.map(|at| at.sessions), Some(1));
     assert_eq!(conclusion.words, ["a: 1 of 2 steps do not tell physical_reads_per_s: nobody knows"]);
@@ -155,7 +157,7 @@ fn a_test_of_storage_that_the_cache_has_served_says_so() {
     let cached = |cache: &str, hit: f64| {
         let mut record = run("a", 1, 100.0, 1_000);
         record.metrics.insert("buffer_hit_pct".into(), Metric::Value { value: hit, unit: Unit::Percent });
-        let page = Page { cache: Some(cache.into()), ..page("a") };
+        let page = SuiteTestInfo { cache: Some(cache.into()), ..page("a") };
         let test = suite_of(vec![page], &[record]).1.remove(0);
         test.unfit.or(test.notes.first().cloned()).unwrap_or_default()
     };
@@ -178,7 +180,7 @@ fn storage_test_answered_by_page_cache_has_no_figure() {
             observed: String::new(),
             detail: detail.into(),
         });
-        let page = Page { cache: Some(cache.into()), ..page("a") };
+        let page = SuiteTestInfo { cache: Some(cache.into()), ..page("a") };
         suite_of(vec![page], &[record]).1.remove(0).unfit
     };
     use dyno_record::CheckStatus::{Pass, Skipped, Warn};
@@ -205,7 +207,7 @@ fn way_out_of_a_storage_test_fits_its_workload() {
         let reads = Metric::Value { value: 1_000.0, unit: Unit::PerSecond };
         record.metrics.insert("logical_reads_per_s".into(), reads);
         record.workload =
-            is_custom.then(|| dyno_record::OwnWorkload { name: "look".into(), ..Default::default() });
+            is_custom.then(|| dyno_record::WorkloadFacts { name: "look".into(), ..Default::default() });
         record.audit.push(dyno_record::AuditCheck {
             check: "physical_reads".into(),
             status: dyno_record::CheckStatus::Skipped,
@@ -213,7 +215,7 @@ fn way_out_of_a_storage_test_fits_its_workload() {
             observed: String::new(),
             detail: "the database runs on another host".into(),
         });
-        let page = Page { cache: Some("out".into()), ..page("a") };
+        let page = SuiteTestInfo { cache: Some("out".into()), ..page("a") };
         suite_of(vec![page], &[record]).1.remove(0).unfit.unwrap()
     };
     for served_pct in [20.0, 99.0] {
@@ -243,7 +245,7 @@ fn a_test_is_limited_by_what_its_best_step_is() {
 
 #[test]
 fn what_more_targets_do_is_held_against_what_one_does() {
-    let on = |nodes: u32| Page { nodes: Some(nodes), ..page(&format!("a@{nodes}")) };
+    let on = |nodes: u32| SuiteTestInfo { nodes: Some(nodes), ..page(&format!("a@{nodes}")) };
     let runs = [
         run("a@1", 1, 100.0, 1_000),
         run("a@1", 2, 150.0, 1_000),
@@ -251,16 +253,20 @@ fn what_more_targets_do_is_held_against_what_one_does() {
         run("a@2", 4, 270.0, 1_000),
         run("b@2", 2, 190.0, 1_000),
     ];
-    let alone = Page { nodes: Some(2), ..page("b@2") };
+    let alone = SuiteTestInfo { nodes: Some(2), ..page("b@2") };
     let (conclusion, tests) = suite_of(vec![on(1), on(2), alone], &runs);
-    // One session on each.
+    // One session on each target.
     let single = tests[1].steps.iter().find(|step| step.sessions == 2).unwrap();
     assert_eq!(tests[1].single_us, single.figures.get("service_mean_us").copied());
     let scaled = scale::scaled(&tests);
     let times: Vec<(u32, f64)> = scaled[0].on.iter().map(|on| (on.nodes, on.times)).collect();
     assert_eq!((scaled.len(), times), (1, vec![(1, 1.0), (2, 1.8)]));
-    let said = "a: what one target does, 1.80 × on 2, 90.0 % of linear";
-    assert!(conclusion.sentences().iter().any(|words| words == said), "{:?}", conclusion.sentences());
+    let expected_sentence = "a: what one target does, 1.80 × on 2, 90.0 % of linear";
+    assert!(
+        conclusion.sentences().iter().any(|words| words == expected_sentence),
+        "{:?}",
+        conclusion.sentences()
+    );
 }
 
 #[test]
@@ -277,15 +283,15 @@ fn what_is_true_of_several_tests_is_said_once_and_the_databases_own_calibration_
         });
         record
     };
-    let raw = |id: &str| Page { raw: Some(RawTest::RandomRead), ..page(id) };
-    let out = |id: &str| Page { cache: Some("out".into()), ..page(id) };
+    let raw = |id: &str| SuiteTestInfo { raw: Some(RawTest::RandomRead), ..page(id) };
+    let out = |id: &str| SuiteTestInfo { cache: Some("out".into()), ..page(id) };
     let pages = vec![raw("a"), page("b"), out("c"), out("d")];
     let runs = [with("a", true), with("b", true), with("c", false), with("d", false)];
     let (conclusion, _) = suite_of(pages, &runs);
     let calibrated: Vec<&String> =
         conclusion.words.iter().filter(|words| words.contains("own calibration")).collect();
-    let said = "a: the database's own calibration (which ended 2026-11-02 03:14:15): 12,500 requests of a block/s with ";
-    assert!(calibrated.len() == 1 && calibrated[0].starts_with(said), "{:#?}", conclusion.words);
+    let expected_start = "a: the database's own calibration (which ended 2026-11-02 03:14:15): 12,500 requests of a block/s with ";
+    assert!(calibrated.len() == 1 && calibrated[0].starts_with(expected_start), "{:#?}", conclusion.words);
     let sized: Vec<&String> = conclusion.words.iter().filter(|words| words.contains("cache holds")).collect();
     assert!(
         sized.len() == 1 && sized[0].starts_with("c, d: ") && sized[0].ends_with("cache holds 128M"),

@@ -1,8 +1,9 @@
-//! Findings of ADDM, and what sampled sessions did (ASH). Samples tell no totals, so only shares are compared.
+//! Layouts of ADDM findings and of sampled session activity (ASH). Samples have no totals, so only
+//! shares are compared.
 
-use super::layout::{Layout, grouped, layout, name, number, object, skipped};
+use super::layout::{AwrSectionLayout, grouped, layout, name, number, object, skipped};
 
-pub(super) const LAYOUTS: &[Layout] = &[
+pub(super) const LAYOUTS: &[AwrSectionLayout] = &[
     layout(
         &["topaddmfindingsbyaverageactivesessions"],
         "addm_findings",
@@ -34,7 +35,8 @@ pub(super) const LAYOUTS: &[Layout] = &[
             skipped(&["planhash"]),
             number(&["executions"], "sampled_executions"),
             number(&["%activity"], "activity_pct"),
-            // Text goes on to further events below the statement's words; only the first one is read there, so this is not compared.
+            // Text continues with further events below the statement's text. Only the first one is
+            // read there, so this is not compared.
             name(&["event"]),
             number(&["%event"], "event_pct"),
             skipped(&["toprowsource"]),

@@ -1,8 +1,8 @@
-//! What other sizes of caches and work areas would bring.
+//! Layouts of advisories: the effect of other sizes of caches and work areas.
 
-use super::layout::{Layout, layout, name, number, thousands};
+use super::layout::{AwrSectionLayout, layout, name, number, thousands};
 
-pub(super) const LAYOUTS: &[Layout] = &[
+pub(super) const LAYOUTS: &[AwrSectionLayout] = &[
     layout(
         &["sgatargetadvisory"],
         "sga_advisory",

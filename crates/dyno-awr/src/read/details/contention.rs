@@ -1,8 +1,8 @@
-//! Caches of the shared pool, latches, mutexes, enqueues and buffer waits.
+//! Layouts of shared pool caches, latches, mutexes, enqueues and buffer waits.
 
-use super::layout::{Layout, layout, name, number, parts};
+use super::layout::{AwrSectionLayout, layout, name, number, parts};
 
-pub(super) const LAYOUTS: &[Layout] = &[
+pub(super) const LAYOUTS: &[AwrSectionLayout] = &[
     layout(
         &["librarycacheactivity"],
         "library_cache",

@@ -1,9 +1,9 @@
-//! Exadata's storage servers.
+//! Layouts of the sections about Exadata's storage servers.
 
-use super::layout::{Layout, grouped, milliseconds, name, number};
+use super::layout::{AwrSectionLayout, grouped, milliseconds, name, number};
 use crate::number::TimeUnit::Ms;
 
-pub(super) const LAYOUTS: &[Layout] = &[
+pub(super) const LAYOUTS: &[AwrSectionLayout] = &[
     grouped(
         &["smartio"],
         "smart_io",

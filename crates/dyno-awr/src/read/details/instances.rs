@@ -1,9 +1,9 @@
-//! Sections of a cluster's report with a row for each instance.
+//! Layouts of a cluster report's sections with a row for each instance.
 
-use super::layout::{Layout, layout, milliseconds, name, number};
+use super::layout::{AwrSectionLayout, layout, milliseconds, name, number};
 use crate::number::TimeUnit::Us;
 
-pub(super) const LAYOUTS: &[Layout] = &[
+pub(super) const LAYOUTS: &[AwrSectionLayout] = &[
     layout(
         &["foregroundwaitclasses"],
         "wait_classes_by_instance",

@@ -1,10 +1,10 @@
-//! The network between the instances of a cluster.
+//! Layouts of the sections about the cluster interconnect.
 
-use super::layout::{Layout, grouped, layout, milliseconds, name, number, skipped};
+use super::layout::{AwrSectionLayout, grouped, layout, milliseconds, name, number, skipped};
 use crate::number::TimeUnit::{Ms, Us};
 
-pub(super) const LAYOUTS: &[Layout] = &[
-    // Its unit stands in a note: milliseconds under this title, microseconds under the later one.
+pub(super) const LAYOUTS: &[AwrSectionLayout] = &[
+    // A note has its unit: milliseconds under this title, microseconds under the later one.
     layout(
         &["interconnectpinglatencystats"],
         "ping",

@@ -1,8 +1,9 @@
-//! Limits of the instance, and rollback segments, which databases had before undo was managed automatically.
+//! Layouts of the instance's limits, and of rollback segments, which preceded automatic undo
+//! management.
 
-use super::layout::{Layout, layout, name, number};
+use super::layout::{AwrSectionLayout, layout, name, number};
 
-pub(super) const LAYOUTS: &[Layout] = &[
+pub(super) const LAYOUTS: &[AwrSectionLayout] = &[
     layout(
         &["resourcelimitstats", "resourcelimitstatistics"],
         "resource_limits",

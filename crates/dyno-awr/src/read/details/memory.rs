@@ -1,8 +1,8 @@
-//! Memory of pools, processes and work areas, and how far recovery has to go back.
+//! Layouts of the memory of pools, processes and work areas, and of the amount of recovery.
 
-use super::layout::{Layout, grouped, layout, name, number, skipped};
+use super::layout::{AwrSectionLayout, grouped, layout, name, number, skipped};
 
-pub(super) const LAYOUTS: &[Layout] = &[
+pub(super) const LAYOUTS: &[AwrSectionLayout] = &[
     layout(
         &["bufferpoolstatistics"],
         "buffer_pools",
@@ -110,7 +110,7 @@ pub(super) const LAYOUTS: &[Layout] = &[
             name(&["component", "cache"]),
             number(&["beginsnapsizemb", "beginsnapsizem"], "begin_mb"),
             number(&["currentsizemb"], "end_mb").level(),
-            // STATSPACK leaves it blank where it is that of the begin.
+            // STATSPACK leaves it blank where it equals the begin value.
             number(&["endsnapsizem"], "changed_to_mb"),
             number(&["minsizemb"], "min_mb"),
             number(&["maxsizemb"], "max_mb"),

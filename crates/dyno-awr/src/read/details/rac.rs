@@ -1,9 +1,9 @@
-//! What an instance of a cluster exchanges with the others.
+//! Layouts of what an instance of a cluster exchanges with the others.
 
-use super::layout::{Layout, grouped, layout, milliseconds, name, number, skipped};
+use super::layout::{AwrSectionLayout, grouped, layout, milliseconds, name, number, skipped};
 use crate::number::TimeUnit::{Ms, Us};
 
-pub(super) const LAYOUTS: &[Layout] = &[
+pub(super) const LAYOUTS: &[AwrSectionLayout] = &[
     grouped(
         &["globalcachetransferstats", "globalcachetransferstatistics"],
         "gc_transfers",

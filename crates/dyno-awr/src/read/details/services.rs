@@ -1,8 +1,8 @@
-//! Services and undo.
+//! Layouts of services and undo.
 
-use super::layout::{Layout, layout, name, number, parts, thousands};
+use super::layout::{AwrSectionLayout, layout, name, number, parts, thousands};
 
-/// How often undo was stolen, released and used again: unexpired (`u`) and expired (`e`).
+/// How often undo was stolen, released and reused: unexpired (`u`) and expired (`e`).
 const STEALS: &[&str] = &[
     "unexpired_stolen",
     "unexpired_released",
@@ -12,7 +12,7 @@ const STEALS: &[&str] = &[
     "expired_reused",
 ];
 
-pub(super) const LAYOUTS: &[Layout] = &[
+pub(super) const LAYOUTS: &[AwrSectionLayout] = &[
     layout(
         &["servicestatistics"],
         "services",

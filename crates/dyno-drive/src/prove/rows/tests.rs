@@ -1,22 +1,22 @@
 use std::sync::Arc;
 
-use dyno_engine::{ErrorClass, Op, OpError};
+use dyno_engine::{BlockOp, ErrorClass, OpError};
 use dyno_workload::ClassId;
 use proptest::prelude::*;
 
 use super::*;
-use crate::prove::scene::{Ran, SPEC, Scene};
+use crate::prove::scene::{SPEC, Scene, SceneRun};
 use crate::scripted::Act;
 
-fn row(before: i64, acknowledged: u64, found: i64) -> Example {
-    Example { schema: 1, key: 1, before, acknowledged, found }
+fn row(before: i64, acknowledged: u64, version_now: i64) -> RowCheck {
+    RowCheck { schema: 1, key: 1, before, acknowledged, found: version_now }
 }
 
-fn account(rows: &[(Example, u64, bool)]) -> Account {
-    let mut account = Account { work_unit: 1, ..Account::default() };
+fn account(rows: &[(RowCheck, u64, bool)]) -> RowComparison {
+    let mut account = RowComparison { work_unit: 1, ..RowComparison::default() };
     for &(row, unknown, is_stamped) in rows {
         account.commits_acknowledged += row.acknowledged;
-        account.take(row, unknown, is_stamped);
+        account.add_row(row, unknown, is_stamped);
     }
     account
 }
@@ -53,7 +53,8 @@ fn a_version_below_the_beginning_is_a_loss_too() {
 
 #[test]
 fn a_lost_commit_takes_its_whole_work_unit_with_it() {
-    let account = Account { rows_lost: 16, work_unit: 8, commits_acknowledged: 10, ..Account::default() };
+    let account =
+        RowComparison { rows_lost: 16, work_unit: 8, commits_acknowledged: 10, ..RowComparison::default() };
     assert_eq!((account.commits_lost(), account.commits_found()), (2, 8));
 }
 
@@ -62,12 +63,13 @@ proptest! {
     fn losses_and_surpluses_are_bounded_by_the_truth(
         rows in prop::collection::vec((-2i64..5, 0u64..6, 0u64..6, 0u64..3, 0u64..3), 1..50)
     ) {
-        // Of each row: version before, acknowledged and there, acknowledged and lost, unknown and there, unknown and not.
-        let mut account = Account { work_unit: 1, ..Account::default() };
+        // For each row: version before, acknowledged and present, acknowledged and lost, unknown and present,
+        // unknown and absent.
+        let mut account = RowComparison { work_unit: 1, ..RowComparison::default() };
         let (mut lost, mut hidden) = (0, 0);
         for (before, there, gone, unknown_there, unknown_not) in rows {
-            let found = before + (there + unknown_there) as i64;
-            account.take(row(before, there + gone, found), unknown_there + unknown_not, found > before);
+            let version_now = before + (there + unknown_there) as i64;
+            account.add_row(row(before, there + gone, version_now), unknown_there + unknown_not, version_now > before);
             lost += gone;
             hidden += unknown_there.min(gone);
         }
@@ -77,8 +79,8 @@ proptest! {
     }
 }
 
-fn seen(spec: &DataSpec) -> Seen<'_> {
-    Seen::new(spec, (spec.rows * u64::from(spec.schemas)) as usize)
+fn seen(spec: &DataSpec) -> SeenRows<'_> {
+    SeenRows::new(spec, (spec.rows * u64::from(spec.schemas)) as usize)
 }
 
 #[test]
@@ -92,15 +94,15 @@ fn rows_that_are_missing_twice_there_or_strange_are_counted() {
         seed: 1,
         secondary: false,
     };
-    let mut seen = seen(&spec);
+    let mut seen_rows = seen(&spec);
     for (schema, key) in [(1, 1), (1, 40), (2, 1), (2, 40)] {
-        assert!(seen.place(schema, key).is_some());
+        assert!(seen_rows.place(schema, key).is_some());
     }
     for (schema, key) in [(1, 1), (1, 0), (1, 41), (3, 1), (0, 1)] {
-        assert_eq!(seen.place(schema, key), None);
+        assert_eq!(seen_rows.place(schema, key), None);
     }
-    assert_eq!((seen.foreign, seen.missing(), seen.absent().count()), (5, 76, 76));
-    assert!(!seen.absent().any(|place| [0, 39, 40, 79].contains(&place)));
+    assert_eq!((seen_rows.foreign, seen_rows.missing(), seen_rows.absent().count()), (5, 76, 76));
+    assert!(!seen_rows.absent().any(|place| [0, 39, 40, 79].contains(&place)));
 }
 
 #[test]
@@ -108,22 +110,22 @@ fn a_witness_notes_what_was_acknowledged_and_what_nobody_knows() {
     let fail = |class| Act::Fail(OpError { class, code: "E1".into(), message: "scripted".into() });
     let scene = Scene::new().set("run.sessions_per_schema=3").set("workload.update_pct=60").script(
         move |_, number, op| match (op, number % 50) {
-            (Op::Update { .. }, 10) => fail(ErrorClass::Retryable),
+            (BlockOp::Update { .. }, 10) => fail(ErrorClass::Retryable),
             (_, 20) => fail(ErrorClass::Connection),
             _ => Act::Take(0),
         },
     );
-    let book = Arc::new(Book::new(&SPEC, 8));
-    let Ran { record, ledger, .. } = scene.run_once(Some(Arc::clone(&book))).unwrap();
+    let ack_ledger = Arc::new(AckLedger::new(&SPEC, 8));
+    let SceneRun { record, ledger, .. } = scene.run_once(Some(Arc::clone(&ack_ledger))).unwrap();
     let updates = ledger.life().class(ClassId::UPDATE);
-    assert_eq!(book.commits(), updates.count);
-    let rows: u64 = (0..1_000).map(|place| book.acknowledged_of(place)).sum();
-    assert_eq!((rows, book.short_rows()), (updates.rows, 0));
+    assert_eq!(ack_ledger.commits(), updates.count);
+    let rows: u64 = (0..1_000).map(|place| ack_ledger.acknowledged_of(place)).sum();
+    assert_eq!((rows, ack_ledger.short_rows()), (updates.rows, 0));
     assert_eq!(rows, record.whole.unwrap().rows_updated);
     let lost = ledger.life().errors[&(ErrorClass::Connection, "E1".to_owned())];
-    assert_eq!(book.lost_connections(), lost);
+    assert_eq!(ack_ledger.lost_connections(), lost);
     let undone = ledger.life().errors[&(ErrorClass::Retryable, "E1".to_owned())];
-    let (unknown, by_row) = book.close();
+    let (unknown, by_row) = ack_ledger.close();
     assert_eq!(unknown, updates.errors - undone, "updates whose connection was lost");
     assert_eq!(by_row.values().sum::<u64>(), unknown * 8);
 }
@@ -134,8 +136,8 @@ fn an_update_that_never_ends_has_an_unknown_end() {
         .set("workload.update_pct=100")
         .set("run.drain=100ms")
         .script(|_, number, _| if number == 5 { Act::Hang } else { Act::Take(0) });
-    let book = Arc::new(Book::new(&SPEC, 8));
-    scene.run_once(Some(Arc::clone(&book))).unwrap();
-    assert_eq!(book.commits(), 5);
-    assert_eq!(book.close().0, 1);
+    let ledger = Arc::new(AckLedger::new(&SPEC, 8));
+    scene.run_once(Some(Arc::clone(&ledger))).unwrap();
+    assert_eq!(ledger.commits(), 5);
+    assert_eq!(ledger.close().0, 1);
 }

@@ -1,4 +1,4 @@
-//! How node_exporter is reached: by TLS with whose certificates, and as which user. Secrets are in no error.
+//! Connects to node_exporter: TLS certificates and the user. Errors never contain secrets.
 
 use std::sync::Arc;
 
@@ -6,19 +6,19 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-use crate::far::{SourceError, SourceErrorKind, Way};
+use crate::far::{HostAccess, SourceError, SourceErrorKind};
 
-/// What a request says of who asks, where it says so.
-pub(super) fn authorization(way: &Way) -> Option<String> {
+/// The `Authorization` header of each request, if there is one.
+pub(super) fn authorization(way: &HostAccess) -> Option<String> {
     let (user, password) = (way.url.user.as_ref()?, way.password.as_ref()?);
     Some(format!("Basic {}", STANDARD.encode(format!("{user}:{password}"))))
 }
 
-/// A client of HTTP that follows nobody elsewhere and asks no proxy.
+/// An HTTP client that follows no redirects and uses no proxy.
 ///
 /// # Errors
-/// The file of authorities cannot be read, or holds none.
-pub(super) fn agent(way: &Way, name: &str) -> Result<ureq::Agent, SourceError> {
+/// The file of certificate authorities cannot be read, or contains none.
+pub(super) fn agent(way: &HostAccess, name: &str) -> Result<ureq::Agent, SourceError> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let tls = TlsConfig::builder()
         .root_certs(roots(way, name)?)
@@ -27,8 +27,8 @@ pub(super) fn agent(way: &Way, name: &str) -> Result<ureq::Agent, SourceError> {
     Ok(ureq::Agent::config_builder().max_redirects(0).proxy(None).tls_config(tls).build().into())
 }
 
-/// The authorities that count: those of the file, else the machine's own.
-fn roots(way: &Way, name: &str) -> Result<RootCerts, SourceError> {
+/// The trusted authorities: those of the file, else those of this machine.
+fn roots(way: &HostAccess, name: &str) -> Result<RootCerts, SourceError> {
     if way.url.scheme != dyno_plan::HostScheme::NodeExporterTls {
         return Ok(RootCerts::new_with_certs(&[]));
     }

@@ -1,10 +1,10 @@
-//! node_exporter's counters as those of the kernel, from which they come.
+//! Converts node_exporter's counters to the kernel counters from which they come.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::text::{Sample, Samples, whole};
-use crate::counted::Counted;
+use super::text::{ExporterSample, ExporterSamples, whole};
+use crate::counted::HostCounterReader;
 use crate::files::Root;
 use crate::parse::cpu::{CpuStat, CpuTimes};
 use crate::parse::disk::DiskCounters;
@@ -13,11 +13,15 @@ use crate::parse::net::NetworkCounters;
 use crate::parse::pressure::Pressure;
 use crate::snapshot::HostSnapshot;
 
-/// node_exporter divides by this whatever the kernel's clock (its `collector/cpu_linux.go`, `userHZ`).
+/// node_exporter always divides by this number (its `collector/cpu_linux.go`, `userHZ`).
 pub(super) const TICKS_PER_S: u64 = 100;
 
 /// All counters of one answer.
-pub(super) fn snapshot(samples: &Samples, counted: &mut Counted, root: &Root) -> HostSnapshot {
+pub(super) fn snapshot(
+    samples: &ExporterSamples,
+    counted: &mut HostCounterReader,
+    root: &Root,
+) -> HostSnapshot {
     let disks = disks(samples);
     let network = network(samples);
     HostSnapshot {
@@ -32,12 +36,13 @@ pub(super) fn snapshot(samples: &Samples, counted: &mut Counted, root: &Root) ->
     }
 }
 
-/// Time by kind, summed over processors. Guests' time is in `user` and `nice` already.
-fn cpu(samples: &Samples) -> Option<CpuStat> {
+/// CPU time by kind, summed over processors. `user` and `nice` already include guests' time.
+fn cpu(samples: &ExporterSamples) -> Option<CpuStat> {
     let all = samples.all("node_cpu_seconds_total");
     let ticks = |mode: &str| {
-        let own = all.iter().filter(|sample| sample.label("mode") == mode);
-        own.map(|sample| whole(sample.value * TICKS_PER_S as f64))
+        let mode_samples = all.iter().filter(|sample| sample.label("mode") == mode);
+        mode_samples
+            .map(|sample| whole(sample.value * TICKS_PER_S as f64))
             .try_fold(0u64, |sum, ticks| Some(sum + ticks?))
     };
     if all.is_empty() {
@@ -60,61 +65,61 @@ fn cpu(samples: &Samples) -> Option<CpuStat> {
     })
 }
 
-fn memory(samples: &Samples) -> Option<Memory> {
-    let of = |name: &str| samples.count(&format!("node_memory_{name}_bytes"));
+fn memory(samples: &ExporterSamples) -> Option<Memory> {
+    let bytes_of = |name: &str| samples.count(&format!("node_memory_{name}_bytes"));
     let memory = Memory {
-        total_bytes: of("MemTotal"),
-        free_bytes: of("MemFree"),
-        available_bytes: of("MemAvailable"),
-        cached_bytes: of("Cached"),
-        dirty_bytes: of("Dirty"),
-        writeback_bytes: of("Writeback"),
-        swap_total_bytes: of("SwapTotal"),
-        swap_free_bytes: of("SwapFree"),
+        total_bytes: bytes_of("MemTotal"),
+        free_bytes: bytes_of("MemFree"),
+        available_bytes: bytes_of("MemAvailable"),
+        cached_bytes: bytes_of("Cached"),
+        dirty_bytes: bytes_of("Dirty"),
+        writeback_bytes: bytes_of("Writeback"),
+        swap_total_bytes: bytes_of("SwapTotal"),
+        swap_free_bytes: bytes_of("SwapFree"),
     };
     memory.total_bytes.map(|_| memory)
 }
 
-fn vm(samples: &Samples) -> Option<VmCounters> {
-    let of = |name: &str| samples.count(&format!("node_vmstat_{name}"));
-    let kib = |name: &str| of(name)?.checked_mul(1_024);
+fn vm(samples: &ExporterSamples) -> Option<VmCounters> {
+    let count_of = |name: &str| samples.count(&format!("node_vmstat_{name}"));
+    let kib = |name: &str| count_of(name)?.checked_mul(1_024);
     let vm = VmCounters {
         page_in_bytes: kib("pgpgin"),
         page_out_bytes: kib("pgpgout"),
-        major_faults: of("pgmajfault"),
-        swap_in_pages: of("pswpin"),
-        swap_out_pages: of("pswpout"),
+        major_faults: count_of("pgmajfault"),
+        swap_in_pages: count_of("pswpin"),
+        swap_out_pages: count_of("pswpout"),
     };
     (vm != VmCounters::default()).then_some(vm)
 }
 
-/// A counter of a thing's, beside others.
+/// A counter's name and the function that stores it.
 type Put<T> = (&'static str, fn(&mut T, f64) -> Option<()>);
 
-/// Collects counters of things by the label `device`; of a thing that lacks one of the first `needed` nothing.
+/// Collects counters by the label `device`. Skips a device that lacks one of the first `needed` counters.
 fn by_device<T: Default + Copy>(
-    samples: &Samples,
+    samples: &ExporterSamples,
     needed: usize,
     counters: &[Put<T>],
 ) -> BTreeMap<String, T> {
-    let mut found: BTreeMap<&str, (T, usize)> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, (T, usize)> = BTreeMap::new();
     for (at, (name, put)) in counters.iter().enumerate() {
         for sample in samples.all(name).iter().filter(|sample| !sample.label("device").is_empty()) {
-            let (thing, has) = found.entry(device(sample)).or_default();
+            let (thing, has) = by_name.entry(device(sample)).or_default();
             if put(thing, sample.value).is_some() && at < needed {
                 *has += 1;
             }
         }
     }
-    let whole = found.into_iter().filter(|(_, (_, has))| *has == needed);
+    let whole = by_name.into_iter().filter(|(_, (_, has))| *has == needed);
     whole.map(|(name, (thing, _))| (name.to_owned(), thing)).collect()
 }
 
-fn device(sample: &Sample) -> &str {
+fn device(sample: &ExporterSample) -> &str {
     sample.label("device")
 }
 
-/// Puts a count, or a time of seconds as ms, into a field.
+/// Stores a count, or a time in seconds as ms, in a field.
 macro_rules! count {
     ($name:literal, $field:ident) => {
         ($name, |thing, value| {
@@ -157,7 +162,7 @@ const DISK: [Put<DiskCounters>; 11] = [
 ];
 const DISK_NEEDED: usize = 9;
 
-fn disks(samples: &Samples) -> BTreeMap<String, DiskCounters> {
+fn disks(samples: &ExporterSamples) -> BTreeMap<String, DiskCounters> {
     by_device(samples, DISK_NEEDED, &DISK)
 }
 
@@ -172,18 +177,19 @@ const NETWORK: [Put<NetworkCounters>; 8] = [
     count!("node_network_transmit_drop_total", add tx_bad),
 ];
 
-fn network(samples: &Samples) -> BTreeMap<String, NetworkCounters> {
+fn network(samples: &ExporterSamples) -> BTreeMap<String, NetworkCounters> {
     by_device(samples, NETWORK.len(), &NETWORK)
 }
 
-/// Of processors it tells only how long some thread waited, of the others also how long all did.
-fn pressure(samples: &Samples) -> BTreeMap<&'static str, Pressure> {
+/// For processors node_exporter reports only `some` (at least one thread waited); for other resources also
+/// `full`.
+fn pressure(samples: &ExporterSamples) -> BTreeMap<&'static str, Pressure> {
     let us = |name: &str, kind: &str| {
         let seconds = samples.value(&format!("node_pressure_{name}_{kind}_seconds_total"))?;
         whole(seconds * 1e6)
     };
-    let of = |name: &'static str| {
+    let pressure_of = |name: &'static str| {
         Some((name, Pressure { some_us: us(name, "waiting")?, full_us: us(name, "stalled") }))
     };
-    ["cpu", "io", "memory"].into_iter().filter_map(of).collect()
+    ["cpu", "io", "memory"].into_iter().filter_map(pressure_of).collect()
 }

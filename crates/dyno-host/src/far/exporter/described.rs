@@ -1,18 +1,18 @@
-//! What node_exporter tells of a machine itself, and of the places on it.
+//! Describes a machine and its places from node_exporter's answer.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use dyno_record::Host;
 
-use super::text::Samples;
-use crate::far::Place;
+use super::text::ExporterSamples;
+use crate::far::HostPlace;
 use crate::snapshot::HostSnapshot;
-use crate::tree::{FarPlace, Tree};
+use crate::tree::{HostFileTree, RemotePlace};
 
-/// Its answer as a tree of the kernel's files, as far as it tells of these, and what it does not tell of the places.
-pub(super) fn tree(samples: &Samples, places: &[Place]) -> (Tree, Vec<(String, String)>) {
-    let mut tree = Tree::default();
+/// The answer as a tree of kernel files, as far as possible, and what it does not report about the places.
+pub(super) fn tree(samples: &ExporterSamples, places: &[HostPlace]) -> (HostFileTree, Vec<(String, String)>) {
+    let mut tree = HostFileTree::default();
     tree.put_file("proc/stat");
     for sample in samples.all("node_uname_info").iter().take(1) {
         tree.put_line("proc/sys/kernel/hostname", sample.label("nodename"));
@@ -39,8 +39,8 @@ pub(super) fn tree(samples: &Samples, places: &[Place]) -> (Tree, Vec<(String, S
     (tree, missing)
 }
 
-/// Block devices: those that it counts, and what volumes are called.
-fn put_devices(tree: &mut Tree, samples: &Samples) {
+/// The block devices that it counts, and the names of volumes.
+fn put_devices(tree: &mut HostFileTree, samples: &ExporterSamples) {
     for sample in samples.all("node_disk_reads_completed_total") {
         let device = sample.label("device").replace('/', "!");
         tree.put_link(&format!("sys/class/block/{device}"), &format!("../../devices/{device}"));
@@ -51,36 +51,37 @@ fn put_devices(tree: &mut Tree, samples: &Samples) {
     }
 }
 
-/// Where a place is, by names alone: the deepest file system that it tells of. The line of a mount goes into the tree.
-fn place(tree: &mut Tree, samples: &Samples, path: &str) -> Result<FarPlace, String> {
-    let there = Path::new(path);
+/// Finds a place by path names: the deepest file system in the answer. Adds the line of its mount to the
+/// tree.
+fn place(tree: &mut HostFileTree, samples: &ExporterSamples, path: &str) -> Result<RemotePlace, String> {
+    let place_path = Path::new(path);
     let all = samples.all("node_filesystem_size_bytes").iter();
-    let on = all.filter(|sample| there.starts_with(sample.label("mountpoint")));
+    let on = all.filter(|sample| place_path.starts_with(sample.label("mountpoint")));
     let deepest = on.max_by_key(|sample| Path::new(sample.label("mountpoint")).components().count());
     let Some(sample) = deepest else {
         return Err(format!("it tells of no file system that {path} would be on"));
     };
     let device = sample.label("device");
-    let known = device_of(tree, samples, device);
+    let known_device = device_of(tree, samples, device);
     let escaped = |text: &str| {
         text.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011").replace('\n', "\\012")
     };
     let line = format!(
-        // Options are not told.
+        // node_exporter does not report mount options.
         "1 0 0:0 / {}  - {} {}",
         escaped(sample.label("mountpoint")),
         escaped(sample.label("fstype")),
-        escaped(known.as_deref().unwrap_or(device)),
+        escaped(known_device.as_deref().unwrap_or(device)),
     );
     tree.put_line("proc/self/mountinfo", &line);
-    Ok(FarPlace { path: there.to_path_buf(), device: None, found: Ok(()) })
+    Ok(RemotePlace { path: place_path.to_path_buf(), device: None, lookup: Ok(()) })
 }
 
-/// The device's file under a name whose counters it has: partitions are left out of them as it is packaged, and their disk is what is
-/// counted.
-fn device_of(tree: &Tree, samples: &Samples, file: &str) -> Option<String> {
+/// The name under which the device's counters appear. Packaged versions leave out partitions, so the counters
+/// of their disk are used.
+fn device_of(tree: &HostFileTree, samples: &ExporterSamples, file: &str) -> Option<String> {
     let name = file.strip_prefix("/dev/")?;
-    if name.starts_with("mapper/") || tree.has(&format!("sys/class/block/{}", name.replace('/', "!"))) {
+    if name.starts_with("mapper/") || tree.exists(&format!("sys/class/block/{}", name.replace('/', "!"))) {
         return None;
     }
     let disks: BTreeSet<&str> =
@@ -93,8 +94,8 @@ fn device_of(tree: &Tree, samples: &Samples, file: &str) -> Option<String> {
     disks.iter().filter(is_partition_of).max_by_key(|disk| disk.len()).map(|disk| format!("/dev/{disk}"))
 }
 
-/// What is no file of the kernel's here.
-pub(super) fn complete(host: &mut Host, samples: &Samples) {
+/// Adds facts that do not come from kernel files.
+pub(super) fn complete(host: &mut Host, samples: &ExporterSamples) {
     let cpus: BTreeSet<&str> =
         samples.all("node_cpu_seconds_total").iter().map(|sample| sample.label("cpu")).collect();
     host.cpus = u32::try_from(cpus.len()).unwrap_or(0);
@@ -109,10 +110,10 @@ pub(super) fn complete(host: &mut Host, samples: &Samples) {
     }
 }
 
-/// What it does not tell, and why.
+/// The counters that node_exporter does not report, and why.
 pub(super) fn missing(snapshot: &HostSnapshot) -> Vec<(String, String)> {
     let collector = |name: &str| format!("node_exporter runs without its collector {name}");
-    let known = [
+    let checks = [
         ("cpu", snapshot.cpu.is_none(), collector("cpu")),
         ("memory", snapshot.memory.is_none(), collector("meminfo")),
         ("vm", snapshot.vm.is_none(), collector("vmstat")),
@@ -129,8 +130,9 @@ pub(super) fn missing(snapshot: &HostSnapshot) -> Vec<(String, String)> {
         ("processes", "node_exporter does not tell whose its processors were"),
         ("settings", "node_exporter tells nothing of the kernel's settings and of the devices' queues"),
     ];
-    let known = known.into_iter().filter(|(_, is_missing, _)| *is_missing).map(|(name, _, why)| (name, why));
-    known
+    let absent =
+        checks.into_iter().filter(|(_, is_missing, _)| *is_missing).map(|(name, _, why)| (name, why));
+    absent
         .chain(always.map(|(name, why)| (name, why.to_owned())))
         .map(|(name, why)| (name.to_owned(), why))
         .collect()

@@ -1,5 +1,5 @@
-//! A machine through Prometheus' node_exporter: its counters have other names and the same meaning, as both come from the kernel's
-//! files. What it does not tell is absent, and said.
+//! Reads a machine through Prometheus node_exporter. Its counters come from the kernel's files, under other
+//! names. What it does not report is absent, with a reason.
 
 mod access;
 mod counters;
@@ -12,36 +12,40 @@ use std::time::{Duration, Instant};
 
 use dyno_plan::HostScheme;
 
-use super::{Described, FarTime, Now, Place, Reading, Source, SourceError, SourceErrorKind, Way};
-use crate::counted::Counted;
+use super::{
+    HostAccess, HostDescription, HostPlace, HostSource, Now, RemoteTime, SourceError, SourceErrorKind,
+    TimedHostSnapshot,
+};
+use crate::counted::HostCounterReader;
 use crate::files::Root;
 use crate::locate::Location;
-use crate::tree::Tree;
-use text::Samples;
+use crate::tree::HostFileTree;
+use text::ExporterSamples;
 
-/// Bytes that an answer may have: ordinary ones have 60 KB, of machines with thousands of devices a few MB.
+/// Largest answer in bytes: ordinary answers have 60 KB, those of machines with thousands of devices a few
+/// MB.
 const BYTES_MAX: u64 = 16 << 20;
-/// Devices and interfaces that are told apart at most.
+/// The most devices and interfaces that are counted separately.
 const NAMES_MAX: usize = 1_000;
-/// The port that node_exporter has by default.
+/// The default port of node_exporter.
 const PORT: u16 = 9_100;
 
 /// A machine that answers over HTTP.
-pub(super) struct Exporter {
-    /// What it is called in errors.
+pub(super) struct NodeExporterSource {
+    /// The machine's name in errors.
     name: String,
     url: String,
-    /// Keeps its connection between two answers, where the other side allows it.
+    /// Keeps the connection open between requests, where the server allows it.
     agent: ureq::Agent,
-    /// What every request says of who asks. Never shown.
+    /// The `Authorization` header of every request. Never printed.
     authorization: Option<String>,
     now: Now,
     root: Root,
-    counted: Counted,
+    counted: HostCounterReader,
 }
 
-impl Exporter {
-    pub(super) fn new(way: &Way, now: &Now) -> Result<Self, SourceError> {
+impl NodeExporterSource {
+    pub(super) fn new(way: &HostAccess, now: &Now) -> Result<Self, SourceError> {
         let url = &way.url;
         let name = url.to_string();
         let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
@@ -52,8 +56,8 @@ impl Exporter {
             authorization: access::authorization(way),
             name,
             now: Now::clone(now),
-            root: Root::Fetched(Arc::new(Tree::default())),
-            counted: Counted::new(&[], None, NAMES_MAX),
+            root: Root::Fetched(Arc::new(HostFileTree::default())),
+            counted: HostCounterReader::new(&[], None, NAMES_MAX),
         })
     }
 
@@ -61,8 +65,8 @@ impl Exporter {
         SourceError::new(kind, format!("{}: {words}", self.name))
     }
 
-    /// One answer, and the moments around it.
-    fn scrape(&self, patience: Duration) -> Result<(Samples, Reading), SourceError> {
+    /// One answer, and the times before and after it.
+    fn scrape(&self, patience: Duration) -> Result<(ExporterSamples, TimedHostSnapshot), SourceError> {
         let mut request = self.agent.get(&self.url).header("Accept", "text/plain;version=0.0.4");
         if let Some(authorization) = &self.authorization {
             request = request.header("Authorization", authorization);
@@ -85,7 +89,7 @@ impl Exporter {
             let words = format!("it sent more than {} MiB", BYTES_MAX >> 20);
             return Err(self.wrong(SourceErrorKind::Nonsense, &words).hint(NOT_IT));
         }
-        let samples = Samples::of(&String::from_utf8_lossy(&bytes));
+        let samples = ExporterSamples::of(&String::from_utf8_lossy(&bytes));
         if samples.value("node_time_seconds").is_none() && samples.value("node_boot_time_seconds").is_none() {
             return Err(self
                 .wrong(SourceErrorKind::Nonsense, "what answers there is no node_exporter")
@@ -93,12 +97,21 @@ impl Exporter {
         }
         let far =
             samples.value("node_time_seconds").filter(|time_s| (0.0..9e9).contains(time_s)).map(|time_s| {
-                // A number of this size has a quarter of a microsecond behind its point.
+                // A number of this size has a resolution of a quarter of a microsecond.
                 let ns = (time_s * 1e9) as u64;
-                FarTime { begin_ns: ns, end_ns: ns, resolution_ns: 1_000 }
+                RemoteTime { begin_ns: ns, end_ns: ns, resolution_ns: 1_000 }
             });
-        // Its collectors read at the same time, each at a moment of its own.
-        Ok((samples, Reading { asked_ns, answered_ns, far, within_far: false, ..Reading::default() }))
+        // Its collectors run in parallel, each at a time of its own.
+        Ok((
+            samples,
+            TimedHostSnapshot {
+                asked_ns,
+                answered_ns,
+                far,
+                within_far: false,
+                ..TimedHostSnapshot::default()
+            },
+        ))
     }
 
     fn failed(&self, error: &ureq::Error) -> SourceError {
@@ -119,7 +132,7 @@ impl Exporter {
     }
 }
 
-/// Whether a connection ended because of what TLS found.
+/// Whether a connection ended because of a TLS error.
 fn is_of_tls(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::InvalidData
 }
@@ -131,34 +144,34 @@ const NOT_PROVEN: &str = "name the authority of its certificate, ca = \"FILE\", 
      speaks no TLS is node-exporter://HOST:PORT";
 const NOT_IT: &str = "name the address and port of Prometheus' node_exporter, 9100 by default";
 
-impl Source for Exporter {
-    fn describe(&mut self, places: &[Place], patience: Duration) -> Result<Described, SourceError> {
+impl HostSource for NodeExporterSource {
+    fn describe(&mut self, places: &[HostPlace], patience: Duration) -> Result<HostDescription, SourceError> {
         let (samples, _) = self.scrape(patience)?;
         let (tree, mut missing) = described::tree(&samples, places);
         self.root = Root::Fetched(Arc::new(tree));
         let located: Vec<Location> =
             places.iter().map(|(name, path)| Location::find(&self.root, name, path.as_ref())).collect();
-        self.counted = Counted::new(&located, Some(counters::TICKS_PER_S), NAMES_MAX);
+        self.counted = HostCounterReader::new(&located, Some(counters::TICKS_PER_S), NAMES_MAX);
         let snapshot = counters::snapshot(&samples, &mut self.counted, &self.root);
         missing.extend(described::missing(&snapshot));
         let mut host = crate::facts::of_places(&self.root, &located);
         described::complete(&mut host, &samples);
-        Ok(Described {
+        Ok(HostDescription {
             host,
             missing,
             boot: samples.value("node_boot_time_seconds").map(|s| format!("{s:.0}")),
         })
     }
 
-    fn clock(&mut self, patience: Duration) -> Result<Reading, SourceError> {
+    fn clock(&mut self, patience: Duration) -> Result<TimedHostSnapshot, SourceError> {
         Ok(self.scrape(patience)?.1)
     }
 
-    fn read(&mut self, patience: Duration) -> Result<Reading, SourceError> {
+    fn read(&mut self, patience: Duration) -> Result<TimedHostSnapshot, SourceError> {
         let until = Instant::now() + patience;
         let (samples, reading) = self.scrape(until.saturating_duration_since(Instant::now()))?;
         let snapshot = counters::snapshot(&samples, &mut self.counted, &self.root);
-        Ok(Reading { snapshot, ..reading })
+        Ok(TimedHostSnapshot { snapshot, ..reading })
     }
 }
 

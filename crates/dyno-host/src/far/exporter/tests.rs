@@ -1,4 +1,4 @@
-//! Counters and places of answers as node_exporter 1.5 gives them.
+//! Counters and places in answers of node_exporter 1.5.
 
 use std::io::Write as _;
 use std::net::TcpListener;
@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use super::*;
 use crate::HostDelta;
 
-/// An answer of a machine with two processors and a volume on a partition, at so many seconds.
+/// The answer of a machine with two processors and a volume on a partition, at this time in seconds.
 fn answer(time_s: u64) -> String {
     let user = 100.0 + time_s as f64 * 0.5;
     let reads = 1_000 + time_s * 10;
@@ -45,7 +45,7 @@ fn answer(time_s: u64) -> String {
 }
 
 /// Serves these bodies, one after the other, and then nothing.
-fn served(bodies: Vec<Vec<u8>>) -> Exporter {
+fn served(bodies: Vec<Vec<u8>>) -> NodeExporterSource {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -62,7 +62,7 @@ fn served(bodies: Vec<Vec<u8>>) -> Exporter {
     let start = Instant::now();
     let now: Now = Arc::new(move || start.elapsed().as_nanos() as u64);
     let url = format!("node-exporter://127.0.0.1:{port}").parse().unwrap();
-    Exporter::new(&Way { url, password: None, ca: None, agents: None }, &now).unwrap()
+    NodeExporterSource::new(&HostAccess { url, password: None, ca: None, agents: None }, &now).unwrap()
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -73,7 +73,7 @@ fn counters_are_those_of_the_kernel_under_other_names() {
     let places =
         [("data".to_owned(), "/srv/my data/pg".to_owned()), ("redo".to_owned(), "/var/lib/log".to_owned())];
     let described = exporter.describe(&places, PATIENCE).unwrap();
-    let Described { host, missing, .. } = described;
+    let HostDescription { host, missing, .. } = described;
     assert_eq!((host.name.as_str(), host.kernel.as_str(), host.cpus), ("db1", "Linux 6.1.0 x86_64", 2));
     assert_eq!((host.os.as_str(), host.memory_bytes), ("Debian GNU/Linux 12 (bookworm)", 1_024_000));
     assert_eq!(host.facts["place.data.device"], "dm-0");
@@ -105,7 +105,7 @@ fn what_is_no_node_exporter_is_refused() {
     assert!(error.kind == SourceErrorKind::Nonsense && error.hint.contains("9100"), "{error:?}");
     let mut huge = served(vec![vec![b'x'; BYTES_MAX as usize + 2]]);
     assert!(huge.read(PATIENCE).unwrap_err().message.contains("more than 16 MiB"));
-    let mut gone = served(Vec::new());
-    let error = gone.read(PATIENCE).unwrap_err();
+    let mut unresponsive = served(Vec::new());
+    let error = unresponsive.read(PATIENCE).unwrap_err();
     assert!(!error.hint.is_empty() || error.kind == SourceErrorKind::Late, "{error:?}");
 }

@@ -1,30 +1,30 @@
-//! Prometheus' text format: `name{label="value"} 1.5`, one sample a line (its Exposition formats, text-based, 0.0.4).
+//! Parses Prometheus' text format: `name{label="value"} 1.5`, one sample per line (Exposition formats,
+//! text-based, 0.0.4).
 
 use std::collections::BTreeMap;
 
-/// Samples that are kept at most.
+/// The most samples that are kept.
 const SAMPLES_MAX: usize = 200_000;
 
 /// One sample: its labels and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sample {
+pub(super) struct ExporterSample {
     labels: Vec<(String, String)>,
     pub(super) value: f64,
 }
 
-impl Sample {
-    /// The value of a label; empty where it has none.
+impl ExporterSample {
+    /// The value of a label; empty where the sample has no such label.
     pub(super) fn label(&self, name: &str) -> &str {
         self.labels.iter().find(|(label, _)| label == name).map_or("", |(_, value)| value.as_str())
     }
 }
 
-/// Samples by name.
 #[derive(Debug, Default)]
-pub(super) struct Samples(BTreeMap<String, Vec<Sample>>);
+pub(super) struct ExporterSamples(BTreeMap<String, Vec<ExporterSample>>);
 
-impl Samples {
-    /// Those of a text; lines that are not understood are left out.
+impl ExporterSamples {
+    /// Parses a text; lines that cannot be parsed are skipped.
     pub(super) fn of(text: &str) -> Self {
         let mut all = Self::default();
         let lines = text.lines().filter(|line| !line.starts_with('#'));
@@ -35,11 +35,11 @@ impl Samples {
     }
 
     /// All samples of a name.
-    pub(super) fn all(&self, name: &str) -> &[Sample] {
+    pub(super) fn all(&self, name: &str) -> &[ExporterSample] {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The only sample of a name.
+    /// The value of a name that has exactly one sample.
     pub(super) fn value(&self, name: &str) -> Option<f64> {
         match self.all(name) {
             [one] => Some(one.value),
@@ -47,37 +47,37 @@ impl Samples {
         }
     }
 
-    /// The same as a whole number.
+    /// That value as an integer.
     pub(super) fn count(&self, name: &str) -> Option<u64> {
         whole(self.value(name)?)
     }
 }
 
-/// A number that counts; what is none is nothing.
+/// A value as an integer; absent if it is not a count.
 pub(super) fn whole(value: f64) -> Option<u64> {
-    // Numbers beyond are no longer told one by one.
+    // Beyond this limit, a floating-point number cannot represent every integer.
     (0.0..=9_007_199_254_740_992.0).contains(&value).then_some(value.round() as u64)
 }
 
-fn line(line: &str) -> Option<(&str, Sample)> {
+fn line(line: &str) -> Option<(&str, ExporterSample)> {
     let end = line.find(['{', ' '])?;
     let name = &line[..end];
     let (labels, rest) = match line[end..].strip_prefix('{') {
         Some(rest) => labels(rest)?,
         None => (Vec::new(), &line[end..]),
     };
-    // A time may stand behind the value.
+    // A timestamp may follow the value.
     let value = rest.split_ascii_whitespace().next()?.parse().ok()?;
-    (!name.is_empty()).then_some((name, Sample { labels, value }))
+    (!name.is_empty()).then_some((name, ExporterSample { labels, value }))
 }
 
-/// The labels up to their bracket, and what is behind it.
+/// The labels up to the closing brace, and the rest of the line.
 fn labels(mut rest: &str) -> Option<(Vec<(String, String)>, &str)> {
-    let mut found = Vec::new();
+    let mut pairs = Vec::new();
     loop {
         rest = rest.trim_start_matches([' ', ',']);
         if let Some(behind) = rest.strip_prefix('}') {
-            return Some((found, behind));
+            return Some((pairs, behind));
         }
         let (name, quoted) = rest.split_once("=\"")?;
         let mut value = String::new();
@@ -95,7 +95,7 @@ fn labels(mut rest: &str) -> Option<(Vec<(String, String)>, &str)> {
                 (_, plain) => value.push(plain),
             }
         }
-        found.push((name.trim().to_owned(), value));
+        pairs.push((name.trim().to_owned(), value));
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn samples_with_and_without_labels() {
         let text = "# HELP x\nx 1.5e+3\ny{a=\"1\",b=\"q\\\"\\\\,}\\n\"} 2 1700000000\ny{a=\"2\"} NaN\nbroken{a=\"\n\n z 1\n";
-        let samples = Samples::of(text);
+        let samples = ExporterSamples::of(text);
         assert_eq!(
             (samples.value("x"), samples.count("x"), samples.value("y")),
             (Some(1_500.0), Some(1_500), None)
@@ -122,7 +122,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_read_or_left_out(text in "([a-z]{1,3}(\\{[a-z\"=,\\\\]{0,9}\\})? [0-9.eE+-]{0,5}\n|\\PC{0,20}\n){0,9}") {
-            let _ = Samples::of(&text);
+            let _ = ExporterSamples::of(&text);
         }
     }
 }

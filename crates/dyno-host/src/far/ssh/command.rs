@@ -1,17 +1,18 @@
-//! The command that is a connection, and what runs on the far side.
+//! Builds the ssh command of a connection, and the shell loop that runs on the other machine.
 
 use std::process::Command;
 
 use dyno_plan::HostUrl;
 
-/// What answers there. It is one line without single quotes, backslashes and exclamation marks before a word, so that the login
-/// shell may be any; and it needs nothing but a POSIX shell, `grep`, `date`, `ls`, `readlink` and `uname`. Each line that comes is a
-/// mark, what is wanted, and of what; what goes back stands between two lines with the mark, and behind and before a time.
+/// The loop that answers on the other machine. It is one line without single quotes, backslashes and
+/// exclamation marks before a word, so that any login shell can run it. It needs only a POSIX shell, `grep`,
+/// `date`, `ls`, `readlink` and `uname`. Each input line holds a mark, what is wanted, and of which files.
+/// Each answer stands between two lines with the mark, with a time before and after it.
 const LOOP: &str = concat!(
     "LC_ALL=C; export LC_ALL; ",
     "t() { date +%s.%N; }; ",
     "while read -r m o p; do echo \"$m begin\"; t; case $o in ",
-    // With a second file grep names each line's file, in one process for all of them.
+    // With a second file, grep prints each line's file name, and one process handles all files.
     "files) grep \"\" $p /dev/null 2>/dev/null;; ",
     "links) ls -l $p 2>/dev/null;; ",
     "names) for f in $p; do if [ -e \"$f\" ]; then echo \"$f\"; fi; done;; ",
@@ -23,8 +24,8 @@ const LOOP: &str = concat!(
     "esac; t; echo \"$m end\"; done"
 );
 
-/// Options that hold whatever the user's configuration says: nobody is asked, nothing is forwarded or started, and a connection
-/// that is dead is noticed.
+/// Options that override the user's configuration: no prompts, no forwarding, no other commands, and
+/// detection of a dead connection.
 const OPTIONS: [&str; 9] = [
     "BatchMode=yes",
     "ConnectTimeout=10",
@@ -33,12 +34,12 @@ const OPTIONS: [&str; 9] = [
     "ClearAllForwardings=yes",
     "PermitLocalCommand=no",
     "EscapeChar=none",
-    // One that is shared is used; one that would outlive this program is not made.
+    // A shared connection is used if it exists; one that would outlive this program is not created.
     "ControlMaster=no",
     "ControlPersist=no",
 ];
 
-/// The connection to the machine at `url`.
+/// The ssh command for the machine at `url`.
 pub(super) fn of(url: &HostUrl) -> Command {
     let mut command = Command::new("ssh");
     command.args(["-T", "-x", "-a"]);
@@ -55,7 +56,7 @@ pub(super) fn of(url: &HostUrl) -> Command {
     command
 }
 
-/// What the login shell is given.
+/// The argument for the login shell.
 pub(super) fn remote() -> String {
     format!("exec sh -c '{LOOP}'")
 }

@@ -1,4 +1,4 @@
-//! A child whose far end answers line by line: asked, waited for within a time, and never believed more than so many bytes.
+//! Runs a child process that answers line by line. Each answer has a time limit and a size limit.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{Read as _, Write as _};
@@ -7,53 +7,54 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_chan
 use std::time::{Duration, Instant};
 
 use super::why;
-use crate::far::{FarTime, Now, SourceError, SourceErrorKind};
+use crate::far::{Now, RemoteTime, SourceError, SourceErrorKind};
 
-/// Bytes of one piece, and pieces that wait to be taken: what comes faster waits on the way.
+/// Bytes of one piece; with the number of waiting pieces below it bounds the memory. Faster output waits in
+/// the pipe.
 const PIECE_BYTES: usize = 16 << 10;
 const PIECES_MAX: usize = 64;
-/// Bytes of what the child says of itself that are kept.
+/// Bytes of the child's error output that are kept.
 const SAID_BYTES_MAX: u64 = 8 << 10;
-/// How long a child that has closed its output may take to say why.
+/// How long a child that closed its output may take to report why.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// So much of what it printed is looked at when it is gone, bytes.
+/// Bytes of its output that are considered after it has ended.
 const PRINTED_MAX: usize = 4 << 10;
 
-/// A piece of output, and when it was there.
+/// A piece of output, and the time it arrived.
 type Piece = (Vec<u8>, u64);
 
-/// The child, and what is known of its answers.
-pub(super) struct Connection {
+/// The child process and the state of its answers.
+pub(super) struct SshConnection {
     child: Child,
     stdin: ChildStdin,
     output: Receiver<Piece>,
-    said: Receiver<String>,
+    stderr_text: Receiver<String>,
     now: Now,
-    /// What it is called in errors.
+    /// The machine's name in errors.
     name: String,
-    /// Of this connection alone, so that nothing which is read there can look like a mark.
+    /// A random number of this connection, so that no file content can look like a mark.
     nonce: u64,
-    asked: u64,
-    /// The mark of an answer that has not come in time.
-    owed: Option<String>,
+    request_count: u64,
+    /// The mark of an answer that is overdue.
+    pending_mark: Option<String>,
     buffer: Vec<u8>,
-    /// Why it answers no more.
-    lost: Option<SourceError>,
+    /// Why the connection is lost.
+    failure: Option<SourceError>,
     answered_once: bool,
 }
 
-/// What came between the marks.
-pub(super) struct Answer {
+/// The lines between the marks.
+pub(super) struct SshAnswer {
     pub(super) text: String,
     pub(super) asked_ns: u64,
     pub(super) answered_ns: u64,
-    pub(super) far: Option<FarTime>,
+    pub(super) far: Option<RemoteTime>,
 }
 
-impl Connection {
+impl SshConnection {
     pub(super) fn open(mut command: Command, name: &str, now: &Now) -> Result<Self, SourceError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A key that is pressed to end a run must not end what its last counters come through.
+        // A key that the user presses to end a run must not end this child: it delivers the last counters.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(|error| why::not_started(name, &error))?;
@@ -64,7 +65,7 @@ impl Connection {
         let reader = std::thread::Builder::new().name("dyno-far-reader".into());
         let reading = reader.spawn(move || {
             if let Some(stdout) = &mut stdout {
-                pass_on(stdout, &give, &clock);
+                forward(stdout, &give, &clock);
             }
         });
         let listener = std::thread::Builder::new().name("dyno-far-errors".into());
@@ -86,53 +87,53 @@ impl Connection {
             child,
             stdin,
             output,
-            said,
+            stderr_text: said,
             now: Now::clone(now),
             name: name.to_owned(),
             nonce: RandomState::new().build_hasher().finish(),
-            asked: 0,
-            owed: None,
+            request_count: 0,
+            pending_mark: None,
             buffer: Vec::new(),
-            lost: None,
+            failure: None,
             answered_once: false,
         })
     }
 
-    /// An error of this machine.
+    /// The error with the machine's name in front.
     pub(super) fn wrong(&self, kind: SourceErrorKind, words: &str) -> SourceError {
         SourceError::new(kind, format!("{}: {words}", self.name))
     }
 
-    /// Asks for `what` of `of`, and waits for the answer.
+    /// Requests `what` of `of` and waits for the answer.
     pub(super) fn ask(
         &mut self,
         what: &str,
         of: &str,
         bytes_max: usize,
         patience: Duration,
-    ) -> Result<Answer, SourceError> {
-        if let Some(lost) = &self.lost {
+    ) -> Result<SshAnswer, SourceError> {
+        if let Some(lost) = &self.failure {
             return Err(lost.clone());
         }
         let until = Instant::now() + patience;
-        if let Some(owed) = self.owed.take() {
+        if let Some(owed) = self.pending_mark.take() {
             self.collect(&owed, bytes_max, until)?;
         }
-        self.asked += 1;
-        let mark = format!("dyno-{:016x}-{}", self.nonce, self.asked);
+        self.request_count += 1;
+        let mark = format!("dyno-{:016x}-{}", self.nonce, self.request_count);
         let asked_ns = (self.now)();
-        // A line end would be a second question.
+        // A line break would start a second request.
         let line = format!("{mark} {what} {}\n", of.replace(['\n', '\r', '\0'], " "));
         if self.stdin.write_all(line.as_bytes()).and_then(|()| self.stdin.flush()).is_err() {
-            return Err(self.lose_as_gone());
+            return Err(self.fail_as_closed());
         }
         let (bytes, answered_ns) = self.collect(&mark, bytes_max, until)?;
         self.answered_once = true;
         let text = why::plain(&bytes);
-        self.taken_apart(&mark, &text, asked_ns, answered_ns)
+        self.parse_answer(&mark, &text, asked_ns, answered_ns)
     }
 
-    /// Everything up to the mark of an answer's end, and when that was there.
+    /// Collects everything up to the end mark of an answer, and when that arrived.
     fn collect(
         &mut self,
         mark: &str,
@@ -140,23 +141,23 @@ impl Connection {
         until: Instant,
     ) -> Result<(Vec<u8>, u64), SourceError> {
         let end = format!("{mark} end\n").into_bytes();
-        let mut looked = 0;
+        let mut searched_bytes = 0;
         let mut at_ns = (self.now)();
         loop {
-            let from = looked.min(self.buffer.len());
-            if let Some(found) = self.buffer[from..].windows(end.len()).position(|bytes| bytes == end) {
-                let mut whole = self.buffer.split_off(from + found + end.len());
+            let from = searched_bytes.min(self.buffer.len());
+            if let Some(end_offset) = self.buffer[from..].windows(end.len()).position(|bytes| bytes == end) {
+                let mut whole = self.buffer.split_off(from + end_offset + end.len());
                 std::mem::swap(&mut whole, &mut self.buffer);
-                whole.truncate(from + found);
+                whole.truncate(from + end_offset);
                 return Ok((whole, at_ns));
             }
-            looked = (self.buffer.len() + 1).saturating_sub(end.len());
+            searched_bytes = (self.buffer.len() + 1).saturating_sub(end.len());
             if self.buffer.len() > bytes_max {
                 let words =
                     format!("it sent more than {} MiB where a few kilobytes are the answer", bytes_max >> 20);
                 let hint = "look at what `sh -c` prints there: a login that talks, or a command that is forced on this key";
                 let error = self.wrong(SourceErrorKind::Nonsense, &words).hint(hint);
-                return Err(self.lose(error));
+                return Err(self.mark_failed(error));
             }
             let left = until.saturating_duration_since(Instant::now());
             match self.output.recv_timeout(left) {
@@ -165,21 +166,21 @@ impl Connection {
                     at_ns = piece_ns;
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    self.owed = Some(mark.to_owned());
+                    self.pending_mark = Some(mark.to_owned());
                     return Err(why::late(&self.name, self.answered_once));
                 }
-                Err(RecvTimeoutError::Disconnected) => return Err(self.lose_as_gone()),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.fail_as_closed()),
             }
         }
     }
 
-    fn taken_apart(
+    fn parse_answer(
         &mut self,
         mark: &str,
         text: &str,
         asked_ns: u64,
         answered_ns: u64,
-    ) -> Result<Answer, SourceError> {
+    ) -> Result<SshAnswer, SourceError> {
         let begin = format!("{mark} begin\n");
         let body = text.find(&begin).map(|at| &text[at + begin.len()..]);
         let parts = body.and_then(|body| {
@@ -190,43 +191,44 @@ impl Connection {
         });
         let Some((first, middle, last)) = parts else {
             let error = self.wrong(SourceErrorKind::Nonsense, "it answers with what was not asked");
-            return Err(self.lose(error));
+            return Err(self.mark_failed(error));
         };
-        Ok(Answer { text: middle.to_owned(), asked_ns, answered_ns, far: far_time(first, last) })
+        Ok(SshAnswer { text: middle.to_owned(), asked_ns, answered_ns, far: far_time(first, last) })
     }
 
-    fn lose(&mut self, error: SourceError) -> SourceError {
+    fn mark_failed(&mut self, error: SourceError) -> SourceError {
         let _ = self.child.kill();
-        self.lost = Some(error.clone());
+        self.failure = Some(error.clone());
         error
     }
 
-    /// The child has closed its output: for what it says, or what came before it.
-    fn lose_as_gone(&mut self) -> SourceError {
-        // It may have ended before it was asked anything, with what it printed still on the way.
+    /// Finds the error after the child closed its output: from its error output, or from what it printed
+    /// before.
+    fn fail_as_closed(&mut self) -> SourceError {
+        // The child may have ended before the first request, with its output still in the pipe.
         let until = Instant::now() + LAST_WORDS;
         while self.buffer.len() < PRINTED_MAX
             && let Ok((bytes, _)) = self.output.recv_timeout(until.saturating_duration_since(Instant::now()))
         {
             self.buffer.extend_from_slice(&bytes);
         }
-        let said = self.said.recv_timeout(LAST_WORDS).unwrap_or_default();
+        let message = self.stderr_text.recv_timeout(LAST_WORDS).unwrap_or_default();
         let printed = why::plain(&self.buffer);
-        let error = why::gone(&self.name, &said, &printed, self.answered_once);
-        self.lose(error)
+        let error = why::connection_closed(&self.name, &message, &printed, self.answered_once);
+        self.mark_failed(error)
     }
 }
 
-impl Drop for Connection {
+impl Drop for SshConnection {
     fn drop(&mut self) {
-        // Killed, it is gone at once; its far end reads the end of its input.
+        // A killed child ends at once; its shell loop reads the end of its input.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Passes on what comes, until it ends or nobody wants it.
-fn pass_on(from: &mut impl std::io::Read, give: &SyncSender<Piece>, now: &Now) {
+/// Passes output on until it ends or the receiver is gone.
+fn forward(from: &mut impl std::io::Read, give: &SyncSender<Piece>, now: &Now) {
     loop {
         let mut bytes = vec![0; PIECE_BYTES];
         match from.read(&mut bytes) {
@@ -241,8 +243,8 @@ fn pass_on(from: &mut impl std::io::Read, give: &SyncSender<Piece>, now: &Now) {
     }
 }
 
-/// Two times as `date +%s.%N` prints them; a `date` without parts of a second prints something else behind the point.
-fn far_time(begin: &str, end: &str) -> Option<FarTime> {
+/// Parses two times of `date +%s.%N`; a `date` without fractions prints something else after the point.
+fn far_time(begin: &str, end: &str) -> Option<RemoteTime> {
     let read = |text: &str| {
         let (seconds, parts) = text.split_once('.').unwrap_or((text, ""));
         let seconds: u64 = seconds.parse().ok().filter(|seconds| *seconds < u64::MAX / 2_000_000_000)?;
@@ -251,7 +253,7 @@ fn far_time(begin: &str, end: &str) -> Option<FarTime> {
         Some((seconds * 1_000_000_000 + ns, is_sharp))
     };
     let ((begin_ns, sharp), (end_ns, _)) = (read(begin)?, read(end)?);
-    Some(FarTime { begin_ns, end_ns, resolution_ns: if sharp { 0 } else { 1_000_000_000 } })
+    Some(RemoteTime { begin_ns, end_ns, resolution_ns: if sharp { 0 } else { 1_000_000_000 } })
 }
 
 #[cfg(test)]

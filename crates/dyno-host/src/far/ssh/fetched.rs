@@ -1,12 +1,12 @@
-//! What a machine is asked for once, and how its answers become a tree of files.
+//! Lists what is fetched once from a machine, and converts the answers to a tree of files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::far::Place;
-use crate::tree::{FarPlace, Tree};
+use crate::far::HostPlace;
+use crate::tree::{HostFileTree, RemotePlace};
 
-/// Files of facts, beside the settings of the kernel; the shell there spells out what stands for several.
+/// Files of facts, besides the kernel settings; the remote shell expands the patterns.
 const FILES: &str = "/proc/cpuinfo /proc/meminfo /proc/self/mountinfo /etc/os-release /usr/lib/os-release \
     /proc/sys/kernel/hostname /proc/sys/kernel/osrelease /proc/sys/kernel/version /proc/sys/kernel/random/boot_id \
     /proc/sys/kernel/sched_* /sys/devices/system/cpu/online /sys/devices/system/cpu/isolated \
@@ -22,31 +22,31 @@ const FILES: &str = "/proc/cpuinfo /proc/meminfo /proc/self/mountinfo /etc/os-re
     /sys/class/block/*/queue/logical_block_size /sys/class/block/*/queue/physical_block_size \
     /sys/class/block/*/queue/max_sectors_kb /sys/class/block/*/queue/write_cache";
 
-/// Folders of links.
+/// Folders whose symbolic links are fetched.
 pub(super) const LINKS: &str = "/sys/dev/block /sys/class/block";
 
-/// Names of which it only matters whether they are there.
+/// Names whose existence matters, not their content.
 pub(super) const NAMES: &str = "/proc/stat /sys/class/block/*/slaves/* /.dockerenv /run/.containerenv /run/systemd/container \
     /var/run/secrets/kubernetes.io";
 
-/// All files of facts.
+/// All files of facts, kernel settings included.
 pub(super) fn files() -> String {
     let settings = crate::facts::SYSCTLS.iter().map(|setting| format!(" /proc/sys/{setting}"));
     std::iter::once(FILES.to_owned()).chain(settings).collect()
 }
 
-/// A line of an answer: the file, without its first slash, and the line.
+/// Splits a line of an answer into the file, without its first slash, and the line.
 fn named(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix('/')?.split_once(':')
 }
 
-pub(super) fn put_files(tree: &mut Tree, text: &str) {
+pub(super) fn put_files(tree: &mut HostFileTree, text: &str) {
     for (file, line) in text.lines().filter_map(named) {
         tree.put_line(file, line);
     }
 }
 
-/// The texts of several files, by file.
+/// The texts of several files, by file name.
 pub(super) fn by_file(text: &str) -> BTreeMap<String, String> {
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for (file, line) in text.lines().filter_map(named) {
@@ -60,8 +60,8 @@ pub(super) fn by_file(text: &str) -> BTreeMap<String, String> {
     texts
 }
 
-/// As `ls -l` lists folders: a line with the folder and a colon, then `… NAME -> TARGET`.
-pub(super) fn put_links(tree: &mut Tree, text: &str) {
+/// Parses `ls -l` of folders: a line with the folder and a colon, then `… NAME -> TARGET`.
+pub(super) fn put_links(tree: &mut HostFileTree, text: &str) {
     let mut folder = "";
     for line in text.lines() {
         if let Some(name) = line.strip_prefix('/').and_then(|line| line.strip_suffix(':')) {
@@ -74,19 +74,19 @@ pub(super) fn put_links(tree: &mut Tree, text: &str) {
     }
 }
 
-pub(super) fn put_names(tree: &mut Tree, text: &str) {
+pub(super) fn put_names(tree: &mut HostFileTree, text: &str) {
     text.lines().filter_map(|line| line.strip_prefix('/')).for_each(|name| tree.put_file(name));
 }
 
-/// What kind of machine it is; returns the ticks of its clock per second.
-pub(super) fn put_system(tree: &mut Tree, text: &str) -> Option<u64> {
+/// Adds the machine's architecture; returns its clock ticks per second.
+pub(super) fn put_system(tree: &mut HostFileTree, text: &str) -> Option<u64> {
     let mut lines = text.lines();
     tree.put_line(crate::facts::MACHINE, lines.next()?.trim());
     lines.next()?.trim().parse().ok().filter(|ticks| (1..=100_000).contains(ticks))
 }
 
-/// The place that was asked for as `path`.
-pub(super) fn place(path: &str, text: &str) -> Option<FarPlace> {
+/// The place at `path`, from the answer about it.
+pub(super) fn place(path: &str, text: &str) -> Option<RemotePlace> {
     let mut lines = text.lines();
     let (word, existing, real) = (lines.next()?, lines.next()?, lines.next()?);
     let number = lines.next().and_then(|number| {
@@ -98,22 +98,26 @@ pub(super) fn place(path: &str, text: &str) -> Option<FarPlace> {
     let real = Path::new(real);
     let (at, found) = match word {
         "there" => (real.to_path_buf(), Ok(())),
-        // Its names lead on where this user may not look.
+        // The rest of the path lies where this user may not look.
         "hidden" => (real.join(beyond), Ok(())),
         _ => (
             real.to_path_buf(),
             Err(format!("there is no {path} on it: a database in a container has mounts of its own")),
         ),
     };
-    Some(FarPlace { path: at, device: number, found })
+    Some(RemotePlace { path: at, device: number, lookup: found })
 }
 
-/// What the machine does not tell, and why.
-pub(super) fn missing(tree: &Tree, places: &[Place], ticks_per_s: Option<u64>) -> Vec<(String, String)> {
+/// What the machine does not report, and why.
+pub(super) fn missing(
+    tree: &HostFileTree,
+    places: &[HostPlace],
+    ticks_per_s: Option<u64>,
+) -> Vec<(String, String)> {
     let mut missing = Vec::new();
     let mut miss = |name: &str, why: String| missing.push((name.to_owned(), why));
     for (name, path) in places {
-        match tree.place(name).map(|place| &place.found) {
+        match tree.place(name).map(|place| &place.lookup) {
             Some(Ok(())) => {}
             Some(Err(why)) => miss(&format!("place.{name}"), why.clone()),
             None => miss(&format!("place.{name}"), format!("it does not say where {path} is")),
@@ -133,11 +137,11 @@ mod tests {
 
     #[test]
     fn places_that_are_there_hidden_and_gone() {
-        let there = place("/srv/pg", "there\n/srv/pg\n/data/pg\n").unwrap();
-        assert_eq!((there.path.to_str(), there.found), (Some("/data/pg"), Ok(())));
+        let present = place("/srv/pg", "there\n/srv/pg\n/data/pg\n").unwrap();
+        assert_eq!((present.path.to_str(), present.lookup), (Some("/data/pg"), Ok(())));
         let hidden = place("/srv/pg/main", "hidden\n/srv\n/data\n").unwrap();
-        assert_eq!((hidden.path.to_str(), hidden.found), (Some("/data/pg/main"), Ok(())));
-        assert!(place("/x/y", "gone\n/x\n/x\n").unwrap().found.is_err());
+        assert_eq!((hidden.path.to_str(), hidden.lookup), (Some("/data/pg/main"), Ok(())));
+        assert!(place("/x/y", "gone\n/x\n/x\n").unwrap().lookup.is_err());
         assert_eq!(
             place("/dev/sdb", "there\n/dev/sdb\n/dev/sdb\n8:10\n").unwrap().device.as_deref(),
             Some("8:16")
@@ -147,13 +151,13 @@ mod tests {
 
     #[test]
     fn lists_of_links() {
-        let mut tree = Tree::default();
+        let mut tree = HostFileTree::default();
         put_links(
             &mut tree,
             "/sys/dev/block:\ntotal 0\nlrwxrwxrwx 1 root root 0 Jan  1 00:00 254:0 -> ../../devices/virtual/block/vda\n",
         );
         assert_eq!(
-            tree.followed("sys/dev/block/254:0").unwrap(),
+            tree.follow_link("sys/dev/block/254:0").unwrap(),
             Path::new("/sys/devices/virtual/block/vda")
         );
     }

@@ -1,5 +1,6 @@
-//! A machine through OpenSSH's own client, with the user's configuration: nothing is installed there, and nobody is asked for a
-//! password. One connection is kept; on the far side a small loop of a shell answers each line with the files that it names.
+//! Reads a machine through OpenSSH's client, with the user's configuration. Nothing is installed there, and
+//! nobody has to type a password. One connection stays open; a small shell loop on the other machine answers
+//! each line with the files that it names.
 
 mod command;
 mod connection;
@@ -12,54 +13,54 @@ use std::time::{Duration, Instant};
 
 use dyno_plan::HostUrl;
 
-use super::{Described, Now, Place, Reading, Source, SourceError, SourceErrorKind};
-use crate::counted::{Counted, FILES, Texts};
+use super::{HostDescription, HostPlace, HostSource, Now, SourceError, SourceErrorKind, TimedHostSnapshot};
+use crate::counted::{FILES, HostCounterReader, HostFileReader};
 use crate::files::Root;
 use crate::locate::Location;
-use crate::tree::Tree;
-use connection::{Answer, Connection};
+use crate::tree::HostFileTree;
+use connection::{SshAnswer, SshConnection};
 
-/// Bytes that an answer may have.
+/// The largest answer that is accepted, in bytes.
 const COUNTERS_BYTES_MAX: usize = 4 << 20;
 const FACTS_BYTES_MAX: usize = 16 << 20;
-/// Devices and interfaces that are told apart at most.
+/// The most devices and interfaces that are counted separately.
 const NAMES_MAX: usize = 1_000;
-/// What no other machine is asked for: its own processes are none of ours.
+/// Files that are not read on other machines: the reading process is not this program.
 const NOT_ASKED: [&str; 1] = ["proc/self/stat"];
 
-/// A machine behind a login.
-pub(super) struct Ssh {
-    connection: Connection,
+/// A machine that is reached through a login.
+pub(super) struct SshSource {
+    connection: SshConnection,
     root: Root,
-    counted: Counted,
-    /// The files of a snapshot, as the far side is asked for them.
+    counted: HostCounterReader,
+    /// The files of a snapshot, as one request names them.
     files: String,
 }
 
-impl Ssh {
+impl SshSource {
     pub(super) fn open(url: &HostUrl, now: &Now) -> Result<Self, SourceError> {
-        Ok(Self::of(Connection::open(command::of(url), &url.to_string(), now)?))
+        Ok(Self::of(SshConnection::open(command::of(url), &url.to_string(), now)?))
     }
 
-    fn of(connection: Connection) -> Self {
-        let root = Root::Fetched(Arc::new(Tree::default()));
-        let counted = Counted::new(&[], None, NAMES_MAX);
+    fn of(connection: SshConnection) -> Self {
+        let root = Root::Fetched(Arc::new(HostFileTree::default()));
+        let counted = HostCounterReader::new(&[], None, NAMES_MAX);
         let files = files(&counted);
         Self { connection, root, counted, files }
     }
 }
 
-fn files(counted: &Counted) -> String {
+fn files(counted: &HostCounterReader) -> String {
     let wanted =
         |file: &&&str| !NOT_ASKED.contains(*file) && (counted.has_nfs() || **file != "proc/self/mountstats");
     FILES.iter().filter(wanted).map(|file| format!("/{file}")).collect::<Vec<_>>().join(" ")
 }
 
-impl Source for Ssh {
-    fn describe(&mut self, places: &[Place], patience: Duration) -> Result<Described, SourceError> {
+impl HostSource for SshSource {
+    fn describe(&mut self, places: &[HostPlace], patience: Duration) -> Result<HostDescription, SourceError> {
         let until = Instant::now() + patience;
         let left = || until.saturating_duration_since(Instant::now());
-        let mut tree = Tree::default();
+        let mut tree = HostFileTree::default();
         let answer = self.connection.ask("files", &fetched::files(), FACTS_BYTES_MAX, left())?;
         fetched::put_files(&mut tree, &answer.text);
         let answer = self.connection.ask("links", fetched::LINKS, FACTS_BYTES_MAX, left())?;
@@ -75,7 +76,7 @@ impl Source for Ssh {
             }
         }
         let missing = fetched::missing(&tree, places, ticks_per_s);
-        if !tree.has("proc/stat") {
+        if !tree.exists("proc/stat") {
             return Err(self
                 .connection
                 .wrong(SourceErrorKind::Unsupported, "there is no /proc on it")
@@ -84,19 +85,19 @@ impl Source for Ssh {
         self.root = Root::Fetched(Arc::new(tree));
         let located: Vec<Location> =
             places.iter().map(|(name, path)| Location::find(&self.root, name, path.as_ref())).collect();
-        self.counted = Counted::new(&located, ticks_per_s, NAMES_MAX);
+        self.counted = HostCounterReader::new(&located, ticks_per_s, NAMES_MAX);
         self.files = files(&self.counted);
         let host = crate::facts::of_places(&self.root, &located);
         let boot = host.facts.get("boot_id").cloned();
-        Ok(Described { host, missing, boot })
+        Ok(HostDescription { host, missing, boot })
     }
 
-    fn clock(&mut self, patience: Duration) -> Result<Reading, SourceError> {
+    fn clock(&mut self, patience: Duration) -> Result<TimedHostSnapshot, SourceError> {
         let answer = self.connection.ask("clock", "", COUNTERS_BYTES_MAX, patience)?;
         Ok(reading(&answer))
     }
 
-    fn read(&mut self, patience: Duration) -> Result<Reading, SourceError> {
+    fn read(&mut self, patience: Duration) -> Result<TimedHostSnapshot, SourceError> {
         let answer = self.connection.ask("files", &self.files, COUNTERS_BYTES_MAX, patience)?;
         let mut texts = AnswerTexts(fetched::by_file(&answer.text));
         let snapshot = self.counted.snapshot(&mut texts, &self.root);
@@ -106,24 +107,24 @@ impl Source for Ssh {
                 .wrong(SourceErrorKind::Nonsense, "it answers, but not with counters")
                 .hint("its /proc cannot be read by this user, or what logs in there is no shell"));
         }
-        Ok(Reading { snapshot, ..reading(&answer) })
+        Ok(TimedHostSnapshot { snapshot, ..reading(&answer) })
     }
 }
 
-fn reading(answer: &Answer) -> Reading {
-    Reading {
+fn reading(answer: &SshAnswer) -> TimedHostSnapshot {
+    TimedHostSnapshot {
         asked_ns: answer.asked_ns,
         answered_ns: answer.answered_ns,
         far: answer.far,
         within_far: true,
-        ..Reading::default()
+        ..TimedHostSnapshot::default()
     }
 }
 
 /// The texts of one answer.
 struct AnswerTexts(BTreeMap<String, String>);
 
-impl Texts for AnswerTexts {
+impl HostFileReader for AnswerTexts {
     fn text(&mut self, file: &'static str) -> Option<&str> {
         self.0.get(file).map(String::as_str)
     }

@@ -1,4 +1,4 @@
-//! The loop of the far side under the shells of this machine, without a login; and far sides that mean harm.
+//! Runs the remote loop under the shells of this machine, without a login; and tests malicious answers.
 
 use std::process::Command;
 
@@ -9,11 +9,11 @@ fn now() -> Now {
     Arc::new(move || start.elapsed().as_nanos() as u64)
 }
 
-/// A far side that is the command `words` in a shell.
-fn far(shell: &str, words: &str) -> Ssh {
+/// A remote side that is the command `words` in a shell.
+fn far(shell: &str, words: &str) -> SshSource {
     let mut command = Command::new(shell);
     command.args(["-c", words]);
-    Ssh::of(Connection::open(command, "ssh://db1", &now()).unwrap())
+    SshSource::of(SshConnection::open(command, "ssh://db1", &now()).unwrap())
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -23,22 +23,22 @@ const SHORT: Duration = Duration::from_millis(200);
 fn the_far_side_tells_what_this_side_tells() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap().to_owned();
-    let here = crate::facts(&[("data", folder.path())]);
-    if here.facts.contains_key("unavailable") {
+    let local = crate::facts(&[("data", folder.path())]);
+    if local.facts.contains_key("unavailable") {
         return eprintln!("skipped: there is no /proc");
     }
     for shell in ["sh", "bash"] {
         let mut far = far(shell, &command::remote());
-        let there = far.describe(&[("data".into(), place.clone())], PATIENCE).unwrap();
-        assert_eq!((&there.host.name, &there.host.kernel), (&here.name, &here.kernel));
-        assert_eq!((there.host.cpus, &there.host.mounts), (here.cpus, &here.mounts), "{shell}");
-        assert_eq!(there.boot.as_ref(), here.facts.get("boot_id"));
-        // What is of a process is this one's, and what moves has moved.
+        let description = far.describe(&[("data".into(), place.clone())], PATIENCE).unwrap();
+        assert_eq!((&description.host.name, &description.host.kernel), (&local.name, &local.kernel));
+        assert_eq!((description.host.cpus, &description.host.mounts), (local.cpus, &local.mounts), "{shell}");
+        assert_eq!(description.boot.as_ref(), local.facts.get("boot_id"));
+        // Left out: facts of this process, and values that change between the readings.
         let moves = |name: &str| {
             name.starts_with("cgroup") || name.starts_with("huge_pages") || name == "sysctl.fs.aio-nr"
         };
-        for (name, value) in here.facts.iter().filter(|(name, _)| !moves(name)) {
-            assert_eq!(there.host.facts.get(name), Some(value), "{name}");
+        for (name, value) in local.facts.iter().filter(|(name, _)| !moves(name)) {
+            assert_eq!(description.host.facts.get(name), Some(value), "{name}");
         }
         let mut observer = crate::HostObserver::new(&[("data", folder.path())]);
         let before = observer.snapshot();
@@ -64,10 +64,11 @@ fn the_far_side_tells_what_this_side_tells() {
 #[test]
 fn a_place_that_is_not_there_has_no_device() {
     let mut far = far("sh", &command::remote());
-    let there = far.describe(&[("data".into(), "/no/such \"place\" $(touch x)".into())], PATIENCE).unwrap();
-    let (name, why) = &there.missing[0];
+    let description =
+        far.describe(&[("data".into(), "/no/such \"place\" $(touch x)".into())], PATIENCE).unwrap();
+    let (name, why) = &description.missing[0];
     assert!(name == "place.data" && why.contains("there is no /no/such \"place\" $(touch x) on it"), "{why}");
-    assert!(there.host.mounts.is_empty() && !there.host.facts.contains_key("place.data.device"));
+    assert!(description.host.mounts.is_empty() && !description.host.facts.contains_key("place.data.device"));
 }
 
 #[test]
@@ -81,13 +82,13 @@ fn a_far_side_that_sends_without_end_is_left() {
 
 #[test]
 fn a_far_side_that_answers_wrongly_is_left() {
-    // It knows the mark, and says nothing between.
+    // It knows the mark and prints nothing between the marks.
     let mut mute = far("sh", "while read -r m o; do echo \"$m begin\"; echo; echo; echo \"$m end\"; done");
     assert_eq!(mute.read(PATIENCE).unwrap_err().kind, SourceErrorKind::Nonsense);
     let mut wild = far("sh", "while read -r m o; do echo \"$m end\"; done");
     assert_eq!(wild.read(PATIENCE).unwrap_err().kind, SourceErrorKind::Nonsense);
-    let mut ended = far("sh", "echo this account is closed; exit 1");
-    let error = ended.read(PATIENCE).unwrap_err();
+    let mut exiting = far("sh", "echo this account is closed; exit 1");
+    let error = exiting.read(PATIENCE).unwrap_err();
     assert!(
         error.kind == SourceErrorKind::Denied && error.message.contains("this account is closed"),
         "{error}"
@@ -96,13 +97,13 @@ fn a_far_side_that_answers_wrongly_is_left() {
 
 #[test]
 fn a_late_answer_is_not_the_next_ones() {
-    // The first answer comes when the second question is there.
+    // The first answer arrives together with the second request.
     let slow = "read -r m o p; read -r n q r; for k in \"$m\" \"$n\"; do echo \"$k begin\"; echo 1.000000000; \
                 echo \"/proc/meminfo:MemTotal: 1 kB\"; echo 1.000000000; echo \"$k end\"; done; sleep 60";
     let mut far = far("sh", slow);
     let error = far.read(SHORT).unwrap_err();
     assert!(error.kind == SourceErrorKind::Late && !error.is_final(), "{error}");
-    // While it owes an answer it is asked nothing.
+    // While an answer is overdue, no request is sent.
     assert_eq!(far.read(SHORT).unwrap_err().kind, SourceErrorKind::Late);
 }
 

@@ -1,11 +1,12 @@
-//! What is said when a connection fails: OpenSSH's words, and the way out.
+//! Explains why a connection failed: OpenSSH's message and a hint.
 
 use crate::far::{SourceError, SourceErrorKind as Kind};
 
-/// Characters of somebody else's words that an error repeats.
+/// The most characters of a foreign message that an error repeats.
 const WORDS_MAX: usize = 300;
 
-/// Words of OpenSSH's client (of its sources `sshconnect.c`, `sshconnect2.c`, `readconf.c`), what they mean, and the way out.
+/// Messages of OpenSSH's client (from its sources `sshconnect.c`, `sshconnect2.c`, `readconf.c`), their kinds
+/// and hints.
 const KNOWN: [(&str, Kind, &str); 12] = [
     ("REMOTE HOST IDENTIFICATION HAS CHANGED", Kind::Unproven, CHANGED),
     ("Host key verification failed", Kind::Unproven, UNKNOWN),
@@ -32,7 +33,7 @@ const CHANGED: &str =
     "find out why its key is another one than before; then take the old one out by `ssh-keygen -R HOST`";
 const NETWORK: &str = "check its address, the route and the firewall";
 
-/// Bytes as text without what would act on a terminal.
+/// Bytes as text, without characters that could affect a terminal.
 pub(super) fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let shown =
@@ -40,7 +41,7 @@ pub(super) fn plain(bytes: &[u8]) -> String {
     text.chars().map(shown).collect()
 }
 
-/// One line of somebody else's words, not too long.
+/// The last non-empty line of a foreign message, shortened.
 fn line(text: &str) -> String {
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
     line.chars().take(WORDS_MAX).collect()
@@ -61,15 +62,21 @@ pub(super) fn late(name: &str, answered_once: bool) -> SourceError {
     SourceError::new(Kind::Late, format!("{name}: {words}")).hint(hint)
 }
 
-/// The connection is closed: the client has `said` why, or the far side has `printed` something instead of an answer.
-pub(super) fn gone(name: &str, said: &str, printed: &str, answered_once: bool) -> SourceError {
-    let known = KNOWN.iter().find(|(words, ..)| said.contains(words));
-    if let (Some((words, kind, hint)), false) = (known, answered_once) {
-        let its = said.lines().map(str::trim).find(|line| line.contains(words)).unwrap_or_default();
+/// The error of a closed connection: the client reports why in `message`, or the remote side `printed` something instead of
+/// an answer.
+pub(super) fn connection_closed(
+    name: &str,
+    message: &str,
+    printed: &str,
+    answered_once: bool,
+) -> SourceError {
+    let known_cause = KNOWN.iter().find(|(words, ..)| message.contains(words));
+    if let (Some((words, kind, hint)), false) = (known_cause, answered_once) {
+        let its = message.lines().map(str::trim).find(|line| line.contains(words)).unwrap_or_default();
         let its: String = its.trim_matches(['@', ' ']).chars().take(WORDS_MAX).collect();
         return SourceError::new(*kind, format!("{name}: {its}")).hint(*hint);
     }
-    let words = [line(said), line(printed)].into_iter().find(|words| !words.is_empty());
+    let words = [line(message), line(printed)].into_iter().find(|words| !words.is_empty());
     let words = words.map_or_else(|| "nothing was said".to_owned(), |words| format!("it said: {words}"));
     match answered_once {
         true => SourceError::new(Kind::Lost, format!("{name}: the connection was lost ({words})"))
@@ -100,24 +107,24 @@ mod tests {
             ("ssh: connect to host db1 port 22: Connection timed out", Kind::Unreachable),
             ("This account is currently not available.", Kind::Denied),
         ] {
-            let error = gone("ssh://db1", said, "", false);
+            let error = connection_closed("ssh://db1", said, "", false);
             assert_eq!(error.kind, kind, "{said}");
             assert!(!error.hint.is_empty() && error.message.starts_with("ssh://db1: "), "{error:?}");
         }
-        let changed = gone(
+        let changed = connection_closed(
             "ssh://db1",
             "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.",
             "",
             false,
         );
         assert!(changed.hint.contains("ssh-keygen -R") && !changed.message.contains('@'), "{changed:?}");
-        let lost = gone("ssh://db1", "Connection to db1 closed by remote host.", "", true);
+        let lost = connection_closed("ssh://db1", "Connection to db1 closed by remote host.", "", true);
         assert!(lost.kind == Kind::Lost && lost.message.contains("closed by remote host"), "{lost}");
     }
 
     #[test]
     fn somebody_elses_words_do_not_act_on_a_terminal() {
-        let error = gone("ssh://db1", &plain(b"\x1b[2J\x07gone\xff"), "", true);
+        let error = connection_closed("ssh://db1", &plain(b"\x1b[2J\x07gone\xff"), "", true);
         assert!(!error.message.chars().any(char::is_control), "{error:?}");
     }
 }

@@ -1,27 +1,30 @@
-//! The blocks of the server drive, executed: MariaDB with `sql_mode = ORACLE` runs PL/SQL, though not all of it. Each block becomes a
-//! procedure whose parameters are its binds, and some words are replaced ([`procedure`]). What remains is executed as it stands:
-//! loops, cuts of lists, ranges, exceptions, counts of rows, commits, and the values that are written.
+//! Executes the blocks of the server drive on MariaDB with `sql_mode = ORACLE`, which runs a subset of
+//! PL/SQL.
+//!
+//! Each block becomes a procedure whose parameters are its binds, and some words are replaced
+//! ([`procedure`]). The rest runs unchanged: loops, splitting of lists, ranges, exceptions, counts of rows,
+//! commits, and the written values.
 
 use dyno_engine::data::{CLASSIC_COLUMN_BYTES, UpdateValues};
-use dyno_engine::slices::Call;
-use dyno_engine::{Extra, Op};
+use dyno_engine::slices::SliceProcedure;
+use dyno_engine::{BlockOp, Extra};
 use dyno_plan::{Commit, DataSpec, Redo};
 use dyno_testbed::{MyProduct, MySql};
 
-use super::{Calls, HEAD_BYTES};
+use super::{HEAD_BYTES, OracleSliceCalls};
 use crate::grammar_tests::scan_binds;
-use crate::ops::Texts;
+use crate::ops::OracleStatementTexts;
 
-/// Letters that a text of MariaDB has at most, in characters of four bytes and with room for other variables.
+/// The longest text in MariaDB, in characters of four bytes and with space for other variables.
 const LIST_LETTERS: &str = "16000";
 
 const ROWS: u64 = 500;
 const SCAN_ROWS: u64 = 300;
-/// Rows of each value of the secondary key.
+/// Number of rows per value of the secondary key.
 const ROWS_PER_VALUE: u64 = 10;
 
-/// The block as a procedure of MariaDB. Its binds are parameters, PLS_INTEGER is INT, lists are shorter, a table that rows are deleted
-/// from has no alias, and a commit is a plain one.
+/// The block as a procedure of MariaDB. Its binds are parameters, PLS_INTEGER is INT, lists are shorter,
+/// DELETE uses no table alias, and a commit is a plain one.
 fn procedure(name: &str, block: &str) -> String {
     let names = scan_binds(block);
     let parameters: Vec<String> = names
@@ -54,18 +57,18 @@ fn procedure(name: &str, block: &str) -> String {
 /// A server with the tables of schema 1.
 struct Executed {
     server: MySql,
-    calls: Calls,
+    calls: OracleSliceCalls,
     values: UpdateValues,
 }
 
-/// What blocks call that MariaDB has not.
+/// A function that the blocks call and MariaDB does not have.
 const TO_NUMBER: &str = "CREATE OR REPLACE FUNCTION TO_NUMBER(digits VARCHAR2(40)) RETURN BIGINT AS BEGIN RETURN CAST(digits AS SIGNED); END;";
 
 impl Executed {
-    /// Starts a server with empty tables, if MariaDB is here.
+    /// Starts a server with empty tables; `None` if MariaDB is not installed.
     fn start() -> Option<Self> {
         let version = MySql::available().into_iter().find(|version| version.product == MyProduct::MariaDb)?;
-        let calls = Calls::new("u0123456789abcdef00000001".to_owned(), CLASSIC_COLUMN_BYTES, 7);
+        let calls = OracleSliceCalls::new("u0123456789abcdef00000001".to_owned(), CLASSIC_COLUMN_BYTES, 7);
         let values = UpdateValues::new(1, 0x0123_4567_89ab_cdef, 1, CLASSIC_COLUMN_BYTES, 0);
         let executed = Self { server: MySql::start(&version, &[]), calls, values };
         let columns: String = (2..=20).map(|column| format!("c{column} VARCHAR2(128) NOT NULL, ")).collect();
@@ -87,7 +90,7 @@ impl Executed {
         self.sql(&format!("DELIMITER //\n{routine}\n//"));
     }
 
-    /// The tables as they are loaded.
+    /// Fills the tables as a load does.
     fn fill(&self) {
         let columns: String = (2..=20).map(|column| format!(", c{column}")).collect();
         let values = ", RPAD(seq, 128, 'x')".repeat(19);
@@ -102,14 +105,14 @@ impl Executed {
         self.sql(query).parse().unwrap()
     }
 
-    /// Commits that the server was asked for.
+    /// The number of commits that the server has executed.
     fn commits(&self) -> u64 {
         let status = self.sql("SHOW GLOBAL STATUS LIKE 'Com_commit'");
         status.split_whitespace().last().unwrap().parse().unwrap()
     }
 
-    /// Creates the block as a procedure and calls it for `ops`; what its last parameters come back with.
-    fn call(&mut self, call: Call, ops: &[Op], block: &str) -> Vec<u64> {
+    /// Creates the block as a procedure and calls it for `ops`; returns the values of its last parameters.
+    fn call(&mut self, call: SliceProcedure, ops: &[BlockOp], block: &str) -> Vec<u64> {
         self.create(&procedure("slice", block));
         self.calls.fill_list(call, ops);
         self.values.fill_columns(0, &mut self.calls.columns);
@@ -142,7 +145,7 @@ impl Executed {
     }
 }
 
-/// A text of any characters.
+/// A literal of arbitrary bytes.
 fn literal(bytes: &[u8]) -> String {
     let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("CONVERT(X'{digits}' USING utf8mb4)")
@@ -159,23 +162,29 @@ fn slice_blocks_count_exactly_what_they_do() {
     for (redo, commit) in
         [(Redo::Lite, Commit::Wait), (Redo::Heavy, Commit::Nowait), (Redo::Heavy, Commit::Plsql)]
     {
-        let texts = Texts::new(1, redo, commit, &spec());
+        let texts = OracleStatementTexts::new(1, redo, commit, &spec());
         executed.fill();
 
-        let select = [1, 65, 449, 501].map(|first| Op::Select { first });
-        // The third range has 52 rows, the last none.
-        assert_eq!(executed.call(Call::Select, &select, &texts.slice_select), [64 + 64 + 52]);
-        let lookup = [1, 500, 501, 250].map(|key| Op::Lookup { key });
-        assert_eq!(executed.call(Call::Lookup, &lookup, &texts.slice_lookup), [3]);
-        assert_eq!(executed.call(Call::Scan, &[Op::Scan; 3], &texts.slice_scan), [3 * SCAN_ROWS]);
-        let secondary = [0, 49, 50].map(|value| Op::Secondary { value });
-        assert_eq!(executed.call(Call::Secondary, &secondary, &texts.slice_secondary), [2 * ROWS_PER_VALUE]);
-        // As long as its list has one letter a block does nothing.
-        assert_eq!(executed.call(Call::Select, &[], &texts.slice_select), [0]);
+        let select = [1, 65, 449, 501].map(|first| BlockOp::Select { first });
+        // The third range has 52 rows, and the last range has none.
+        assert_eq!(executed.call(SliceProcedure::Select, &select, &texts.slice_select), [64 + 64 + 52]);
+        let lookup = [1, 500, 501, 250].map(|key| BlockOp::Lookup { key });
+        assert_eq!(executed.call(SliceProcedure::Lookup, &lookup, &texts.slice_lookup), [3]);
+        assert_eq!(
+            executed.call(SliceProcedure::Scan, &[BlockOp::Scan; 3], &texts.slice_scan),
+            [3 * SCAN_ROWS]
+        );
+        let secondary = [0, 49, 50].map(|value| BlockOp::Secondary { value });
+        assert_eq!(
+            executed.call(SliceProcedure::Secondary, &secondary, &texts.slice_secondary),
+            [2 * ROWS_PER_VALUE]
+        );
+        // A block does nothing if its list has one character.
+        assert_eq!(executed.call(SliceProcedure::Select, &[], &texts.slice_select), [0]);
 
         let before = executed.commits();
-        let update = [(101, 7), (469, 8)].map(|(first, number)| Op::Update { first, number });
-        assert_eq!(executed.call(Call::Update, &update, &texts.slice_update), [64 + 32, 2]);
+        let update = [(101, 7), (469, 8)].map(|(first, number)| BlockOp::Update { first, number });
+        assert_eq!(executed.call(SliceProcedure::Update, &update, &texts.slice_update), [64 + 32, 2]);
         assert_eq!(executed.commits() - before, 2);
         assert_eq!(executed.number("SELECT SUM(ver) FROM dyno_rows_1"), 64 + 32);
         for (first, number) in [(101, 7_u64), (469, 8)] {
@@ -200,21 +209,21 @@ fn slice_blocks_count_exactly_what_they_do() {
         executed.fill();
         let before = executed.commits();
         let mixed = [
-            Op::Select { first: 1 },
-            Op::Lookup { key: 500 },
-            Op::Lookup { key: 9_999 },
-            Op::Scan,
-            Op::Secondary { value: 7 },
-            Op::Update { first: 101, number: 1 },
-            Op::Insert { key: 501, number: 2 },
-            Op::Delete { key: 3 },
-            Op::Delete { key: 9_999 },
-            Op::Select { first: 449 },
+            BlockOp::Select { first: 1 },
+            BlockOp::Lookup { key: 500 },
+            BlockOp::Lookup { key: 9_999 },
+            BlockOp::Scan,
+            BlockOp::Secondary { value: 7 },
+            BlockOp::Update { first: 101, number: 1 },
+            BlockOp::Insert { key: 501, number: 2 },
+            BlockOp::Delete { key: 3 },
+            BlockOp::Delete { key: 9_999 },
+            BlockOp::Select { first: 449 },
         ];
-        // The last range has the new row, too.
+        // The last range also contains the new row.
         let expected = [64 + 53, 1, SCAN_ROWS, ROWS_PER_VALUE, 64, 1, 1, 4];
         assert_eq!(
-            executed.call(Call::for_ops(&mixed, Extra::default()), &mixed, &texts.slice_mixed),
+            executed.call(SliceProcedure::for_ops(&mixed, Extra::default()), &mixed, &texts.slice_mixed),
             expected
         );
         assert_eq!(executed.commits() - before, 4);

@@ -1,10 +1,10 @@
-//! Files in any of a shell's spellings, and broken ones.
+//! Property tests of imports: assignments in every spelling that a shell allows, and broken files.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// What a file says, apart from how it is written.
+/// The assignments of a file, independent of their spelling.
 #[derive(Debug, Clone)]
 struct Said {
     update_pct: u64,
@@ -45,7 +45,7 @@ prop_compose! {
     }
 }
 
-/// One way of writing an assignment.
+/// One spelling of an assignment.
 #[derive(Debug, Clone, Copy)]
 struct Style {
     quote: u8,
@@ -72,25 +72,25 @@ fn written(name: &str, value: &str, style: Style) -> String {
     let indent = ["", "  ", "\t"][usize::from(style.indent)];
     let export = if style.export { "export " } else { "" };
     let comment = ["", " # it's a \"comment\"", "   # NAME=${x}", ""][usize::from(style.comment)];
-    // A semicolon or a blank leaves the line open for the next assignment, so no comment may stand before it.
+    // After a semicolon or a blank the next assignment is on the same line, so no comment may come before it.
     let end = ["\n", "\r\n", ";", "\n\n#### more\n"][usize::from(style.end)];
     let comment = if end == ";" { "" } else { comment };
     format!("{indent}{export}{name}={value}{comment}{end}")
 }
 
-fn lines(said: &Said) -> Vec<(&'static str, String)> {
+fn lines(parameters: &Said) -> Vec<(&'static str, String)> {
     let flag = |flag: bool| if flag { "TRUE" } else { "FALSE" }.to_owned();
     vec![
-        ("UPDATE_PCT", said.update_pct.to_string()),
-        ("SCAN_PCT", said.scan_pct.to_string()),
-        ("RUN_TIME", said.run_time.to_string()),
-        ("WORK_LOOP", said.work_loop.to_string()),
-        ("SCALE", format!("{}{}", said.scale.0, said.scale.1)),
-        ("WORK_UNIT", said.work_unit.to_string()),
-        ("REDO_STRESS", if said.heavy { "HEAVY" } else { "LITE" }.to_owned()),
-        ("LOAD_PARALLEL_DEGREE", said.load_parallel.to_string()),
-        ("THREADS_PER_SCHEMA", said.threads.to_string()),
-        ("OBFUSCATE_COLUMNS", flag(said.obfuscate)),
+        ("UPDATE_PCT", parameters.update_pct.to_string()),
+        ("SCAN_PCT", parameters.scan_pct.to_string()),
+        ("RUN_TIME", parameters.run_time.to_string()),
+        ("WORK_LOOP", parameters.work_loop.to_string()),
+        ("SCALE", format!("{}{}", parameters.scale.0, parameters.scale.1)),
+        ("WORK_UNIT", parameters.work_unit.to_string()),
+        ("REDO_STRESS", if parameters.heavy { "HEAVY" } else { "LITE" }.to_owned()),
+        ("LOAD_PARALLEL_DEGREE", parameters.load_parallel.to_string()),
+        ("THREADS_PER_SCHEMA", parameters.threads.to_string()),
+        ("OBFUSCATE_COLUMNS", flag(parameters.obfuscate)),
     ]
 }
 
@@ -103,7 +103,7 @@ proptest! {
         stale in proptest::option::of(0usize..10),
     ) {
         let lines = lines(&said);
-        // A value that a later line replaces: the last one counts, whatever stands before.
+        // A later line replaces this value: the last assignment wins.
         let mut text = stale.map_or_else(String::new, |i| format!("{}=-\n", lines[i].0));
         for i in order {
             text.push_str(&written(lines[i].0, &lines[i].1, styles[i]));
@@ -125,7 +125,7 @@ proptest! {
         prop_assert_eq!(u64::from(plan.run.sessions_per_schema), said.threads);
     }
 
-    /// What is understood makes a plan that reads back as itself, and no password comes through.
+    /// An accepted file makes a plan that reads back as itself, and no password gets into it.
     #[test]
     fn no_text_panics(
         parts in proptest::collection::vec(prop_oneof![
@@ -141,15 +141,15 @@ proptest! {
         target in proptest::option::of(Just(SQLITE.to_owned())),
     ) {
         let text = format!("{}\nSYSDBA_PASSWD='hunter2'\n", parts.concat());
-        let options = Options { kit, target, ..anywhere() };
-        let said = match import(&file("slob.conf", &text), &options) {
+        let options = KitImportOptions { kit, target, ..anywhere() };
+        let output = match import(&file("slob.conf", &text), &options) {
             Ok(imported) => {
                 prop_assert_eq!(&check(&imported.text, ENGINES).unwrap(), &imported.plan);
                 imported.text
             }
             Err(errors) => errors.to_string(),
         };
-        prop_assert!(!said.contains("hunter2"), "{}", said);
+        prop_assert!(!output.contains("hunter2"), "{}", output);
     }
 
     #[test]

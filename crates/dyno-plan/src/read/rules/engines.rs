@@ -1,15 +1,15 @@
-//! What an engine, its machine and a pooler in front of it can do.
+//! Rules about the capabilities of an engine, its host and a pooler in front of it.
 
 use crate::engine::{EngineSpec, Engines, or};
-use crate::plan::{Awr, Commit, Connect, Drive, ObservedHost, Plan, Protocol};
+use crate::plan::{AwrObserveMode, Commit, Connect, DriveMode, ObservedHost, Plan, StatementProtocol};
 
-/// The first engine of a plan's targets that `lacks` something.
+/// The first engine of the plan's targets for which `lacks` is true.
 fn engine_that(
     plan: &Plan,
     engines: Engines,
     lacks: impl Fn(&EngineSpec) -> bool,
 ) -> Option<&'static EngineSpec> {
-    plan.target.all().iter().filter_map(|url| engines.of(url)).find(|engine| lacks(engine))
+    plan.target.all().iter().filter_map(|url| engines.spec_of(url)).find(|engine| lacks(engine))
 }
 
 pub(super) fn commit_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
@@ -22,11 +22,12 @@ pub(super) fn commit_of_engine(plan: &Plan, engines: Engines) -> Option<(String,
 
 pub(super) fn protocol_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
     let protocol = plan.workload.protocol;
-    let cannot =
-        |engine: &EngineSpec| protocol != Protocol::Prepared && !engine.protocols.contains(&protocol);
+    let cannot = |engine: &EngineSpec| {
+        protocol != StatementProtocol::Prepared && !engine.protocols.contains(&protocol)
+    };
     let engine = engine_that(plan, engines, cannot)?;
     let problem = format!("statements do not come to {} by the {} protocol", engine.name, protocol.name());
-    let hint = match engine.protocols.contains(&Protocol::Simple) {
+    let hint = match engine.protocols.contains(&StatementProtocol::Simple) {
         true => "protocol = \"simple\" or \"prepared\", or leave it out",
         false => "protocol = \"prepared\", or leave it out",
     };
@@ -34,7 +35,7 @@ pub(super) fn protocol_of_engine(plan: &Plan, engines: Engines) -> Option<(Strin
 }
 
 pub(super) fn simple_through_pooler(plan: &Plan) -> Option<(String, &'static str)> {
-    let is_simple = plan.workload.protocol == Protocol::Simple && plan.target.observe_url.is_some();
+    let is_simple = plan.workload.protocol == StatementProtocol::Simple && plan.target.observe_url.is_some();
     let problem = "behind a pooler each operation makes settings of its own, which texts cannot carry";
     is_simple.then(|| (problem.to_owned(), "protocol = \"extended\", or sessions without a pooler"))
 }
@@ -53,7 +54,7 @@ pub(super) fn connects_through_pooler(plan: &Plan) -> Option<(String, &'static s
 }
 
 pub(super) fn awr_of_engine(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
-    let engine = engine_that(plan, engines, |engine| plan.observe.awr != Awr::Off && !engine.awr)?;
+    let engine = engine_that(plan, engines, |engine| plan.observe.awr != AwrObserveMode::Off && !engine.awr)?;
     Some((format!("{} has neither AWR nor STATSPACK", engine.name), "awr = \"off\", or leave it out"))
 }
 
@@ -64,7 +65,7 @@ pub(super) fn host_of_embedded(plan: &Plan, engines: Engines) -> Option<(String,
     Some((format!("{} runs inside this program, so its host is this one", engine.product), "leave it out"))
 }
 
-/// A database has one machine here, and is there.
+/// Rule: hosts need a server engine and an existing target, and each target has at most one host.
 pub(super) fn hosts(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
     let hosts = &plan.observe.hosts;
     let targets = plan.target.all().len();
@@ -91,16 +92,16 @@ pub(super) fn hosts(plan: &Plan, engines: Engines) -> Option<(String, &'static s
     ))
 }
 
-/// A pooler stands in front of one database.
+/// Rule: a pooler serves one database of an engine that supports pooling.
 pub(super) fn observed_elsewhere(plan: &Plan, engines: Engines) -> Option<(String, &'static str)> {
-    let engine = engines.of(plan.target.observe_url.as_ref()?)?;
+    let engine = engines.spec_of(plan.target.observe_url.as_ref()?)?;
     if plan.target.is_several() {
         return Some((
             "one server cannot be observed for several targets".into(),
             "drive one target, or leave target.observe_url out and name the servers themselves",
         ));
     }
-    let driven = engines.of(&plan.target.url)?;
+    let driven = engines.spec_of(&plan.target.url)?;
     if driven.name != engine.name {
         let problem = format!(
             "it names {}, and target.url names {}: sessions and observer go to one database",
@@ -120,7 +121,7 @@ pub(super) fn observed_elsewhere(plan: &Plan, engines: Engines) -> Option<(Strin
 }
 
 pub(super) fn slices_through_pooler(plan: &Plan) -> Option<(String, &'static str)> {
-    let is_wrong = plan.target.observe_url.is_some() && plan.workload.drive == Drive::Server;
+    let is_wrong = plan.target.observe_url.is_some() && plan.workload.drive == DriveMode::Server;
     is_wrong.then(|| {
         (
             "slices that run inside the server are no application's load on a pooler".into(),

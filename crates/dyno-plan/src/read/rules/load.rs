@@ -1,4 +1,4 @@
-//! Shares of operations, think times, rates and phases.
+//! Rules about shares of operations, think times, rates and phases.
 
 use crate::keys::seconds;
 use crate::phases;
@@ -53,14 +53,14 @@ pub(super) fn ops_and_phases(plan: &Plan) -> Option<(String, &'static str)> {
     Some((problem.into(), "take out run.ops_per_session, or workload.phases"))
 }
 
-/// A run whose sessions wait for a lost database must end by itself.
+/// Rule: a run whose sessions wait for a lost database needs an end.
 pub(super) fn reconnect_without_end(plan: &Plan) -> Option<(String, &'static str)> {
     plan.run.ops_per_session.filter(|_| plan.run.on_lost == OnLost::Reconnect)?;
     let problem = "a run that waits for a lost database would never end by operations";
     Some((problem.into(), "set run.time instead of run.ops_per_session"))
 }
 
-/// A file is read where a plan is, and not at a point of a sweep.
+/// Rule: files of phases are read with the plan, not at a point of a sweep.
 pub(super) fn phases_unread(plan: &Plan) -> Option<(String, &'static str)> {
     let unread = plan.workload.phases.iter().find(|phase| phase.time().is_none())?;
     let problem = format!("{unread} cannot be a value of a sweep");
@@ -83,8 +83,8 @@ pub(super) fn phases_out_of_range(plan: &Plan) -> Option<(String, &'static str)>
         let problem = format!("the phases are {total} long together");
         return Some((problem, "make them 1s to 720h long"));
     }
-    let none = curve.arrivals(total.0.as_secs_f64()) <= 0.0;
-    none.then(|| ("all of its rates are 0/s, so nothing is ever due".into(), "raise one"))
+    let has_no_arrivals = curve.arrivals(total.0.as_secs_f64()) <= 0.0;
+    has_no_arrivals.then(|| ("all of its rates are 0/s, so nothing is ever due".into(), "raise one"))
 }
 
 pub(super) fn think_in_phases(plan: &Plan) -> Option<(String, &'static str)> {

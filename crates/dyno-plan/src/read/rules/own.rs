@@ -1,13 +1,13 @@
-//! The classic method beside transactions of the user's own.
+//! Rules that separate keys of the block workload from those of custom workloads.
 
-use crate::plan::{Plan, Workload};
+use crate::plan::{Plan, WorkloadSettings};
 
-/// Whether the key `path` is of the classic method's operations or data.
+/// Whether the key `path` belongs to the operations or data of the block workload.
 pub fn is_of_method(path: &str) -> bool {
     path.starts_with("data.") || (path != OF_THE_METHOD[0] && OF_THE_METHOD.contains(&path))
 }
 
-/// Keys of the classic method, which a workload of the user's own does not have.
+/// Keys of the block workload that custom workloads do not have.
 pub(super) const OF_THE_METHOD: &[&str] = &[
     "workload.folder",
     "workload.update_pct",
@@ -26,10 +26,10 @@ pub(super) const OF_THE_METHOD: &[&str] = &[
 ];
 
 pub(super) fn own_transactions(plan: &Plan) -> Option<(String, &'static str)> {
-    let (method, workload) = (Workload::default(), &plan.workload);
+    let (method, workload) = (WorkloadSettings::default(), &plan.workload);
     let folder = workload.folder.as_ref()?;
-    // What both kinds of load have.
-    let common = Workload {
+    // Keys that both kinds of workload have.
+    let common = WorkloadSettings {
         folder: Some(folder.clone()),
         scale: workload.scale,
         mix: workload.mix.clone(),

@@ -1,4 +1,4 @@
-//! How large data, sessions and intervals may be to each other.
+//! Rules about the sizes of data, sessions and intervals.
 
 use super::{INTERVALS_MAX, SESSIONS_MAX};
 use crate::data::TOTAL_ROWS_MAX;
@@ -6,7 +6,7 @@ use crate::keys::{BLOCK_SIZE, thousands};
 use crate::plan::Plan;
 use crate::units::Bytes;
 
-/// The block size as far as it is known; where it is not, `unknown` is the one that cannot refuse a good plan.
+/// The block size if it is known; otherwise `unknown`, chosen so that no valid plan is refused.
 fn block_size(plan: &Plan, unknown: u64) -> Bytes {
     plan.data.block_size.unwrap_or(Bytes(unknown))
 }

@@ -1,6 +1,6 @@
-//! What a sweep has to have.
+//! Rules about what a sweep needs.
 
-use crate::plan::{Order, Plan, Until};
+use crate::plan::{Plan, SweepPointOrder, Until};
 use crate::sweep::is_sessions;
 
 pub(super) fn nothing_saturates(plan: &Plan) -> Option<(String, &'static str)> {
@@ -13,6 +13,7 @@ pub(super) fn nothing_saturates(plan: &Plan) -> Option<(String, &'static str)> {
 }
 
 pub(super) fn never_down(plan: &Plan) -> Option<(String, &'static str)> {
-    let is_wrong = plan.sweep.order == Order::UpDown && plan.sweep.repeats < 2 && !plan.sweep.axes.is_empty();
+    let is_wrong =
+        plan.sweep.order == SweepPointOrder::UpDown && plan.sweep.repeats < 2 && !plan.sweep.axes.is_empty();
     is_wrong.then(|| ("one repeat only goes up".into(), "sweep.repeats = 2 or more, or order = \"up\""))
 }

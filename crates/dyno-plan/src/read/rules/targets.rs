@@ -1,4 +1,4 @@
-//! Lists of databases.
+//! Rules about lists of databases.
 
 use super::SESSIONS_MAX;
 use crate::plan::Plan;

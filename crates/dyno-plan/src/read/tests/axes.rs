@@ -1,11 +1,11 @@
-//! `[sweep]` and `[hooks]`: what users write, right and wrong.
+//! Tests of `[sweep]` and `[hooks]`, valid and invalid.
 
 use super::{assert_error, plan};
-use crate::plan::{Axis, Order, Until};
+use crate::plan::{SweepGridAxis, SweepPointOrder, Until};
 
 fn axes(text: &str, sets: &[&str]) -> Vec<(String, String)> {
     let axes = plan(text, sets).sweep.axes;
-    axes.into_iter().map(|Axis { key, values }| (key, values.join(" "))).collect()
+    axes.into_iter().map(|SweepGridAxis { key, values }| (key, values.join(" "))).collect()
 }
 
 fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -27,7 +27,7 @@ fn an_axis_is_a_key_with_a_list() {
         ])
     );
     let sweep = plan(text, &[]).sweep;
-    assert_eq!((sweep.repeats, sweep.order, sweep.until), (2, Order::UpDown, Until::Saturation));
+    assert_eq!((sweep.repeats, sweep.order, sweep.until), (2, SweepPointOrder::UpDown, Until::Saturation));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn wrong_axes_say_where_and_what_is_allowed() {
 
 #[test]
 fn a_name_that_several_sections_have_needs_its_section() {
-    // `seed` itself is the sweep's own.
+    // `seed` without a section is `sweep.seed`.
     assert_eq!(plan("[sweep]\nseed = 7", &[]).sweep.seed, 7);
     assert_eq!(axes("[sweep]\n\"workload.seed\" = [7]", &[]), pairs(&[("workload.seed", "7")]));
 }

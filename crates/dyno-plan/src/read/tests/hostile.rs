@@ -1,4 +1,4 @@
-//! Misplaced passwords, broken and hostile texts: they end in an error that is short, harmless and in its place.
+//! Tests of misplaced passwords and of broken or hostile texts: errors are short, harmless and have the right place.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ fn a_password_is_never_repeated() {
         ] {
             let errors = read(&source).unwrap_err();
             let all = format!("{errors}{errors:?}{}", serde_json::to_string(&errors).unwrap());
-            // A bare word that could be a key's name is shown as one: it is what has to be found and mended.
+            // A bare word that looks like a key's name is shown: the user must find and correct it.
             let as_name = url == "hunter2" && all.contains("there is no such key");
             assert!(as_name || !all.contains("hunter2"), "{all}");
         }

@@ -1,4 +1,4 @@
-//! Schedules of phases in plans.
+//! Tests of schedules of phases in plans.
 
 use super::*;
 use crate::sweep;
@@ -7,7 +7,7 @@ const LOAD: &str = "[workload]\nphases = [\"ramp 0..1000/s 30s\", \"hold 1000/s 
 
 #[test]
 fn the_window_is_as_long_as_its_phases() {
-    let of = |text: &str, sets: &[&str]| {
+    let load_settings = |text: &str, sets: &[&str]| {
         let plan = plan(text, sets);
         (
             plan.workload.phases.len(),
@@ -17,11 +17,15 @@ fn the_window_is_as_long_as_its_phases() {
         )
     };
     let ninety = Some("90s".to_owned());
-    assert_eq!(of(LOAD, &[]), (2, ninety.clone(), None, None));
-    assert_eq!(of(LOAD, &["run.time=90s"]), (2, ninety.clone(), None, None), "it says the same");
+    assert_eq!(load_settings(LOAD, &[]), (2, ninety.clone(), None, None));
+    assert_eq!(load_settings(LOAD, &["run.time=90s"]), (2, ninety.clone(), None, None), "it says the same");
     let set = "workload.phases=ramp 0..1000/s 30s, hold 1000/s 60s";
     for file in ["[run]\ntime = \"5s\"\n", "[run]\nops_per_session = 7\n", "[workload]\nrate = \"5/s\"\n"] {
-        assert_eq!(of(file, &[set]), (2, ninety.clone(), None, None), "an option wins over {file}");
+        assert_eq!(
+            load_settings(file, &[set]),
+            (2, ninety.clone(), None, None),
+            "an option wins over {file}"
+        );
     }
 }
 

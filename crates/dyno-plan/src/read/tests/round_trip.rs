@@ -1,4 +1,4 @@
-//! That any valid plan survives every way in which it is written.
+//! Property test: a valid plan reads back as itself from every form in which it can be written.
 
 use proptest::prelude::*;
 
@@ -82,12 +82,12 @@ fn read_sets(sets: Vec<String>) -> Plan {
     read(&PlanSource { sets, ..nothing() }).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// The plan as `--set` options.
+/// Writes the plan as `--set` options.
 fn as_sets(plan: &Plan) -> Vec<String> {
     keys::all().filter_map(|key| Some(format!("{}={}", key.path, key.get(plan)?))).collect()
 }
 
-/// The plan as a file.
+/// Writes the plan as a file.
 fn as_file(plan: &Plan) -> PlanFile {
     let mut text = String::new();
     for section in &keys::SECTIONS {

@@ -1,15 +1,15 @@
-//! Grid, ticks and labels of both axes.
+//! Draws the grid, ticks and labels of both axes.
 
 use std::fmt::Write as _;
 
-use crate::chart::measure::fitted;
+use crate::chart::measure::truncate_to_width;
 use crate::chart::model::{Category, Chart, ScaleKind};
 use crate::markup::escape;
 
-use super::layout::Layout;
+use super::layout::ChartLayout;
 use super::{LABEL_SIZE, WIDTH, num, text};
 
-pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
+pub(super) fn draw(out: &mut String, chart: &Chart, layout: &ChartLayout) {
     let (left, right, top, bottom) = (layout.left, layout.right, layout.top, layout.bottom);
     let mut grid = String::new();
     out.push_str("<g class=\"axis-y\">");
@@ -23,7 +23,7 @@ pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
             LABEL_SIZE,
             "end",
             "d",
-            &escape(&fitted(&tick.text, LABEL_SIZE, left)),
+            &escape(&truncate_to_width(&tick.text, LABEL_SIZE, left)),
         );
     }
     out.push_str("</g><g class=\"axis-x\">");
@@ -40,20 +40,28 @@ pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
             LABEL_SIZE,
             "middle",
             "d",
-            &escape(&fitted(&tick.text, LABEL_SIZE, 120.0)),
+            &escape(&truncate_to_width(&tick.text, LABEL_SIZE, 120.0)),
         );
     }
     out.push_str("</g>");
-    // The grid is behind the data, so it comes first however late it is known.
+    // The grid is behind the data, so it is written first.
     let _ = write!(out, "<path class=\"g\" d=\"{grid}\"/>");
     let _ =
         write!(out, "<path class=\"ax\" d=\"M{} {}V{}H{}\"/>", num(left), num(top), num(bottom), num(right));
     if let ScaleKind::Ordinal(categories) = &chart.x.scale {
         groups(out, categories, layout);
     }
-    let y_label = labelled(&chart.y.label, layout.y.unit.name, layout.y.log);
-    text(out, 4.0, 40.0, LABEL_SIZE, "start", "d", &escape(&fitted(&y_label, LABEL_SIZE, WIDTH - 8.0)));
-    let x_label = labelled(&chart.x.label, layout.x.unit.name, false);
+    let y_label = axis_title(&chart.y.label, layout.y.unit.name, layout.y.log);
+    text(
+        out,
+        4.0,
+        40.0,
+        LABEL_SIZE,
+        "start",
+        "d",
+        &escape(&truncate_to_width(&y_label, LABEL_SIZE, WIDTH - 8.0)),
+    );
+    let x_label = axis_title(&chart.x.label, layout.x.unit.name, false);
     let middle = f64::midpoint(left, right);
     text(
         out,
@@ -62,19 +70,19 @@ pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout) {
         LABEL_SIZE,
         "middle",
         "d",
-        &escape(&fitted(&x_label, LABEL_SIZE, right - left)),
+        &escape(&truncate_to_width(&x_label, LABEL_SIZE, right - left)),
     );
 }
 
-/// The label of an axis with its unit.
-fn labelled(label: &str, unit: &str, log: bool) -> String {
+/// Axis label with its unit.
+fn axis_title(label: &str, unit: &str, log: bool) -> String {
     let unit = if unit.is_empty() || unit == label { String::new() } else { format!(", {unit}") };
     let log = if log { " (logarithmic)" } else { "" };
     format!("{label}{unit}{log}")
 }
 
-/// What neighbouring categories share, beneath their labels, with a line between two groups.
-fn groups(out: &mut String, categories: &[Category], layout: &Layout) {
+/// Group names below the labels of neighboring categories, with a line between two groups.
+fn groups(out: &mut String, categories: &[Category], layout: &ChartLayout) {
     let step = (layout.right - layout.left) / categories.len().max(1) as f64;
     let mut begin = 0;
     while begin < categories.len() {
@@ -91,7 +99,7 @@ fn groups(out: &mut String, categories: &[Category], layout: &Layout) {
             );
         }
         if !group.is_empty() && to - from > 20.0 {
-            let name = fitted(group, LABEL_SIZE, to - from - 4.0);
+            let name = truncate_to_width(group, LABEL_SIZE, to - from - 4.0);
             text(
                 out,
                 f64::midpoint(from, to),

@@ -1,7 +1,8 @@
-//! Where everything is: margins by the widths of labels, and a legend that is given its rows before the picture its height.
+//! Computes positions: margins by the widths of labels, then the rows of the legend, then the height of the
+//! picture.
 
-use crate::chart::measure::{fitted, text_width};
-use crate::chart::model::{Chart, Kind, MarkAt, ScaleKind, Series};
+use crate::chart::measure::{text_width, truncate_to_width};
+use crate::chart::model::{Chart, ChartSeries, MarkAt, ScaleKind, SeriesKind};
 use crate::chart::scale::{Scale, Tick};
 
 use super::{LABEL_SIZE, WIDTH, num};
@@ -9,49 +10,46 @@ use super::{LABEL_SIZE, WIDTH, num};
 /// Height of the plot itself.
 const PLOT_HEIGHT: f64 = 210.0;
 
-/// Where the plot begins beneath title and label.
+/// Top of the plot, below title and axis label.
 const PLOT_TOP: f64 = 52.0;
 
 /// Height of a row of text.
 const ROW: f64 = 17.0;
 
-/// Room between two labels.
 const LABEL_GAP: f64 = 7.0;
 
-/// Length of the sample in front of a name in the legend, with its gap.
+/// Length of the sample before a name in the legend, including its gap.
 pub(super) const SAMPLE: f64 = 28.0;
 
-/// Rows of legend; what is more is counted in the last.
+/// Maximum rows of the legend; the last row states how many names are left out.
 const LEGEND_ROWS_MAX: usize = 8;
 
-/// What stands in front of a name in the legend.
+/// The sample before a name in the legend.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Sample {
-    /// Series number: its own line, marker or colour.
-    Series(usize, Kind),
+pub(super) enum LegendSymbol {
+    /// A series by index, with its line, marker or color.
+    Series(usize, SeriesKind),
     /// A mark on a point.
     Ring,
-    /// A line across.
     Across,
-    /// Nothing.
     None,
 }
 
 /// One name in the legend.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct LegendEntry {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) width: f64,
     pub(super) name: String,
-    pub(super) sample: Sample,
-    /// Which series of the chart it names.
+    pub(super) sample: LegendSymbol,
+    /// Index of the series that it names.
     pub(super) series: Option<usize>,
 }
 
-/// The places of one chart.
+/// Positions of the parts of one chart.
 #[derive(Debug)]
-pub(super) struct Layout {
+pub(super) struct ChartLayout {
     pub(super) x: Scale,
     pub(super) y: Scale,
     pub(super) left: f64,
@@ -59,16 +57,16 @@ pub(super) struct Layout {
     pub(super) top: f64,
     pub(super) bottom: f64,
     pub(super) height: f64,
-    /// Ticks to the right whose labels have room.
+    /// Horizontal ticks with room for their labels.
     pub(super) x_labels: Vec<Tick>,
-    /// Ticks upwards whose labels have room.
+    /// Vertical ticks with room for their labels.
     pub(super) y_labels: Vec<Tick>,
-    /// Where the label of the axis to the right stands.
+    /// Vertical position of the horizontal axis label.
     pub(super) x_label_y: f64,
-    pub(super) legend: Vec<Entry>,
+    pub(super) legend: Vec<LegendEntry>,
 }
 
-impl Layout {
+impl ChartLayout {
     pub(super) fn of(chart: &Chart) -> Self {
         let (x, y) = (Scale::of_x(chart), Scale::of_y(chart));
         let y_labels = with_room(&y, PLOT_HEIGHT, |_| LABEL_SIZE + 2.0);
@@ -84,22 +82,21 @@ impl Layout {
         Self { x, y, left, right, top: PLOT_TOP, bottom, height, x_labels, y_labels, x_label_y, legend }
     }
 
-    /// Where a value lies to the right.
+    /// Horizontal position of a value.
     pub(super) fn px(&self, value: f64) -> Option<f64> {
         Some(self.left + self.x.share(value)? * (self.right - self.left))
     }
 
-    /// Where a value lies upwards.
+    /// Vertical position of a value.
     pub(super) fn py(&self, value: f64) -> Option<f64> {
         Some(self.bottom - self.y.share(value)? * (self.bottom - self.top))
     }
 
-    /// Both.
     pub(super) fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.px(x)?, self.py(y)?))
     }
 
-    /// What the page's script needs to turn places back into values.
+    /// Data that the page's script needs to convert positions to values.
     pub(super) fn data_attributes(&self) -> String {
         let axis = |name: &str, scale: &Scale, from: f64, to: f64| {
             format!(
@@ -117,7 +114,7 @@ impl Layout {
     }
 }
 
-/// The ticks whose labels, `size` long each, do not come closer than a gap on an axis of `length`.
+/// The ticks whose labels, of length `size`, keep a minimum gap on an axis of `length`.
 fn with_room(scale: &Scale, length: f64, size: impl Fn(&Tick) -> f64) -> Vec<Tick> {
     let fits = |ticks: &[Tick]| {
         ticks.windows(2).all(|pair| {
@@ -145,28 +142,30 @@ fn with_room(scale: &Scale, length: f64, size: impl Fn(&Tick) -> f64) -> Vec<Tic
     scale.ticks.first().cloned().into_iter().collect()
 }
 
-/// The names beneath the plot in rows, and the height of the whole picture.
-fn legend(chart: &Chart, above: f64) -> (Vec<Entry>, f64) {
-    let mut names: Vec<(String, Sample, Option<usize>)> = Vec::new();
-    // A line with gaps is several series of one name.
-    let is_first = |(i, s): &(usize, &Series)| {
+/// The names below the plot in rows, and the height of the whole picture.
+fn legend(chart: &Chart, above: f64) -> (Vec<LegendEntry>, f64) {
+    let mut names: Vec<(String, LegendSymbol, Option<usize>)> = Vec::new();
+    // A line with gaps consists of several series with one name.
+    let is_first = |(i, s): &(usize, &ChartSeries)| {
         !chart.series[..*i]
             .iter()
             .any(|known| (&known.name, known.style, known.kind) == (&s.name, s.style, s.kind))
     };
     let series: Vec<_> = chart.series.iter().enumerate().filter(is_first).collect();
-    if series.len() > 1 || chart.series.iter().any(|s| s.kind == Kind::Fit) {
-        let named = |(i, s): (usize, &Series)| (s.name.clone(), Sample::Series(s.style, s.kind), Some(i));
+    if series.len() > 1 || chart.series.iter().any(|s| s.kind == SeriesKind::Fit) {
+        let named =
+            |(i, s): (usize, &ChartSeries)| (s.name.clone(), LegendSymbol::Series(s.style, s.kind), Some(i));
         names.extend(series.into_iter().map(named));
     }
     names.extend(chart.marks.iter().map(|mark| {
-        let sample = if matches!(mark.at, MarkAt::Point(..)) { Sample::Ring } else { Sample::Across };
+        let sample =
+            if matches!(mark.at, MarkAt::Point(..)) { LegendSymbol::Ring } else { LegendSymbol::Across };
         (mark.name.clone(), sample, None)
     }));
     let (mut entries, mut x, mut row) = (Vec::new(), 4.0, 0);
     let total = names.len();
     for (done, (name, sample, series)) in names.into_iter().enumerate() {
-        let name = fitted(&name, LABEL_SIZE, WIDTH - SAMPLE - 8.0);
+        let name = truncate_to_width(&name, LABEL_SIZE, WIDTH - SAMPLE - 8.0);
         let width = SAMPLE + text_width(&name, LABEL_SIZE) + 12.0;
         if x > 4.0 && x + width > WIDTH {
             (x, row) = (4.0, row + 1);
@@ -174,10 +173,10 @@ fn legend(chart: &Chart, above: f64) -> (Vec<Entry>, f64) {
         let y = above + 24.0 + row as f64 * ROW;
         if row + 1 == LEGEND_ROWS_MAX && done + 1 < total && x + width + 90.0 > WIDTH {
             let name = format!("and {} more", total - done);
-            entries.push(Entry { x, y, width, name, sample: Sample::None, series: None });
+            entries.push(LegendEntry { x, y, width, name, sample: LegendSymbol::None, series: None });
             break;
         }
-        entries.push(Entry { x, y, width, name, sample, series });
+        entries.push(LegendEntry { x, y, width, name, sample, series });
         x += width;
     }
     let last = entries.last().map_or(above, |entry| entry.y);

@@ -1,20 +1,20 @@
-//! Names beneath the plot.
+//! Draws the legend below the plot.
 
 use std::fmt::Write as _;
 
-use crate::chart::model::Kind;
+use crate::chart::model::SeriesKind;
 use crate::chart::palette::{colour, dash, marker};
 use crate::markup::escape;
 
-use super::layout::{Entry, Layout, SAMPLE, Sample};
+use super::layout::{ChartLayout, LegendEntry, LegendSymbol, SAMPLE};
 use super::{LABEL_SIZE, num, text};
 
-pub(super) fn draw(out: &mut String, layout: &Layout) {
+pub(super) fn draw(out: &mut String, layout: &ChartLayout) {
     out.push_str("<g class=\"legend\">");
     for entry in &layout.legend {
         let series = entry.series.map_or_else(String::new, |i| format!(" data-i=\"{i}\""));
         let _ = write!(out, "<g class=\"key\"{series}>");
-        // What a finger or a pointer hits is the whole entry, not its thin line.
+        // The whole entry is the click target, not only its thin line.
         let _ = write!(
             out,
             "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"17\" fill-opacity=\"0\"/>",
@@ -23,32 +23,32 @@ pub(super) fn draw(out: &mut String, layout: &Layout) {
             num(entry.width)
         );
         sample(out, entry);
-        let x = if entry.sample == Sample::None { entry.x } else { entry.x + SAMPLE };
+        let x = if entry.sample == LegendSymbol::None { entry.x } else { entry.x + SAMPLE };
         text(out, x, entry.y, LABEL_SIZE, "start", "t", &escape(&entry.name));
         out.push_str("</g>");
     }
     out.push_str("</g>");
 }
 
-fn sample(out: &mut String, entry: &Entry) {
+fn sample(out: &mut String, entry: &LegendEntry) {
     let (x, y) = (entry.x, entry.y - 4.0);
     let across = format!("M{} {}h22", num(x), num(y));
     match entry.sample {
-        Sample::None => {}
-        Sample::Ring => {
+        LegendSymbol::None => {}
+        LegendSymbol::Ring => {
             let _ =
                 write!(out, "<circle class=\"ring\" cx=\"{}\" cy=\"{}\" r=\"6\"/>", num(x + 11.0), num(y));
         }
-        Sample::Across => {
+        LegendSymbol::Across => {
             let _ = write!(out, "<path class=\"mk\" d=\"{across}\"/>");
         }
-        Sample::Series(style, kind) => {
+        LegendSymbol::Series(style, kind) => {
             let tint = colour(style);
             match kind {
-                Kind::Fit => {
+                SeriesKind::Fit => {
                     let _ = write!(out, "<path class=\"fit l{tint}\" d=\"{across}\"/>");
                 }
-                Kind::Area | Kind::Column | Kind::Bar | Kind::Tile => {
+                SeriesKind::Area | SeriesKind::Column | SeriesKind::Bar | SeriesKind::Tile => {
                     let _ = write!(
                         out,
                         "<rect class=\"ar f{tint}\" x=\"{}\" y=\"{}\" width=\"14\" height=\"11\"/>",
@@ -56,7 +56,7 @@ fn sample(out: &mut String, entry: &Entry) {
                         num(y - 6.0)
                     );
                 }
-                Kind::Dots => {
+                SeriesKind::Dots => {
                     let _ = write!(
                         out,
                         "<path class=\"m f{tint}\" transform=\"translate({} {})\" d=\"{}\"/>",
@@ -65,7 +65,7 @@ fn sample(out: &mut String, entry: &Entry) {
                         marker(style)
                     );
                 }
-                Kind::Line => {
+                SeriesKind::Line => {
                     let dashes =
                         dash(style).map_or_else(String::new, |d| format!(" stroke-dasharray=\"{d}\""));
                     let _ = write!(

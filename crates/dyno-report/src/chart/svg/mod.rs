@@ -1,7 +1,7 @@
-//! A chart as static SVG: nothing runs, nothing is fetched, and the text in it is real text.
+//! A chart as static SVG without scripts and external resources, and with real text.
 //!
-//! The picture is 480 units wide, so that its text stays readable when a telephone shows it at 366 pixels and is not
-//! oversized when a page shows it at 540. Everything named is named outside the plot, in the legend beneath it.
+//! The picture is 480 units wide, so that its text stays readable on a phone at 366 pixels and is not
+//! oversized on a page at 540. All names are outside the plot, in the legend below it.
 
 mod axes;
 mod labels;
@@ -14,32 +14,31 @@ use std::fmt::Write as _;
 use super::model::Chart;
 use super::palette::{self, Theme};
 use crate::markup::escape;
-use layout::Layout;
+use layout::ChartLayout;
 
 /// Width of every chart, in its own units.
 pub const WIDTH: f64 = 480.0;
 
-/// Sizes of text.
 const TITLE_SIZE: f64 = 15.0;
 const LABEL_SIZE: f64 = 12.5;
 
-/// Where a picture is seen.
+/// Where the picture is shown.
 #[derive(Debug, Clone, Copy)]
-pub enum Look {
-    /// Within a page that has the rules and variables of [`palette`].
+pub enum SvgPlacement {
+    /// On a page that has the rules and variables of [`palette`].
     Page,
-    /// As a file of its own, in the reader's preferred light or dark.
+    /// A separate file that follows the reader's light or dark preference.
     Alone,
-    /// As a file of its own, in these colours.
+    /// A separate file in these colors.
     Fixed(&'static Theme),
 }
 
 /// The chart as one `<svg>` element.
-pub fn svg(chart: &Chart, look: Look) -> String {
-    let drawn = draw(chart, matches!(look, Look::Page));
+pub fn svg(chart: &Chart, look: SvgPlacement) -> String {
+    let drawn = draw(chart, matches!(look, SvgPlacement::Page));
     match look {
-        Look::Page => drawn.element(chart, "", true),
-        Look::Alone | Look::Fixed(_) => {
+        SvgPlacement::Page => drawn.element(chart, "", true),
+        SvgPlacement::Alone | SvgPlacement::Fixed(_) => {
             let style = style_of(look);
             drawn.with_sentence(chart).element(
                 chart,
@@ -50,13 +49,13 @@ pub fn svg(chart: &Chart, look: Look) -> String {
     }
 }
 
-/// The rules for a picture that stands alone.
-pub(super) fn style_of(look: Look) -> String {
+/// CSS rules of a standalone picture.
+pub(super) fn style_of(look: SvgPlacement) -> String {
     const FONT: &str = "text{font-family:system-ui,'DejaVu Sans','Liberation Sans',Arial,sans-serif}";
     match look {
-        Look::Page => String::new(),
-        Look::Fixed(theme) => format!("<style>{FONT}{}</style>", palette::fixed_rules(theme)),
-        Look::Alone => format!(
+        SvgPlacement::Page => String::new(),
+        SvgPlacement::Fixed(theme) => format!("<style>{FONT}{}</style>", palette::fixed_rules(theme)),
+        SvgPlacement::Alone => format!(
             "<style>{FONT}{}@media (prefers-color-scheme:dark){{{}}}</style>",
             palette::fixed_rules(&palette::LIGHT),
             palette::fixed_rules(&palette::DARK)
@@ -64,22 +63,22 @@ pub(super) fn style_of(look: Look) -> String {
     }
 }
 
-/// What is inside the element, and how high it is.
-pub(super) struct Drawn {
+/// Content of the element, and its height.
+pub(super) struct SvgDrawing {
     pub(super) body: String,
     pub(super) height: f64,
     axes_data: String,
 }
 
-/// Height of a line of the sentence beneath a chart that stands alone.
+/// Line height of the sentence below a standalone chart.
 const SENTENCE_ROW: f64 = 15.0;
-/// Size of its text, and characters that a line of it holds.
+/// Text size of that sentence, and characters per line.
 const SENTENCE_SIZE: f64 = 11.5;
 const SENTENCE_COLUMNS: usize = 78;
 const SENTENCE_ROWS_MAX: usize = 8;
 
-impl Drawn {
-    /// The same with the sentence that says how it is to be read: on a slide there is no page around it.
+impl SvgDrawing {
+    /// Adds the sentence that says how to read the chart: a slide has no page around it.
     pub(super) fn with_sentence(mut self, chart: &Chart) -> Self {
         let about = crate::text::clean(&chart.about);
         let lines = crate::text::wrap(&about, SENTENCE_COLUMNS, SENTENCE_ROWS_MAX);
@@ -106,11 +105,11 @@ impl Drawn {
     }
 }
 
-/// Draws the chart; only a page has places that points can link to.
-pub(super) fn draw(chart: &Chart, links: bool) -> Drawn {
-    let layout = Layout::of(chart);
+/// Draws the chart; only a page has anchors that points can link to.
+pub(super) fn draw(chart: &Chart, links: bool) -> SvgDrawing {
+    let layout = ChartLayout::of(chart);
     let mut body = String::new();
-    let title = super::measure::fitted(&chart.title, TITLE_SIZE, WIDTH - 8.0);
+    let title = super::measure::truncate_to_width(&chart.title, TITLE_SIZE, WIDTH - 8.0);
     text(
         &mut body,
         4.0,
@@ -135,16 +134,16 @@ pub(super) fn draw(chart: &Chart, links: bool) -> Drawn {
     body.push_str("</g>");
     labels::draw(&mut body, chart, &layout);
     legend::draw(&mut body, &layout);
-    Drawn { body, height: layout.height, axes_data: layout.data_attributes() }
+    SvgDrawing { body, height: layout.height, axes_data: layout.data_attributes() }
 }
 
-/// A coordinate: one decimal, and none where it is none.
+/// A coordinate with one decimal, or none if it is whole.
 pub(crate) fn num(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// A line of text; `content` is markup already.
+/// A line of text; `content` must already be markup.
 fn text(out: &mut String, x: f64, y: f64, size: f64, anchor: &str, class: &str, content: &str) {
     let _ = write!(
         out,

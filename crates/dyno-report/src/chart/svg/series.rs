@@ -1,20 +1,20 @@
-//! The data.
+//! Draws the series of a chart.
 
 use std::fmt::Write as _;
 
-use crate::chart::model::{Chart, Kind, MarkAt, Point, Series, Stacked};
+use crate::chart::model::{Chart, ChartPoint, ChartSeries, MarkAt, SeriesKind, Stacked};
 use crate::chart::palette::{colour, dash, marker};
 use crate::markup::escape;
 
-use super::layout::Layout;
+use super::layout::ChartLayout;
 use super::num;
 
-/// Points of one series up to which each has a marker; more would hide the line.
+/// A series with more points than this has no marker on each, because markers would hide the line.
 const MARKERS_MAX: usize = 80;
 
-/// The points that stand out from the line, each with its number: all, or of many the first, the last and some that double
-/// from one to the next, where they have something to say.
-pub(super) fn marked(series: &Series) -> impl Iterator<Item = &Point> {
+/// The points that get a marker: all, or in a long series the last one and those at powers of two, if they
+/// have a label.
+pub(super) fn marked_points(series: &ChartSeries) -> impl Iterator<Item = &ChartPoint> {
     let len = series.points.len();
     series.points.iter().enumerate().filter_map(move |(i, point)| {
         let stands_out = !point.label.is_empty() && ((i + 1).is_power_of_two() || i + 1 == len);
@@ -22,23 +22,23 @@ pub(super) fn marked(series: &Series) -> impl Iterator<Item = &Point> {
     })
 }
 
-pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout, links: bool) {
-    for kind in [Kind::Area, Kind::Column] {
+pub(super) fn draw(out: &mut String, chart: &Chart, layout: &ChartLayout, links: bool) {
+    for kind in [SeriesKind::Area, SeriesKind::Column] {
         for (index, parts) in chart.stacked(kind) {
             group(out, chart, index, |out, series| match kind {
-                Kind::Area => area(out, series, &parts, layout),
+                SeriesKind::Area => area(out, series, &parts, layout),
                 _ => columns(out, series, &parts, layout, links),
             });
         }
     }
     for (index, series) in chart.series.iter().enumerate() {
         match series.kind {
-            Kind::Area | Kind::Column => {}
-            Kind::Tile => group(out, chart, index, |out, series| tiles(out, series, layout)),
-            Kind::Bar => group(out, chart, index, |out, series| bars(out, series, layout)),
-            Kind::Fit => group(out, chart, index, |out, series| fit(out, series, layout)),
-            Kind::Line => group(out, chart, index, |out, series| line(out, series, layout, links)),
-            Kind::Dots => group(out, chart, index, |out, series| dots(out, series, layout)),
+            SeriesKind::Area | SeriesKind::Column => {}
+            SeriesKind::Tile => group(out, chart, index, |out, series| tiles(out, series, layout)),
+            SeriesKind::Bar => group(out, chart, index, |out, series| bars(out, series, layout)),
+            SeriesKind::Fit => group(out, chart, index, |out, series| fit(out, series, layout)),
+            SeriesKind::Line => group(out, chart, index, |out, series| line(out, series, layout, links)),
+            SeriesKind::Dots => group(out, chart, index, |out, series| dots(out, series, layout)),
         }
     }
     for mark in &chart.marks {
@@ -75,14 +75,14 @@ pub(super) fn draw(out: &mut String, chart: &Chart, layout: &Layout, links: bool
     }
 }
 
-fn group(out: &mut String, chart: &Chart, index: usize, content: impl FnOnce(&mut String, &Series)) {
+fn group(out: &mut String, chart: &Chart, index: usize, content: impl FnOnce(&mut String, &ChartSeries)) {
     let series = &chart.series[index];
     let _ = write!(out, "<g class=\"series\" data-i=\"{index}\" data-name=\"{}\">", escape(&series.name));
     content(out, series);
     out.push_str("</g>");
 }
 
-/// Places of the points that can be drawn, a gap where one cannot.
+/// Positions of the drawable points, with a gap for each other point.
 fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
     let mut out = String::new();
     let mut joined = false;
@@ -98,9 +98,9 @@ fn path(points: impl Iterator<Item = Option<(f64, f64)>>) -> String {
     out
 }
 
-fn line(out: &mut String, series: &Series, layout: &Layout, links: bool) {
+fn line(out: &mut String, series: &ChartSeries, layout: &ChartLayout, links: bool) {
     let tint = colour(series.style);
-    let place = |point: &Point| layout.place(point.x, point.y);
+    let place = |point: &ChartPoint| layout.place(point.x, point.y);
     let dashes = dash(series.style).map_or_else(String::new, |dash| format!(" stroke-dasharray=\"{dash}\""));
     if series.points.len() > 1 {
         let d = path(series.points.iter().map(place));
@@ -109,7 +109,7 @@ fn line(out: &mut String, series: &Series, layout: &Layout, links: bool) {
         let _ = write!(out, "<path class=\"{class} l{tint}\"{dashes} d=\"{d}\"/>");
     }
     whiskers(out, series, layout);
-    for point in marked(series) {
+    for point in marked_points(series) {
         let Some((x, y)) = place(point) else { continue };
         linked(out, point, links, |out| {
             let _ = write!(
@@ -124,7 +124,7 @@ fn line(out: &mut String, series: &Series, layout: &Layout, links: bool) {
     }
 }
 
-fn dots(out: &mut String, series: &Series, layout: &Layout) {
+fn dots(out: &mut String, series: &ChartSeries, layout: &ChartLayout) {
     for point in &series.points {
         let Some((x, y)) = layout.place(point.x, point.y) else { continue };
         let _ = write!(
@@ -139,14 +139,14 @@ fn dots(out: &mut String, series: &Series, layout: &Layout) {
     }
 }
 
-/// Lightest tile that is still seen.
+/// Lowest opacity at which a tile is still visible.
 const TILE_OPACITY_MIN: f64 = 0.07;
 
-fn tiles(out: &mut String, series: &Series, layout: &Layout) {
+fn tiles(out: &mut String, series: &ChartSeries, layout: &ChartLayout) {
     for point in &series.points {
         let (Some(from), Some(to)) = (layout.px(point.x), layout.px(point.x_end)) else { continue };
         let Some((low, high)) = point.range else { continue };
-        // What reaches below the axis begins at its foot.
+        // A tile that extends below the axis is clipped at its bottom.
         let (bottom, Some(top)) = (layout.py(low).unwrap_or(layout.bottom), layout.py(high)) else {
             continue;
         };
@@ -157,7 +157,7 @@ fn tiles(out: &mut String, series: &Series, layout: &Layout) {
             colour(series.style),
             num(from),
             num(top),
-            // Neighbours touch.
+            // Neighboring tiles touch.
             num((to - from).max(0.5) + 0.2),
             num((bottom - top).max(0.5) + 0.2),
             title(point)
@@ -165,9 +165,9 @@ fn tiles(out: &mut String, series: &Series, layout: &Layout) {
     }
 }
 
-/// From the least to the largest of repeats. Caps are drawn relative to their middle, so that a zoom moves and does not bend
-/// them.
-fn whiskers(out: &mut String, series: &Series, layout: &Layout) {
+/// A line from the minimum to the maximum of repeats. Caps are drawn relative to their middle, so that a zoom
+/// moves but does not distort them.
+fn whiskers(out: &mut String, series: &ChartSeries, layout: &ChartLayout) {
     let mut d = String::new();
     for point in &series.points {
         let Some((low, high)) = point.range.filter(|(low, high)| low < high) else { continue };
@@ -179,9 +179,9 @@ fn whiskers(out: &mut String, series: &Series, layout: &Layout) {
     }
 }
 
-fn fit(out: &mut String, series: &Series, layout: &Layout) {
+fn fit(out: &mut String, series: &ChartSeries, layout: &ChartLayout) {
     let tint = colour(series.style);
-    let edge = |point: &Point, upper: bool| {
+    let edge = |point: &ChartPoint, upper: bool| {
         let (low, high) = point.range?;
         layout.place(point.x, if upper { high } else { low })
     };
@@ -195,14 +195,14 @@ fn fit(out: &mut String, series: &Series, layout: &Layout) {
     let _ = write!(out, "<path class=\"fit l{tint}\" d=\"{d}\"/>");
 }
 
-fn area(out: &mut String, series: &Series, parts: &[Stacked], layout: &Layout) {
+fn area(out: &mut String, series: &ChartSeries, parts: &[Stacked], layout: &ChartLayout) {
     let upper = parts.iter().filter_map(|part| layout.place(part.x, part.to));
     let lower = parts.iter().rev().filter_map(|part| layout.place(part.x, part.from));
     let d = path(upper.chain(lower).map(Some));
     let _ = write!(out, "<path class=\"ar f{}\" d=\"{d}z\"/>", colour(series.style));
 }
 
-fn columns(out: &mut String, series: &Series, parts: &[Stacked], layout: &Layout, links: bool) {
+fn columns(out: &mut String, series: &ChartSeries, parts: &[Stacked], layout: &ChartLayout, links: bool) {
     let step = (layout.right - layout.left) / (layout.x.high - layout.x.low);
     let width = (step * 0.76).clamp(1.0, 64.0);
     for part in parts.iter().filter(|part| part.to > part.from) {
@@ -216,7 +216,7 @@ fn columns(out: &mut String, series: &Series, parts: &[Stacked], layout: &Layout
     }
 }
 
-fn bars(out: &mut String, series: &Series, layout: &Layout) {
+fn bars(out: &mut String, series: &ChartSeries, layout: &ChartLayout) {
     for point in &series.points {
         let (Some(from), Some(to)) = (layout.px(point.x), layout.px(point.x_end)) else { continue };
         let Some(top) = layout.py(point.y) else { continue };
@@ -224,7 +224,7 @@ fn bars(out: &mut String, series: &Series, layout: &Layout) {
     }
 }
 
-fn rect(out: &mut String, series: &Series, x: (f64, f64), y: (f64, f64), point: &Point) {
+fn rect(out: &mut String, series: &ChartSeries, x: (f64, f64), y: (f64, f64), point: &ChartPoint) {
     let _ = write!(
         out,
         "<rect class=\"ar f{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\">{}</rect>",
@@ -237,11 +237,11 @@ fn rect(out: &mut String, series: &Series, x: (f64, f64), y: (f64, f64), point: 
     );
 }
 
-fn title(point: &Point) -> String {
+fn title(point: &ChartPoint) -> String {
     if point.hover.is_empty() { String::new() } else { format!("<title>{}</title>", escape(&point.hover)) }
 }
 
-fn linked(out: &mut String, point: &Point, links: bool, content: impl FnOnce(&mut String)) {
+fn linked(out: &mut String, point: &ChartPoint, links: bool, content: impl FnOnce(&mut String)) {
     if links && !point.link.is_empty() {
         let _ = write!(out, "<a href=\"#{}\">", escape(&point.link));
         content(out);

@@ -1,38 +1,38 @@
-//! What every picture must keep, whatever it shows.
+//! Properties that every picture must have, whatever it shows.
 
 use super::*;
-use crate::chart::{Axis, Category, Kind, Mark, MarkAt, Point, Quantity, Series};
+use crate::chart::{Category, ChartAxis, ChartMark, ChartPoint, ChartSeries, MarkAt, Quantity, SeriesKind};
 
-fn line(style: usize, points: usize) -> Series {
+fn line(style: usize, points: usize) -> ChartSeries {
     let point = |i: usize| {
         let x = (i + 1) as f64;
-        Point {
+        ChartPoint {
             label: format!("{}", i + 1),
             range: Some((90.0 * x, 130.0 * x)),
-            ..Point::at(x, 100.0 * x + style as f64)
+            ..ChartPoint::at(x, 100.0 * x + style as f64)
         }
     };
-    Series {
+    ChartSeries {
         name: format!("{style}0 % updates"),
-        kind: Kind::Line,
+        kind: SeriesKind::Line,
         style,
         points: (0..points).map(point).collect(),
     }
 }
 
-fn chart(series: Vec<Series>) -> Chart {
+fn chart(series: Vec<ChartSeries>) -> Chart {
     Chart {
         id: "petal".into(),
         title: "Service time by throughput".into(),
         about: "Up is slower.".into(),
-        x: Axis::linear("operations", Quantity::Plain("/s")),
-        y: Axis::linear("service time, p99", Quantity::Micros),
+        x: ChartAxis::linear("operations", Quantity::Plain("/s")),
+        y: ChartAxis::linear("service time, p99", Quantity::Micros),
         series,
-        marks: vec![Mark { name: "knee: 4 sessions".into(), at: MarkAt::Point(4.0, 400.0) }],
+        marks: vec![ChartMark { name: "knee: 4 sessions".into(), at: MarkAt::Point(4.0, 400.0) }],
     }
 }
 
-/// Every label as (class-free) boxes: left, right, base line, text.
+/// Every label as a box: left, right, baseline, text.
 fn texts(svg: &str) -> Vec<(f64, f64, f64, String)> {
     let mut out = Vec::new();
     for part in svg.split("<text ").skip(1) {
@@ -72,10 +72,10 @@ fn labels_never_overlap_and_nothing_is_clipped() {
             for log in [false, true] {
                 let mut chart = chart((0..count).map(|style| line(style, points)).collect());
                 if log {
-                    chart.x = Axis::log("operations", Quantity::Plain("/s"));
-                    chart.y = Axis::log("service time, p99", Quantity::Micros);
+                    chart.x = ChartAxis::log("operations", Quantity::Plain("/s"));
+                    chart.y = ChartAxis::log("service time, p99", Quantity::Micros);
                 }
-                check(&svg(&chart, Look::Page));
+                check(&svg(&chart, SvgPlacement::Page));
             }
         }
     }
@@ -83,7 +83,7 @@ fn labels_never_overlap_and_nothing_is_clipped() {
 
 #[test]
 fn the_legend_is_beneath_the_plot() {
-    let layout = Layout::of(&chart((0..30).map(|style| line(style, 7)).collect()));
+    let layout = ChartLayout::of(&chart((0..30).map(|style| line(style, 7)).collect()));
     assert!(layout.legend.iter().all(|entry| entry.y > layout.bottom + 20.0));
     assert!(layout.legend.last().unwrap().name.starts_with("and "), "{:?}", layout.legend.last());
 }
@@ -96,15 +96,15 @@ fn many_categories_in_groups_keep_apart() {
     };
     let mut chart = chart(vec![]);
     for count in [1, 7, 28, 200] {
-        chart.x = Axis::ordinal("sessions", (0..count).map(category).collect());
-        let column = |name: &str, style| Series {
+        chart.x = ChartAxis::ordinal("sessions", (0..count).map(category).collect());
+        let column = |name: &str, style| ChartSeries {
             name: name.into(),
-            kind: Kind::Column,
+            kind: SeriesKind::Column,
             style,
-            points: (0..count).map(|i| Point::at(i as f64, 20.0)).collect(),
+            points: (0..count).map(|i| ChartPoint::at(i as f64, 20.0)).collect(),
         };
         chart.series = vec![column("user", 0), column("sys", 1)];
-        check(&svg(&chart, Look::Page));
+        check(&svg(&chart, SvgPlacement::Page));
     }
 }
 
@@ -115,7 +115,7 @@ fn text_of_users_stays_text_and_both_axes_have_units() {
     chart.series[0].name = "\"><img src=x onerror=alert(1)>".into();
     chart.series[0].points[0].hover = "</title><script>".into();
     chart.series[0].points[0].link = "\" onclick=\"x".into();
-    let svg = svg(&chart, Look::Page);
+    let svg = svg(&chart, SvgPlacement::Page);
     assert!(!svg.contains("<script") && !svg.contains("<img") && !svg.contains("onclick=\""), "{svg}");
     assert!(svg.contains("operations, /s") && svg.contains("service time, p99, µs"), "{svg}");
 }
@@ -123,7 +123,7 @@ fn text_of_users_stays_text_and_both_axes_have_units() {
 #[test]
 fn a_picture_of_its_own_has_its_colours() {
     let chart = chart(vec![line(0, 3)]);
-    let alone = svg(&chart, Look::Alone);
+    let alone = svg(&chart, SvgPlacement::Alone);
     assert!(alone.contains("prefers-color-scheme:dark") && !alone.contains("var("), "{alone}");
-    assert!(svg(&chart, Look::Page).contains("data-x="));
+    assert!(svg(&chart, SvgPlacement::Page).contains("data-x="));
 }

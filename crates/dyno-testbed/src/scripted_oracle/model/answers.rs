@@ -1,4 +1,4 @@
-//! Answers in short, and what is read of statements and binds.
+//! Helpers that build answers and read statements and binds.
 
 use crate::{ScriptedAnswer, ScriptedType, ScriptedValue};
 
@@ -10,7 +10,7 @@ pub(super) fn int(number: impl TryInto<i64>) -> ScriptedValue {
     ScriptedValue::Int(number.try_into().unwrap_or(i64::MAX))
 }
 
-/// Rows with these columns: a name of lower case is a number's, else a text's.
+/// Rows with these columns: a lower-case name is a number column, any other a text column.
 pub(super) fn rows(columns: &[&'static str], rows: Vec<Vec<ScriptedValue>>) -> ScriptedAnswer {
     let kind = |name: &str| {
         if name.chars().any(|c| c.is_ascii_lowercase()) { ScriptedType::Number } else { ScriptedType::Text }
@@ -18,12 +18,12 @@ pub(super) fn rows(columns: &[&'static str], rows: Vec<Vec<ScriptedValue>>) -> S
     ScriptedAnswer::Rows { columns: columns.iter().map(|name| (*name, kind(name))).collect(), rows }
 }
 
-/// One row of one number.
+/// One row with one number.
 pub(super) fn number(value: impl TryInto<i64>) -> ScriptedAnswer {
     rows(&["number"], vec![vec![int(value)]])
 }
 
-/// A bind's number; 0 where it is none.
+/// A bind's number; 0 if it is not a number.
 pub(super) fn int_of(value: Option<&ScriptedValue>) -> i64 {
     match value {
         Some(ScriptedValue::Int(number)) => *number,
@@ -31,7 +31,7 @@ pub(super) fn int_of(value: Option<&ScriptedValue>) -> i64 {
     }
 }
 
-/// A bind's text; empty where it is none.
+/// A bind's text; empty if it is not a text.
 pub(super) fn text_of(value: Option<&ScriptedValue>) -> &str {
     match value {
         Some(ScriptedValue::Text(text)) => text,
@@ -39,7 +39,8 @@ pub(super) fn text_of(value: Option<&ScriptedValue>) -> &str {
     }
 }
 
-/// The name behind `before`, in the way of the dictionary: `DYNO_ROWS_1` of `FROM dyno_rows_1 t` or `DROP TABLE "DYNO_ROWS_1"`.
+/// The name after `before`, as the dictionary spells it: `DYNO_ROWS_1` of `FROM dyno_rows_1 t` or `DROP TABLE
+/// "DYNO_ROWS_1"`.
 pub(super) fn name_after(words: &str, before: &str) -> Option<String> {
     let rest = words.split_once(before)?.1.trim_start().trim_start_matches('"');
     let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "_$#".contains(c))).unwrap_or(rest.len());
@@ -50,7 +51,7 @@ pub(super) fn no_table(name: &str) -> ScriptedAnswer {
     ScriptedAnswer::RefusedWith(942, format!("ORA-00942: table or view \"DYNO\".\"{name}\" does not exist\n"))
 }
 
-/// What stands for a statement that the model does not know.
+/// The answer to a statement that the model does not know.
 pub(super) fn unknown(words: &str) -> ScriptedAnswer {
     let words: String = words.chars().take(200).collect();
     ScriptedAnswer::RefusedWith(900, format!("ORA-00900: the model knows no such statement: {words}\n"))

@@ -1,4 +1,4 @@
-//! Tables and their indexes: created, marked and dropped as a load does it.
+//! Tables and their indexes, created, commented and dropped as a load does it.
 
 use std::collections::BTreeMap;
 
@@ -22,12 +22,11 @@ pub(super) struct StoredIndex {
     pub(super) altered: String,
 }
 
-/// A table of the model's one user.
+/// A table of the model's only user.
 #[derive(Debug)]
 pub(super) struct StoredTable {
     /// Its comment; empty without one.
     pub(super) mark: String,
-    /// The number of its segment.
     pub(super) object: u64,
     /// When it was last altered.
     pub(super) altered: String,
@@ -36,7 +35,7 @@ pub(super) struct StoredTable {
 }
 
 impl StoredTable {
-    /// Bytes of its blocks and of those of its indexes, 200 entries to a block.
+    /// Bytes of its blocks and its index blocks, with 200 entries per index block.
     pub(super) fn bytes(&self) -> u64 {
         let blocks = match &self.contents {
             Contents::Notes(_) => 1,
@@ -46,7 +45,7 @@ impl StoredTable {
     }
 }
 
-/// All tables of the one user, by their names in upper case.
+/// All tables of the only user, by upper-case name.
 #[derive(Debug, Default)]
 pub(super) struct Catalog {
     pub(super) tables: BTreeMap<String, StoredTable>,
@@ -80,7 +79,7 @@ impl Catalog {
         73_000 + self.last_object
     }
 
-    /// Creates a table as `words` define it. Returns whether the name was free.
+    /// Creates a table with the definition in `words`. Returns whether the name was free.
     pub(super) fn create_table(&mut self, name: &str, words: &str, moment: &str) -> bool {
         if self.tables.contains_key(name) {
             return false;
@@ -100,7 +99,7 @@ impl Catalog {
         true
     }
 
-    /// Creates an index. Returns whether its table is there.
+    /// Creates an index. Returns whether its table exists.
     pub(super) fn create_index(&mut self, name: String, table: &str, column: String, moment: &str) -> bool {
         let object = self.next_object();
         let Some(table) = self.tables.get_mut(table) else { return false };
@@ -110,7 +109,7 @@ impl Catalog {
     }
 }
 
-/// The secondary key of a table whose definition has the virtual column `sec`:
+/// The secondary key of a table whose definition contains the virtual column `sec`:
 /// `CASE WHEN custid <= rows THEN MOD(custid + groups - 1, groups) + 1 ELSE custid END`.
 fn secondary_key(words: &str) -> Option<SecondaryKey> {
     let (_, definition) = words.split_once("sec NUMBER GENERATED ALWAYS AS")?;

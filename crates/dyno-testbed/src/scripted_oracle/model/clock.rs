@@ -2,10 +2,10 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Year, month, day, hour, minute and second of a moment in seconds since 1970.
+/// Year, month, day, hour, minute and second of a time in seconds since 1970.
 fn parts(seconds: u64) -> [u64; 6] {
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Days since 1 March of year 0: leap days are the last ones of their years.
+    // Days since 1 March of year 0, so that leap days are the last days of their years.
     let days = days + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -21,13 +21,13 @@ fn now() -> [u64; 6] {
     parts(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()))
 }
 
-/// Now in UTC as `2026-03-21 14:25:01`.
+/// Current time in UTC as `2026-03-21 14:25:01`.
 pub(super) fn dictionary_moment() -> String {
     let [year, month, day, hour, minute, second] = now();
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// Now in UTC as RFC 3339 has it: `2026-03-21T14:25:01Z`.
+/// Current time in UTC in RFC 3339 format: `2026-03-21T14:25:01Z`.
 pub(super) fn iso_moment() -> String {
     format!("{}Z", dictionary_moment().replace(' ', "T"))
 }

@@ -1,4 +1,4 @@
-//! The model: what it remembers, how it differs from the usual, and what it has counted.
+//! The model database: its memory, its options, and its counts.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -8,50 +8,50 @@ use super::state::{ModelFaults, ModelState};
 use super::statistics::Statistic;
 use crate::{ScriptedAnswer, ScriptedCall, ScriptedRelease};
 
-/// Answers of a test to statements of its own; absent where it knows none.
+/// A test's answers to its own statements; absent for an unknown statement.
 type TaughtAnswers = dyn Fn(ScriptedCall<'_>) -> Option<ScriptedAnswer> + Send + Sync;
 
-/// What sessions asked a model for, as it counted it. Each is a count since the model was made.
+/// Work that sessions requested from a model. Each is a count since the model was created.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelWork {
-    /// Statements that came with their text.
+    /// Statements sent with their text.
     pub parses: u64,
-    /// Statements executed, those inside of blocks included.
+    /// Executed statements, including those inside blocks.
     pub executions: u64,
-    /// Requests, each of which is a round trip.
+    /// Requests; each is one round trip.
     pub requests: u64,
-    /// Commits of something that was changed.
+    /// Commits of transactions with changes.
     pub commits: u64,
-    /// Blocks read, and read to be changed.
+    /// Blocks read, including those read for a change.
     pub logical_reads: u64,
-    /// Waits for redo to be written.
+    /// Waits for a redo write.
     pub redo_syncs: u64,
 }
 
-/// How a model differs from the usual.
+/// How a model differs from the default.
 #[derive(Default)]
 pub struct ModelOptions {
-    /// The release that it says it is; the server in front of it is to speak as that one.
+    /// The release that it reports; the server in front of it must speak the same one.
     pub release: ScriptedRelease,
-    /// What it does wrong from the beginning.
+    /// Faults that it injects from the start.
     pub faults: ModelFaults,
-    /// What answers before it: statements that it cannot know.
+    /// Answers that take precedence, for statements that the model cannot know.
     pub taught: Option<Box<TaughtAnswers>>,
 }
 
-/// A database of one user, in a container, that starts empty.
+/// A database with one user in a container. It starts empty.
 pub struct ModelDatabase {
     state: Mutex<ModelState>,
-    /// Woken whenever a transaction has ended.
+    /// Notified whenever a transaction has ended.
     pub(super) released: Condvar,
-    /// The statements on test tables that were seen, by their texts; `None` of any other.
+    /// Statements on test tables seen so far, by text; `None` for any other statement.
     recognized: Mutex<HashMap<String, Option<TableStatement>>>,
     pub(super) taught: Option<Box<TaughtAnswers>>,
     pub(super) release: ScriptedRelease,
 }
 
 impl ModelDatabase {
-    /// A database without tables, and without sessions.
+    /// Creates a database without tables and sessions.
     pub fn new(options: ModelOptions) -> Self {
         Self {
             state: Mutex::new(ModelState::new(options.faults)),
@@ -62,12 +62,12 @@ impl ModelDatabase {
         }
     }
 
-    /// Lets it do this wrong from now on.
+    /// Sets the faults that it injects from now on.
     pub fn set_faults(&self, faults: ModelFaults) {
         self.state().faults = faults;
     }
 
-    /// What sessions have done whose actions begin with `action`: `session ` for those of a run, `observer`, `load`.
+    /// Work of sessions whose actions begin with `action`: `session ` for those of a run, `observer`, `load`.
     pub fn work_of(&self, action: &str) -> ModelWork {
         let totals = self.state().totals_of(action);
         ModelWork {
@@ -99,7 +99,7 @@ impl ModelDatabase {
     }
 }
 
-/// `sql` with one space in place of each gap, and none at its ends.
+/// Replaces each gap in `sql` with one space and trims its ends.
 pub(super) fn in_single_spaces(sql: &str) -> String {
     sql.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! Tables created, marked and dropped; what a load notes of itself; and what the dictionary says of tables.
+//! Creates, comments and drops tables, stores a load's notes, and answers queries on the dictionary.
 
 use super::answers::{int, name_after, no_table, rows, text, text_of};
 use super::catalog::{BLOCK_BYTES, Contents, StoredTable};
@@ -7,7 +7,7 @@ use super::database::ModelDatabase;
 use super::state::{CommitWay, ModelState, TransactionEnding};
 use crate::{ScriptedAnswer, ScriptedValue};
 
-/// Tables of notes, with the columns that a client reads, and where each begins in an insert.
+/// Tables of notes, with the columns that a client reads, and the position of each in an insert.
 const NOTES: [(&str, &[&str]); 4] = [
     ("DYNO_OBJECTS", &["KIND", "NAME", "MARK"]),
     ("DYNO_META", &["NAME", "VALUE"]),
@@ -16,7 +16,8 @@ const NOTES: [(&str, &[&str]); 4] = [
 ];
 
 impl ModelDatabase {
-    /// The answer to what creates, marks or drops, and to what writes or reads notes; absent where the statement is none of these.
+    /// Answers statements that create, comment or drop, and those that write or read notes; absent for any
+    /// other.
     pub(super) fn define(
         &self,
         session: u64,
@@ -69,7 +70,7 @@ impl ModelDatabase {
         })
     }
 
-    /// The answer to a question to the dictionary; absent where the statement is none.
+    /// Answers a query on the dictionary; absent for any other statement.
     pub(super) fn look_up(&self, words: &str, binds: &[ScriptedValue]) -> Option<ScriptedAnswer> {
         let says = |part: &str| words.contains(part);
         let state = self.state();
@@ -151,7 +152,7 @@ fn define_table(state: &mut ModelState, words: &str) -> Option<ScriptedAnswer> {
     None
 }
 
-/// The test tables and their indexes: type, name, segment, moment of the last change.
+/// The test tables and their indexes: type, name, segment, time of the last change.
 fn objects(state: &ModelState) -> Vec<Vec<ScriptedValue>> {
     let mut objects = Vec::new();
     for (name, table) in &state.catalog.tables {
@@ -166,5 +167,5 @@ fn objects(state: &ModelState) -> Vec<Vec<ScriptedValue>> {
     objects
 }
 
-/// Bytes that are free in the model's one tablespace.
+/// Free bytes in the model's only tablespace.
 pub(super) const FREE_BYTES: u64 = (10 << 30) / BLOCK_BYTES * BLOCK_BYTES;

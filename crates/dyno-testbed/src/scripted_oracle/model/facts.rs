@@ -1,11 +1,11 @@
-//! What the model says of itself: version, container, settings, rights, room. Nothing of it changes.
+//! Constant facts of the model: version, container, settings, privileges, space.
 
 use super::answers::{int, number, rows, text};
 use super::dictionary::FREE_BYTES;
 use super::views::CONTAINER;
 use crate::{ScriptedAnswer, ScriptedRelease, ScriptedValue};
 
-/// Names and values of settings; one without a value is not set.
+/// Names and values of settings; a setting without a value is not set.
 const SETTINGS: [(&str, Option<&str>); 22] = [
     ("cluster_database", Some("FALSE")),
     ("commit_logging", None),
@@ -31,10 +31,10 @@ const SETTINGS: [(&str, Option<&str>); 22] = [
     ("use_large_pages", Some("TRUE")),
 ];
 
-/// The moment when the model's instance was started, as far as clients see.
+/// Start time of the model's instance that clients see.
 const STARTED: &str = "2026-01-01T00:00:00";
 
-/// The answer to a question about the database itself; absent where the statement is none.
+/// Answers a query about the database itself; absent for any other statement.
 pub(super) fn answer(release: ScriptedRelease, session: u64, words: &str) -> Option<ScriptedAnswer> {
     let (begins, says) = (|start: &str| words.starts_with(start), |part: &str| words.contains(part));
     let texts = |columns: &[&'static str], values: &[&str]| {
@@ -105,7 +105,7 @@ pub(super) fn answer(release: ScriptedRelease, session: u64, words: &str) -> Opt
     } else if says("FROM v$sgainfo ") {
         texts(&["BYTES"], &["805306368"])
     } else if says("FROM v$log") {
-        // All three have been used, over the last hour.
+        // All three were used within the last hour.
         let columns = ["log_groups", "smallest", "all_bytes", "used_groups", "used_seconds"];
         rows(&columns, vec![vec![int(3), int(200 << 20), int(600 << 20), int(3), int(3_600)]])
     } else if says("FROM v$dnfs_servers") {

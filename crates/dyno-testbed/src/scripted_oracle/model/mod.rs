@@ -1,19 +1,22 @@
-//! A small database behind the scripted server: it remembers what clients load and do, and counts it, so that
+//! A small database behind the scripted server: it remembers and counts what clients load and do, so that
 //! Dyno's own counts can be checked against it.
 //!
-//! It knows no SQL. It recognizes the statements that Dyno's engine sends by their texts, and answers any other with ORA-00900
-//! and its beginning. It is a test double: it shows that Dyno and the protocol agree, and nothing of what an Oracle database does.
+//! It knows no SQL. It recognizes the statements of Dyno's engine by their texts, and answers any other with
+//! ORA-00900 and its beginning. It is a test double: it shows that Dyno and the protocol agree, but nothing
+//! about an Oracle database.
 //!
-//! - [`rows`] is a table of one row per block, [`notes`] one of a load's notes, [`catalog`] all of them;
-//! - [`state`] has sessions, transactions and user locks, [`statistics`] what is counted of them;
-//! - [`recognition`] tells which statement a text is, [`slice_text`] which block of operations;
-//! - [`statements`] and [`slices`] execute them by [`operations`] on rows, [`surveys`] looks beside them;
+//! - [`rows`] is a table with one row per block, [`notes`] a table of a load's notes, [`catalog`] all tables;
+//! - [`state`] holds sessions, transactions and user locks, [`statistics`] their counters;
+//! - [`recognition`] identifies a statement by its text, [`slice_text`] a block of operations;
+//! - [`statements`] and [`slices`] execute them through [`operations`] on rows; [`surveys`] reads tables
+//!   outside of operations;
 //! - [`dictionary`], [`views`], [`facts`] and [`probes`] answer everything else.
 //!
-//! **What it counts.** A logical read for each row read, and two more for the way through an index, or one where a table is
-//! scanned; one more for each row changed. Redo of an update is its new values and 160 bytes per row, that of a commit 120
-//! bytes. An execution for each statement that is executed, alone or in a block; a parse for each that comes with its text. A commit or
-//! rollback only where something was changed. Nothing is read from storage, and a wait for the log takes 1 µs.
+//! **What it counts.** Each row read counts one logical read, plus two for an index lookup, or plus one for a
+//! table scan; each changed row counts one more. Redo of an update is its new values and 160 bytes per row;
+//! that of a commit is 120 bytes. Each executed statement counts one execution, alone or in a block; each
+//! statement sent with its text counts one parse. A commit or rollback counts only after a change. Nothing is
+//! read from storage, and a wait for the log takes 1 µs.
 
 mod answers;
 mod catalog;
@@ -45,7 +48,7 @@ use state::{CommitWay, TransactionEnding};
 use statistics::Statistic;
 
 impl ModelDatabase {
-    /// The answer to a statement that is none on test tables.
+    /// Answers a statement that does not concern test tables.
     fn answer(&self, session: u64, call: ScriptedCall<'_>) -> ScriptedAnswer {
         let words = in_single_spaces(call.sql);
         let binds = call.executions.first().map_or(&[][..], Vec::as_slice);
@@ -73,13 +76,13 @@ impl ModelDatabase {
     }
 }
 
-/// The plan of a statement on test tables: the one that its hint asks for.
+/// The plan of a statement on test tables, as its hint requests it.
 fn plan_shown(statement: &str) -> ScriptedAnswer {
     let way = if statement.contains("/*+ INDEX(") { "INDEX RANGE SCAN" } else { "TABLE ACCESS FULL" };
     answers::rows(&["PLAN_TABLE_OUTPUT"], vec![vec![answers::text(way)]])
 }
 
-/// How commits of the session are written from now on, where a statement says so.
+/// How the session's commits are written from now on, if the statement sets that.
 fn commit_way_set(words: &str) -> Option<CommitWay> {
     let (_, way) =
         words.strip_prefix("ALTER SESSION SET COMMIT_LOGGING = ")?.split_once(" COMMIT_WAIT = ")?;
@@ -111,7 +114,7 @@ impl ScriptedDatabase for ModelDatabase {
         }
         match self.recognize(call.sql) {
             Some(statement) => self.describe_statement(&statement),
-            // What is no query has no columns, and must not be done.
+            // A statement other than a query has no columns and must not be executed.
             None if !call.sql.trim_start().starts_with("SELECT") => ScriptedAnswer::Done,
             None => self.answer(session, call),
         }
@@ -134,7 +137,7 @@ impl ScriptedDatabase for ModelDatabase {
         let mut state = self.state();
         state.end_call(session);
         let caller = state.session(session);
-        // Whatever was changed, there is a transaction to end.
+        // Any change leaves a transaction to end.
         caller.has_other_changes |= matches!(answer, ScriptedAnswer::Changed(1..));
         caller.is_active = false;
         caller.statistics.call_ns += began.elapsed().as_nanos() as u64;

@@ -1,17 +1,17 @@
-//! A small table that is read and written by whole rows: what a load notes of itself.
+//! A small table read and written by whole rows: a load's notes.
 
 use crate::ScriptedValue;
 
 #[derive(Debug)]
 struct NoteRow {
     values: Vec<ScriptedValue>,
-    /// The session that has inserted it and not committed.
+    /// The session with the uncommitted insert of this row.
     inserted_by: Option<u64>,
-    /// The session that has deleted it and not committed.
+    /// The session with the uncommitted delete of this row.
     deleted_by: Option<u64>,
 }
 
-/// The rows in the order of their insertion.
+/// The rows in insertion order.
 #[derive(Debug, Default)]
 pub(super) struct NoteTable(Vec<NoteRow>);
 
@@ -28,7 +28,7 @@ impl NoteTable {
         self.0.push(NoteRow { values, inserted_by: Some(session), deleted_by: None });
     }
 
-    /// Deletes the rows whose first values are these. Returns how many.
+    /// Deletes the rows that begin with these values. Returns how many.
     pub(super) fn delete(&mut self, session: u64, first_values: &[ScriptedValue]) -> u64 {
         let mut count = 0;
         for row in &mut self.0 {
@@ -41,7 +41,7 @@ impl NoteTable {
         count
     }
 
-    /// Commits what `session` has changed, or takes it back.
+    /// Commits or rolls back the changes of `session`.
     pub(super) fn end(&mut self, session: u64, commits: bool) {
         let owner = Some(session);
         self.0.retain(|row| if commits { row.deleted_by != owner } else { row.inserted_by != owner });

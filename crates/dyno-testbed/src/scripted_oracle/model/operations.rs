@@ -1,5 +1,5 @@
-//! Operations on the tables of the block layout, each counted as the method says: a block for each row, two for the way through
-//! an index, and the redo of what is new.
+//! Operations on block layout tables. Each counts a block per row, two per index lookup, and the redo of its
+//! new values.
 
 use std::ops::RangeInclusive;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -12,18 +12,19 @@ use super::state::{CommitWay, ModelState, TransactionEnding};
 use super::statistics::Statistic;
 use crate::ScriptedAnswer;
 
-/// Blocks of an index on the way to a key.
+/// Index blocks read per lookup.
 const INDEX_BLOCKS: u64 = 2;
-/// Bytes of redo of a changed row beside its new values, and of an index entry.
+/// Redo bytes of a changed row besides its new values, and of an index entry.
 const ROW_REDO_BYTES: u64 = 160;
-/// The block that says where a table's blocks are.
+/// The block that lists a table's blocks.
 const SEGMENT_HEADER: u64 = 1;
 
-/// What an operation gives, or the refusal.
+/// Result of an operation, or its error.
 pub(super) type OperationResult<T> = Result<T, ScriptedAnswer>;
 
 impl ModelDatabase {
-    /// The state once no other session has changed rows of a range and not ended its transaction.
+    /// Waits until no other session has an open transaction that changed rows of a range, and returns the
+    /// state.
     fn lock_rows(
         &self,
         session: u64,
@@ -66,7 +67,7 @@ impl ModelDatabase {
         Ok(rows)
     }
 
-    /// Reads the rows of a range by the index. Returns how many there are.
+    /// Reads the rows of a range by index. Returns their number.
     pub(super) fn read_range(
         &self,
         session: u64,
@@ -77,12 +78,12 @@ impl ModelDatabase {
         self.count_rows(session, table, |rows| rows.count(session, first, last))
     }
 
-    /// Reads the rows of a value of the secondary key. Returns how many there are.
+    /// Reads the rows with a secondary key value. Returns their number.
     pub(super) fn read_group(&self, session: u64, table: &str, value: i64) -> OperationResult<u64> {
         self.count_rows(session, table, |rows| rows.count_secondary(session, value))
     }
 
-    /// Reads the rows whose keys lie in a range, with what `visit` takes of each.
+    /// Reads the rows of a key range and passes each to `visit`.
     pub(super) fn visit_range(
         &self,
         session: u64,
@@ -95,7 +96,7 @@ impl ModelDatabase {
         })
     }
 
-    /// Reads all rows, block by block. Returns how many there are.
+    /// Reads all rows, block by block. Returns their number.
     pub(super) fn scan_table(&self, session: u64, table: &str) -> OperationResult<u64> {
         let mut state = self.state();
         let rows = state.catalog.rows(table).ok_or_else(|| no_table(table))?;
@@ -108,7 +109,7 @@ impl ModelDatabase {
         Ok(count)
     }
 
-    /// Gives columns of the rows of a range new values, and each row its next version. Returns how many rows there are.
+    /// Sets columns in the rows of a range and raises each row's version. Returns the number of rows.
     pub(super) fn update_range(
         &self,
         session: u64,
@@ -139,7 +140,7 @@ impl ModelDatabase {
         Ok(count)
     }
 
-    /// Inserts a row; a key that is there is refused.
+    /// Inserts a row; an existing key is an error.
     pub(super) fn insert_row(
         &self,
         session: u64,
@@ -162,7 +163,7 @@ impl ModelDatabase {
         Ok(1)
     }
 
-    /// Deletes the rows among `keys` that `is_wanted` takes, `most` at most. Returns how many.
+    /// Deletes up to `most` rows among `keys` that `is_wanted` accepts. Returns their number.
     pub(super) fn delete_rows(
         &self,
         session: u64,
@@ -186,7 +187,7 @@ impl ModelDatabase {
         Ok(count)
     }
 
-    /// Commits within a block, and wakes those who wait for its row locks.
+    /// Commits within a block, and wakes sessions that wait for its row locks.
     pub(super) fn commit(&self, session: u64, way: CommitWay) {
         self.state().end_transaction(session, TransactionEnding::Commit(way));
         self.released.notify_all();

@@ -1,23 +1,24 @@
-//! Statements that ask for nothing but the values that are bound to them: `dyno check --deep` sends them.
+//! Statements that return only their bind values; `dyno check --deep` sends them.
 
 use super::answers::{int, number, rows, text};
 use crate::{ScriptedAnswer, ScriptedType, ScriptedValue};
 
-/// The number of a value: of a NUMBER, of decimal digits, or of the eight bytes of a BINARY_DOUBLE.
+/// The value as a number, from a NUMBER, decimal digits, or the eight bytes of a BINARY_DOUBLE.
 fn real_of(value: &ScriptedValue) -> Option<f64> {
     match value {
         ScriptedValue::Int(number) => Some(*number as f64),
         ScriptedValue::Decimal(digits) | ScriptedValue::Text(digits) => digits.parse().ok(),
         ScriptedValue::Raw(bytes) => {
             let bits = u64::from_be_bytes(bytes.as_slice().try_into().ok()?);
-            // The sign is inverted, and of negative numbers all bits are, so that bytes sort as numbers do.
+            // The sign is inverted, and negative numbers have all bits inverted, so that bytes sort like the
+            // numbers.
             Some(f64::from_bits(if bits >> 63 == 1 { bits ^ (1 << 63) } else { !bits }))
         }
         ScriptedValue::Null => None,
     }
 }
 
-/// The answer to a probe; absent where the statement is none.
+/// Answers a probe; absent for any other statement.
 pub(super) fn answer(words: &str, binds: &[ScriptedValue]) -> Option<ScriptedAnswer> {
     let begins = |start: &str| words.starts_with(start);
     if !words.ends_with(" FROM dual") {

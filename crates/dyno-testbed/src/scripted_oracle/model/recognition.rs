@@ -1,4 +1,4 @@
-//! Statements on test tables, recognized by their texts.
+//! Recognizes statements on test tables by their texts.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ pub(super) enum Deed {
     Scan,
     Found,
     Fresh,
-    /// Sets these columns of a range of rows.
+    /// Sets these columns in a range of rows.
     Update(Vec<usize>),
     Insert,
     Delete,
     /// Deletes rows that sessions left behind.
     SweepUp,
-    /// Keys of a range, one row each.
+    /// Returns the keys of a range, one row each.
     Keys,
     Slice(Slice),
 }
@@ -34,7 +34,7 @@ pub(super) struct TableStatement {
     pub(super) commits: bool,
 }
 
-/// The statement of a text in single spaces; absent where it is none on a table of rows.
+/// Parses a text in single spaces; absent if it is not a statement on a table of rows.
 pub(super) fn recognize(words: &str) -> Option<TableStatement> {
     let on_table = |table: &str, deed, commits| {
         let table = format!("DYNO_{table}");

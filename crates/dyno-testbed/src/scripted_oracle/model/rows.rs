@@ -1,4 +1,4 @@
-//! A table of the block layout: one row per key and block, as committed and as its writer sees it.
+//! A block layout table with one row per key and block, in its committed state and as its writer sees it.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -20,25 +20,24 @@ impl StoredRow {
     }
 }
 
-/// What a transaction has made of a row.
 #[derive(Debug)]
 struct PendingRow {
     session: u64,
-    /// Absent where it was deleted.
+    /// Absent if the row was deleted.
     row: Option<Arc<StoredRow>>,
 }
 
 #[derive(Debug)]
 struct RowSlot {
-    /// The block that the row has to itself.
+    /// The block that holds only this row.
     block: u64,
-    /// Absent where it was inserted and not committed.
+    /// Absent if the insert is not committed.
     committed: Option<Arc<StoredRow>>,
     pending: Option<PendingRow>,
 }
 
 impl RowSlot {
-    /// The row as `session` sees it.
+    /// The row version that `session` sees.
     fn visible(&self, session: u64) -> Option<&Arc<StoredRow>> {
         match &self.pending {
             Some(pending) if pending.session == session => pending.row.as_ref(),
@@ -47,7 +46,7 @@ impl RowSlot {
     }
 }
 
-/// The secondary key of a loaded row: `(custid + groups - 1) mod groups + 1`; of any other row it is its key.
+/// The secondary key of a loaded row is `(custid + groups - 1) mod groups + 1`; of any other row, its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SecondaryKey {
     pub(super) loaded_rows: i64,
@@ -58,7 +57,7 @@ pub(super) struct SecondaryKey {
 #[derive(Debug, Default)]
 pub(super) struct RowTable {
     slots: BTreeMap<i64, RowSlot>,
-    /// Blocks that have ever held a row.
+    /// Number of blocks that have ever held a row.
     pub(super) blocks: u64,
     emptied_blocks: Vec<u64>,
     pub(super) secondary: Option<SecondaryKey>,
@@ -68,12 +67,12 @@ pub(super) struct RowTable {
 pub(super) type PlacedRow<'a> = (i64, u64, &'a Arc<StoredRow>);
 
 impl RowTable {
-    /// An empty table, with a secondary key or without.
+    /// Creates an empty table, with or without a secondary key.
     pub(super) fn new(secondary: Option<SecondaryKey>) -> Self {
         Self { secondary, ..Self::default() }
     }
 
-    /// The rows of a range that `session` sees, by key.
+    /// Rows of a range that `session` sees, in key order.
     pub(super) fn range(
         &self,
         session: u64,
@@ -94,7 +93,7 @@ impl RowTable {
         self.range(session, first..=last).count() as u64
     }
 
-    /// Rows whose secondary key is `value`.
+    /// Number of rows whose secondary key is `value`.
     pub(super) fn count_secondary(&self, session: u64, value: i64) -> u64 {
         let Some(SecondaryKey { loaded_rows, groups }) = self.secondary else { return 0 };
         let count_key = |key: i64| self.count(session, key, key);
@@ -105,14 +104,14 @@ impl RowTable {
         of_group + if value > loaded_rows { count_key(value) } else { 0 }
     }
 
-    /// Another session whose open transaction has changed a row of the range.
+    /// Another session with an open transaction that changed a row of the range.
     pub(super) fn blocker(&self, session: u64, keys: RangeInclusive<i64>) -> Option<u64> {
         let slots = (!keys.is_empty()).then(|| self.slots.range(keys));
         let pending = slots.into_iter().flatten().filter_map(|(_, slot)| slot.pending.as_ref());
         pending.map(|pending| pending.session).find(|&owner| owner != session)
     }
 
-    /// Inserts a row into an emptied block, or else into a further one. Returns whether the key was free.
+    /// Inserts a row into an emptied block, or into a new one. Returns whether the key was free.
     pub(super) fn insert(&mut self, session: u64, key: i64, row: StoredRow) -> bool {
         let pending = Some(PendingRow { session, row: Some(Arc::new(row)) });
         if let Some(slot) = self.slots.get_mut(&key) {
@@ -130,14 +129,14 @@ impl RowTable {
         true
     }
 
-    /// Gives the row of a key that `session` sees another content, or deletes it.
+    /// Replaces or deletes the row of a key that `session` sees.
     pub(super) fn replace(&mut self, session: u64, key: i64, row: Option<StoredRow>) {
         if let Some(slot) = self.slots.get_mut(&key) {
             slot.pending = Some(PendingRow { session, row: row.map(Arc::new) });
         }
     }
 
-    /// Commits what `session` has made of a key, or takes it back.
+    /// Commits or rolls back the change of `session` to a key.
     pub(super) fn end(&mut self, session: u64, key: i64, commits: bool) {
         let Some(slot) = self.slots.get_mut(&key) else { return };
         let Some(pending) = slot.pending.take_if(|pending| pending.session == session) else { return };

@@ -1,4 +1,4 @@
-//! Blocks that do a list of operations in one call, as their texts have them.
+//! Parses blocks that execute a list of operations in one call.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ pub(super) enum SliceKind {
     Mixed,
 }
 
-/// A block as its text has it.
+/// A block as its text defines it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slice {
     pub(super) kind: SliceKind,
-    /// Columns that an update sets.
+    /// Columns set by an update.
     pub(super) columns: Vec<usize>,
     pub(super) commit_way: CommitWay,
-    /// The table without an index, where the block names it.
+    /// The table without an index, if the block names it.
     pub(super) scan_table: Option<Arc<str>>,
 }
 
-/// Columns that a text gives values to: `c2` and `c20` of `c2 = :c2, c20 = :c20`.
+/// Columns that a text sets: `c2` and `c20` of `c2 = :c2, c20 = :c20`.
 pub(super) fn columns_set(words: &str) -> Vec<usize> {
     (2..2 + COLUMNS).filter(|column| words.contains(&format!(" c{column} = "))).collect()
 }
@@ -37,7 +37,7 @@ pub(super) fn is_slice(words: &str) -> bool {
 }
 
 impl Slice {
-    /// The block of a text in single spaces, on the table `table` without its beginning: `ROWS_1`.
+    /// Parses a block from text in single spaces, on the table `table` without its prefix: `ROWS_1`.
     pub(super) fn of(words: &str, table: &str) -> Self {
         let says = |part: &str| words.contains(part);
         let kind = if says("kind VARCHAR2(1)") {

@@ -1,4 +1,4 @@
-//! Runs blocks that do a list of operations in one call.
+//! Executes blocks that perform a list of operations in one call.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use super::rows::COLUMNS;
 use super::slice_text::{Slice, SliceKind};
 use crate::ScriptedValue;
 
-/// Letters of a key, an operation's number and a hash in a list.
+/// Characters of a key, an operation number and a hash in a list.
 const KEY: usize = 12;
 const NUMBER: usize = 16;
 const HASH: usize = 14;
 
-/// What the blocks of updates make values of.
+/// Parts from which a block of updates builds its values.
 struct ValueParts<'a> {
     prefix: &'a str,
     tail: &'a str,
@@ -35,7 +35,7 @@ impl ValueParts<'_> {
 }
 
 impl ModelDatabase {
-    /// Runs a block. Returns what its last binds come back with.
+    /// Runs a block. Returns the values of its last binds.
     pub(super) fn run_slice(
         &self,
         session: u64,
@@ -64,7 +64,7 @@ impl ModelDatabase {
             tails: text_of(binds.get(4)),
             width: int_of(binds.get(5)) as usize,
         };
-        // Rows selected, looked up, scanned, found by the secondary key, updated, inserted and deleted; commits.
+        // Rows selected, looked up, scanned, found by secondary key, updated, inserted and deleted; commits.
         let mut sums = [0; 8];
         let mut turn = 0;
         for place in (0..list.len() / width).map(|operation| operation * width) {

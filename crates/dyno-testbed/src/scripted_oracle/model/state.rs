@@ -1,4 +1,4 @@
-//! What the model remembers: tables, sessions with their transactions and statistics, user locks.
+//! The model's state: tables, sessions with their transactions and statistics, and user locks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,22 +7,23 @@ use super::catalog::{Catalog, Contents};
 use super::statistics::{Statistic, Statistics};
 use crate::SessionLabels;
 
-/// What a model does wrong, so that tests see it found out.
+/// Faults that a model injects, so that tests see them detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ModelFaults {
-    /// Every such commit of changed test tables is answered as if it were done, taken back and not counted. 0 is none, as is `None`.
+    /// Every nth commit of changed test tables reports success but is rolled back and not counted. `None` and
+    /// 0 disable the fault.
     pub lost_commit_every: Option<u64>,
 }
 
 /// When a commit's redo is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum CommitWay {
-    /// Before the commit is answered.
+    /// Written before the commit is answered.
     #[default]
     Wait,
-    /// When the log writer next writes.
+    /// Written at the log writer's next write.
     NoWait,
-    /// Once for all commits of a call, when that ends.
+    /// Written once for all commits of a call, when the call ends.
     AtCallEnd,
 }
 
@@ -33,28 +34,28 @@ pub(super) enum TransactionEnding {
     Rollback,
 }
 
-/// Bytes of redo that the log writer writes without being asked to.
+/// Unwritten redo bytes at which the log writer writes without a request.
 const LOG_BUFFER_BYTES: u64 = 1 << 20;
 
-/// Bytes of redo of a commit itself.
+/// Redo bytes of a commit itself.
 const COMMIT_REDO_BYTES: u64 = 120;
 
 #[derive(Debug, Default)]
 pub(super) struct ModelSession {
     pub(super) labels: SessionLabels,
     pub(super) statistics: Statistics,
-    /// Rows that its transaction has changed, by table and key.
+    /// Rows changed by its transaction, by table and key.
     pub(super) changed: Vec<(Arc<str>, i64)>,
-    /// Whether its transaction has changed anything beside rows: notes, or what a test has taught.
+    /// Whether its transaction has other changes: notes, or changes by a test's own statements.
     pub(super) has_other_changes: bool,
-    /// How its commits by requests of their own are written.
+    /// How its separately requested commits are written.
     pub(super) commit_way: CommitWay,
     pub(super) is_active: bool,
-    /// The statement whose plan it asked for last.
+    /// The statement for which it last requested a plan.
     pub(super) explained: String,
-    /// The session whose row locks it waits for.
+    /// The session that holds the row locks it waits for.
     pub(super) waits_for: Option<u64>,
-    /// Whether a commit of the present call waits for the call's end.
+    /// Whether a commit of the current call waits for the call's end.
     owes_sync: bool,
 }
 
@@ -62,14 +63,14 @@ pub(super) struct ModelSession {
 pub(super) struct ModelState {
     pub(super) catalog: Catalog,
     pub(super) sessions: BTreeMap<u64, ModelSession>,
-    /// Of sessions that have ended, by their actions.
+    /// Statistics of ended sessions, by action.
     ended: BTreeMap<String, Statistics>,
-    /// Of background processes, which belong to no session.
+    /// Statistics of background processes, which belong to no session.
     background: Statistics,
     last_session: u64,
     unwritten_redo: u64,
     commits: u64,
-    /// Holders of user locks and their modes, by the locks' numbers.
+    /// Holders of user locks and their modes, by lock number.
     pub(super) user_locks: BTreeMap<i64, Vec<(u64, i64)>>,
     pub(super) faults: ModelFaults,
 }
@@ -88,7 +89,7 @@ impl ModelState {
         number
     }
 
-    /// Takes back what was not committed, and forgets the session; what it did stays counted.
+    /// Rolls back uncommitted changes and removes the session; its statistics remain.
     pub(super) fn log_off(&mut self, session: u64) {
         self.end_transaction(session, TransactionEnding::Rollback);
         if let Some(session) = self.sessions.remove(&session) {
@@ -108,12 +109,12 @@ impl ModelState {
         &mut self.session(session).statistics
     }
 
-    /// What sessions have done, those that have ended included.
+    /// Statistics of all sessions, including ended ones.
     pub(super) fn totals(&self) -> Statistics {
         self.totals_of("")
     }
 
-    /// What those have done whose actions begin so.
+    /// Statistics of sessions whose actions begin with `action`.
     pub(super) fn totals_of(&self, action: &str) -> Statistics {
         let mut totals = Statistics::default();
         let ended_sessions = self.ended.iter().filter(|(own, _)| own.starts_with(action));
@@ -125,14 +126,14 @@ impl ModelState {
         totals
     }
 
-    /// The same with what background processes have done.
+    /// Statistics of all sessions and background processes.
     pub(super) fn instance_totals(&self) -> Statistics {
         let mut totals = self.totals();
         totals.merge(&self.background);
         totals
     }
 
-    /// Whether `session` waits for `other`, directly or through others.
+    /// Whether `session` waits for `other`, directly or indirectly.
     pub(super) fn waits_on(&self, session: u64, other: u64) -> bool {
         let next = |session: &u64| self.sessions.get(session).and_then(|session| session.waits_for);
         std::iter::successors(Some(session), next).any(|waited| waited == other)
@@ -144,7 +145,8 @@ impl ModelState {
             .is_some_and(|session| session.has_other_changes || !session.changed.is_empty())
     }
 
-    /// Ends the transaction that `session` has, if any. A commit that the faults lose is taken back, and not counted.
+    /// Ends the open transaction of `session`, if any. A commit lost by a fault is rolled back and not
+    /// counted.
     pub(super) fn end_transaction(&mut self, session: u64, ending: TransactionEnding) {
         if !self.in_transaction(session) {
             return;
@@ -190,7 +192,7 @@ impl ModelState {
         }
     }
 
-    /// Notes redo that is not written yet; the log writer writes it when there is much of it.
+    /// Adds unwritten redo; the log writer writes it when enough has accumulated.
     pub(super) fn note_redo(&mut self, bytes: u64) {
         self.unwritten_redo += bytes;
         if self.unwritten_redo >= LOG_BUFFER_BYTES {
@@ -203,7 +205,8 @@ impl ModelState {
         self.background.add(Statistic::RedoWrites, 1);
     }
 
-    /// Has all redo written while `session` waits. Nothing is really written, so a wait takes the shortest time that there is.
+    /// Writes all redo while `session` waits. Nothing is really written, so the wait has the shortest
+    /// possible time.
     fn sync_redo(&mut self, session: u64) {
         self.write_redo();
         let statistics = self.statistics(session);
@@ -211,7 +214,7 @@ impl ModelState {
         statistics.add(Statistic::RedoSyncTime, 1);
     }
 
-    /// Ends a call: commits in it that wait for its end are written.
+    /// Ends a call: writes the redo of commits that waited for the call's end.
     pub(super) fn end_call(&mut self, session: u64) {
         if std::mem::take(&mut self.session(session).owes_sync) {
             self.sync_redo(session);
@@ -246,7 +249,7 @@ mod tests {
                 state.end_transaction(session, TransactionEnding::Commit(way));
             }
             state.end_call(session);
-            // There is none to commit.
+            // There is no transaction to commit.
             state.end_transaction(session, TransactionEnding::Commit(way));
             let totals = state.instance_totals();
             assert_eq!(totals.get(Statistic::Commits), 3, "{way:?}");

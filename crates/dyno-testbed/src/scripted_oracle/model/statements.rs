@@ -11,7 +11,7 @@ use super::state::CommitWay;
 use crate::{ScriptedAnswer, ScriptedValue};
 
 impl ModelDatabase {
-    /// The columns of a statement that is only parsed, or that its table is not there.
+    /// The columns of a statement that is only parsed, or the error that its table does not exist.
     pub(super) fn describe_statement(&self, statement: &TableStatement) -> ScriptedAnswer {
         if self.state().catalog.rows(&statement.table).is_none() {
             return no_table(&statement.table);
@@ -104,7 +104,8 @@ impl ModelDatabase {
         })
     }
 
-    /// The answer to a statement that has changed rows. A block executes its statement, commits, and returns the number in its last bind.
+    /// The answer to a statement that changed rows. A block executes its statement, commits, and returns the
+    /// number in its last bind.
     fn changed(&self, session: u64, commits: bool, bind_count: usize, count: u64) -> ScriptedAnswer {
         if !commits {
             return ScriptedAnswer::Changed(count);

@@ -1,8 +1,8 @@
-//! What the model counts for each session and for all, by the names of Oracle's statistics.
+//! Counters of the model for each session and in total, by the names of Oracle's statistics.
 
 macro_rules! statistics {
     ($($name:ident = $text:literal,)*) => {
-        /// A statistic as `V$SYSSTAT` names it.
+        /// A statistic, named as in `V$SYSSTAT`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Statistic {
             $($name,)*
@@ -18,7 +18,6 @@ macro_rules! statistics {
             }
         }
 
-        /// How many there are.
         const COUNT: usize = Statistic::ALL.len();
     };
 }
@@ -57,7 +56,7 @@ statistics! {
 }
 
 impl Statistic {
-    /// Whether background processes count it: it belongs to the instance and to no container.
+    /// Whether background processes count it: it belongs to the instance and not to a container.
     pub(super) fn is_of_background(self) -> bool {
         matches!(
             self,
@@ -66,13 +65,13 @@ impl Statistic {
     }
 }
 
-/// A value for each statistic, and two times.
+/// A value for each statistic, and two durations.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Statistics {
     values: [u64; COUNT],
-    /// Nanoseconds that sessions were in calls, waits included.
+    /// Nanoseconds that sessions spent in calls, including waits.
     pub(super) call_ns: u64,
-    /// Nanoseconds of them that were waits.
+    /// Nanoseconds of `call_ns` spent in waits.
     pub(super) wait_ns: u64,
 }
 
@@ -85,13 +84,13 @@ impl Statistics {
         self.values[statistic as usize]
     }
 
-    /// Blocks read as they were committed: by index, or one after the other.
+    /// Counts blocks read in their committed state, by index or by scan.
     pub(super) fn read_blocks(&mut self, blocks: u64) {
         self.add(Statistic::LogicalReads, blocks);
         self.add(Statistic::ConsistentGets, blocks);
     }
 
-    /// Blocks read to be changed, and changed, with so many bytes of redo.
+    /// Counts blocks read for a change and changed, with this number of redo bytes.
     pub(super) fn change_blocks(&mut self, blocks: u64, redo_bytes: u64) {
         self.add(Statistic::LogicalReads, blocks);
         self.add(Statistic::CurrentGets, blocks);

@@ -1,18 +1,19 @@
-//! Looks at test tables beside the operations: what a load measures, what is compared before a run, what sessions left.
+//! Queries on test tables outside of operations: a load's checks, comparisons before a run, and leftover rows
+//! of sessions.
 
 use super::answers::{int, int_of, name_after, no_table, number, rows, text};
 use super::database::ModelDatabase;
 use super::rows::{PlacedRow, RowTable};
 use crate::{ScriptedAnswer, ScriptedValue};
 
-/// What looks at a table and the number of its segment.
+/// Reads a table and the number of its segment.
 type Look<'a> = Box<dyn Fn(&RowTable, u64) -> ScriptedAnswer + 'a>;
 
-/// Rows of a sample of blocks at most.
+/// Maximum rows of a sample of blocks.
 const SAMPLE_ROWS: usize = 128;
 
 impl ModelDatabase {
-    /// The answer to a look at a table; absent where the statement is none.
+    /// Answers a survey of a table; absent for any other statement.
     pub(super) fn survey(
         &self,
         session: u64,
@@ -100,25 +101,25 @@ fn key(row: Option<PlacedRow<'_>>) -> ScriptedAnswer {
     rows(&["custid"], vec![vec![row.map_or(ScriptedValue::Null, |(key, _, _)| int(key))]])
 }
 
-/// Rows that sessions have inserted and not deleted.
+/// Rows inserted by sessions and not deleted.
 fn left(table: &RowTable, session: u64, above: i64) -> impl Iterator<Item = PlacedRow<'_>> {
     table.range(session, above..=i64::MAX).filter(|(_, _, row)| row.columns[0].starts_with('u'))
 }
 
-/// Key, version and all text of a row, and its place in the table's segment.
+/// Key, version and all text of a row, and its position in the table's segment.
 fn row_text((key, block, row): PlacedRow<'_>, object: Option<u64>) -> Vec<ScriptedValue> {
     let mut values = vec![int(key), int(row.version), text(row.columns.concat())];
     values.extend(object.map(|object| text(rowid(object, block))));
     values
 }
 
-/// Whether a sample of `pct` percent of the blocks has this one.
+/// Whether a sample of `pct` percent of the blocks contains this one.
 fn is_chosen(block: u64, pct: f64, seed: f64) -> bool {
     let mixed = (block ^ (seed as u64) << 20).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11;
     (mixed % 100_000_000) as f64 / 1_000_000.0 < pct
 }
 
-/// The address of the first row of a block: the segment, the file 4, the block and the row, in digits of six bits.
+/// The address of the first row of a block: segment, file 4, block and row, in digits of six bits.
 fn rowid(object: u64, block: u64) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits = |number: u64, count: u32| -> String {

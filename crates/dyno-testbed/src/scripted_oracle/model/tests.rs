@@ -1,4 +1,4 @@
-//! The model as a client sees it.
+//! Tests of the model from a client's view.
 
 use super::answers::{int, text};
 use super::*;
@@ -35,7 +35,7 @@ fn taught_statements_are_answered_first_and_counted() {
     assert_eq!(model.state().totals().get(Statistic::Executions), 1);
 }
 
-/// A model with the table of schema 1 and these rows.
+/// A model with the table of schema 1 and this number of rows.
 fn loaded(keys: i64) -> (ModelDatabase, u64) {
     let model = ModelDatabase::new(ModelOptions::default());
     let session = model.log_on();

@@ -1,4 +1,4 @@
-//! Views of statistics, times, waits and sessions, and user locks.
+//! Answers queries on views of statistics, times, waits and sessions, and on user locks.
 
 use super::answers::{int, int_of, rows, text};
 use super::database::ModelDatabase;
@@ -6,10 +6,10 @@ use super::state::{ModelSession, ModelState};
 use super::statistics::{Statistic, Statistics};
 use crate::{ScriptedAnswer, ScriptedType, ScriptedValue};
 
-/// The container's number: that of a first pluggable database.
+/// The container's number, which is that of the first pluggable database.
 pub(super) const CONTAINER: i64 = 3;
 
-/// Statistics of Dyno's observers, session by session.
+/// Statistics that Dyno's observers read, session by session.
 const READS: [Statistic; 4] = [
     Statistic::LogicalReads,
     Statistic::PhysicalReads,
@@ -17,7 +17,7 @@ const READS: [Statistic; 4] = [
     Statistic::PhysicalReadBytes,
 ];
 
-/// The user lock's mode that keeps all others off.
+/// The exclusive mode of a user lock.
 const EXCLUSIVE: i64 = 6;
 
 fn named(values: Vec<(&'static str, u64)>) -> ScriptedAnswer {
@@ -25,7 +25,7 @@ fn named(values: Vec<(&'static str, u64)>) -> ScriptedAnswer {
     rows(&["inst", "NAME", "value"], values.into_iter().map(row).collect())
 }
 
-/// Events that were waited for: name, class, waits, and microseconds of all of them.
+/// Wait events: name, class, number of waits, and their total time in microseconds.
 fn events(totals: &Statistics, of_instance: bool) -> Vec<(&'static str, &'static str, u64, u64)> {
     let get = |statistic| totals.get(statistic);
     let mut events = vec![
@@ -46,11 +46,11 @@ fn events(totals: &Statistics, of_instance: bool) -> Vec<(&'static str, &'static
 }
 
 impl ModelDatabase {
-    /// The answer to a question about counters, waits and sessions; absent where the statement is none.
+    /// Answers a query on counters, waits and sessions; absent for any other statement.
     pub(super) fn view(&self, session: u64, words: &str, binds: &[ScriptedValue]) -> Option<ScriptedAnswer> {
         let is_of = |view: &str| words.contains(&format!(" FROM {view}"));
         let mut state = self.state();
-        // The container's own rows, or those of the whole instance.
+        // Either the container's own rows, or those of the whole instance.
         let of_instance = !words.contains("v$con_");
         let totals = if of_instance { state.instance_totals() } else { state.totals() };
         let wanted = int_of(binds.first());
@@ -97,7 +97,7 @@ impl ModelDatabase {
     }
 }
 
-/// Session, name and value of each statistic of the observers, or of sessions that are not Dyno's.
+/// Session, name and value of each statistic, for the observers or for sessions not of Dyno.
 fn session_statistics(state: &ModelState, is_own: bool) -> Vec<Vec<ScriptedValue>> {
     let is_told = |session: &ModelSession| {
         let is_dyno = session.labels.module.as_deref() == Some("dyno");
@@ -114,7 +114,7 @@ fn session_statistics(state: &ModelState, is_own: bool) -> Vec<Vec<ScriptedValue
         .collect()
 }
 
-/// What `DBMS_LOCK.REQUEST` answers: 0 taken, 1 held by another session, 4 held already.
+/// Result of `DBMS_LOCK.REQUEST`: 0 taken, 1 held by another session, 4 already held.
 fn request_lock(state: &mut ModelState, session: u64, lock: i64, mode: i64) -> i64 {
     let holders = state.user_locks.entry(lock).or_default();
     if holders.iter().any(|(holder, _)| *holder == session) {
@@ -127,14 +127,14 @@ fn request_lock(state: &mut ModelState, session: u64, lock: i64, mode: i64) -> i
     0
 }
 
-/// The answer to a question about sessions.
+/// Answers a query on sessions.
 fn sessions(state: &ModelState, caller: u64, words: &str) -> Option<ScriptedAnswer> {
     let says = |part: &str| words.contains(part);
     let action = |session: &ModelSession| session.labels.action.clone().unwrap_or_default();
     let is_dyno = |session: &ModelSession| session.labels.module.as_deref() == Some("dyno");
     let all = || state.sessions.iter();
     let active = || all().filter(|(number, session)| session.is_active && **number != caller);
-    // Row locks are all that a session of the model waits for.
+    // A session of the model waits only for row locks.
     let waits = |session: &ModelSession| match session.waits_for {
         Some(_) => [text("Application"), text("enq: TX - row lock contention")],
         None => [text("CPU"), text("CPU")],

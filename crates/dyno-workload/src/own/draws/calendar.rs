@@ -1,14 +1,13 @@
-//! Dates and moments, as SQL writes them; without zones, as the databases' own types.
+//! Reads and writes dates and times in SQL syntax, without time zones, like the databases' own types.
 
-/// Seconds of a day.
 pub(super) const DAY_S: i64 = 86_400;
 
-/// Letters of a date, and of a moment.
+/// Number of characters of a date, and of a time.
 pub(super) const DATE_LETTERS: usize = 10;
 pub(super) const MOMENT_LETTERS: usize = 19;
 
 /// Days from 1970-01-01 to a date of the Gregorian calendar. After H. Hinnant, *chrono-Compatible Low-Level Date Algorithms*:
-/// years begin in March, so that the day that some have more is the last.
+/// years begin in March, so that the leap day is the last day.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -16,7 +15,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Year, month and day of so many days after 1970-01-01.
+/// Year, month and day of the given number of days after 1970-01-01.
 fn date(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -28,7 +27,7 @@ fn date(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// The day that `text` names: `2026-03-21`.
+/// Parses a date in the form `2026-03-21`.
 pub(super) fn read_day(text: &str) -> Option<i64> {
     let parts: Vec<&str> = text.split('-').collect();
     let [year, month, day] = parts[..] else { return None };
@@ -38,11 +37,11 @@ pub(super) fn read_day(text: &str) -> Option<i64> {
     };
     let whole = (number(year, 4)?, number(month, 2)?, number(day, 2)?);
     let days = days(whole.0, whole.1, whole.2);
-    // The thirtieth of February becomes another day.
+    // A date such as February 30 converts to another day.
     (date(days) == whole).then_some(days)
 }
 
-/// The second that `text` names: `2026-03-21 14:25:01`, or a day for its first one.
+/// Parses a time, `2026-03-21 14:25:01`, or a date for its first second.
 pub(super) fn read_second(text: &str) -> Option<i64> {
     let (day, time) = text.split_once([' ', 'T']).unwrap_or((text, "00:00:00"));
     let parts: Option<Vec<i64>> = time
@@ -54,7 +53,7 @@ pub(super) fn read_second(text: &str) -> Option<i64> {
     is_time.then_some(read_day(day)? * DAY_S + hour * 3_600 + minute * 60 + second)
 }
 
-/// The last letters of `number`, so many as there is room, with zeros in front.
+/// Writes the last digits of `number` that fit into `out`, with leading zeros.
 #[inline]
 fn digits(mut number: i64, out: &mut [u8]) {
     for place in out.iter_mut().rev() {
@@ -63,7 +62,7 @@ fn digits(mut number: i64, out: &mut [u8]) {
     }
 }
 
-/// Writes a day.
+/// Writes a date, given as days after 1970-01-01.
 #[inline]
 pub(super) fn write_day(day: i64, out: &mut [u8]) {
     let (year, month, day) = date(day);
@@ -74,11 +73,11 @@ pub(super) fn write_day(day: i64, out: &mut [u8]) {
     digits(day, &mut out[8..10]);
 }
 
-/// Writes a second.
+/// Writes a time, given as seconds after 1970-01-01.
 #[inline]
-pub(super) fn write_second(second: i64, out: &mut [u8]) {
-    write_day(second.div_euclid(DAY_S), out);
-    let of_day = second.rem_euclid(DAY_S);
+pub(super) fn write_second(epoch_s: i64, out: &mut [u8]) {
+    write_day(epoch_s.div_euclid(DAY_S), out);
+    let of_day = epoch_s.rem_euclid(DAY_S);
     for (at, before, part) in
         [(11, b' ', of_day / 3_600), (14, b':', of_day / 60 % 60), (17, b':', of_day % 60)]
     {
@@ -92,9 +91,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn written(second: i64) -> String {
+    fn written(epoch_s: i64) -> String {
         let mut out = [0; MOMENT_LETTERS];
-        write_second(second, &mut out);
+        write_second(epoch_s, &mut out);
         String::from_utf8(out.to_vec()).expect("digits")
     }
 

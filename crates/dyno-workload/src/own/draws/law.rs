@@ -1,4 +1,4 @@
-//! How one value is drawn.
+//! The kinds of generators, and how each draws a value.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -6,97 +6,146 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use dyno_engine::data::{Permutation, mix};
 
 use super::calendar;
-use super::numbers::{Curve, Whole, nth};
-use super::template::Template;
+use super::numbers::{RealDistribution, WholeDistribution, nth};
+use super::template::TextTemplate;
 use super::texts;
 use crate::draw::uniform;
-use crate::own::expr::{Expr, Given, Key};
-use crate::own::value::{Held, Hold};
+use crate::own::expr::{Expr, ExprContext, ExprSeed};
+use crate::own::value::{HeldValue, SessionValues};
 
-/// How a value is drawn.
+/// How a generator draws its values.
 #[derive(Debug, Clone)]
-pub(in crate::own) enum Law {
-    /// Always the same.
-    Is(Held),
-    /// What steps give it; this at first.
-    Variable(Held),
-    /// A whole number.
-    Whole(Whole),
+pub(in crate::own) enum ValueGenerator {
+    Is(HeldValue),
+    /// A variable with this initial value, which steps change.
+    Variable(HeldValue),
+    Whole(WholeDistribution),
     /// `NURand(a, low, low + count − 1)` of TPC-C, clause 2.1.6, with C in a slot.
-    Nurand { low: i64, count: u64, a: u64, c: u16 },
-    /// A floating-point number between two ends.
-    Real { low: f64, high: f64, curve: Curve },
-    /// Numbers one after the other, and from the first again after the last; sessions each with numbers of their own, or all
-    /// with the same.
-    Sequence { low: i64, count: u64, apart: bool, counter: usize },
-    /// Every number once in an order of the session's own, then all of them in another order.
-    Permutation { low: i64, count: u64, counter: usize },
-    /// A decimal number: a whole one, with so many of its digits behind the point.
-    Decimal { low: i64, count: u64, scale: u32 },
-    /// What an expression comes to, with so many of its digits behind the point.
-    DecimalOf { expr: Expr, scale: u32 },
-    /// The last digits of a number to the base of as many words as there are, each as its word.
-    Spelled { of: u16, words: Box<[(u32, u32)]>, digits: u32 },
-    /// Letters of an alphabet; some of them hold a word anywhere.
-    Letters { alphabet: Box<[u8]>, length: (u32, u32), holds: Option<Holds> },
-    /// The same where alphabet or word are not of ASCII alone: lengths count letters, of which each has up to four bytes.
-    WideLetters { alphabet: Box<[char]>, length: (u32, u32), holds: Option<WideHolds> },
-    /// Bytes of any kind.
-    Bytes { length: (u32, u32) },
-    /// Some of these words, which are among the bytes that sessions share, with a space between them.
-    Words { words: Box<[(u32, u32)]>, count: (u32, u32) },
-    /// A day from this one on.
-    Day { low: i64, count: u64 },
-    /// A second from this one on.
-    Second { low: i64, count: u64 },
-    /// A random UUID.
+    Nurand {
+        low: i64,
+        count: u64,
+        a: u64,
+        c: u16,
+    },
+    /// A floating-point number between two limits.
+    Real {
+        low: f64,
+        high: f64,
+        curve: RealDistribution,
+    },
+    /// Consecutive numbers that restart after the last; `apart` gives each session its own numbers, otherwise all sessions have the
+    /// same.
+    Sequence {
+        low: i64,
+        count: u64,
+        apart: bool,
+        counter: usize,
+    },
+    /// Every number once in a random order of the session, then again in another order.
+    Permutation {
+        low: i64,
+        count: u64,
+        counter: usize,
+    },
+    /// A decimal number: a whole number with `scale` digits after the point.
+    Decimal {
+        low: i64,
+        count: u64,
+        scale: u32,
+    },
+    /// The value of an expression, rounded to `scale` digits after the point.
+    DecimalOf {
+        expr: Expr,
+        scale: u32,
+    },
+    /// A number spelled with words as digits: base is the number of words; only the last digits are used.
+    Spelled {
+        of: u16,
+        words: Box<[(u32, u32)]>,
+        digits: u32,
+    },
+    /// Characters of an alphabet; some texts contain a given word.
+    Letters {
+        alphabet: Box<[u8]>,
+        length: (u32, u32),
+        holds: Option<ContainedWord>,
+    },
+    /// The same with non-ASCII characters: lengths count characters, each of up to four bytes.
+    WideLetters {
+        alphabet: Box<[char]>,
+        length: (u32, u32),
+        holds: Option<WideContainedWord>,
+    },
+    Bytes {
+        length: (u32, u32),
+    },
+    /// Some of these words, stored in the shared bytes, separated by spaces.
+    Words {
+        words: Box<[(u32, u32)]>,
+        count: (u32, u32),
+    },
+    /// A date, from this day on.
+    Day {
+        low: i64,
+        count: u64,
+    },
+    /// A time, from this second on.
+    Second {
+        low: i64,
+        count: u64,
+    },
     Uuid,
-    /// UUIDs in the order in which they are drawn, from this moment on.
-    UuidInTime { from_ms: u64, counter: usize },
-    /// One of some values, with the sums of their weights.
-    Choice { values: Box<[Held]>, sums: Box<[u64]> },
-    /// A text with other values in it.
-    Template(Template),
-    /// What an expression over other values comes to.
+    /// UUIDs in the order of drawing, with times from this moment on.
+    UuidInTime {
+        from_ms: u64,
+        counter: usize,
+    },
+    /// One of several values, with the cumulative sums of their weights.
+    Choice {
+        values: Box<[HeldValue]>,
+        sums: Box<[u64]>,
+    },
+    /// A text that contains other values.
+    Template(TextTemplate),
+    /// The value of an expression over other values.
     Expr(Expr),
 }
 
-/// A word that some texts hold.
+/// A word that some texts contain.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::own) struct Holds {
-    /// The word, among the bytes that sessions share.
+pub(in crate::own) struct ContainedWord {
+    /// The word, in the shared bytes.
     pub(super) word: (u32, u32),
-    /// How many of [`PARTS`] texts hold it.
+    /// How many of [`PARTS`] texts contain it.
     pub(super) share: u64,
 }
 
-/// The same of a word of so many letters.
+/// The same for a word with a given number of characters.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::own) struct WideHolds {
-    pub(super) holds: Holds,
+pub(in crate::own) struct WideContainedWord {
+    pub(super) holds: ContainedWord,
     pub(super) letters: u32,
 }
 
-/// Parts that shares of texts are counted in.
+/// The unit for shares of texts.
 pub(super) const PARTS: u64 = 1_000_000;
 
-/// What a draw depends on beside its law.
+/// The inputs of one draw, besides its kind.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Turn {
+pub(super) struct DrawContext {
     /// The seed of this value.
     pub(super) key: u64,
-    /// The seed of this draw in this session.
+    /// The seed of this generator in this session.
     pub(super) own_key: u64,
-    /// The session's number.
+    /// The number of the session.
     pub(super) session: u32,
-    /// Where the bytes of the value are.
+    /// Offset of the value's bytes in the session's buffer.
     pub(super) at: usize,
 }
 
-impl Law {
-    /// Draws a value.
+impl ValueGenerator {
     #[inline]
-    pub(super) fn draw(&self, turn: Turn, hold: &mut Hold, shared: &[u8]) -> Held {
+    pub(super) fn draw(&self, turn: DrawContext, hold: &mut SessionValues, shared: &[u8]) -> HeldValue {
         let rng = || Xoshiro256PlusPlus::seed_from_u64(turn.key);
         let mut counted = |counter: usize| {
             let number = hold.counted[counter];
@@ -105,29 +154,32 @@ impl Law {
         };
         match self {
             Self::Is(held) | Self::Variable(held) => *held,
-            Self::Whole(whole) => Held::Int(whole.draw(&mut rng())),
+            Self::Whole(whole) => HeldValue::Int(whole.draw(&mut rng())),
             Self::Nurand { low, count, a, c } => {
                 let c = hold.number(*c).whole().unsigned_abs();
-                let law = Whole::Nurand { low: *low, count: *count, a: *a, c };
-                Held::Int(law.draw(&mut rng()))
+                let law = WholeDistribution::Nurand { low: *low, count: *count, a: *a, c };
+                HeldValue::Int(law.draw(&mut rng()))
             }
             Self::DecimalOf { expr, scale } => {
-                let number = expr.of(&mut Given::new(hold, Key::Is(turn.key))).whole();
-                own(turn.at, texts::decimal(number, *scale, &mut hold.bytes[turn.at..]))
+                let number = expr.evaluate(&mut ExprContext::new(hold, ExprSeed::Is(turn.key))).whole();
+                own_bytes_value(turn.at, texts::decimal(number, *scale, &mut hold.bytes[turn.at..]))
             }
             Self::Spelled { of, words, digits } => {
                 let number = hold.number(*of).whole().unsigned_abs();
-                own(turn.at, texts::spelled(number, words, *digits, shared, &mut hold.bytes[turn.at..]))
+                own_bytes_value(
+                    turn.at,
+                    texts::spelled(number, words, *digits, shared, &mut hold.bytes[turn.at..]),
+                )
             }
-            Self::Real { low, high, curve } => Held::Real(curve.draw(&mut rng(), *low, *high)),
+            Self::Real { low, high, curve } => HeldValue::Real(curve.draw(&mut rng(), *low, *high)),
             Self::Sequence { low, count, apart, counter } => {
                 let before = if *apart { count.wrapping_mul(turn.session.into()) } else { 0 };
-                Held::Int(nth(*low, before + counted(*counter) % count))
+                HeldValue::Int(nth(*low, before + counted(*counter) % count))
             }
             Self::Permutation { low, count, counter } => {
                 let number = counted(*counter);
                 let order = Permutation::new(*count, mix(turn.own_key ^ (number / count)));
-                Held::Int(nth(*low, order.key(number % count) - 1))
+                HeldValue::Int(nth(*low, order.key(number % count) - 1))
             }
             Self::Choice { values, sums } => {
                 let drawn = uniform(&mut rng(), sums[sums.len() - 1]);
@@ -135,26 +187,26 @@ impl Law {
             }
             Self::Words { words, count: (1, 1) } => {
                 let (at, len) = words[uniform(&mut rng(), words.len() as u64) as usize - 1];
-                Held::Shared { at, len }
+                HeldValue::Shared { at, len }
             }
             Self::UuidInTime { from_ms, counter } => {
                 let moment = from_ms + counted(*counter);
                 texts::uuid(&mut rng(), Some(moment), &mut hold.bytes[turn.at..]);
-                own(turn.at, texts::UUID_LETTERS)
+                own_bytes_value(turn.at, texts::UUID_LETTERS)
             }
-            Self::Expr(expr) => expr.of(&mut Given::new(hold, Key::Is(turn.key))).held(),
+            Self::Expr(expr) => expr.evaluate(&mut ExprContext::new(hold, ExprSeed::Is(turn.key))).held(),
             Self::Template(template) => {
                 let (before, out) = hold.bytes.split_at_mut(turn.at);
-                own(turn.at, template.write(&hold.held, before, shared, out))
+                own_bytes_value(turn.at, template.write(&hold.held, before, shared, out))
             }
             written => {
                 let len = written.write(&mut rng(), shared, &mut hold.bytes[turn.at..]);
-                own(turn.at, len)
+                own_bytes_value(turn.at, len)
             }
         }
     }
 
-    /// Writes a text or bytes; returns how many there are.
+    /// Writes a text or bytes; returns the number of bytes.
     fn write(&self, rng: &mut Xoshiro256PlusPlus, shared: &[u8], out: &mut [u8]) -> usize {
         match self {
             Self::Decimal { low, count, scale } => {
@@ -163,7 +215,7 @@ impl Law {
             Self::Letters { alphabet, length, holds } => {
                 let length = texts::length(rng, *length);
                 texts::letters(rng, alphabet, &mut out[..length]);
-                if let Some(Holds { word: (from, len), share }) = *holds
+                if let Some(ContainedWord { word: (from, len), share }) = *holds
                     && uniform(rng, PARTS) <= share
                 {
                     let len = len as usize;
@@ -175,12 +227,14 @@ impl Law {
             Self::WideLetters { alphabet, length, holds } => {
                 let length = texts::length(rng, *length);
                 let holds = holds.filter(|wide| uniform(rng, PARTS) <= wide.holds.share);
-                let word =
-                    holds.map_or(&[][..], |WideHolds { holds: Holds { word: (from, len), .. }, .. }| {
+                let word = holds.map_or(
+                    &[][..],
+                    |WideContainedWord { holds: ContainedWord { word: (from, len), .. }, .. }| {
                         &shared[from as usize..][..len as usize]
-                    });
+                    },
+                );
                 let filler = length - holds.map_or(0, |wide| wide.letters as usize);
-                // The word stands before this letter of the filler.
+                // The word is inserted before this character of the filler.
                 let place = holds.map(|_| uniform(rng, filler as u64 + 1) as usize - 1);
                 let mut at = 0;
                 for at_letter in 0..=filler {
@@ -225,23 +279,23 @@ impl Law {
                 texts::uuid(rng, None, out);
                 texts::UUID_LETTERS
             }
-            // The others are no texts of the session's own.
+            // The other kinds write no bytes of the session.
             _ => 0,
         }
     }
 
-    /// The lowest and the highest whole number that is drawn, where that is known.
+    /// The smallest and the largest whole number that can be drawn; `None` if unknown.
     pub(in crate::own) fn ends(&self) -> Option<(i64, i64)> {
         match self {
-            Self::Is(Held::Int(number)) => Some((*number, *number)),
+            Self::Is(HeldValue::Int(number)) => Some((*number, *number)),
             Self::Whole(whole) => Some(whole.ends()),
             Self::Nurand { low, count, .. } => Some((*low, nth(*low, count - 1))),
             Self::Permutation { low, count, .. } | Self::Sequence { low, count, apart: false, .. } => {
                 Some((*low, nth(*low, count - 1)))
             }
             Self::Choice { values, .. } => {
-                let number = |held: &Held| match held {
-                    Held::Int(number) => Some(*number),
+                let number = |held: &HeldValue| match held {
+                    HeldValue::Int(number) => Some(*number),
                     _ => None,
                 };
                 let numbers: Option<Vec<i64>> = values.iter().map(number).collect();
@@ -253,8 +307,8 @@ impl Law {
     }
 }
 
-/// Bytes of the session's own. A session holds far fewer than 2^32.
+/// Bytes in the session's buffer, which is far smaller than 2^32.
 #[inline]
-fn own(at: usize, len: usize) -> Held {
-    Held::Own { at: at as u32, len: len as u32 }
+fn own_bytes_value(at: usize, len: usize) -> HeldValue {
+    HeldValue::Own { at: at as u32, len: len as u32 }
 }

@@ -1,7 +1,7 @@
-//! What is drawn: numbers, texts and whatever else statements are given, each under a name.
+//! Generators: numbers, texts and other values for statements, each with a name.
 //!
-//! A value is a pure function of seed, session, number of the transaction and the draw's own name: another draw, another
-//! engine or another number of hosts changes nothing about it.
+//! A value is a pure function of seed, session, transaction number and generator name. Other generators, another engine or more
+//! hosts do not change it.
 
 mod calendar;
 mod draw;
@@ -15,8 +15,8 @@ mod reading;
 mod template;
 mod texts;
 
-pub(super) use draw::{Draw, Draws, Keys, When};
-pub(super) use law::Law;
+pub(super) use draw::{DrawDefinition, DrawFrequency, DrawSeeds, Draws};
+pub(super) use law::ValueGenerator;
 pub(super) use null::{NULL, NULL_PARTS, null_share};
 pub(super) use read::{read, read_columns};
 pub(super) use reading::{COLUMN_BYTES_MAX, Constants, Names, numeric};

@@ -1,19 +1,19 @@
-//! Values that are NULL for the statements that they are given to.
+//! Values that statements receive as NULL.
 
 use crate::own::expr::Expr;
-use crate::own::fault::Fault;
-use crate::own::table::Table;
+use crate::own::fault::WorkloadError;
+use crate::own::table::TomlTable;
 
-/// Tells whether a value is NULL from what it is.
+/// Separates the random number for NULL from the one for the value.
 pub(in crate::own) const NULL: u64 = 0x6e75_6c6c;
-/// Shares of NULL are counted in parts of so many.
+/// The unit for shares of NULL.
 pub(in crate::own) const NULL_PARTS: u64 = 1_000_000_000;
 
-/// How many of [`NULL_PARTS`] of the values of `table`, a draw or a column, are NULL: its `null_pct`.
+/// How many of [`NULL_PARTS`] values of `table`, a generator or column, are NULL: its `null_pct`.
 ///
 /// # Errors
-/// That is no share.
-pub(in crate::own) fn null_share(table: &Table<'_>) -> Result<u32, Fault> {
+/// It is not a percentage.
+pub(in crate::own) fn null_share(table: &TomlTable<'_>) -> Result<u32, WorkloadError> {
     let Some(share) = table.get("null_pct") else { return Ok(0) };
     match share.real("a share: 5")? {
         number if (0.0..=100.0).contains(&number) => Ok((number / 100.0 * NULL_PARTS as f64).round() as u32),
@@ -21,13 +21,13 @@ pub(in crate::own) fn null_share(table: &Table<'_>) -> Result<u32, Fault> {
     }
 }
 
-/// Which values of a draw are NULL for the statements that they are given to.
+/// Which values of a generator statements receive as NULL.
 #[derive(Debug, Clone)]
 pub(in crate::own) struct Null {
-    /// How many of [`NULL_PARTS`], whatever they are.
+    /// Random share, as a number of [`NULL_PARTS`].
     pub(in crate::own) share: u32,
-    /// And those where this holds.
+    /// A condition under which the value is NULL, in addition to `share`.
     pub(in crate::own) when: Option<Expr>,
-    /// The counter that says whether this one is.
+    /// The counter that is 1 if the current value is NULL.
     pub(in crate::own) counter: usize,
 }

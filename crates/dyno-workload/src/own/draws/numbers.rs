@@ -1,4 +1,4 @@
-//! Laws of numbers within a range.
+//! Distributions of numbers within a range.
 
 use dyno_engine::data::Permutation;
 use rand_core::Rng;
@@ -6,33 +6,33 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::draw::{Zipf, uniform};
 
-/// Furthest from 0 that an end of a range may be: permutations take 2^62 numbers.
+/// The largest absolute value of a range's limit: permutations support 2^62 numbers.
 pub(super) const END_MAX: i64 = 1 << 61;
 
-/// Tries at a number within the range before any of it is taken: so narrow a piece of a bell is flat.
+/// Attempts to draw within the range before it is drawn uniformly: so narrow a part of a normal distribution is flat.
 const TRIES: u32 = 20;
 
-/// A law of whole numbers from `low` on.
+/// A distribution of whole numbers from `low` on.
 #[derive(Debug, Clone)]
-pub(in crate::own) enum Whole {
-    /// Each of `count` alike.
+pub(in crate::own) enum WholeDistribution {
+    /// Each of `count` numbers with the same probability.
     Uniform { low: i64, count: u64 },
-    /// Zipf's law over the numbers in their order, or in a scrambled one.
+    /// Zipf's law over the numbers in order, or in a permuted order.
     Zipf { low: i64, zipf: Zipf, order: Option<Permutation> },
     /// `NURand(a, low, low + count − 1)` of TPC-C, clause 2.1.6.
     Nurand { low: i64, count: u64, a: u64, c: u64 },
-    /// A curve over the numbers.
-    Curve { low: i64, high: i64, curve: Curve },
+    /// A continuous curve over the numbers.
+    Curve { low: i64, high: i64, curve: RealDistribution },
 }
 
-/// A law of floating-point numbers between two ends.
+/// A distribution of floating-point numbers between two limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::own) enum Curve {
-    /// All alike.
+pub(in crate::own) enum RealDistribution {
+    /// All numbers with the same probability.
     Uniform,
-    /// A bell.
+    /// A normal distribution, restricted to the range.
     Normal { mean: f64, sd: f64 },
-    /// The further from the lower end, the fewer; `mean` above it, were there no upper end.
+    /// An exponential distribution from the lower limit; `mean` is the distance from it without the upper limit.
     Exponential { mean: f64 },
 }
 
@@ -42,14 +42,13 @@ fn unit(rng: &mut Xoshiro256PlusPlus) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// `low` and one of the `count` numbers from it on, which all are below [`END_MAX`].
+/// The number at distance `from_0` from `low`; all numbers are below [`END_MAX`].
 #[inline]
 pub(super) fn nth(low: i64, from_0: u64) -> i64 {
     low.wrapping_add(from_0 as i64)
 }
 
-impl Whole {
-    /// A number.
+impl WholeDistribution {
     #[inline]
     pub(super) fn draw(&self, rng: &mut Xoshiro256PlusPlus) -> i64 {
         match self {
@@ -58,13 +57,13 @@ impl Whole {
             Self::Zipf { low, zipf, order: Some(order) } => nth(*low, order.key(zipf.draw(rng) - 1) - 1),
             Self::Nurand { low, count, a, c } => {
                 let (of_a, of_all) = (uniform(rng, a + 1) - 1, uniform(rng, *count) - 1);
-                // The clause counts from `low` on before it ors: so do we, with what no range below 0 has.
+                // The clause counts from `low` before it applies OR. Do the same, with bits that no range below 0 has.
                 let low_bits = low.unsigned_abs();
                 let mixed = (of_a | (low_bits + of_all)).wrapping_add(*c);
                 nth(*low, mixed % count)
             }
-            Self::Curve { low, high, curve: Curve::Exponential { mean } } => {
-                let above = Curve::Exponential { mean: *mean };
+            Self::Curve { low, high, curve: RealDistribution::Exponential { mean } } => {
+                let above = RealDistribution::Exponential { mean: *mean };
                 (above.draw(rng, *low as f64, *high as f64 + 1.0).floor() as i64).clamp(*low, *high)
             }
             Self::Curve { low, high, curve } => {
@@ -74,7 +73,7 @@ impl Whole {
         }
     }
 
-    /// The lowest and the highest that is drawn.
+    /// The smallest and the largest number that can be drawn.
     pub(super) fn ends(&self) -> (i64, i64) {
         match self {
             Self::Uniform { low, count } | Self::Nurand { low, count, .. } => (*low, nth(*low, count - 1)),
@@ -84,8 +83,8 @@ impl Whole {
     }
 }
 
-impl Curve {
-    /// A number from `low` to `high`.
+impl RealDistribution {
+    /// Draws a number from `low` to `high`.
     #[inline]
     pub(super) fn draw(&self, rng: &mut Xoshiro256PlusPlus, low: f64, high: f64) -> f64 {
         match *self {
@@ -101,7 +100,7 @@ impl Curve {
                 }
                 low + unit(rng) * (high - low)
             }
-            // By inversion, of what lies below the upper end.
+            // Inversion, restricted to values below the upper limit.
             Self::Exponential { mean } => {
                 let share = -(-(high - low) / mean).exp_m1();
                 low - mean * (-unit(rng) * share).ln_1p()

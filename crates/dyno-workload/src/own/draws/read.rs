@@ -1,63 +1,67 @@
-//! `[draw]`: the kinds of draws, and from what a user wrote to draws.
+//! Reads `[draw]`: all kinds of generators.
 
 use dyno_engine::Type;
 
 use super::draw::Draws;
-use super::law::Law;
+use super::law::ValueGenerator;
 use super::null::null_share;
-use super::reading::{Constants, Made, Names, Reading, all, numeric};
+use super::reading::{Constants, DrawReader, Names, ParsedDraw, numeric, read_all};
 use super::{read_number, read_text};
 use crate::own::expr::{Expr, parse};
-use crate::own::fault::Fault;
-use crate::own::folder::Folder;
-use crate::own::table::{Item, Table};
+use crate::own::fault::WorkloadError;
+use crate::own::folder::WorkloadFolder;
+use crate::own::table::{TomlItem, TomlTable};
 
-/// The draws of `[draw]`, where it is written; `names` has theirs first.
+/// Reads the generators of `[draw]`; `names` begins with their names.
 ///
 /// # Errors
-/// One is wrong, or made of itself.
+/// A generator is invalid, or depends on itself.
 pub(in crate::own) fn read(
-    folder: &Folder,
-    table: Option<&Table<'_>>,
+    folder: &WorkloadFolder,
+    table: Option<&TomlTable<'_>>,
     names: &Names,
     constants: Constants,
-) -> Result<Draws, Fault> {
-    all(folder, table.map(Table::items).unwrap_or_default(), names, constants, law)
+) -> Result<Draws, WorkloadError> {
+    read_all(folder, table.map(TomlTable::items).unwrap_or_default(), names, constants, law)
 }
 
-/// What the columns of a described table are filled with, and what is drawn beside them; `names` has theirs first.
+/// Reads the generators for the columns of a described table and for its `[draw]`; `names` begins with their names.
 ///
 /// # Errors
-/// One is wrong, or made of itself.
+/// A generator is invalid, or depends on itself.
 pub(in crate::own) fn read_columns<'a>(
-    folder: &'a Folder,
-    columns: &Table<'a>,
-    beside: Option<&Table<'a>>,
+    folder: &'a WorkloadFolder,
+    columns: &TomlTable<'a>,
+    beside: Option<&TomlTable<'a>>,
     names: &'a Names,
     constants: Constants,
-) -> Result<Draws, Fault> {
-    let beside = beside.map(Table::items).unwrap_or_default();
+) -> Result<Draws, WorkloadError> {
+    let beside = beside.map(TomlTable::items).unwrap_or_default();
     let items = columns.items().into_iter().chain(beside).collect();
-    all(folder, items, names, constants, law_of_column)
+    read_all(folder, items, names, constants, law_of_column)
 }
 
-/// Keys of a column beside those of what it is filled with.
+/// Keys of a column besides those of its generator.
 const OF_COLUMN: [&str; 3] = ["type", "null_pct", "null_if"];
 
-/// The law that a column says.
-fn law_of_column<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
+/// Reads the generator of a column.
+fn law_of_column<'a>(reading: &mut DrawReader<'a>, item: &TomlItem<'a>) -> Result<ParsedDraw, WorkloadError> {
     let table = item.table("a column: { type = \"integer\", expr = \"row\" }")?;
     if let Some(value) = table.get("value") {
-        table.only(&[&OF_COLUMN[..], &["value"]].concat())?;
+        table.require_only(&[&OF_COLUMN[..], &["value"]].concat())?;
         let (held, of) = reading.value(&value)?;
-        return with_null_if(reading, &table, Made::number(Law::Is(held), of));
+        return with_null_if(reading, &table, ParsedDraw::number(ValueGenerator::Is(held), of));
     }
     let made = law_of(reading, item, &table, &OF_COLUMN)?;
     with_null_if(reading, &table, made)
 }
 
-/// The same with the condition under which it is NULL.
-fn with_null_if(reading: &mut Reading<'_>, table: &Table<'_>, mut made: Made) -> Result<Made, Fault> {
+/// Adds the condition under which the value is NULL.
+fn with_null_if(
+    reading: &mut DrawReader<'_>,
+    table: &TomlTable<'_>,
+    mut made: ParsedDraw,
+) -> Result<ParsedDraw, WorkloadError> {
     if let Some((when, slots)) = null_if(reading, table)? {
         made.null_if = Some(when);
         made.needs.extend(slots);
@@ -65,16 +69,19 @@ fn with_null_if(reading: &mut Reading<'_>, table: &Table<'_>, mut made: Made) ->
     Ok(made)
 }
 
-/// The condition of `null_if`, with the slots that it reads.
+/// Reads the condition `null_if` and the slots that it uses.
 ///
 /// # Errors
-/// It is none.
-fn null_if(reading: &mut Reading<'_>, table: &Table<'_>) -> Result<Option<(Expr, Vec<u16>)>, Fault> {
+/// The condition is invalid.
+fn null_if(
+    reading: &mut DrawReader<'_>,
+    table: &TomlTable<'_>,
+) -> Result<Option<(Expr, Vec<u16>)>, WorkloadError> {
     let Some(item) = table.get("null_if") else { return Ok(None) };
     let text = item.text("a condition: \"lines < 9\"")?;
     let parsed = parse(&text, &mut |name, at| {
         let slot = reading.slot(name, &text, at)?;
-        numeric(reading.of(slot), &text, at)?;
+        numeric(reading.draw_at(slot), &text, at)?;
         Ok(slot)
     })?;
     if parsed.is_random() {
@@ -84,93 +91,99 @@ fn null_if(reading: &mut Reading<'_>, table: &Table<'_>) -> Result<Option<(Expr,
     Ok(Some((parsed, slots)))
 }
 
-/// The law that `item` says.
-fn law<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
+/// Reads the generator in `item`.
+fn law<'a>(reading: &mut DrawReader<'a>, item: &TomlItem<'a>) -> Result<ParsedDraw, WorkloadError> {
     let Some(table) = item.as_table() else {
         let (held, of) = reading.value(item)?;
-        return Ok(Made::number(Law::Is(held), of));
+        return Ok(ParsedDraw::number(ValueGenerator::Is(held), of));
     };
     let made = law_of(reading, item, &table, &["per", "null_pct", "null_if"])?;
-    with_null_if(reading, &table, Made { null: null_share(&table)?, ..made })
+    with_null_if(reading, &table, ParsedDraw { null: null_share(&table)?, ..made })
 }
 
-/// The law that a table says, with `beside` as keys beside its own.
+/// Reads the generator in a table that may also have the keys `beside`.
 fn law_of<'a>(
-    reading: &mut Reading<'a>,
-    item: &Item<'a>,
-    table: &Table<'a>,
+    reading: &mut DrawReader<'a>,
+    item: &TomlItem<'a>,
+    table: &TomlTable<'a>,
     beside: &[&str],
-) -> Result<Made, Fault> {
-    let items: Vec<Item<'a>> =
+) -> Result<ParsedDraw, WorkloadError> {
+    let items: Vec<TomlItem<'a>> =
         table.items().into_iter().filter(|item| !OF_COLUMN.contains(&item.own_name())).collect();
-    // No step sets a column.
+    // Steps cannot set a column.
     let is_kind = |kind: &&Kind| beside != OF_COLUMN || kind.name != VARIABLE;
-    let kind = |item: &Item<'_>| KINDS.iter().filter(is_kind).find(|kind| kind.name == item.own_name());
+    let kind = |item: &TomlItem<'_>| KINDS.iter().filter(is_kind).find(|kind| kind.name == item.own_name());
     let Some((item, kind)) = items.iter().find_map(|item| Some((item, kind(item)?))) else {
-        let known: Vec<&str> = KINDS.iter().filter(is_kind).map(|kind| kind.name).collect();
+        let kind_names: Vec<&str> = KINDS.iter().filter(is_kind).map(|kind| kind.name).collect();
         return Err(match items.first() {
-            Some(first) => first.unknown("there is no such kind of draw", &known),
-            None => item.fault("says nothing", format!("write one of {}", known.join(", "))),
+            Some(first) => first.unknown("there is no such kind of draw", &kind_names),
+            None => item.fault("says nothing", format!("write one of {}", kind_names.join(", "))),
         });
     };
-    let known: Vec<&str> = [kind.name].iter().chain(beside).chain(kind.options).copied().collect();
-    table.only(&known)?;
+    let allowed_keys: Vec<&str> = [kind.name].iter().chain(beside).chain(kind.options).copied().collect();
+    table.require_only(&allowed_keys)?;
     (kind.read)(reading, item, table)
 }
 
-/// The expression that `item` is.
-fn expr<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
+/// Reads a generator that is an expression.
+fn expr<'a>(reading: &mut DrawReader<'a>, item: &TomlItem<'a>) -> Result<ParsedDraw, WorkloadError> {
     let text = item.text("an expression: \"a + 1\"")?;
     let parsed = parse(&text, &mut |name, at| {
         let slot = reading.slot(name, &text, at)?;
-        numeric(reading.of(slot), &text, at)?;
+        numeric(reading.draw_at(slot), &text, at)?;
         Ok(slot)
     })?;
     let is_set_real = |slot: u16| reading.names.real.contains(&slot);
-    let of_real = |slot: u16| reading.of(slot).map_or(is_set_real(slot), |draw| draw.of == Type::Real);
+    let of_real = |slot: u16| reading.draw_at(slot).map_or(is_set_real(slot), |draw| draw.of == Type::Real);
     let needs = parsed.slots();
-    // Of a column nobody knows beforehand whether it is a whole number.
+    // Whether a column is a whole number is not known in advance.
     let is_column = |&slot: &u16| {
         reading.names.column_at(slot).is_some()
-            || reading.of(slot).is_some_and(|draw| draw.of == Type::Literal)
+            || reading.draw_at(slot).is_some_and(|draw| draw.of == Type::Literal)
     };
-    let of = match needs.iter().any(is_column) {
+    let value_type = match needs.iter().any(is_column) {
         true => Type::Literal,
         false if parsed.is_real(&of_real) => Type::Real,
         false => Type::Int,
     };
-    Ok(Made { needs, ..Made::number(Law::Expr(parsed), of) })
+    Ok(ParsedDraw { needs, ..ParsedDraw::number(ValueGenerator::Expr(parsed), value_type) })
 }
 
-/// The decimal number that an expression is in units of its last digit.
-fn decimal_of<'a>(reading: &mut Reading<'a>, item: &Item<'a>, table: &Table<'a>) -> Result<Made, Fault> {
+/// Reads a decimal expression, in units of its last digit.
+fn decimal_of<'a>(
+    reading: &mut DrawReader<'a>,
+    item: &TomlItem<'a>,
+    table: &TomlTable<'a>,
+) -> Result<ParsedDraw, WorkloadError> {
     let scale = read_number::digits(table)?;
     let made = expr(reading, item)?;
     match (made.law, made.of) {
-        (Law::Expr(expr), Type::Int | Type::Literal) => {
-            let law = Law::DecimalOf { expr, scale };
-            Ok(Made { needs: made.needs, ..Made::bytes(law, Type::Literal, read_number::DECIMAL_LETTERS) })
+        (ValueGenerator::Expr(expr), Type::Int | Type::Literal) => {
+            let law = ValueGenerator::DecimalOf { expr, scale };
+            Ok(ParsedDraw {
+                needs: made.needs,
+                ..ParsedDraw::bytes(law, Type::Literal, read_number::DECIMAL_LETTERS)
+            })
         }
         _ => Err(item.fault("no whole number", "write int(…) or round(…) around it")),
     }
 }
 
-/// The number that a variable has at first.
-fn variable<'a>(reading: &mut Reading<'a>, item: &Item<'a>) -> Result<Made, Fault> {
+/// Reads a variable with its initial number.
+fn variable<'a>(reading: &mut DrawReader<'a>, item: &TomlItem<'a>) -> Result<ParsedDraw, WorkloadError> {
     item.number("the number that it is at first: variable = 0")?;
     let (held, of) = reading.value(item)?;
-    Ok(Made::number(Law::Variable(held), of))
+    Ok(ParsedDraw::number(ValueGenerator::Variable(held), of))
 }
 
-/// A kind of draws.
 struct Kind {
     name: &'static str,
-    /// Keys that it has beside its own.
+    /// Optional keys besides its own.
     options: &'static [&'static str],
-    read: for<'a> fn(&mut Reading<'a>, &Item<'a>, &Table<'a>) -> Result<Made, Fault>,
+    read: for<'a> fn(&mut DrawReader<'a>, &TomlItem<'a>, &TomlTable<'a>) -> Result<ParsedDraw, WorkloadError>,
 }
 
-/// The kind that steps set.
+/// The kind of generator whose value steps set.
 const VARIABLE: &str = "variable";
 
 const KINDS: [Kind; 21] = [

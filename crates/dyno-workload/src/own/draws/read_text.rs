@@ -1,35 +1,35 @@
-//! Draws of texts, bytes, dates and the like, as users write them.
+//! Reads generators of texts, bytes, dates and similar values.
 
 use dyno_engine::Type;
 
 use super::calendar;
-use super::law::{Holds, Law, PARTS, WideHolds};
+use super::law::{ContainedWord, PARTS, ValueGenerator, WideContainedWord};
 use super::reading::COLUMN_BYTES_MAX;
-use super::reading::{Made, Reading, literal, numeric};
-use super::template::{Piece, Quotes, REAL_LETTERS, Template};
+use super::reading::{DrawReader, ParsedDraw, literal, numeric};
+use super::template::{Quotes, REAL_LETTERS, TemplatePiece, TextTemplate};
 use super::texts::{self, WHOLE_LETTERS};
-use crate::own::fault::{Fault, Text};
-use crate::own::table::{Item, Table, Written};
-use crate::own::value::Held;
+use crate::own::fault::{SourceText, WorkloadError};
+use crate::own::table::{TomlItem, TomlTable, WrittenNumber};
+use crate::own::value::HeldValue;
 
-/// Letters or bytes of one value at most.
+/// The largest number of characters or bytes in one value.
 const LENGTH_MAX: i64 = 1_000_000;
-/// Letters of an alphabet beyond ASCII at most.
+/// The largest number of characters in a non-ASCII alphabet.
 const WIDE_LETTERS_MAX: usize = 10_000;
-/// Words of one value at most.
+/// The largest number of words in one value.
 const WORDS_MAX: i64 = 1_000;
 
-fn lengths(item: &Item<'_>) -> Result<(u32, u32), Fault> {
+fn lengths(item: &TomlItem<'_>) -> Result<(u32, u32), WorkloadError> {
     let (low, high) =
         item.whole_range(0, LENGTH_MAX, "a length, or the shortest and the longest: [8, 24]")?;
     Ok((low as u32, high as u32))
 }
 
 pub(super) fn letters<'a>(
-    reading: &mut Reading<'a>,
-    item: &Item<'a>,
-    table: &Table<'a>,
-) -> Result<Made, Fault> {
+    reading: &mut DrawReader<'a>,
+    item: &TomlItem<'a>,
+    table: &TomlTable<'a>,
+) -> Result<ParsedDraw, WorkloadError> {
     let length = lengths(item)?;
     let alphabet = match table.get("letters") {
         None => "abcdefghijklmnopqrstuvwxyz".into(),
@@ -53,22 +53,25 @@ pub(super) fn letters<'a>(
     let (holds, word) = holds(reading, table, length.0)?.unzip();
     let is_wide = !alphabet.is_ascii() || word.as_ref().is_some_and(|word| !word.is_ascii());
     let (law, letter_bytes) = match is_wide {
-        false => (Law::Letters { alphabet: alphabet.bytes().collect(), length, holds }, 1),
+        false => (ValueGenerator::Letters { alphabet: alphabet.bytes().collect(), length, holds }, 1),
         true => {
             let letters = word.map_or(0, |word| word.chars().count() as u32);
-            let holds = holds.map(|holds| WideHolds { holds, letters });
-            (Law::WideLetters { alphabet: alphabet.chars().collect(), length, holds }, char::MAX.len_utf8())
+            let holds = holds.map(|holds| WideContainedWord { holds, letters });
+            (
+                ValueGenerator::WideLetters { alphabet: alphabet.chars().collect(), length, holds },
+                char::MAX.len_utf8(),
+            )
         }
     };
-    Ok(Made::bytes(law, literal(table)?, length.1 as usize * letter_bytes))
+    Ok(ParsedDraw::bytes(law, literal(table)?, length.1 as usize * letter_bytes))
 }
 
-/// The word that some texts, of so many letters at least, hold.
+/// Reads the word that some texts contain; texts have at least `shortest` characters.
 fn holds(
-    reading: &mut Reading<'_>,
-    table: &Table<'_>,
+    reading: &mut DrawReader<'_>,
+    table: &TomlTable<'_>,
     shortest: u32,
-) -> Result<Option<(Holds, String)>, Fault> {
+) -> Result<Option<(ContainedWord, String)>, WorkloadError> {
     let Some(item) = table.get("holds") else {
         return match table.get("holds_pct") {
             None => Ok(None),
@@ -83,23 +86,23 @@ fn holds(
     let share = table.need("holds_pct", "how many of a hundred hold it: holds_pct = 10")?;
     match share.real("a share: 10")? {
         number if (0.0..=100.0).contains(&number) => {
-            Ok(Some((Holds { word, share: (number / 100.0 * PARTS as f64).round() as u64 }, text)))
+            Ok(Some((ContainedWord { word, share: (number / 100.0 * PARTS as f64).round() as u64 }, text)))
         }
         number => Err(share.fault(format!("{number} is not from 0 to 100"), "")),
     }
 }
 
-/// Digits of a spelled number at most.
+/// The largest number of digits in a spelled number.
 const DIGITS_MAX: i64 = 9;
 
 pub(super) fn spelled<'a>(
-    reading: &mut Reading<'a>,
-    item: &Item<'a>,
-    table: &Table<'a>,
-) -> Result<Made, Fault> {
+    reading: &mut DrawReader<'a>,
+    item: &TomlItem<'a>,
+    table: &TomlTable<'a>,
+) -> Result<ParsedDraw, WorkloadError> {
     let name = item.text("the name of a number")?;
-    let of = reading.slot(&name.letters, &name, 0)?;
-    numeric(reading.of(of), &name, 0)?;
+    let number_slot = reading.slot(&name.letters, &name, 0)?;
+    numeric(reading.draw_at(number_slot), &name, 0)?;
     let written = table.need("words", "one for each digit: words = [\"BAR\", \"OUGHT\"]")?;
     let mut words = Vec::new();
     for word in written.list("some words, one for each digit")? {
@@ -110,67 +113,82 @@ pub(super) fn spelled<'a>(
     }
     let digits = table.need("digits", "how many: digits = 3")?.whole(1, DIGITS_MAX)? as u32;
     let longest = words.iter().map(|&(_, len)| len as usize).max().unwrap_or(0);
-    let law = Law::Spelled { of, words: words.into(), digits };
-    Ok(Made { needs: vec![of], ..Made::bytes(law, literal(table)?, longest * digits as usize) })
+    let law = ValueGenerator::Spelled { of: number_slot, words: words.into(), digits };
+    Ok(ParsedDraw {
+        needs: vec![number_slot],
+        ..ParsedDraw::bytes(law, literal(table)?, longest * digits as usize)
+    })
 }
 
-pub(super) fn bytes(item: &Item<'_>) -> Result<Made, Fault> {
+pub(super) fn bytes(item: &TomlItem<'_>) -> Result<ParsedDraw, WorkloadError> {
     let length = lengths(item)?;
-    Ok(Made::bytes(Law::Bytes { length }, Type::Bytes, length.1 as usize))
+    Ok(ParsedDraw::bytes(ValueGenerator::Bytes { length }, Type::Bytes, length.1 as usize))
 }
 
-/// Two ends that `read` understands: the first, and how many there are.
-fn moments(item: &Item<'_>, example: &str, read: fn(&str) -> Option<i64>) -> Result<(i64, u64), Fault> {
-    let Some([low, high]) = item.as_list().and_then(|list| <[Item<'_>; 2]>::try_from(list).ok()) else {
+/// Reads two limits with `read`: returns the first value, and the number of values.
+fn moments(
+    item: &TomlItem<'_>,
+    example: &str,
+    read: fn(&str) -> Option<i64>,
+) -> Result<(i64, u64), WorkloadError> {
+    let Some([low, high]) = item.as_list().and_then(|list| <[TomlItem<'_>; 2]>::try_from(list).ok()) else {
         return Err(item.fault("not a first and a last", format!("write {example}")));
     };
-    let one = |item: &Item<'_>| {
+    let parse_moment = |item: &TomlItem<'_>| {
         let text = item.text(example)?;
         let wrong = || item.fault(format!("{} is none", item.written()), format!("write {example}"));
         read(&text.letters).ok_or_else(wrong)
     };
-    let (first, last) = (one(&low)?, one(&high)?);
+    let (first, last) = (parse_moment(&low)?, parse_moment(&high)?);
     match first <= last {
         true => Ok((first, last.abs_diff(first) + 1)),
         false => Err(item.fault("the last comes before the first", "write the earlier one first")),
     }
 }
 
-pub(super) fn day(item: &Item<'_>) -> Result<Made, Fault> {
+pub(super) fn day(item: &TomlItem<'_>) -> Result<ParsedDraw, WorkloadError> {
     let (low, count) = moments(item, "[\"2020-01-01\", \"2026-12-31\"]", calendar::read_day)?;
-    Ok(Made::bytes(Law::Day { low, count }, Type::Literal, calendar::DATE_LETTERS))
+    Ok(ParsedDraw::bytes(ValueGenerator::Day { low, count }, Type::Literal, calendar::DATE_LETTERS))
 }
 
-pub(super) fn second(item: &Item<'_>) -> Result<Made, Fault> {
+pub(super) fn second(item: &TomlItem<'_>) -> Result<ParsedDraw, WorkloadError> {
     let example = "[\"2020-01-01 00:00:00\", \"2026-12-31 23:59:59\"]";
     let (low, count) = moments(item, example, calendar::read_second)?;
-    Ok(Made::bytes(Law::Second { low, count }, Type::Literal, calendar::MOMENT_LETTERS))
+    Ok(ParsedDraw::bytes(ValueGenerator::Second { low, count }, Type::Literal, calendar::MOMENT_LETTERS))
 }
 
-pub(super) fn uuid(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+pub(super) fn uuid(
+    reading: &mut DrawReader<'_>,
+    item: &TomlItem<'_>,
+    table: &TomlTable<'_>,
+) -> Result<ParsedDraw, WorkloadError> {
     let from = table.get("from");
     let law = match (item.as_number(), from) {
-        (Some(Written::Whole(4)), None) => Law::Uuid,
-        (Some(Written::Whole(4)), Some(from)) => {
+        (Some(WrittenNumber::Whole(4)), None) => ValueGenerator::Uuid,
+        (Some(WrittenNumber::Whole(4)), Some(from)) => {
             return Err(from.fault("UUIDs of version 4 have no time", "leave it out, or write uuid = 7"));
         }
-        (Some(Written::Whole(7)), from) => {
+        (Some(WrittenNumber::Whole(7)), from) => {
             let example = "\"2026-01-01 00:00:00\"";
-            let second = match &from {
+            let start_s = match &from {
                 None => calendar::read_second("2026-01-01"),
                 Some(from) => calendar::read_second(&from.text(example)?.letters),
             };
             let wrong =
                 || from.as_ref().unwrap_or(item).fault("no moment since 1970", format!("write {example}"));
-            let from_ms = second.and_then(|second| u64::try_from(second).ok()).ok_or_else(wrong)? * 1_000;
-            Law::UuidInTime { from_ms, counter: reading.counter() }
+            let from_ms = start_s.and_then(|second| u64::try_from(second).ok()).ok_or_else(wrong)? * 1_000;
+            ValueGenerator::UuidInTime { from_ms, counter: reading.counter() }
         }
         _ => return Err(item.fault(format!("{} is no version of UUIDs", item.written()), "write 4 or 7")),
     };
-    Ok(Made::bytes(law, Type::Literal, texts::UUID_LETTERS))
+    Ok(ParsedDraw::bytes(law, Type::Literal, texts::UUID_LETTERS))
 }
 
-pub(super) fn words(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+pub(super) fn words(
+    reading: &mut DrawReader<'_>,
+    item: &TomlItem<'_>,
+    table: &TomlTable<'_>,
+) -> Result<ParsedDraw, WorkloadError> {
     let mut words = Vec::new();
     match item.as_text() {
         Some(name) => {
@@ -195,23 +213,36 @@ pub(super) fn words(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table<'_
         (1, 1) => 0,
         (_, most) => (longest + 1) * most as usize,
     };
-    let law = Law::Words { words: words.into(), count: (count.0 as u32, count.1 as u32) };
-    Ok(Made::bytes(law, literal(table)?, most))
+    let law = ValueGenerator::Words { words: words.into(), count: (count.0 as u32, count.1 as u32) };
+    Ok(ParsedDraw::bytes(law, literal(table)?, most))
 }
 
-pub(super) fn template(reading: &mut Reading<'_>, item: &Item<'_>, table: &Table<'_>) -> Result<Made, Fault> {
+pub(super) fn template(
+    reading: &mut DrawReader<'_>,
+    item: &TomlItem<'_>,
+    table: &TomlTable<'_>,
+) -> Result<ParsedDraw, WorkloadError> {
     let text = item.text("a text with names in it: \"C-:customer\"")?;
-    let of = literal(table)?;
-    filled(reading, &text, Quotes::None, of)
+    let value_type = literal(table)?;
+    filled(reading, &text, Quotes::None, value_type)
 }
 
-pub(super) fn json(reading: &mut Reading<'_>, item: &Item<'_>, _: &Table<'_>) -> Result<Made, Fault> {
+pub(super) fn json(
+    reading: &mut DrawReader<'_>,
+    item: &TomlItem<'_>,
+    _: &TomlTable<'_>,
+) -> Result<ParsedDraw, WorkloadError> {
     let text = item.text("a document with names in it: '{ \"customer\": :customer }'")?;
     filled(reading, &text, Quotes::Json, Type::Literal)
 }
 
-/// A text whose `:name`s are values; in JSON those between quotes stand for themselves.
-fn filled(reading: &mut Reading<'_>, text: &Text, quotes: Quotes, of: Type) -> Result<Made, Fault> {
+/// Reads a template whose `:name`s are replaced by values; in JSON, not inside quotation marks.
+fn filled(
+    reading: &mut DrawReader<'_>,
+    text: &SourceText,
+    quotes: Quotes,
+    value_type: Type,
+) -> Result<ParsedDraw, WorkloadError> {
     let letters = &text.letters;
     let bytes = letters.as_bytes();
     let (mut pieces, mut most) = (Vec::new(), 0);
@@ -227,7 +258,7 @@ fn filled(reading: &mut Reading<'_>, text: &Text, quotes: Quotes, of: Type) -> R
                 pieces.push(reading.fixed(&letters[fixed_from..at], &mut most));
                 let slot = reading.slot(&letters[at + 1..=at + name], text, at)?;
                 most += reading.most(slot, text, at, quotes)?;
-                pieces.push(Piece::Of(slot, reading.quotes(slot, quotes)));
+                pieces.push(TemplatePiece::Of(slot, reading.quotes(slot, quotes)));
                 at += name;
                 fixed_from = at + 1;
             }
@@ -236,35 +267,35 @@ fn filled(reading: &mut Reading<'_>, text: &Text, quotes: Quotes, of: Type) -> R
         at += 1;
     }
     pieces.push(reading.fixed(&letters[fixed_from..], &mut most));
-    let template = Template { pieces: pieces.into() };
+    let template = TextTemplate { pieces: pieces.into() };
     let needs = template.slots();
-    Ok(Made { needs, ..Made::bytes(Law::Template(template), of, most) })
+    Ok(ParsedDraw { needs, ..ParsedDraw::bytes(ValueGenerator::Template(template), value_type, most) })
 }
 
-/// Whether the colon behind `before` is JSON's own, between a key and a value such as `true`.
+/// Whether the colon after `before` belongs to JSON, between a key and a value such as `true`.
 fn is_of_json(quotes: Quotes, before: &str) -> bool {
     quotes == Quotes::Json && before.trim_end().ends_with('"')
 }
 
-impl Reading<'_> {
-    fn fixed(&mut self, text: &str, most: &mut usize) -> Piece {
+impl DrawReader<'_> {
+    fn fixed(&mut self, text: &str, most: &mut usize) -> TemplatePiece {
         let (at, len) = self.share(text);
         *most += text.len();
-        Piece::Fixed { at, len }
+        TemplatePiece::Fixed { at, len }
     }
 
-    /// Bytes that the value in `slot`, whose name stands at byte `at` of `text`, takes in a template at most.
-    fn most(&self, slot: u16, text: &Text, at: usize, quotes: Quotes) -> Result<usize, Fault> {
-        let Some(draw) = self.of(slot) else {
-            // What is neither drawn nor a column that is read is a whole number.
+    /// The largest number of bytes in a template for the value in `slot`; its name is at byte `at` of `text`.
+    fn most(&self, slot: u16, text: &SourceText, at: usize, quotes: Quotes) -> Result<usize, WorkloadError> {
+        let Some(draw) = self.draw_at(slot) else {
+            // A value that is neither generated nor read from a column is a whole number.
             let is_column = self.names.column_at(slot).is_some();
             return Ok(if is_column { quotes.most(COLUMN_BYTES_MAX) } else { WHOLE_LETTERS });
         };
         let letters = |number: i64| number.to_string().len();
         let longest_shared =
             |places: &[(u32, u32)]| places.iter().map(|&(_, len)| len as usize).max().unwrap_or(0);
-        let of_held = |held: &Held| match held {
-            Held::Shared { len, .. } => *len as usize,
+        let of_held = |held: &HeldValue| match held {
+            HeldValue::Shared { len, .. } => *len as usize,
             _ => 0,
         };
         Ok(match (&draw.law, draw.of) {
@@ -275,17 +306,20 @@ impl Reading<'_> {
             (law, Type::Int) => {
                 law.ends().map_or(WHOLE_LETTERS, |(low, high)| letters(low).max(letters(high)))
             }
-            (_, Type::Real) | (Law::Expr(_), _) => REAL_LETTERS,
-            (Law::Words { words, count: (1, 1) }, _) => quotes.most(longest_shared(words)),
-            (Law::Choice { values, .. }, _) => quotes.most(values.iter().map(of_held).max().unwrap_or(0)),
-            (Law::Is(held), _) => quotes.most(of_held(held)),
+            (_, Type::Real) | (ValueGenerator::Expr(_), _) => REAL_LETTERS,
+            (ValueGenerator::Words { words, count: (1, 1) }, _) => quotes.most(longest_shared(words)),
+            (ValueGenerator::Choice { values, .. }, _) => {
+                quotes.most(values.iter().map(of_held).max().unwrap_or(0))
+            }
+            (ValueGenerator::Is(held), _) => quotes.most(of_held(held)),
             _ => quotes.most(draw.bytes_max),
         })
     }
 
-    /// How the value in `slot` is quoted: decimal numbers are JSON as they are.
+    /// How the value in `slot` is quoted: decimal numbers are valid JSON without quotation marks.
     fn quotes(&self, slot: u16, quotes: Quotes) -> Quotes {
-        let is_decimal = self.of(slot).is_some_and(|draw| matches!(draw.law, Law::Decimal { .. }));
+        let is_decimal =
+            self.draw_at(slot).is_some_and(|draw| matches!(draw.law, ValueGenerator::Decimal { .. }));
         if is_decimal { Quotes::None } else { quotes }
     }
 }

@@ -1,39 +1,39 @@
-//! Texts with values of other draws in them, and JSON documents made in the same way.
+//! Texts that contain values of other generators, including JSON documents.
 
 use std::io::Write as _;
 
 use super::texts::whole;
-use crate::own::value::Held;
+use crate::own::value::HeldValue;
 
-/// Letters of a floating-point number at most.
+/// The largest number of characters in a floating-point number.
 pub(super) const REAL_LETTERS: usize = 32;
 
-/// A text of pieces.
+/// A text made of pieces.
 #[derive(Debug, Clone)]
-pub(in crate::own) struct Template {
-    pub(super) pieces: Box<[Piece]>,
+pub(in crate::own) struct TextTemplate {
+    pub(super) pieces: Box<[TemplatePiece]>,
 }
 
-/// A piece of it.
+/// One piece of a template.
 #[derive(Debug, Clone)]
-pub(super) enum Piece {
-    /// Letters that are always the same, among those that sessions share.
+pub(super) enum TemplatePiece {
+    /// A fixed text in the shared bytes.
     Fixed { at: u32, len: u32 },
     /// The value in a slot.
     Of(u16, Quotes),
 }
 
-/// How a text is put into another.
+/// How a text is inserted into a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quotes {
-    /// As it is.
+    /// As it is, without quotation marks.
     None,
-    /// As a string of JSON.
+    /// As a JSON string, with quotation marks and escapes.
     Json,
 }
 
 impl Quotes {
-    /// Bytes that a text of so many takes at most.
+    /// The largest number of bytes that a text of `bytes` bytes needs.
     pub(super) fn most(self, bytes: usize) -> usize {
         match self {
             Self::None => bytes,
@@ -42,25 +42,25 @@ impl Quotes {
     }
 }
 
-impl Template {
-    /// Writes it; returns how many bytes it has. `before` are the bytes of the session's own that stand before its place, where
-    /// those of all that it is made of are.
-    pub(super) fn write(&self, held: &[Held], before: &[u8], shared: &[u8], out: &mut [u8]) -> usize {
+impl TextTemplate {
+    /// Writes the text; returns its number of bytes. `before` is the part of the session's buffer before this text, which contains
+    /// all values that it uses.
+    pub(super) fn write(&self, held: &[HeldValue], before: &[u8], shared: &[u8], out: &mut [u8]) -> usize {
         let mut at = 0;
         for piece in &self.pieces {
             at += match *piece {
-                Piece::Fixed { at: from, len } => {
+                TemplatePiece::Fixed { at: from, len } => {
                     copy(&shared[from as usize..][..len as usize], &mut out[at..])
                 }
-                Piece::Of(slot, quotes) => match held[usize::from(slot)] {
-                    Held::Null if quotes == Quotes::Json => copy(b"null", &mut out[at..]),
-                    Held::Null => 0,
-                    Held::Int(number) => whole(number, &mut out[at..]),
-                    Held::Real(number) => real(number, &mut out[at..]),
-                    Held::Own { at: from, len } => {
+                TemplatePiece::Of(slot, quotes) => match held[usize::from(slot)] {
+                    HeldValue::Null if quotes == Quotes::Json => copy(b"null", &mut out[at..]),
+                    HeldValue::Null => 0,
+                    HeldValue::Int(number) => whole(number, &mut out[at..]),
+                    HeldValue::Real(number) => real(number, &mut out[at..]),
+                    HeldValue::Own { at: from, len } => {
                         quoted(&before[from as usize..][..len as usize], quotes, &mut out[at..])
                     }
-                    Held::Shared { at: from, len } => {
+                    HeldValue::Shared { at: from, len } => {
                         quoted(&shared[from as usize..][..len as usize], quotes, &mut out[at..])
                     }
                 },
@@ -69,13 +69,13 @@ impl Template {
         at
     }
 
-    /// The slots that it reads.
+    /// The slots of the values that it uses.
     pub(super) fn slots(&self) -> Vec<u16> {
-        let of = |piece: &Piece| match piece {
-            Piece::Of(slot, _) => Some(*slot),
-            Piece::Fixed { .. } => None,
+        let slot_of = |piece: &TemplatePiece| match piece {
+            TemplatePiece::Of(slot, _) => Some(*slot),
+            TemplatePiece::Fixed { .. } => None,
         };
-        self.pieces.iter().filter_map(of).collect()
+        self.pieces.iter().filter_map(slot_of).collect()
     }
 }
 
@@ -84,12 +84,12 @@ fn copy(bytes: &[u8], out: &mut [u8]) -> usize {
     bytes.len()
 }
 
-/// A floating-point number as both SQL and JSON write it.
+/// Writes a floating-point number in a form that is valid in SQL and JSON.
 fn real(number: f64, out: &mut [u8]) -> usize {
     let room = out.len();
     let mut rest = out;
     let plain = number == 0.0 || (1e-5..1e15).contains(&number.abs());
-    // There is room for the longest number.
+    // The buffer has room for the longest number.
     let _ = if plain { write!(rest, "{number}") } else { write!(rest, "{number:e}") };
     room - rest.len()
 }
@@ -120,11 +120,16 @@ mod tests {
     #[test]
     fn texts_become_strings_of_json_and_numbers_stay() {
         let shared = b"{\"a\":,\"b\":}x\"\\\n";
-        let fixed = |at, len| Piece::Fixed { at, len };
-        let pieces =
-            [fixed(0, 5), Piece::Of(0, Quotes::Json), fixed(5, 5), Piece::Of(1, Quotes::Json), fixed(10, 1)];
-        let template = Template { pieces: pieces.into() };
-        let held = [Held::Shared { at: 11, len: 4 }, Held::Real(1e20)];
+        let fixed = |at, len| TemplatePiece::Fixed { at, len };
+        let pieces = [
+            fixed(0, 5),
+            TemplatePiece::Of(0, Quotes::Json),
+            fixed(5, 5),
+            TemplatePiece::Of(1, Quotes::Json),
+            fixed(10, 1),
+        ];
+        let template = TextTemplate { pieces: pieces.into() };
+        let held = [HeldValue::Shared { at: 11, len: 4 }, HeldValue::Real(1e20)];
         let mut out = [0; 100];
         let len = template.write(&held, b"", shared, &mut out);
         let text = std::str::from_utf8(&out[..len]).expect("UTF-8");

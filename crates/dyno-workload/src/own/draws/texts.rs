@@ -1,17 +1,16 @@
-//! Texts and bytes, written where a session keeps them.
+//! Writes random texts and bytes into a session's buffer.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::draw::uniform;
 
-/// Letters of a UUID.
 pub(super) const UUID_LETTERS: usize = 36;
 
-/// Letters that are drawn from one random number: as many as it holds of the largest alphabet there is, 95 letters.
+/// Characters drawn from one random number: as many as it can encode with the largest alphabet, 95 characters.
 const OF_ONE: usize = 8;
 
-/// A whole number of `low..=high`.
+/// A random length in `low..=high`.
 #[inline]
 pub(super) fn length(rng: &mut Xoshiro256PlusPlus, (low, high): (u32, u32)) -> usize {
     if low == high {
@@ -21,12 +20,12 @@ pub(super) fn length(rng: &mut Xoshiro256PlusPlus, (low, high): (u32, u32)) -> u
     (u64::from(low) + uniform(rng, u64::from(high - low) + 1) - 1) as usize
 }
 
-/// Fills `out` with letters of `alphabet`.
+/// Fills `out` with random characters of `alphabet`.
 #[inline]
 pub(super) fn letters(rng: &mut Xoshiro256PlusPlus, alphabet: &[u8], out: &mut [u8]) {
     let count = alphabet.len() as u128;
     for piece in out.chunks_mut(OF_ONE) {
-        // A fraction, of which each letter takes its share off the front.
+        // A fraction; each character takes its share of the leading part.
         let mut fraction = rng.next_u64();
         for letter in piece {
             let product = u128::from(fraction) * count;
@@ -36,7 +35,7 @@ pub(super) fn letters(rng: &mut Xoshiro256PlusPlus, alphabet: &[u8], out: &mut [
     }
 }
 
-/// Fills `out` with bytes of any kind.
+/// Fills `out` with random bytes.
 #[inline]
 pub(super) fn bytes(rng: &mut Xoshiro256PlusPlus, out: &mut [u8]) {
     for piece in out.chunks_mut(8) {
@@ -44,7 +43,7 @@ pub(super) fn bytes(rng: &mut Xoshiro256PlusPlus, out: &mut [u8]) {
     }
 }
 
-/// Writes a UUID of RFC 9562: version 4, or version 7 of this moment in milliseconds.
+/// Writes a UUID of RFC 9562: version 4, or version 7 with this time in milliseconds.
 #[inline]
 pub(super) fn uuid(rng: &mut Xoshiro256PlusPlus, moment_ms: Option<u64>, out: &mut [u8]) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
@@ -71,16 +70,16 @@ pub(super) fn uuid(rng: &mut Xoshiro256PlusPlus, moment_ms: Option<u64>, out: &m
     }
 }
 
-/// Letters of the longest whole number, with its sign.
+/// The number of characters in the longest whole number, with its sign.
 pub(super) const WHOLE_LETTERS: usize = 20;
 
-/// Writes a whole number; returns how many letters it has.
+/// Writes a whole number; returns its number of characters.
 #[inline]
 pub(super) fn whole(number: i64, out: &mut [u8]) -> usize {
     decimal(number, 0, out)
 }
 
-/// Writes `number` ÷ 10^`scale`; returns how many letters it has.
+/// Writes `number` ÷ 10^`scale`; returns its number of characters.
 #[inline]
 pub(super) fn decimal(number: i64, scale: u32, out: &mut [u8]) -> usize {
     let mut backwards = [0; WHOLE_LETTERS + 2];
@@ -103,7 +102,7 @@ pub(super) fn decimal(number: i64, scale: u32, out: &mut [u8]) -> usize {
     len
 }
 
-/// Writes the last digits of a number to the base of as many words as there are, each as its word; returns how many bytes there are.
+/// Writes the last digits of a number with words as digits; the base is the number of words. Returns the number of bytes.
 #[inline]
 pub(super) fn spelled(
     number: u64,

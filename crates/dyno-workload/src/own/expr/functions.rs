@@ -1,29 +1,29 @@
-//! What expressions do to one number, and to two.
+//! Functions and operators of expressions, with one or two arguments.
 
 use super::hash;
 use crate::own::value::Number;
 
-/// What is done to one number.
+/// A function of one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::own) enum One {
+pub(in crate::own) enum UnaryOp {
     Minus,
     Not,
     Abs,
-    /// Towards zero.
+    /// Truncates toward zero to a whole number.
     Int,
-    /// To the nearest, of two the even one.
+    /// Rounds to the nearest integer, ties to even.
     Round,
     Real,
     Sqrt,
     Ln,
     Exp,
-    /// Every bit the other way round.
+    /// Inverts every bit of a whole number.
     Turned,
 }
 
-/// What is done to two numbers.
+/// An operator or function of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::own) enum Two {
+pub(in crate::own) enum BinaryOp {
     Or,
     And,
     Equal,
@@ -49,14 +49,14 @@ pub(in crate::own) enum Two {
     Murmur2,
 }
 
-/// A floating-point number; 0 where there is none.
+/// A floating-point number; 0 if the result is not a number.
 #[inline]
 fn real(x: f64) -> Number {
     Number::Real(if x.is_finite() { x } else { 0.0 })
 }
 
-impl One {
-    /// Whether it gives a floating-point number; nothing where it gives a number of its argument's kind.
+impl UnaryOp {
+    /// Whether the result is a floating-point number; `None` if it has the type of the argument.
     pub(super) fn is_real(self) -> Option<bool> {
         match self {
             Self::Minus | Self::Abs => None,
@@ -66,9 +66,9 @@ impl One {
     }
 
     #[inline]
-    pub(in crate::own) fn of(self, x: Number) -> Number {
+    pub(in crate::own) fn apply(self, x: Number) -> Number {
         match (self, x) {
-            (Self::Not, x) => Number::truth(!x.holds()),
+            (Self::Not, x) => Number::from_bool(!x.is_true()),
             (Self::Int, x) => Number::Int(x.whole()),
             (Self::Round, Number::Real(x)) => Number::Int(x.round_ties_even() as i64),
             (Self::Round, x) => x,
@@ -85,10 +85,10 @@ impl One {
     }
 }
 
-impl Two {
-    /// Whether it gives a floating-point number; nothing where that depends on its arguments.
+impl BinaryOp {
+    /// Whether the result is a floating-point number; `None` if it depends on the arguments.
     pub(super) fn is_real(self) -> Option<bool> {
-        use Two::{Divided, Greatest, Least, Minus, Plus, Pow, Rest, Times};
+        use BinaryOp::{Divided, Greatest, Least, Minus, Plus, Pow, Rest, Times};
         match self {
             Plus | Minus | Times | Divided | Rest | Least | Greatest => None,
             Pow => Some(true),
@@ -96,18 +96,18 @@ impl Two {
         }
     }
 
-    /// Sums and products beyond the largest number stay at it; what is divided by 0 is 0.
+    /// Applies it. Sums and products saturate; a division by 0 gives 0.
     #[inline]
-    pub(in crate::own) fn of(self, x: Number, y: Number) -> Number {
+    pub(in crate::own) fn apply(self, x: Number, y: Number) -> Number {
         match (x, y) {
-            (Number::Int(x), Number::Int(y)) => self.of_whole(x, y),
-            (x, y) => self.of_real(x, y),
+            (Number::Int(x), Number::Int(y)) => self.apply_int(x, y),
+            (x, y) => self.apply_real(x, y),
         }
     }
 
     #[inline]
-    fn of_whole(self, x: i64, y: i64) -> Number {
-        let truth = Number::truth;
+    fn apply_int(self, x: i64, y: i64) -> Number {
+        let truth = Number::from_bool;
         Number::Int(match self {
             Self::Or => return truth(x != 0 || y != 0),
             Self::And => return truth(x != 0 && y != 0),
@@ -141,8 +141,8 @@ impl Two {
         })
     }
 
-    fn of_real(self, x: Number, y: Number) -> Number {
-        let truth = Number::truth;
+    fn apply_real(self, x: Number, y: Number) -> Number {
+        let truth = Number::from_bool;
         let (left, right) = (x.real(), y.real());
         match self {
             Self::Or => truth(left != 0.0 || right != 0.0),
@@ -167,7 +167,7 @@ impl Two {
             | Self::ShiftLeft
             | Self::ShiftRight
             | Self::Fnv1a
-            | Self::Murmur2 => self.of_whole(x.whole(), y.whole()),
+            | Self::Murmur2 => self.apply_int(x.whole(), y.whole()),
         }
     }
 }

@@ -1,46 +1,45 @@
-//! What an expression is given: the numbers that a session holds, and random ones.
+//! Inputs of an expression: the values of a session, and random numbers.
 
 use rand_core::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::own::value::{Hold, Number};
+use crate::own::value::{Number, SessionValues};
 
-/// What the random numbers of an expression are drawn with.
-pub(in crate::own) enum Key<'a> {
-    /// This seed.
+/// The seed of an expression's random numbers.
+pub(in crate::own) enum ExprSeed<'a> {
+    /// This seed, known in advance.
     Is(u64),
-    /// One that is made where the expression draws something at all.
+    /// A seed that is computed only if the expression draws a random number.
     Made(&'a mut dyn FnMut() -> u64),
 }
 
-/// What an expression is given.
-pub(in crate::own) struct Given<'a> {
-    hold: &'a Hold,
-    key: Key<'a>,
+/// The inputs of an expression.
+pub(in crate::own) struct ExprContext<'a> {
+    hold: &'a SessionValues,
+    key: ExprSeed<'a>,
     rng: Option<Xoshiro256PlusPlus>,
 }
 
-impl<'a> Given<'a> {
-    /// What `hold` holds, and random numbers of this key.
+impl<'a> ExprContext<'a> {
+    /// The values in `hold`, and random numbers with this seed.
     #[inline]
-    pub(in crate::own) fn new(hold: &'a Hold, key: Key<'a>) -> Self {
+    pub(in crate::own) fn new(hold: &'a SessionValues, key: ExprSeed<'a>) -> Self {
         Self { hold, key, rng: None }
     }
 
-    /// The number in `slot`.
     #[inline]
     pub(super) fn number(&self, slot: u16) -> Number {
         self.hold.number(slot)
     }
 
-    /// Where random numbers come from, the same for the whole expression.
+    /// The random generator, shared by the whole expression.
     #[inline]
     pub(super) fn rng(&mut self) -> &mut Xoshiro256PlusPlus {
         let key = &mut self.key;
         self.rng.get_or_insert_with(|| {
             Xoshiro256PlusPlus::seed_from_u64(match key {
-                Key::Is(key) => *key,
-                Key::Made(make) => make(),
+                ExprSeed::Is(key) => *key,
+                ExprSeed::Made(make) => make(),
             })
         })
     }

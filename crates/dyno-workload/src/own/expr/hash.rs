@@ -1,9 +1,9 @@
-//! Hashes and the order of a pseudo-random permutation, as PostgreSQL's pgbench documents them: the same numbers as its own.
+//! Hashes and pseudo-random permutations as in PostgreSQL's pgbench: equal input gives equal numbers.
 
 use rand_core::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoroshiro128StarStar;
 
-/// FNV-1a of the eight bytes of `value`, the lowest first. `seed` turns the basis.
+/// FNV-1a of the eight bytes of `value`, lowest byte first. `seed` changes the basis.
 pub(super) fn fnv1a(value: i64, seed: i64) -> i64 {
     const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
@@ -11,7 +11,7 @@ pub(super) fn fnv1a(value: i64, seed: i64) -> i64 {
     value.to_le_bytes().into_iter().fold(BASIS ^ seed.cast_unsigned(), mix).cast_signed()
 }
 
-/// MurmurHash2 of 64 bits (A. Appleby) over the eight bytes of `value`.
+/// MurmurHash2 with 64 bits (A. Appleby) of the eight bytes of `value`.
 pub(super) fn murmur2(value: i64, seed: i64) -> i64 {
     const MUL: u64 = 0xc6a4_a793_5bd1_e995;
     let folded = |x: u64| x ^ (x >> 47);
@@ -20,10 +20,9 @@ pub(super) fn murmur2(value: i64, seed: i64) -> i64 {
     folded(folded(hash.wrapping_mul(MUL)).wrapping_mul(MUL)).cast_signed()
 }
 
-/// Rounds of a permutation.
 const ROUNDS: u32 = 6;
 
-/// The place of `number` in an order of the numbers from 0 to `count` − 1 that `seed` decides on; 0 where there are none.
+/// The position of `number` in a permutation of 0 to `count` − 1 that depends on `seed`; 0 if `count` is not positive.
 pub(super) fn permute(number: i64, count: i64, seed: i64) -> i64 {
     if count < 2 {
         return 0;
@@ -31,7 +30,7 @@ pub(super) fn permute(number: i64, count: i64, seed: i64) -> i64 {
     let mut rng = Xoroshiro128StarStar::seed_from_u64(seed.cast_unsigned());
     let count = count.cast_unsigned();
     let mut place = number.cast_unsigned() % count;
-    // The largest power of 2 that is not above `count`: half of the numbers or more are mixed at once.
+    // The largest power of 2 that is not above `count`: each round mixes at least half of the numbers.
     let bits = count.ilog2();
     let mask = (1u64 << bits) - 1;
     for _ in 0..ROUNDS {
@@ -47,7 +46,7 @@ pub(super) fn permute(number: i64, count: i64, seed: i64) -> i64 {
     place.cast_signed()
 }
 
-/// A number from 0 to `most`, by drawing bits until they fit.
+/// A random number from 0 to `most`, by rejection of random bits.
 fn up_to(rng: &mut Xoroshiro128StarStar, most: u64) -> u64 {
     loop {
         let drawn = rng.next_u64() >> most.leading_zeros();

@@ -9,28 +9,26 @@ mod words;
 
 use super::value::Number;
 
-pub(super) use functions::{One, Two};
-pub(super) use given::{Given, Key};
+pub(super) use functions::{BinaryOp, UnaryOp};
+pub(super) use given::{ExprContext, ExprSeed};
 pub(super) use parse::parse;
-pub(super) use random::Random;
+pub(super) use random::RandomFunction;
 
-/// An expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Expr {
-    /// A number as it is.
     Is(Number),
-    /// What is in a slot.
+    /// The value in a slot.
     Slot(u16),
-    /// `-x`, or `not x`.
-    Of(One, Box<Expr>),
-    /// `x + y` and the like, `min(x, y)`, `max(x, y)`.
-    Both(Two, Box<Expr>, Box<Expr>),
-    /// The second where the first holds, else the third.
+    /// A function of one value: `-x`, `not x`.
+    Of(UnaryOp, Box<Expr>),
+    /// A function of two values: `x + y`, `min(x, y)`, `max(x, y)`.
+    Both(BinaryOp, Box<Expr>, Box<Expr>),
+    /// The second value if the first is true, otherwise the third.
     If(Box<[Expr; 3]>),
-    /// `permute(number, count, seed)`.
+    /// The function `permute(number, count, seed)`.
     Permute(Box<[Expr; 3]>),
-    /// A random number from the first to the second; the third says how bent its law is.
-    Random(Random, Box<[Expr; 3]>),
+    /// A random number from the first to the second value; the third is the parameter of its distribution.
+    Random(RandomFunction, Box<[Expr; 3]>),
 }
 
 impl Expr {
@@ -45,35 +43,43 @@ impl Expr {
         }
     }
 
-    /// What it comes to.
+    /// Evaluates the expression with the given inputs.
     #[inline]
-    pub(super) fn of(&self, given: &mut Given<'_>) -> Number {
+    pub(super) fn evaluate(&self, context: &mut ExprContext<'_>) -> Number {
         match self {
             Self::Is(number) => *number,
-            Self::Slot(slot) => given.number(*slot),
-            Self::Of(one, x) => one.of(x.of(given)),
-            Self::Both(Two::And, x, y) => Number::truth(x.of(given).holds() && y.of(given).holds()),
-            Self::Both(Two::Or, x, y) => Number::truth(x.of(given).holds() || y.of(given).holds()),
+            Self::Slot(slot) => context.number(*slot),
+            Self::Of(one, x) => one.apply(x.evaluate(context)),
+            Self::Both(BinaryOp::And, x, y) => {
+                Number::from_bool(x.evaluate(context).is_true() && y.evaluate(context).is_true())
+            }
+            Self::Both(BinaryOp::Or, x, y) => {
+                Number::from_bool(x.evaluate(context).is_true() || y.evaluate(context).is_true())
+            }
             Self::Both(two, x, y) => {
-                let x = x.of(given);
-                two.of(x, y.of(given))
+                let x = x.evaluate(context);
+                two.apply(x, y.evaluate(context))
             }
             Self::If(parts) => {
                 let [condition, then, otherwise] = &**parts;
-                if condition.of(given).holds() { then.of(given) } else { otherwise.of(given) }
+                if condition.evaluate(context).is_true() {
+                    then.evaluate(context)
+                } else {
+                    otherwise.evaluate(context)
+                }
             }
             Self::Permute(parts) => {
-                let [number, count, seed] = parts.each_ref().map(|part| part.of(given).whole());
+                let [number, count, seed] = parts.each_ref().map(|part| part.evaluate(context).whole());
                 Number::Int(hash::permute(number, count, seed))
             }
             Self::Random(law, parts) => {
-                let [low, high, bend] = parts.each_ref().map(|part| part.of(given));
-                Number::Int(law.draw(given.rng(), low.whole(), high.whole(), bend.real()))
+                let [low, high, bend] = parts.each_ref().map(|part| part.evaluate(context));
+                Number::Int(law.draw(context.rng(), low.whole(), high.whole(), bend.real()))
             }
         }
     }
 
-    /// The parts that it is made of.
+    /// Its direct subexpressions, without deeper ones.
     fn parts(&self) -> Vec<&Self> {
         match self {
             Self::Is(_) | Self::Slot(_) => Vec::new(),
@@ -91,7 +97,7 @@ impl Expr {
         }
     }
 
-    /// Whether it is a floating-point number, where slots that are such are known.
+    /// Whether the result is a floating-point number; `slot` says which slots hold one.
     pub(super) fn is_real(&self, slot: &impl Fn(u16) -> bool) -> bool {
         match self {
             Self::Is(number) => matches!(number, Number::Real(_)),
@@ -103,13 +109,13 @@ impl Expr {
         }
     }
 
-    /// The same as a whole number, towards zero.
+    /// Converts the result to a whole number, truncated toward zero.
     pub(super) fn in_whole(self) -> Self {
-        Self::Of(One::Int, Box::new(self))
+        Self::Of(UnaryOp::Int, Box::new(self))
     }
 
-    /// The same as a floating-point number.
+    /// Converts the result to a floating-point number.
     pub(super) fn in_real(self) -> Self {
-        Self::Of(One::Real, Box::new(self))
+        Self::Of(UnaryOp::Real, Box::new(self))
     }
 }

@@ -1,29 +1,29 @@
-//! From a text to an expression, by precedence climbing.
+//! Parses expressions by precedence climbing.
 
 use std::ops::Range;
 
 use super::words::{FUNCTIONS, function, number, number_end};
-use super::{Expr, One, Two};
-use crate::own::fault::{Fault, Text};
+use super::{BinaryOp, Expr, UnaryOp};
+use crate::own::fault::{SourceText, WorkloadError};
 use crate::own::names::{meant, shown};
 
-/// Brackets within each other, at most.
+/// The deepest nesting of parentheses.
 const DEPTH_MAX: u32 = 40;
 
-/// Letters of an expression, at most: what is nested as deeply as it is long has to fit the stack.
+/// The longest expression in characters: recursion over its length must fit on the stack.
 const LETTERS_MAX: usize = 1_000;
 
-/// Words that are no names.
+/// Words that cannot be names.
 const WORDS: [&str; 3] = ["and", "or", "not"];
 
-/// The expression that `text` says; `slot` tells where the value of a name is.
+/// Parses `text`; `slot` returns the slot of a name.
 ///
 /// # Errors
-/// It is none; or those of `slot`, which is given the place of the name.
+/// The text is not an expression; or an error of `slot`, which receives the place of the name.
 pub(in crate::own) fn parse(
-    text: &Text,
-    slot: &mut dyn FnMut(&str, usize) -> Result<u16, Fault>,
-) -> Result<Expr, Fault> {
+    text: &SourceText,
+    slot: &mut dyn FnMut(&str, usize) -> Result<u16, WorkloadError>,
+) -> Result<Expr, WorkloadError> {
     if text.letters.len() > LETTERS_MAX {
         return Err(text.fault(
             0,
@@ -33,17 +33,17 @@ pub(in crate::own) fn parse(
     }
     let mut parser = Parser { text, at: 0, depth: 0, slot };
     let expr = parser.binary(0)?;
-    match parser.look()? {
+    match parser.peek()? {
         Token { kind: Kind::End, .. } => Ok(expr),
         other => Err(parser.unexpected(&other, "an operator")),
     }
 }
 
 struct Parser<'a> {
-    text: &'a Text,
+    text: &'a SourceText,
     at: usize,
     depth: u32,
-    slot: &'a mut dyn FnMut(&str, usize) -> Result<u16, Fault>,
+    slot: &'a mut dyn FnMut(&str, usize) -> Result<u16, WorkloadError>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,32 +59,32 @@ struct Token {
     at: Range<usize>,
 }
 
-/// Operators with how closely each binds; those of two characters first.
-const OPERATORS: [(&str, u8, Two); 18] = [
-    ("or", 1, Two::Or),
-    ("and", 2, Two::And),
-    ("<>", 4, Two::Unequal),
-    ("<=", 4, Two::AtMost),
-    (">=", 4, Two::AtLeast),
-    ("=", 4, Two::Equal),
-    ("<", 4, Two::Less),
-    (">", 4, Two::More),
-    ("<<", BITS, Two::ShiftLeft),
-    (">>", BITS, Two::ShiftRight),
-    ("|", BITS, Two::BitOr),
-    ("#", BITS, Two::BitXor),
-    ("&", BITS, Two::BitAnd),
-    ("+", 6, Two::Plus),
-    ("-", 6, Two::Minus),
-    ("*", 7, Two::Times),
-    ("/", 7, Two::Divided),
-    ("%", 7, Two::Rest),
+/// Operators with their precedence; those of two characters first.
+const OPERATORS: [(&str, u8, BinaryOp); 18] = [
+    ("or", 1, BinaryOp::Or),
+    ("and", 2, BinaryOp::And),
+    ("<>", 4, BinaryOp::Unequal),
+    ("<=", 4, BinaryOp::AtMost),
+    (">=", 4, BinaryOp::AtLeast),
+    ("=", 4, BinaryOp::Equal),
+    ("<", 4, BinaryOp::Less),
+    (">", 4, BinaryOp::More),
+    ("<<", BITS, BinaryOp::ShiftLeft),
+    (">>", BITS, BinaryOp::ShiftRight),
+    ("|", BITS, BinaryOp::BitOr),
+    ("#", BITS, BinaryOp::BitXor),
+    ("&", BITS, BinaryOp::BitAnd),
+    ("+", 6, BinaryOp::Plus),
+    ("-", 6, BinaryOp::Minus),
+    ("*", 7, BinaryOp::Times),
+    ("/", 7, BinaryOp::Divided),
+    ("%", 7, BinaryOp::Rest),
 ];
-/// How closely operators on bits bind.
+/// The precedence of bit operators.
 const BITS: u8 = 5;
-/// How closely `not` binds: less than a comparison, more than `and`.
+/// The precedence of `not`: lower than comparisons, higher than `and`.
 const NOT: u8 = 3;
-/// How closely a sign binds.
+/// The precedence of a sign.
 const SIGN: u8 = 8;
 
 impl Parser<'_> {
@@ -92,8 +92,8 @@ impl Parser<'_> {
         &self.text.letters[token.at.clone()]
     }
 
-    /// The next token, which stays.
-    fn look(&self) -> Result<Token, Fault> {
+    /// The next token, without consuming it.
+    fn peek(&self) -> Result<Token, WorkloadError> {
         let bytes = self.text.letters.as_bytes();
         let begin = self.at + bytes[self.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let run = |of: fn(&u8) -> bool| begin + bytes[begin..].iter().take_while(|byte| of(byte)).count();
@@ -108,8 +108,8 @@ impl Parser<'_> {
         Ok(Token { kind, at: begin..end })
     }
 
-    /// The end of the sign at `begin`.
-    fn sign(&self, begin: usize) -> Result<usize, Fault> {
+    /// The end of the operator at `begin`.
+    fn sign(&self, begin: usize) -> Result<usize, WorkloadError> {
         let rest = &self.text.letters[begin..];
         for (foreign, ours) in [("==", "="), ("!=", "<>"), ("&&", "and"), ("||", "or"), ("!", "not")] {
             if rest.starts_with(foreign) {
@@ -120,8 +120,8 @@ impl Parser<'_> {
                 ));
             }
         }
-        let known = OPERATORS.iter().map(|(sign, ..)| *sign).chain(["(", ")", ",", "~"]);
-        let length = known.filter(|sign| rest.starts_with(sign)).map(str::len).max();
+        let signs = OPERATORS.iter().map(|(sign, ..)| *sign).chain(["(", ")", ",", "~"]);
+        let length = signs.filter(|sign| rest.starts_with(sign)).map(str::len).max();
         length.map(|length| begin + length).ok_or_else(|| {
             let first: String = rest.chars().take(1).collect();
             let hint = "numbers, names, + - * / %, = <> < <= > >=, | # & ~ << >>, and, or, not, and functions as min and max";
@@ -129,7 +129,7 @@ impl Parser<'_> {
         })
     }
 
-    fn unexpected(&self, token: &Token, wanted: &str) -> Fault {
+    fn unexpected(&self, token: &Token, wanted: &str) -> WorkloadError {
         let problem = match token.kind {
             Kind::End => "the expression ends too soon".to_owned(),
             _ => format!("{} where {wanted} is due", shown(self.letters(token))),
@@ -137,14 +137,14 @@ impl Parser<'_> {
         self.text.fault(token.at.start, problem, format!("write {wanted}"))
     }
 
-    /// An expression of operators that bind more closely than `least`.
-    fn binary(&mut self, least: u8) -> Result<Expr, Fault> {
+    /// Parses an expression of operators with a precedence above `least`.
+    fn binary(&mut self, least: u8) -> Result<Expr, WorkloadError> {
         let mut left = self.unary()?;
         loop {
-            let token = self.look()?;
+            let token = self.peek()?;
             let letters = self.letters(&token);
-            let found = OPERATORS.iter().find(|(sign, ..)| *sign == letters);
-            let Some(&(_, closeness, two)) = found.filter(|&&(_, closeness, _)| closeness > least) else {
+            let operator = OPERATORS.iter().find(|(sign, ..)| *sign == letters);
+            let Some(&(_, closeness, two)) = operator.filter(|&&(_, closeness, _)| closeness > least) else {
                 return Ok(left);
             };
             self.at = token.at.end;
@@ -153,22 +153,22 @@ impl Parser<'_> {
         }
     }
 
-    fn unary(&mut self) -> Result<Expr, Fault> {
-        let token = self.look()?;
+    fn unary(&mut self) -> Result<Expr, WorkloadError> {
+        let token = self.peek()?;
         let (one, closeness) = match self.letters(&token) {
-            "-" => (One::Minus, SIGN),
-            "not" => (One::Not, NOT),
-            "~" => (One::Turned, BITS),
+            "-" => (UnaryOp::Minus, SIGN),
+            "not" => (UnaryOp::Not, NOT),
+            "~" => (UnaryOp::Turned, BITS),
             _ => return self.atom(&token),
         };
         self.at = token.at.end;
-        self.deeper(&token)?;
+        self.enter_nesting(&token)?;
         let inner = self.binary(closeness)?;
         self.depth -= 1;
         Ok(Expr::Of(one, Box::new(inner)))
     }
 
-    fn deeper(&mut self, token: &Token) -> Result<(), Fault> {
+    fn enter_nesting(&mut self, token: &Token) -> Result<(), WorkloadError> {
         self.depth += 1;
         match self.depth > DEPTH_MAX {
             true => Err(self.text.fault(token.at.start, "too many brackets within each other", "use fewer")),
@@ -176,7 +176,7 @@ impl Parser<'_> {
         }
     }
 
-    fn atom(&mut self, token: &Token) -> Result<Expr, Fault> {
+    fn atom(&mut self, token: &Token) -> Result<Expr, WorkloadError> {
         let letters = self.letters(token).to_owned();
         match token.kind {
             Kind::Number => {
@@ -187,7 +187,7 @@ impl Parser<'_> {
             }
             Kind::Sign if letters == "(" => {
                 self.at = token.at.end;
-                self.deeper(token)?;
+                self.enter_nesting(token)?;
                 let inner = self.binary(0)?;
                 self.depth -= 1;
                 self.expect(")")?;
@@ -195,7 +195,7 @@ impl Parser<'_> {
             }
             Kind::Name if !WORDS.contains(&letters.as_str()) => {
                 self.at = token.at.end;
-                match self.look()? {
+                match self.peek()? {
                     next if self.letters(&next) == "(" => self.call(&letters, token),
                     _ => (self.slot)(&letters, token.at.start).map(Expr::Slot),
                 }
@@ -204,8 +204,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The function of this name, whose arguments follow.
-    fn call(&mut self, name: &str, token: &Token) -> Result<Expr, Fault> {
+    /// Parses the arguments of the function with this name.
+    fn call(&mut self, name: &str, token: &Token) -> Result<Expr, WorkloadError> {
         let Some(&(_, least, most)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) else {
             let hint = meant(name, FUNCTIONS.map(|(name, ..)| name));
             return Err(self.text.fault(
@@ -214,10 +214,10 @@ impl Parser<'_> {
                 hint,
             ));
         };
-        self.deeper(token)?;
+        self.enter_nesting(token)?;
         let mut arguments = Vec::new();
         for place in 0..most {
-            if place >= least && !self.letters(&self.look()?).starts_with(',') {
+            if place >= least && !self.letters(&self.peek()?).starts_with(',') {
                 break;
             }
             self.expect(if place == 0 { "(" } else { "," })?;
@@ -228,8 +228,8 @@ impl Parser<'_> {
         Ok(function(name, arguments))
     }
 
-    fn expect(&mut self, sign: &str) -> Result<(), Fault> {
-        let token = self.look()?;
+    fn expect(&mut self, sign: &str) -> Result<(), WorkloadError> {
+        let token = self.peek()?;
         if self.letters(&token) != sign {
             return Err(self.unexpected(&token, sign));
         }

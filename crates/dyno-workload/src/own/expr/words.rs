@@ -1,12 +1,12 @@
-//! Functions and numbers, as expressions write them.
+//! Functions and numbers in the syntax of expressions.
 
-use super::{Expr, One, Random, Two};
+use super::{BinaryOp, Expr, RandomFunction, UnaryOp};
 use crate::own::value::Number;
 
-/// Arguments of a function, at most.
+/// The largest number of arguments of a function.
 const ARGUMENTS_MAX: usize = 16;
 
-/// Functions with how many arguments each has at least and at most.
+/// Functions with their minimum and maximum number of arguments.
 pub(super) const FUNCTIONS: [(&str, usize, usize); 19] = [
     ("min", 2, ARGUMENTS_MAX),
     ("max", 2, ARGUMENTS_MAX),
@@ -29,56 +29,56 @@ pub(super) const FUNCTIONS: [(&str, usize, usize); 19] = [
     ("random_zipfian", 3, 3),
 ];
 
-/// The function of this name over so many arguments as it has.
+/// Builds the function with this name and these arguments.
 pub(super) fn function(name: &str, mut arguments: Vec<Expr>) -> Expr {
     let three = |arguments: Vec<Expr>| {
         let mut all = arguments.into_iter();
         let mut next = || all.next().unwrap_or(Expr::Is(Number::Int(0)));
         Box::new([next(), next(), next()])
     };
-    let folded = |two: Two, arguments: Vec<Expr>| {
-        let both = |x: Expr, y: Expr| Expr::Both(two, Box::new(x), Box::new(y));
-        arguments.into_iter().reduce(both).unwrap_or(Expr::Is(Number::Int(0)))
+    let folded = |two: BinaryOp, arguments: Vec<Expr>| {
+        let combine = |x: Expr, y: Expr| Expr::Both(two, Box::new(x), Box::new(y));
+        arguments.into_iter().reduce(combine).unwrap_or(Expr::Is(Number::Int(0)))
     };
-    let mut of = |one: One| Expr::Of(one, Box::new(arguments.swap_remove(0)));
+    let mut unary = |one: UnaryOp| Expr::Of(one, Box::new(arguments.swap_remove(0)));
     match name {
-        "abs" => of(One::Abs),
-        "int" => of(One::Int),
-        "real" => of(One::Real),
-        "round" => of(One::Round),
-        "sqrt" => of(One::Sqrt),
-        "ln" => of(One::Ln),
-        "exp" => of(One::Exp),
-        "min" => folded(Two::Least, arguments),
-        "max" => folded(Two::Greatest, arguments),
-        "pow" => folded(Two::Pow, arguments),
-        "hash_fnv1a" => folded(Two::Fnv1a, arguments),
-        "hash_murmur2" => folded(Two::Murmur2, arguments),
+        "abs" => unary(UnaryOp::Abs),
+        "int" => unary(UnaryOp::Int),
+        "real" => unary(UnaryOp::Real),
+        "round" => unary(UnaryOp::Round),
+        "sqrt" => unary(UnaryOp::Sqrt),
+        "ln" => unary(UnaryOp::Ln),
+        "exp" => unary(UnaryOp::Exp),
+        "min" => folded(BinaryOp::Least, arguments),
+        "max" => folded(BinaryOp::Greatest, arguments),
+        "pow" => folded(BinaryOp::Pow, arguments),
+        "hash_fnv1a" => folded(BinaryOp::Fnv1a, arguments),
+        "hash_murmur2" => folded(BinaryOp::Murmur2, arguments),
         "if" => Expr::If(three(arguments)),
         "nth" => {
             let place = arguments.remove(0);
             nth(&place, 1, &arguments)
         }
         "permute" => Expr::Permute(three(arguments)),
-        "random" => Expr::Random(Random::Uniform, three(arguments)),
-        "random_exponential" => Expr::Random(Random::Exponential, three(arguments)),
-        "random_gaussian" => Expr::Random(Random::Gaussian, three(arguments)),
-        _ => Expr::Random(Random::Zipfian, three(arguments)),
+        "random" => Expr::Random(RandomFunction::Uniform, three(arguments)),
+        "random_exponential" => Expr::Random(RandomFunction::Exponential, three(arguments)),
+        "random_gaussian" => Expr::Random(RandomFunction::Gaussian, three(arguments)),
+        _ => Expr::Random(RandomFunction::Zipfian, three(arguments)),
     }
 }
 
-/// The one of `values`, of which the first has the place `first`, whose place it is: by halves, so that of many none is far away.
+/// Selects one of `values` by index, where the first has the index `first`; a binary search, so depth stays low for many values.
 fn nth(place: &Expr, first: usize, values: &[Expr]) -> Expr {
     if values.len() < 2 {
         return values.first().cloned().unwrap_or(Expr::Is(Number::Int(0)));
     }
     let (low, high) = values.split_at(values.len() / 2);
     let last = Expr::Is(Number::Int((first + low.len() - 1) as i64));
-    let is_low = Expr::Both(Two::AtMost, Box::new(place.clone()), Box::new(last));
+    let is_low = Expr::Both(BinaryOp::AtMost, Box::new(place.clone()), Box::new(last));
     Expr::If(Box::new([is_low, nth(place, first, low), nth(place, first + low.len(), high)]))
 }
 
-/// The end of the number that begins at `begin`: digits, a point, and an exponent with its sign.
+/// The end of the number that starts at `begin`: digits, a point, and an exponent with its sign.
 pub(super) fn number_end(bytes: &[u8], begin: usize) -> usize {
     let plain = |byte: &u8| byte.is_ascii_digit() || b"._".contains(byte);
     let run = |from: usize| from + bytes[from..].iter().take_while(|byte| plain(byte)).count();
@@ -90,7 +90,7 @@ pub(super) fn number_end(bytes: &[u8], begin: usize) -> usize {
     if bytes.get(digits).is_some_and(u8::is_ascii_digit) { run(digits) } else { end }
 }
 
-/// The number that is written, with underscores between digits where that helps.
+/// Parses a number, with optional underscores between digits.
 pub(super) fn number(letters: &str) -> Option<Number> {
     let plain = letters.replace('_', "");
     match plain.contains(['.', 'e', 'E']) {

@@ -1,24 +1,24 @@
-//! What a script does, as a tree: conditions, transactions of the database, and what is within them.
+//! Turns the commands of a script into a tree of conditions and database transactions.
 
-use super::super::fault::{Fault, Text};
+use super::super::fault::{SourceText, WorkloadError};
 use super::super::names::shown;
 use super::control::{Control, control};
-use super::script::{Command, Get, Meta};
+use super::script::{Get, PgbenchCommand, PgbenchMetaCommand};
 use dyno_engine::Isolation;
 
-/// One thing that a script does.
+/// One action of a script.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// A statement, without what ends it; and the `\gset` behind it.
-    Sql(Text, Option<Get>),
-    /// `\set`, with what stands behind it.
-    Set(Meta),
-    /// `\sleep`, alike.
-    Sleep(Meta),
-    /// Conditions with what is done where each is the first that holds; the last may have none.
-    If(Vec<(Option<Meta>, Vec<Node>)>),
-    /// What is one transaction of the database; where that begins, whether it is taken back in the end, and where the pipeline begins
-    /// of which it is all.
+    /// A statement without its terminator, and the `\gset` after it.
+    Sql(SourceText, Option<Get>),
+    /// `\set`, with the text after it.
+    Set(PgbenchMetaCommand),
+    /// `\sleep`, with the text after it.
+    Sleep(PgbenchMetaCommand),
+    /// Conditions, each with the actions if it is the first that is true; the last arm may have no condition.
+    If(Vec<(Option<PgbenchMetaCommand>, Vec<Node>)>),
+    /// One database transaction: the place where it begins, whether it rolls back at the end, and the place of the pipeline if it is
+    /// the whole of one.
     Transaction {
         isolation: Option<Isolation>,
         nodes: Vec<Node>,
@@ -28,54 +28,61 @@ pub(super) enum Node {
     },
 }
 
-/// What differs from pgbench, each with its place.
-pub(super) type Notes = Vec<(usize, String)>;
+/// Differences from pgbench, each with its place.
+pub(super) type PgbenchNotes = Vec<(usize, String)>;
 
-/// Something that has begun and not ended.
-pub(super) struct Open {
+/// A construct that has begun but not ended.
+pub(super) struct PgbenchOpenBlock {
     pub(super) at: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: PgbenchBlockKind,
     pub(super) nodes: Vec<Node>,
 }
 
-/// What has begun.
-pub(super) enum Kind {
+/// The kind of an open construct.
+pub(super) enum PgbenchBlockKind {
     Script,
-    /// Its arms so far, the condition of the one that is read, and whether that is ELSE.
-    If(Vec<(Option<Meta>, Vec<Node>)>, Option<Meta>),
+    /// The complete arms, and the condition of the current arm; `None` for ELSE.
+    If(Vec<(Option<PgbenchMetaCommand>, Vec<Node>)>, Option<PgbenchMetaCommand>),
     Transaction(Option<Isolation>),
     Pipeline,
 }
 
-/// Reads commands into a tree.
-pub(super) struct Blocks<'a> {
-    text: &'a Text,
-    pub(super) open: Vec<Open>,
-    /// What differs from pgbench, with its place.
-    pub(super) notes: Notes,
+/// Builds the tree from commands.
+pub(super) struct PgbenchBlockParser<'a> {
+    text: &'a SourceText,
+    pub(super) open: Vec<PgbenchOpenBlock>,
+    /// Differences from pgbench, each with its place.
+    pub(super) notes: PgbenchNotes,
 }
 
-/// The tree of `commands`, and notes of what differs from pgbench.
+/// Builds the tree of `commands`; also returns notes on differences from pgbench.
 ///
 /// # Errors
-/// Something begins without an end, or has no counterpart.
-pub(super) fn blocks(text: &Text, commands: Vec<Command>) -> Result<(Vec<Node>, Notes), Fault> {
-    let script = Open { at: 0, kind: Kind::Script, nodes: Vec::new() };
-    let mut blocks = Blocks { text, open: vec![script], notes: Vec::new() };
+/// A construct has no end, or has no counterpart in workloads.
+pub(super) fn blocks(
+    text: &SourceText,
+    commands: Vec<PgbenchCommand>,
+) -> Result<(Vec<Node>, PgbenchNotes), WorkloadError> {
+    let script = PgbenchOpenBlock { at: 0, kind: PgbenchBlockKind::Script, nodes: Vec::new() };
+    let mut blocks = PgbenchBlockParser { text, open: vec![script], notes: Vec::new() };
     for command in commands {
         match command {
-            Command::Sql { statements, get } => blocks.sql(&statements, get)?,
-            Command::Meta(meta) => blocks.meta(meta)?,
+            PgbenchCommand::Sql { statements, get } => blocks.sql(&statements, get)?,
+            PgbenchCommand::Meta(meta) => blocks.meta(meta)?,
         }
     }
-    let Some(Open { at, kind, nodes }) = blocks.open.pop() else { return Ok((Vec::new(), blocks.notes)) };
+    let Some(PgbenchOpenBlock { at, kind, nodes }) = blocks.open.pop() else {
+        return Ok((Vec::new(), blocks.notes));
+    };
     match kind {
-        Kind::Script => Ok((nodes, blocks.notes)),
-        Kind::If(..) => Err(text.fault(at, "\\if without \\endif", "write \\endif where it ends")),
-        Kind::Pipeline => {
+        PgbenchBlockKind::Script => Ok((nodes, blocks.notes)),
+        PgbenchBlockKind::If(..) => {
+            Err(text.fault(at, "\\if without \\endif", "write \\endif where it ends"))
+        }
+        PgbenchBlockKind::Pipeline => {
             Err(text.fault(at, "\\startpipeline without \\endpipeline", "write \\endpipeline where it ends"))
         }
-        Kind::Transaction(_) => Err(text.fault(
+        PgbenchBlockKind::Transaction(_) => Err(text.fault(
             at,
             "the transaction that begins here does not end",
             "write END before the script, the \\if or the pipeline ends",
@@ -83,8 +90,8 @@ pub(super) fn blocks(text: &Text, commands: Vec<Command>) -> Result<(Vec<Node>, 
     }
 }
 
-impl Blocks<'_> {
-    pub(super) fn top(&mut self) -> &mut Open {
+impl PgbenchBlockParser<'_> {
+    pub(super) fn top(&mut self) -> &mut PgbenchOpenBlock {
         self.open.last_mut().expect("the script stays open until the end")
     }
 
@@ -92,23 +99,27 @@ impl Blocks<'_> {
         self.top().nodes.push(node);
     }
 
-    fn begin(&mut self, at: usize, kind: Kind) {
-        self.open.push(Open { at, kind, nodes: Vec::new() });
+    fn begin(&mut self, at: usize, kind: PgbenchBlockKind) {
+        self.open.push(PgbenchOpenBlock { at, kind, nodes: Vec::new() });
     }
 
     pub(super) fn in_transaction(&self) -> bool {
-        self.open.iter().any(|open| matches!(open.kind, Kind::Transaction(_)))
+        self.open.iter().any(|open| matches!(open.kind, PgbenchBlockKind::Transaction(_)))
     }
 
     fn in_pipeline(&self) -> bool {
-        self.open.iter().any(|open| matches!(open.kind, Kind::Pipeline))
+        self.open.iter().any(|open| matches!(open.kind, PgbenchBlockKind::Pipeline))
     }
 
-    pub(super) fn fault(&self, at: usize, problem: &str, hint: &str) -> Fault {
+    pub(super) fn fault(&self, at: usize, problem: &str, hint: &str) -> WorkloadError {
         self.text.fault(at, problem, hint)
     }
 
-    fn sql(&mut self, statements: &[std::ops::Range<usize>], mut get: Option<Get>) -> Result<(), Fault> {
+    fn sql(
+        &mut self,
+        statements: &[std::ops::Range<usize>],
+        mut get: Option<Get>,
+    ) -> Result<(), WorkloadError> {
         if let Some(get) = &get
             && (get.all || self.in_pipeline())
         {
@@ -122,7 +133,7 @@ impl Blocks<'_> {
             };
             return Err(self.fault(get.at, problem, hint));
         }
-        let parts: Vec<Text> = statements.iter().map(|range| self.text.part(range.clone())).collect();
+        let parts: Vec<SourceText> = statements.iter().map(|range| self.text.part(range.clone())).collect();
         let controls = parts.iter().map(control).collect::<Result<Vec<_>, _>>()?;
         let together = parts.len() > 1
             && !self.in_transaction()
@@ -134,7 +145,7 @@ impl Blocks<'_> {
                 .push((first, "statements with \\; between them are sent one after the other".to_owned()));
         }
         if together {
-            self.begin(first, Kind::Transaction(None));
+            self.begin(first, PgbenchBlockKind::Transaction(None));
         }
         let last = parts.len().saturating_sub(1);
         for (place, (part, control)) in parts.into_iter().zip(controls).enumerate() {
@@ -156,7 +167,7 @@ impl Blocks<'_> {
         Ok(())
     }
 
-    fn control(&mut self, control: Control, at: usize) -> Result<(), Fault> {
+    fn control(&mut self, control: Control, at: usize) -> Result<(), WorkloadError> {
         match control {
             Control::Begin { .. } if self.in_transaction() => Err(self.fault(
                 at,
@@ -169,11 +180,11 @@ impl Blocks<'_> {
                         "the transaction begins without READ ONLY: PostgreSQL does not refuse changes in it";
                     self.notes.push((at, note.to_owned()));
                 }
-                self.begin(at, Kind::Transaction(isolation));
+                self.begin(at, PgbenchBlockKind::Transaction(isolation));
                 Ok(())
             }
             Control::End { rolls_back } => match self.open.pop() {
-                Some(Open { at, kind: Kind::Transaction(isolation), nodes }) => {
+                Some(PgbenchOpenBlock { at, kind: PgbenchBlockKind::Transaction(isolation), nodes }) => {
                     self.push(Node::Transaction { isolation, nodes, at, rolls_back, pipeline: None });
                     Ok(())
                 }
@@ -189,7 +200,7 @@ impl Blocks<'_> {
         }
     }
 
-    fn meta(&mut self, meta: Meta) -> Result<(), Fault> {
+    fn meta(&mut self, meta: PgbenchMetaCommand) -> Result<(), WorkloadError> {
         let (at, rest) = (meta.at, self.text.letters[meta.rest.clone()].trim().to_owned());
         let bare = |blocks: &Self| match rest.is_empty() {
             true => Ok(()),
@@ -201,7 +212,7 @@ impl Blocks<'_> {
         match meta.name.as_str() {
             "set" => self.push(Node::Set(meta)),
             "sleep" => self.push(Node::Sleep(meta)),
-            "if" => self.begin(at, Kind::If(Vec::new(), Some(meta))),
+            "if" => self.begin(at, PgbenchBlockKind::If(Vec::new(), Some(meta))),
             "elif" | "else" => {
                 let is_else = meta.name == "else";
                 if is_else {
@@ -210,11 +221,11 @@ impl Blocks<'_> {
                 let top = self.top();
                 let nodes = std::mem::take(&mut top.nodes);
                 match &mut top.kind {
-                    Kind::If(arms, condition @ Some(_)) => {
+                    PgbenchBlockKind::If(arms, condition @ Some(_)) => {
                         arms.push((condition.take(), nodes));
                         *condition = (!is_else).then_some(meta);
                     }
-                    Kind::If(..) => {
+                    PgbenchBlockKind::If(..) => {
                         let problem = format!("\\{} behind \\else", meta.name);
                         return Err(self.fault(at, &problem, "write \\endif before it"));
                     }
@@ -223,10 +234,13 @@ impl Blocks<'_> {
             }
             "endif" => {
                 bare(self)?;
-                if !matches!(self.top().kind, Kind::If(..)) {
+                if !matches!(self.top().kind, PgbenchBlockKind::If(..)) {
                     return Err(self.misplaced(&meta));
                 }
-                if let Some(Open { kind: Kind::If(mut arms, condition), nodes, .. }) = self.open.pop() {
+                if let Some(PgbenchOpenBlock {
+                    kind: PgbenchBlockKind::If(mut arms, condition), nodes, ..
+                }) = self.open.pop()
+                {
                     arms.push((condition, nodes));
                     self.push(Node::If(arms));
                 }
@@ -240,13 +254,13 @@ impl Blocks<'_> {
                         "take it out: one has begun already",
                     ));
                 }
-                self.begin(at, Kind::Pipeline);
+                self.begin(at, PgbenchBlockKind::Pipeline);
             }
             "syncpipeline" | "endpipeline" => {
                 bare(self)?;
                 self.end_pipeline(&meta)?;
                 if meta.name == "syncpipeline" {
-                    self.begin(at, Kind::Pipeline);
+                    self.begin(at, PgbenchBlockKind::Pipeline);
                 }
             }
             "shell" | "setshell" => {
@@ -271,7 +285,7 @@ impl Blocks<'_> {
                 return Err(self.fault(at, "\\setrandom is of pgbench before 9.6", &hint));
             }
             other => {
-                let known = [
+                let command_names = [
                     "set",
                     "sleep",
                     "if",
@@ -287,14 +301,14 @@ impl Blocks<'_> {
                     "shell",
                 ];
                 let problem = format!("pgbench has no command \\{}", shown(other));
-                return Err(self.text.fault(at, problem, super::super::names::meant(other, known)));
+                return Err(self.text.fault(at, problem, super::super::names::meant(other, command_names)));
             }
         }
         Ok(())
     }
 
-    fn misplaced(&self, meta: &Meta) -> Fault {
-        let within = self.open.iter().any(|open| matches!(open.kind, Kind::If(..)));
+    fn misplaced(&self, meta: &PgbenchMetaCommand) -> WorkloadError {
+        let within = self.open.iter().any(|open| matches!(open.kind, PgbenchBlockKind::If(..)));
         match within {
             true => {
                 let problem =
@@ -310,7 +324,7 @@ impl Blocks<'_> {
 }
 
 impl Node {
-    /// Whether it asks the database for nothing, and takes no time.
+    /// Whether it sends nothing to the database and takes no time.
     pub(super) fn is_quiet(&self) -> bool {
         match self {
             Self::Set(_) => true,

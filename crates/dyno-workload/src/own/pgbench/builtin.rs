@@ -1,17 +1,16 @@
-//! The scripts that are built into pgbench, as its manual describes them.
+//! The built-in scripts of pgbench, as its manual describes them.
 
-/// A script that is built in.
+/// A built-in script of pgbench.
 #[derive(Debug, Clone, Copy)]
 pub struct Builtin {
-    /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// A description in one sentence.
     pub about: &'static str,
-    /// Its commands.
+    /// Its commands, in the syntax of pgbench.
     pub script: &'static str,
 }
 
-/// All of them.
+/// All built-in scripts of pgbench.
 pub const BUILTINS: [Builtin; 3] = [
     Builtin {
         name: "tpcb-like",
@@ -52,9 +51,9 @@ SELECT abalance FROM pgbench_accounts WHERE aid = :aid;
     },
 ];
 
-/// The built-in script that `name` begins the name of, where there is one such.
+/// The built-in script whose name begins with `name`; `None` if there is not exactly one.
 pub fn builtin(name: &str) -> Option<&'static Builtin> {
-    let mut found = BUILTINS.iter().filter(|builtin| !name.is_empty() && builtin.name.starts_with(name));
-    let first = found.next()?;
-    found.next().is_none().then_some(first)
+    let mut matches = BUILTINS.iter().filter(|builtin| !name.is_empty() && builtin.name.starts_with(name));
+    let first = matches.next()?;
+    matches.next().is_none().then_some(first)
 }

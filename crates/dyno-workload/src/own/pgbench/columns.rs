@@ -1,22 +1,22 @@
-//! The names of the columns that a query gives, as `\gset` takes them for names of variables.
+//! The column names of a query, which `\gset` uses as names of variables.
 
-use super::super::fault::{Fault, Text};
+use super::super::fault::{SourceText, WorkloadError};
 
-/// A word or a sign of a query, and where it stands; what is in brackets is one.
+/// A word, a sign, or a part in parentheses of a query, with its place.
 struct Part<'a> {
     letters: &'a str,
     at: usize,
 }
 
-/// The names of the columns of the query `text`.
+/// The column names of the query `text`.
 ///
 /// # Errors
-/// One has no name that can be seen.
-pub(super) fn columns(text: &Text) -> Result<Vec<String>, Fault> {
+/// The name of a column cannot be determined.
+pub(super) fn columns(text: &SourceText) -> Result<Vec<String>, WorkloadError> {
     let parts = parts(&text.letters);
     let is = |part: &Part<'_>, word: &str| part.letters.eq_ignore_ascii_case(word);
     let first = parts.iter().position(|part| is(part, "returning"));
-    // Of WITH … SELECT the tables in brackets are one part each.
+    // In WITH … SELECT, each table in parentheses is one part.
     let first = first.or_else(|| parts.iter().position(|part| is(part, "select")));
     let Some(first) = first else {
         return Err(text.fault(0, "\\gset behind a statement that gives no row", "take it out"));
@@ -34,7 +34,7 @@ pub(super) fn columns(text: &Text) -> Result<Vec<String>, Fault> {
     Ok(names)
 }
 
-fn name(text: &Text, item: &[&Part<'_>]) -> Result<String, Fault> {
+fn name(text: &SourceText, item: &[&Part<'_>]) -> Result<String, WorkloadError> {
     let at = item.first().map_or(0, |part| part.at);
     let word = |part: &Part<'_>| {
         let plain = part.letters.trim_matches('"');
@@ -44,14 +44,15 @@ fn name(text: &Text, item: &[&Part<'_>]) -> Result<String, Fault> {
             if part.letters.starts_with('"') { plain.to_owned() } else { plain.to_ascii_lowercase() };
         fits.then_some(folded)
     };
-    let found = match item {
+    let column_name = match item {
         [.., as_word, name] if as_word.letters.eq_ignore_ascii_case("as") => word(name),
-        // A column, or one of a table; an expression may have a name of its own behind it.
+        // A column, with or without its table; an expression may be followed by a name.
         [name] => word(name),
         [.., dot, name] if dot.letters == "." && item.len() % 2 == 1 => word(name),
         _ => None,
     };
-    found.ok_or_else(|| text.fault(at, "a column without a name that can be seen", "write AS NAME behind it"))
+    column_name
+        .ok_or_else(|| text.fault(at, "a column without a name that can be seen", "write AS NAME behind it"))
 }
 
 fn parts(letters: &str) -> Vec<Part<'_>> {
@@ -92,7 +93,7 @@ fn parts(letters: &str) -> Vec<Part<'_>> {
             }
             _ => at += 1,
         }
-        // A quote may end in the middle of nothing.
+        // A quote may end within a character.
         if let Some(letters) = letters.get(begin..at) {
             all.push(Part { letters, at: begin });
         }

@@ -1,21 +1,21 @@
-//! Statements that begin and end transactions.
+//! Statements that begin or end transactions.
 
 use dyno_engine::Isolation;
 
-use super::super::fault::{Fault, Text};
+use super::super::fault::{SourceText, WorkloadError};
 
-/// What a statement does to transactions.
+/// The effect of a statement on transactions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Control {
     Begin { isolation: Option<Isolation>, reads_only: bool },
     End { rolls_back: bool },
 }
 
-/// What the statement `text` does to transactions, if that is what it is for.
+/// The effect of the statement `text` on transactions; `None` if it has another purpose.
 ///
 /// # Errors
-/// It does what a workload has no word for.
-pub(super) fn control(text: &Text) -> Result<Option<Control>, Fault> {
+/// Workloads cannot express the statement.
+pub(super) fn control(text: &SourceText) -> Result<Option<Control>, WorkloadError> {
     let upper = text.letters.to_ascii_uppercase().replace(',', " ");
     let words: Vec<&str> = upper.split_whitespace().collect();
     let refuse = |problem: &str, hint: &str| Err(text.fault(0, problem.to_owned(), hint));
@@ -41,12 +41,12 @@ pub(super) fn control(text: &Text) -> Result<Option<Control>, Fault> {
     }
 }
 
-fn begin(text: &Text, modes: &[&str]) -> Result<Control, Fault> {
+fn begin(text: &SourceText, modes: &[&str]) -> Result<Control, WorkloadError> {
     let (mut isolation, mut reads_only) = (None, false);
     let mut rest = modes;
     loop {
         rest = match rest {
-            // PostgreSQL takes fewer locks for it, so that it would be another measurement without READ ONLY.
+            // PostgreSQL takes fewer locks for it, so without READ ONLY it would be a different measurement.
             [] if reads_only && isolation == Some(Isolation::Serializable) => {
                 let hint = "take READ ONLY out, or write REPEATABLE READ READ ONLY";
                 return Err(text.fault(0, "SERIALIZABLE with READ ONLY has no counterpart", hint));
@@ -61,7 +61,7 @@ fn begin(text: &Text, modes: &[&str]) -> Result<Control, Fault> {
                 let (level, length) = match rest {
                     ["SERIALIZABLE", ..] => (Isolation::Serializable, 1),
                     ["REPEATABLE", "READ", ..] => (Isolation::RepeatableRead, 2),
-                    // PostgreSQL reads what is committed in both.
+                    // PostgreSQL implements both as READ COMMITTED.
                     ["READ", "COMMITTED" | "UNCOMMITTED", ..] => (Isolation::ReadCommitted, 2),
                     _ => {
                         return Err(text.fault(

@@ -1,20 +1,20 @@
-//! The functions of pgbench's expressions, and what its operators make of numbers.
+//! Functions and operators of pgbench's expressions.
 
 use std::f64::consts::PI;
 
-use super::super::expr::{Expr, One, Random, Two};
-use super::super::fault::{Fault, Text};
+use super::super::expr::{BinaryOp, Expr, RandomFunction, UnaryOp};
+use super::super::fault::{SourceText, WorkloadError};
 use super::super::value::Number;
-use super::typed::{Kind, Typed, both, of};
+use super::typed::{PgbenchType, Typed, binary_expr, unary_expr};
 
-/// Arguments of `greatest` and `least`, at most; as many as a function of a workload has.
+/// The largest number of arguments of `greatest` and `least`, as for functions of workloads.
 pub(super) const ARGUMENTS_MAX: usize = 16;
-/// The least that a bell is cut off at, in standard deviations.
+/// The smallest truncation of a normal distribution, in standard deviations.
 const GAUSSIAN_LEAST: f64 = 2.0;
-/// Exponents of Zipf's law.
+/// Smallest and largest exponent of Zipf's law.
 const ZIPFIAN: (f64, f64) = (1.001, 1_000.0);
 
-/// Functions with how many arguments each has at least and at most.
+/// Functions with their minimum and maximum number of arguments.
 pub(super) const FUNCTIONS: [(&str, usize, usize); 21] = [
     ("abs", 1, 1),
     ("debug", 1, 1),
@@ -39,20 +39,20 @@ pub(super) const FUNCTIONS: [(&str, usize, usize); 21] = [
     ("sqrt", 1, 1),
 ];
 
-/// What the function `name` makes of numbers.
-pub(super) fn computed(
-    text: &Text,
+/// Translates the function `name` of numbers.
+pub(super) fn apply_function(
+    text: &SourceText,
     name: &str,
     mut arguments: Vec<Typed>,
     at: usize,
-) -> Result<Typed, Fault> {
-    let int = |expr: Expr| Ok(Typed { expr, kind: Kind::Int });
-    let real = |expr: Expr| Ok(Typed { expr, kind: Kind::Real });
+) -> Result<Typed, WorkloadError> {
+    let int = |expr: Expr| Ok(Typed { expr, kind: PgbenchType::Int });
+    let real = |expr: Expr| Ok(Typed { expr, kind: PgbenchType::Real });
     let mut next = || if arguments.is_empty() { Typed::null() } else { arguments.remove(0) };
     match name {
         "abs" => {
             let Typed { expr, kind } = next();
-            Ok(Typed { expr: of(One::Abs, expr), kind })
+            Ok(Typed { expr: unary_expr(UnaryOp::Abs, expr), kind })
         }
         "int" => {
             let argument = next();
@@ -65,29 +65,29 @@ pub(super) fn computed(
         }
         "double" => real(next().real()),
         "pi" => Ok(Typed::number(Number::Real(PI))),
-        "sqrt" => real(of(One::Sqrt, no_less(text, name, next(), at)?)),
-        "ln" => real(of(One::Ln, no_less(text, name, next(), at)?)),
-        "exp" => real(of(One::Exp, next().real())),
+        "sqrt" => real(unary_expr(UnaryOp::Sqrt, require_domain(text, name, next(), at)?)),
+        "ln" => real(unary_expr(UnaryOp::Ln, require_domain(text, name, next(), at)?)),
+        "exp" => real(unary_expr(UnaryOp::Exp, next().real())),
         "pow" | "power" => {
             let x = next().real();
-            real(both(Two::Pow, x, next().real()))
+            real(binary_expr(BinaryOp::Pow, x, next().real()))
         }
         "mod" => {
             let x = next();
-            numbers(text, Two::Rest, x, next(), at)
+            numeric_operation(text, BinaryOp::Rest, x, next(), at)
         }
         "greatest" | "least" => {
-            let two = if name == "least" { Two::Least } else { Two::Greatest };
-            let is_real = arguments.iter().any(|argument| argument.kind == Kind::Real);
-            let kind = if is_real { Kind::Real } else { Kind::Int };
-            let each = arguments.into_iter().map(|one| if is_real { one.real() } else { one.expr });
-            let all = each.reduce(|x, y| both(two, x, y)).unwrap_or(Expr::Is(Number::Int(0)));
+            let two = if name == "least" { BinaryOp::Least } else { BinaryOp::Greatest };
+            let is_real = arguments.iter().any(|argument| argument.kind == PgbenchType::Real);
+            let kind = if is_real { PgbenchType::Real } else { PgbenchType::Int };
+            let operands = arguments.into_iter().map(|one| if is_real { one.real() } else { one.expr });
+            let all = operands.reduce(|x, y| binary_expr(two, x, y)).unwrap_or(Expr::Is(Number::Int(0)));
             Ok(Typed { expr: all, kind })
         }
         "hash" | "hash_murmur2" | "hash_fnv1a" => {
-            let two = if name == "hash_fnv1a" { Two::Fnv1a } else { Two::Murmur2 };
+            let two = if name == "hash_fnv1a" { BinaryOp::Fnv1a } else { BinaryOp::Murmur2 };
             let value = next().whole();
-            int(both(two, value, next().whole()))
+            int(binary_expr(two, value, next().whole()))
         }
         "permute" => {
             let (number, count, seed) = (next().whole(), next().whole(), next().whole());
@@ -104,8 +104,8 @@ pub(super) fn computed(
     }
 }
 
-/// The argument of a root or a logarithm, which is not below 0.
-fn no_less(text: &Text, name: &str, argument: Typed, at: usize) -> Result<Expr, Fault> {
+/// Checks that the argument of a root or logarithm is not negative.
+fn require_domain(text: &SourceText, name: &str, argument: Typed, at: usize) -> Result<Expr, WorkloadError> {
     match argument.constant().map(Number::real) {
         Some(number) if number < 0.0 || (name == "ln" && number == 0.0) => {
             Err(text.fault(at, format!("there is no {name} of {number}"), ""))
@@ -114,13 +114,18 @@ fn no_less(text: &Text, name: &str, argument: Typed, at: usize) -> Result<Expr, 
     }
 }
 
-/// One of the random functions.
-fn random(text: &Text, name: &str, [low, high, bend]: [Typed; 3], at: usize) -> Result<Typed, Fault> {
+/// Translates one of the random functions.
+fn random(
+    text: &SourceText,
+    name: &str,
+    [low, high, bend]: [Typed; 3],
+    at: usize,
+) -> Result<Typed, WorkloadError> {
     let law = match name {
-        "random" => Random::Uniform,
-        "random_exponential" => Random::Exponential,
-        "random_gaussian" => Random::Gaussian,
-        _ => Random::Zipfian,
+        "random" => RandomFunction::Uniform,
+        "random_exponential" => RandomFunction::Exponential,
+        "random_gaussian" => RandomFunction::Gaussian,
+        _ => RandomFunction::Zipfian,
     };
     let (low, high) = (low.whole(), high.whole());
     if let (Expr::Is(Number::Int(low)), Expr::Is(Number::Int(high))) = (&low, &high) {
@@ -139,12 +144,14 @@ fn random(text: &Text, name: &str, [low, high, bend]: [Typed; 3], at: usize) -> 
             ));
         }
     }
-    let bend = if law == Random::Uniform { Expr::Is(Number::Int(0)) } else { bend.real() };
+    let bend = if law == RandomFunction::Uniform { Expr::Is(Number::Int(0)) } else { bend.real() };
     if let Expr::Is(Number::Real(number)) = bend {
         let wanted = match law {
-            Random::Exponential if number <= 0.0 => Some("above 0"),
-            Random::Gaussian if number < GAUSSIAN_LEAST => Some("2.0 or more"),
-            Random::Zipfian if !(ZIPFIAN.0..=ZIPFIAN.1).contains(&number) => Some("from 1.001 to 1000"),
+            RandomFunction::Exponential if number <= 0.0 => Some("above 0"),
+            RandomFunction::Gaussian if number < GAUSSIAN_LEAST => Some("2.0 or more"),
+            RandomFunction::Zipfian if !(ZIPFIAN.0..=ZIPFIAN.1).contains(&number) => {
+                Some("from 1.001 to 1000")
+            }
             _ => None,
         };
         if let Some(wanted) = wanted {
@@ -152,13 +159,19 @@ fn random(text: &Text, name: &str, [low, high, bend]: [Typed; 3], at: usize) -> 
             return Err(text.fault(at, problem, format!("it is {wanted}")));
         }
     }
-    Ok(Typed { expr: Expr::Random(law, Box::new([low, high, bend])), kind: Kind::Int })
+    Ok(Typed { expr: Expr::Random(law, Box::new([low, high, bend])), kind: PgbenchType::Int })
 }
 
-/// What an operator, at byte `at`, makes of two numbers.
-pub(super) fn numbers(text: &Text, two: Two, x: Typed, y: Typed, at: usize) -> Result<Typed, Fault> {
+/// Translates the operator at byte `at` of two numbers.
+pub(super) fn numeric_operation(
+    text: &SourceText,
+    two: BinaryOp,
+    x: Typed,
+    y: Typed,
+    at: usize,
+) -> Result<Typed, WorkloadError> {
     for side in [&x, &y] {
-        if side.kind == Kind::Bool {
+        if side.kind == PgbenchType::Bool {
             return Err(text.fault(
                 at,
                 "cannot coerce boolean to a number",
@@ -166,17 +179,17 @@ pub(super) fn numbers(text: &Text, two: Two, x: Typed, y: Typed, at: usize) -> R
             ));
         }
     }
-    if x.kind == Kind::Null || y.kind == Kind::Null {
+    if x.kind == PgbenchType::Null || y.kind == PgbenchType::Null {
         return Ok(Typed::null());
     }
-    use Two::{BitAnd, BitOr, BitXor, Divided, Minus, Plus, Rest, ShiftLeft, ShiftRight, Times};
-    let is_real = x.kind == Kind::Real || y.kind == Kind::Real;
-    if matches!(two, Divided | Rest) && y.constant().is_some_and(|number| !number.holds()) {
+    use BinaryOp::{BitAnd, BitOr, BitXor, Divided, Minus, Plus, Rest, ShiftLeft, ShiftRight, Times};
+    let is_real = x.kind == PgbenchType::Real || y.kind == PgbenchType::Real;
+    if matches!(two, Divided | Rest) && y.constant().is_some_and(|number| !number.is_true()) {
         return Err(text.fault(at, "division by zero", ""));
     }
     match two {
         Rest | BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight => {
-            Ok(Typed { expr: both(two, x.whole(), y.whole()), kind: Kind::Int })
+            Ok(Typed { expr: binary_expr(two, x.whole(), y.whole()), kind: PgbenchType::Int })
         }
         Plus | Minus | Times | Divided => {
             if let (Some(Number::Int(x)), Some(Number::Int(y))) = (x.constant(), y.constant()) {
@@ -190,9 +203,9 @@ pub(super) fn numbers(text: &Text, two: Two, x: Typed, y: Typed, at: usize) -> R
                     return Err(text.fault(at, "no whole number is so large", ""));
                 }
             }
-            let kind = if is_real { Kind::Real } else { Kind::Int };
-            Ok(Typed { expr: both(two, x.expr, y.expr), kind })
+            let kind = if is_real { PgbenchType::Real } else { PgbenchType::Int };
+            Ok(Typed { expr: binary_expr(two, x.expr, y.expr), kind })
         }
-        _ => Ok(Typed { expr: both(two, x.expr, y.expr), kind: Kind::Bool }),
+        _ => Ok(Typed { expr: binary_expr(two, x.expr, y.expr), kind: PgbenchType::Bool }),
     }
 }

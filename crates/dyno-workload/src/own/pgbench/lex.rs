@@ -1,24 +1,23 @@
-//! The tokens of pgbench's expressions.
+//! Splits pgbench's expressions into tokens.
 
-use super::super::fault::{Fault, Text};
+use super::super::fault::{SourceText, WorkloadError};
 use super::super::names::shown;
 use super::super::value::Number;
 
-/// A token.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Token {
+pub(super) enum PgbenchToken {
     Number(Number),
-    /// 9223372036854775808, which only a minus makes a number.
+    /// 9223372036854775808, which is valid only after a minus.
     OneTooMany,
-    /// `:name`
+    /// A variable, in the form `:name`.
     Variable(String),
-    /// A word in small letters.
+    /// A word in lower case.
     Word(String),
     Sign(&'static str),
     End,
 }
 
-/// Signs, the longer ones first.
+/// Signs, ordered so that longer ones match first.
 const SIGNS: [&str; 20] = [
     "<=", ">=", "<>", "!=", "<<", ">>", "+", "-", "*", "/", "%", "=", "<", ">", "|", "#", "&", "~", "(", ")",
 ];
@@ -26,14 +25,14 @@ const SIGNS: [&str; 20] = [
 /// The tokens of `text` from byte `from` on, each with its place.
 ///
 /// # Errors
-/// Something is none.
-pub(super) fn tokens(text: &Text, from: usize) -> Result<Vec<(Token, usize)>, Fault> {
+/// A character cannot begin a token.
+pub(super) fn tokens(text: &SourceText, from: usize) -> Result<Vec<(PgbenchToken, usize)>, WorkloadError> {
     let letters = &*text.letters;
     let bytes = letters.as_bytes();
     let (mut all, mut at) = (Vec::new(), from);
     while let Some(&byte) = bytes.get(at) {
-        let run = |from: usize, of: fn(u8) -> bool| {
-            from + bytes[from..].iter().take_while(|byte| of(**byte)).count()
+        let run = |from: usize, predicate: fn(u8) -> bool| {
+            from + bytes[from..].iter().take_while(|byte| predicate(**byte)).count()
         };
         let next = bytes.get(at + 1).copied().unwrap_or(0);
         let (token, end) = match byte {
@@ -41,23 +40,23 @@ pub(super) fn tokens(text: &Text, from: usize) -> Result<Vec<(Token, usize)>, Fa
                 at += 1;
                 continue;
             }
-            // A line that goes on with the next.
+            // A backslash continues the line.
             b'\\' if b"\r\n\0".contains(&next) => {
                 at += 1;
                 continue;
             }
-            b',' => (Token::Sign(","), at + 1),
+            b',' => (PgbenchToken::Sign(","), at + 1),
             b':' if is_plain(next) => {
                 let end = run(at + 1, is_plain);
-                (Token::Variable(letters[at + 1..end].to_owned()), end)
+                (PgbenchToken::Variable(letters[at + 1..end].to_owned()), end)
             }
             _ if byte.is_ascii_digit() || (byte == b'.' && next.is_ascii_digit()) => number(text, at)?,
             _ if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let end = run(at, is_plain);
-                (Token::Word(letters[at..end].to_ascii_lowercase()), end)
+                (PgbenchToken::Word(letters[at..end].to_ascii_lowercase()), end)
             }
             _ => match SIGNS.iter().find(|sign| letters[at..].starts_with(**sign)) {
-                Some(sign) => (Token::Sign(sign), at + sign.len()),
+                Some(sign) => (PgbenchToken::Sign(sign), at + sign.len()),
                 None => {
                     let first: String = letters[at..].chars().take(1).collect();
                     return Err(text.fault(
@@ -71,18 +70,18 @@ pub(super) fn tokens(text: &Text, from: usize) -> Result<Vec<(Token, usize)>, Fa
         all.push((token, at));
         at = end;
     }
-    all.push((Token::End, letters.trim_end().len().max(from)));
+    all.push((PgbenchToken::End, letters.trim_end().len().max(from)));
     Ok(all)
 }
 
 const OPERATORS: &str = "or, and, not, is, = <> != < <= > >=, | # & ~ << >>, + - * / %";
 
-/// Whether it is a letter of a name.
+/// Whether the byte can be part of a name.
 pub(super) fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-fn number(text: &Text, at: usize) -> Result<(Token, usize), Fault> {
+fn number(text: &SourceText, at: usize) -> Result<(PgbenchToken, usize), WorkloadError> {
     let letters = &text.letters[at..];
     let bytes = letters.as_bytes();
     let digits = |from: usize| from + bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -99,11 +98,13 @@ fn number(text: &Text, at: usize) -> Result<(Token, usize), Fault> {
     }
     let written = &letters[..end];
     let token = match is_whole {
-        true if written.trim_start_matches('0') == "9223372036854775808" => Some(Token::OneTooMany),
-        true => written.parse().ok().map(|number| Token::Number(Number::Int(number))),
+        true if written.trim_start_matches('0') == "9223372036854775808" => Some(PgbenchToken::OneTooMany),
+        true => written.parse().ok().map(|number| PgbenchToken::Number(Number::Int(number))),
         false => {
             let number: Option<f64> = written.parse().ok();
-            number.filter(|number| number.is_finite()).map(|number| Token::Number(Number::Real(number)))
+            number
+                .filter(|number| number.is_finite())
+                .map(|number| PgbenchToken::Number(Number::Real(number)))
         }
     };
     let token = token.ok_or_else(|| text.fault(at, format!("{} is too large", shown(written)), ""))?;

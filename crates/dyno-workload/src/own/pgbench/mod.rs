@@ -1,10 +1,10 @@
-//! Scripts of PostgreSQL's pgbench as a workload.
+//! Converts scripts of PostgreSQL's pgbench into a workload.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `script`, `control`, `block`, `pipeline` | the commands of a script, and how they are within each other |
-//! | `lex`, `typed`, `functions`, `parse`, `parse_case`, `parse_call` | its expressions, with the types that pgbench gives them |
-//! | `given`, `scope`, `names`, `print`, `draws` | its variables, and what the workload calls them |
+//! | `script`, `control`, `block`, `pipeline` | the commands of a script and their nesting |
+//! | `lex`, `typed`, `functions`, `parse`, `parse_case`, `parse_call` | expressions with pgbench's types |
+//! | `given`, `scope`, `names`, `print`, `draws` | variables and their names in the workload |
 //! | `columns`, `statements`, `sleep`, `translate` | the steps of a transaction |
 //! | `options`, `tables`, `builtin`, `write` | pgbench's own tables and scripts, and the files of the workload |
 
@@ -35,53 +35,55 @@ mod write;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use dyno_plan::lines::Lines;
+use dyno_plan::lines::SourceLines;
 
-use super::fault::{Fault, File, Text};
-use super::workload::Own;
-use block::{Node, Notes, blocks};
-use given::{sets, shared};
+use super::fault::{File, SourceText, WorkloadError};
+use super::workload::CustomWorkload;
+use block::{Node, PgbenchNotes, blocks};
+use given::{sets, shared_variables};
 use scope::Sets;
 use script::commands;
-use translate::{Shared, Translator};
+use translate::{PgbenchShared, Translator};
 use write::{Main, Translated, main_file};
 
 pub use builtin::{BUILTINS, Builtin, builtin};
-pub use options::{Options, Script};
+pub use options::{PgbenchOptions, PgbenchScript};
 
-/// A workload that was made of scripts: read by Dyno's own reader, and valid.
+/// A workload converted from scripts; Dyno's own reader has accepted it.
 #[derive(Debug)]
-pub struct Imported {
-    /// Names of files with what is in them.
+pub struct ImportedWorkload {
+    /// Names and contents of its files.
     pub files: Vec<(String, String)>,
-    /// What is not as pgbench does it, with its place where it has one.
+    /// Differences from pgbench, with their places if they have one.
     pub notes: Vec<String>,
-    /// Whether it describes the tables of pgbench, so that they are loaded and dropped.
+    /// Whether it describes pgbench's tables, so that Dyno can load and drop them.
     pub tables: bool,
-    /// The workload.
-    pub own: Own,
+    pub workload: CustomWorkload,
 }
 
-/// Translates `scripts`.
+/// Converts `scripts` into a workload.
 ///
 /// # Errors
-/// Something has no counterpart or is no script, with its place.
-pub fn import(scripts: &[Script], options: &Options) -> Result<Imported, Fault> {
+/// A script has an error, or a construct without counterpart; the error has its place.
+pub fn import(
+    scripts: &[PgbenchScript],
+    options: &PgbenchOptions,
+) -> Result<ImportedWorkload, WorkloadError> {
     let mut read = Vec::new();
     let mut notes = Vec::new();
     for script in scripts {
-        let text = Text::file(Arc::new(File { name: script.name.clone(), text: script.text.clone() }));
-        let found = commands(&text)?;
-        if found.is_empty() {
+        let text = SourceText::file(Arc::new(File { name: script.name.clone(), text: script.text.clone() }));
+        let script_commands = commands(&text)?;
+        if script_commands.is_empty() {
             return Err(text.fault(0, "there is no command", "write a statement"));
         }
-        let (nodes, differing) = blocks(&text, found)?;
+        let (nodes, differing) = blocks(&text, script_commands)?;
         note(&mut notes, &text, &script.name, differing);
         let sets = sets(&text, &nodes)?;
         read.push((script, text, nodes, sets));
     }
     let set: BTreeSet<&String> = read.iter().flat_map(|(.., sets)| sets.keys()).collect();
-    let mut shared = shared(options, &set)?;
+    let mut shared = shared_variables(options, &set)?;
     let mut all: Vec<Translated> = Vec::new();
     for (script, text, nodes, sets) in &read {
         let (mut one, differing) = translated(script, text, nodes, sets, &mut shared)?;
@@ -101,17 +103,17 @@ pub fn import(scripts: &[Script], options: &Options) -> Result<Imported, Fault> 
         let hint = format!("give one of them a weight: {}@1", script.name);
         return Err(text.fault(0, "all weights are 0", hint));
     }
-    finished(options, scripts, &all, &shared, notes)
+    build_workload_files(options, scripts, &all, &shared, notes)
 }
 
-/// The files of the workload, which Dyno's own reader reads.
-fn finished(
-    options: &Options,
-    scripts: &[Script],
+/// Writes the files of the workload and reads them with Dyno's own reader.
+fn build_workload_files(
+    options: &PgbenchOptions,
+    scripts: &[PgbenchScript],
     all: &[Translated],
-    shared: &Shared,
+    shared: &PgbenchShared,
     notes: Vec<String>,
-) -> Result<Imported, Fault> {
+) -> Result<ImportedWorkload, WorkloadError> {
     let mentions =
         |table: &str| all.iter().flat_map(|one| &one.statements.all).any(|one| one.sql.contains(table));
     let tables = options.tables && tables::TABLES.iter().any(|table| mentions(table));
@@ -127,7 +129,7 @@ fn finished(
         name: &options.name,
         about: &about,
         notes: &notes,
-        known: &shared.known,
+        known: &shared.names,
         scale: options.scale,
         translated: all,
         tables,
@@ -136,30 +138,30 @@ fn finished(
     let mut files = vec![("workload.toml".to_owned(), main_file(&main))];
     let with_sql = all.iter().filter(|one| !one.statements.all.is_empty());
     files.extend(with_sql.map(|one| (format!("{}.sql", one.name), one.sql())));
-    let own = Own::read_files(&options.name, &files)?;
-    Ok(Imported { files, notes, tables, own })
+    let custom_workload = CustomWorkload::read_files(&options.name, &files)?;
+    Ok(ImportedWorkload { files, notes, tables, workload: custom_workload })
 }
 
-fn note(notes: &mut Vec<String>, text: &Text, name: &str, differing: Notes) {
+fn note(notes: &mut Vec<String>, text: &SourceText, name: &str, differing: PgbenchNotes) {
     for (at, words) in differing {
-        let (line, column) = Lines::new(name, &text.letters).line_and_column(at);
+        let (line, column) = SourceLines::new(name, &text.letters).line_and_column(at);
         notes.push(format!("{name}:{line}:{column}: {words}"));
     }
 }
 
-/// The transaction that a script is.
+/// Translates one script into a transaction.
 fn translated(
-    script: &Script,
-    text: &Text,
+    script: &PgbenchScript,
+    text: &SourceText,
     nodes: &[Node],
     sets: &Sets,
-    shared: &mut Shared,
-) -> Result<(Translated, Notes), Fault> {
+    shared: &mut PgbenchShared,
+) -> Result<(Translated, PgbenchNotes), WorkloadError> {
     let mut translator = Translator::new(text, shared, sets.clone());
     let loud: Vec<&Node> = nodes.iter().filter(|node| !node.is_quiet()).collect();
     let mut pipeline = false;
     let (steps, whole) = match loud[..] {
-        // Only values are set before and behind it.
+        // Outside the transaction, the script only sets values.
         [Node::Transaction { isolation, rolls_back, pipeline: all_of, .. }] => {
             pipeline = all_of.is_some();
             let mut steps = Vec::new();
@@ -186,7 +188,7 @@ fn translated(
     Ok((Translated { name, from, weight: script.weight, steps, statements, whole, pipeline }, notes))
 }
 
-/// A name for a transaction, from that of a file.
+/// A name for a transaction, derived from a file name.
 fn transaction_name(file: &str) -> String {
     let stem = std::path::Path::new(file).file_stem().and_then(|stem| stem.to_str()).unwrap_or("script");
     let plain: String = stem
@@ -195,7 +197,7 @@ fn transaction_name(file: &str) -> String {
         .take(32)
         .collect();
     let begins = plain.starts_with(|c: char| c.is_ascii_alphabetic());
-    // Names of classes and of files that every workload may have.
-    let taken = ["all", "commit", "slice", "connect", "setup", "drop"].contains(&plain.as_str());
-    if begins && !taken { plain } else { format!("script_{plain}") }
+    // Names of classes and files that every workload may have.
+    let is_reserved = ["all", "commit", "slice", "connect", "setup", "drop"].contains(&plain.as_str());
+    if begins && !is_reserved { plain } else { format!("script_{plain}") }
 }

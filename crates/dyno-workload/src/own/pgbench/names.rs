@@ -1,35 +1,35 @@
-//! The names that a workload has for the variables of scripts. A name of a workload means the same in all its transactions, a
-//! variable of pgbench something else in each script.
+//! Names in the workload for the variables of scripts. A name has one meaning in the whole workload, while a pgbench variable is
+//! local to its script.
 
 use std::collections::BTreeMap;
 
 use super::super::names::is_name;
 use super::super::scale::SCALE;
 
-/// What a name of the workload is.
+/// The meaning of a name in the workload.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Meaning {
-    /// A draw, as it is written.
+    /// A generator, with its definition.
     Draw(String),
-    /// A number that steps set; whether it is a floating-point one.
+    /// A number that steps set; `real` if it is a floating-point number.
     Number { real: bool },
-    /// A column that a statement gives.
+    /// A column that a statement returns.
     Column,
 }
 
-/// The names of a workload.
+/// The names that are used so far.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct PgbenchNames {
     all: BTreeMap<String, Meaning>,
-    /// Draws in the order in which they came.
+    /// Generators in the order of their creation.
     order: Vec<String>,
 }
 
-/// Words of expressions, and the name that the workload has itself.
+/// Words of expressions, and the name that every workload has.
 const TAKEN: [&str; 4] = ["and", "or", "not", SCALE];
 
-impl Known {
-    /// The name of what pgbench calls `variable`, with this meaning: the same name where the meaning is the same.
+impl PgbenchNames {
+    /// The name for the pgbench variable `variable` with this meaning; equal meanings share a name.
     pub(super) fn name(&mut self, variable: &str, meaning: Meaning) -> String {
         let plain: String =
             variable.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(32).collect();
@@ -51,7 +51,7 @@ impl Known {
         name
     }
 
-    /// All draws with what is written of each.
+    /// All generators with their definitions.
     pub(super) fn draws(&self) -> impl Iterator<Item = (&str, &str)> {
         self.order.iter().filter_map(|name| match self.all.get(name) {
             Some(Meaning::Draw(words)) => Some((name.as_str(), words.as_str())),

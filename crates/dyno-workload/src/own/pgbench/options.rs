@@ -1,27 +1,26 @@
-//! What is asked of a translation.
+//! Options of a conversion.
 
-/// A script that is to be translated.
+/// One script to convert into a transaction.
 #[derive(Debug, Clone)]
-pub struct Script {
-    /// Its file as the user has named it, or the name of a built-in one.
+pub struct PgbenchScript {
+    /// Its file as the user named it, or the name of a built-in script.
     pub name: String,
-    /// Its commands.
+    /// Its commands, in the syntax of pgbench.
     pub text: String,
-    /// How often it comes, against the others.
+    /// Its weight relative to the other scripts.
     pub weight: u32,
     /// Whether it is built into pgbench.
     pub is_builtin: bool,
 }
 
-/// What is asked of a translation.
+/// Options of a conversion from pgbench.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// The workload's name.
+pub struct PgbenchOptions {
     pub name: String,
     /// pgbench's scale: the number of branches.
     pub scale: u32,
-    /// Whether the tables of pgbench are described, where a script has one of them.
+    /// Whether to describe pgbench's tables if a script uses them.
     pub tables: bool,
-    /// Variables with their values, as -D gives them.
+    /// Variables with values, from option -D.
     pub variables: Vec<(String, String)>,
 }

@@ -1,47 +1,51 @@
-//! pgbench's expressions, as its manual describes them: by how closely operators bind, with the types of what they are made of.
+//! Parses pgbench's expressions, as its manual describes them, with types and operator precedence.
 
-use super::super::expr::{One, Two};
-use super::super::fault::{Fault, Text};
+use super::super::expr::{BinaryOp, UnaryOp};
+use super::super::fault::{SourceText, WorkloadError};
 use super::super::names::shown;
 use super::super::value::Number;
-use super::functions::numbers;
-use super::lex::{Token, tokens};
-use super::typed::{Kind, Typed, both, of};
+use super::functions::numeric_operation;
+use super::lex::{PgbenchToken, tokens};
+use super::typed::{PgbenchType, Typed, binary_expr, unary_expr};
 
-/// Brackets within each other, at most: as many as a workload's expression may have.
+/// The deepest nesting of parentheses, as for expressions of workloads.
 const DEPTH_MAX: u32 = 40;
 
-/// What a variable is at this place; and what the seed of hashes is.
+/// Looks up the variables of an expression and receives notes.
 pub(super) trait Variables {
-    /// What `name`, which stands at byte `at` of `text`, is.
-    fn variable(&mut self, name: &str, text: &Text, at: usize) -> Result<Typed, Fault>;
-    /// Something pgbench would say here is not said.
-    fn note(&mut self, text: &Text, at: usize, words: &str);
+    /// The meaning of `name`, which is at byte `at` of `text`.
+    fn variable(&mut self, name: &str, text: &SourceText, at: usize) -> Result<Typed, WorkloadError>;
+    /// Notes a difference from pgbench.
+    fn note(&mut self, text: &SourceText, at: usize, words: &str);
 }
 
-/// The expression that `text` holds from byte `from` on.
+/// Parses the expression in `text` from byte `from` on.
 ///
 /// # Errors
-/// It is none, or pgbench would refuse it, or give up when it comes to it.
-pub(super) fn expression(text: &Text, from: usize, variables: &mut dyn Variables) -> Result<Typed, Fault> {
+/// The text is not an expression, or pgbench would refuse it or fail on evaluation.
+pub(super) fn expression(
+    text: &SourceText,
+    from: usize,
+    variables: &mut dyn Variables,
+) -> Result<Typed, WorkloadError> {
     let tokens = tokens(text, from)?;
     let mut parser = Parser { text, tokens, next: 0, depth: 0, variables };
     let typed = parser.binary(0)?;
-    match parser.look() {
-        Token::End => Ok(typed),
+    match parser.peek() {
+        PgbenchToken::End => Ok(typed),
         _ => Err(parser.unexpected("an operator")),
     }
 }
 
 pub(super) struct Parser<'a> {
-    pub(super) text: &'a Text,
-    tokens: Vec<(Token, usize)>,
+    pub(super) text: &'a SourceText,
+    tokens: Vec<(PgbenchToken, usize)>,
     next: usize,
     depth: u32,
     pub(super) variables: &'a mut dyn Variables,
 }
 
-/// How closely operators bind, as in the table of the manual.
+/// Precedence of operators, as in the table of the manual.
 const OR: u8 = 1;
 const AND: u8 = 2;
 const NOT: u8 = 3;
@@ -50,30 +54,30 @@ const COMPARED: u8 = 5;
 const BITS: u8 = 6;
 const SIGN: u8 = 9;
 
-fn operator(token: &Token) -> Option<(Two, u8)> {
+fn operator(token: &PgbenchToken) -> Option<(BinaryOp, u8)> {
     Some(match token {
-        Token::Word(word) => match word.as_str() {
-            "or" => (Two::Or, OR),
-            "and" => (Two::And, AND),
+        PgbenchToken::Word(word) => match word.as_str() {
+            "or" => (BinaryOp::Or, OR),
+            "and" => (BinaryOp::And, AND),
             _ => return None,
         },
-        Token::Sign(sign) => match *sign {
-            "=" => (Two::Equal, COMPARED),
-            "<>" | "!=" => (Two::Unequal, COMPARED),
-            "<" => (Two::Less, COMPARED),
-            "<=" => (Two::AtMost, COMPARED),
-            ">" => (Two::More, COMPARED),
-            ">=" => (Two::AtLeast, COMPARED),
-            "|" => (Two::BitOr, BITS),
-            "#" => (Two::BitXor, BITS),
-            "&" => (Two::BitAnd, BITS),
-            "<<" => (Two::ShiftLeft, BITS),
-            ">>" => (Two::ShiftRight, BITS),
-            "+" => (Two::Plus, 7),
-            "-" => (Two::Minus, 7),
-            "*" => (Two::Times, 8),
-            "/" => (Two::Divided, 8),
-            "%" => (Two::Rest, 8),
+        PgbenchToken::Sign(sign) => match *sign {
+            "=" => (BinaryOp::Equal, COMPARED),
+            "<>" | "!=" => (BinaryOp::Unequal, COMPARED),
+            "<" => (BinaryOp::Less, COMPARED),
+            "<=" => (BinaryOp::AtMost, COMPARED),
+            ">" => (BinaryOp::More, COMPARED),
+            ">=" => (BinaryOp::AtLeast, COMPARED),
+            "|" => (BinaryOp::BitOr, BITS),
+            "#" => (BinaryOp::BitXor, BITS),
+            "&" => (BinaryOp::BitAnd, BITS),
+            "<<" => (BinaryOp::ShiftLeft, BITS),
+            ">>" => (BinaryOp::ShiftRight, BITS),
+            "+" => (BinaryOp::Plus, 7),
+            "-" => (BinaryOp::Minus, 7),
+            "*" => (BinaryOp::Times, 8),
+            "/" => (BinaryOp::Divided, 8),
+            "%" => (BinaryOp::Rest, 8),
             _ => return None,
         },
         _ => return None,
@@ -81,7 +85,7 @@ fn operator(token: &Token) -> Option<(Two, u8)> {
 }
 
 impl Parser<'_> {
-    pub(super) fn look(&self) -> &Token {
+    pub(super) fn peek(&self) -> &PgbenchToken {
         &self.tokens[self.next].0
     }
 
@@ -89,34 +93,34 @@ impl Parser<'_> {
         self.tokens[self.next].1
     }
 
-    pub(super) fn go(&mut self) {
+    pub(super) fn advance(&mut self) {
         self.next = (self.next + 1).min(self.tokens.len() - 1);
     }
 
-    pub(super) fn takes(&mut self, token: &Token) -> bool {
-        let found = self.look() == token;
-        if found {
-            self.go();
+    pub(super) fn accept(&mut self, token: &PgbenchToken) -> bool {
+        let matches = self.peek() == token;
+        if matches {
+            self.advance();
         }
-        found
+        matches
     }
 
     pub(super) fn word(&mut self, word: &str) -> bool {
-        self.takes(&Token::Word(word.to_owned()))
+        self.accept(&PgbenchToken::Word(word.to_owned()))
     }
 
-    pub(super) fn unexpected(&self, wanted: &str) -> Fault {
-        let problem = match self.look() {
-            Token::End => "the expression ends too soon".to_owned(),
-            Token::Sign(sign) => format!("{sign} where {wanted} is due"),
-            Token::Word(word) => format!("{} where {wanted} is due", shown(word)),
-            Token::Variable(name) => format!(":{} where {wanted} is due", shown(name)),
-            Token::Number(_) | Token::OneTooMany => format!("a number where {wanted} is due"),
+    pub(super) fn unexpected(&self, wanted: &str) -> WorkloadError {
+        let problem = match self.peek() {
+            PgbenchToken::End => "the expression ends too soon".to_owned(),
+            PgbenchToken::Sign(sign) => format!("{sign} where {wanted} is due"),
+            PgbenchToken::Word(word) => format!("{} where {wanted} is due", shown(word)),
+            PgbenchToken::Variable(name) => format!(":{} where {wanted} is due", shown(name)),
+            PgbenchToken::Number(_) | PgbenchToken::OneTooMany => format!("a number where {wanted} is due"),
         };
         self.text.fault(self.at(), problem, format!("write {wanted}"))
     }
 
-    pub(super) fn deeper(&mut self) -> Result<(), Fault> {
+    pub(super) fn enter_nesting(&mut self) -> Result<(), WorkloadError> {
         self.depth += 1;
         match self.depth > DEPTH_MAX {
             true => Err(self.text.fault(
@@ -128,23 +132,23 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn shallower(&mut self) {
+    pub(super) fn leave_nesting(&mut self) {
         self.depth -= 1;
     }
 
-    /// An expression of operators that bind more closely than `least`.
-    pub(super) fn binary(&mut self, least: u8) -> Result<Typed, Fault> {
+    /// Parses an expression of operators with a precedence above `least`.
+    pub(super) fn binary(&mut self, least: u8) -> Result<Typed, WorkloadError> {
         let mut left = self.unary()?;
         let mut compared = false;
         loop {
             let at = self.at();
             if IS > least
-                && let Some(is) = self.is(&left)
+                && let Some(is) = self.parse_is(&left)
             {
                 left = is?;
                 continue;
             }
-            let Some((two, closeness)) = operator(self.look()).filter(|(_, closeness)| *closeness > least)
+            let Some((two, closeness)) = operator(self.peek()).filter(|(_, closeness)| *closeness > least)
             else {
                 return Ok(left);
             };
@@ -155,107 +159,113 @@ impl Parser<'_> {
                     "put one of them into brackets",
                 ));
             }
-            self.go();
+            self.advance();
             let right = self.binary(closeness)?;
             left = self.combined(two, left, right, at)?;
         }
     }
 
-    /// What an operator makes of both its sides.
-    fn combined(&self, two: Two, x: Typed, y: Typed, at: usize) -> Result<Typed, Fault> {
-        if matches!(two, Two::And | Two::Or) {
+    /// Translates an operator with both operands.
+    fn combined(&self, two: BinaryOp, x: Typed, y: Typed, at: usize) -> Result<Typed, WorkloadError> {
+        if matches!(two, BinaryOp::And | BinaryOp::Or) {
             for side in [&x, &y] {
-                if side.kind != Kind::Bool {
+                if side.kind != PgbenchType::Bool {
                     let problem = format!("cannot coerce {} to boolean", side.kind.words());
                     return Err(self.text.fault(at, problem, "write a comparison on both sides"));
                 }
             }
-            return Ok(Typed { expr: both(two, x.expr, y.expr), kind: Kind::Bool });
+            return Ok(Typed { expr: binary_expr(two, x.expr, y.expr), kind: PgbenchType::Bool });
         }
-        numbers(self.text, two, x, y, at)
+        numeric_operation(self.text, two, x, y, at)
     }
 
-    fn unary(&mut self) -> Result<Typed, Fault> {
+    fn unary(&mut self) -> Result<Typed, WorkloadError> {
         let at = self.at();
-        let (one, closeness) = match self.look() {
-            Token::Sign("-") => (One::Minus, SIGN),
-            Token::Sign("+") => {
-                self.go();
-                self.deeper()?;
+        let (one, closeness) = match self.peek() {
+            PgbenchToken::Sign("-") => (UnaryOp::Minus, SIGN),
+            PgbenchToken::Sign("+") => {
+                self.advance();
+                self.enter_nesting()?;
                 let inner = self.binary(SIGN)?;
-                self.shallower();
+                self.leave_nesting();
                 return Ok(inner);
             }
-            Token::Sign("~") => (One::Turned, BITS),
-            Token::Word(word) if word == "not" => (One::Not, NOT),
+            PgbenchToken::Sign("~") => (UnaryOp::Turned, BITS),
+            PgbenchToken::Word(word) if word == "not" => (UnaryOp::Not, NOT),
             _ => return self.atom(),
         };
-        self.go();
-        if one == One::Minus && self.takes(&Token::OneTooMany) {
+        self.advance();
+        if one == UnaryOp::Minus && self.accept(&PgbenchToken::OneTooMany) {
             return Ok(Typed::number(Number::Int(i64::MIN)));
         }
-        self.deeper()?;
+        self.enter_nesting()?;
         let inner = self.binary(closeness)?;
-        self.shallower();
+        self.leave_nesting();
         let refuse = |to: &str| {
             let problem = format!("cannot coerce {} to {to}", inner.kind.words());
             Err(self.text.fault(at, problem, ""))
         };
         match (one, inner.kind) {
-            (_, Kind::Null) => Ok(Typed::null()),
-            (One::Not, Kind::Bool) => Ok(Typed { expr: of(one, inner.expr), kind: Kind::Bool }),
-            (One::Not, _) => refuse("boolean"),
-            (_, Kind::Bool) => refuse("int"),
-            (One::Turned, _) => Ok(Typed { expr: of(one, inner.whole()), kind: Kind::Int }),
-            (_, kind) => Ok(Typed { expr: of(one, inner.expr), kind }),
+            (_, PgbenchType::Null) => Ok(Typed::null()),
+            (UnaryOp::Not, PgbenchType::Bool) => {
+                Ok(Typed { expr: unary_expr(one, inner.expr), kind: PgbenchType::Bool })
+            }
+            (UnaryOp::Not, _) => refuse("boolean"),
+            (_, PgbenchType::Bool) => refuse("int"),
+            (UnaryOp::Turned, _) => {
+                Ok(Typed { expr: unary_expr(one, inner.whole()), kind: PgbenchType::Int })
+            }
+            (_, kind) => Ok(Typed { expr: unary_expr(one, inner.expr), kind }),
         }
     }
 
-    fn atom(&mut self) -> Result<Typed, Fault> {
+    fn atom(&mut self) -> Result<Typed, WorkloadError> {
         let (token, at) = self.tokens[self.next].clone();
         match token {
-            Token::Number(number) => {
-                self.go();
+            PgbenchToken::Number(number) => {
+                self.advance();
                 Ok(Typed::number(number))
             }
-            Token::OneTooMany => {
+            PgbenchToken::OneTooMany => {
                 Err(self.text.fault(at, "9223372036854775808 is too large", "the largest number is one less"))
             }
-            Token::Variable(name) => {
-                self.go();
+            PgbenchToken::Variable(name) => {
+                self.advance();
                 self.variables.variable(&name, self.text, at)
             }
-            Token::Sign("(") => {
-                self.go();
-                self.deeper()?;
+            PgbenchToken::Sign("(") => {
+                self.advance();
+                self.enter_nesting()?;
                 let inner = self.binary(0)?;
-                self.shallower();
+                self.leave_nesting();
                 self.expect(")")?;
                 Ok(inner)
             }
-            Token::Word(word) => match word.as_str() {
+            PgbenchToken::Word(word) => match word.as_str() {
                 "true" | "false" => {
-                    self.go();
-                    Ok(Typed::truth(word == "true"))
+                    self.advance();
+                    Ok(Typed::from_bool(word == "true"))
                 }
                 "null" => {
-                    self.go();
+                    self.advance();
                     Ok(Typed::null())
                 }
-                "case" => self.case(),
+                "case" => self.parse_case(),
                 "and" | "or" | "is" | "isnull" | "notnull" | "when" | "then" | "else" | "end" => {
                     Err(self.unexpected("a number, a :variable or a function"))
                 }
                 _ => {
-                    self.go();
-                    self.call(&word, at)
+                    self.advance();
+                    self.parse_function_call(&word, at)
                 }
             },
-            Token::Sign(_) | Token::End => Err(self.unexpected("a number, a :variable or a function")),
+            PgbenchToken::Sign(_) | PgbenchToken::End => {
+                Err(self.unexpected("a number, a :variable or a function"))
+            }
         }
     }
 
-    pub(super) fn expect(&mut self, sign: &'static str) -> Result<(), Fault> {
-        if self.takes(&Token::Sign(sign)) { Ok(()) } else { Err(self.unexpected(sign)) }
+    pub(super) fn expect(&mut self, sign: &'static str) -> Result<(), WorkloadError> {
+        if self.accept(&PgbenchToken::Sign(sign)) { Ok(()) } else { Err(self.unexpected(sign)) }
     }
 }

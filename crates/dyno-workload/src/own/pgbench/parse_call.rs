@@ -1,32 +1,32 @@
-//! Calls of functions, with their arguments.
+//! Parses function calls in pgbench's expressions.
 
-use super::super::fault::Fault;
+use super::super::fault::WorkloadError;
 use super::super::names::{meant, shown};
-use super::functions::{ARGUMENTS_MAX, FUNCTIONS, computed};
-use super::lex::Token;
+use super::functions::{ARGUMENTS_MAX, FUNCTIONS, apply_function};
+use super::lex::PgbenchToken;
 use super::parse::Parser;
-use super::typed::{Kind, Typed};
+use super::typed::{PgbenchType, Typed};
 
 impl Parser<'_> {
-    /// The function `name` at byte `at`, whose arguments follow.
-    pub(super) fn call(&mut self, name: &str, at: usize) -> Result<Typed, Fault> {
+    /// Parses the arguments of the function `name`, which is at byte `at`.
+    pub(super) fn parse_function_call(&mut self, name: &str, at: usize) -> Result<Typed, WorkloadError> {
         let text = self.text;
-        let known = FUNCTIONS.iter().find(|(known, ..)| *known == name);
-        let Some(&(_, least, most)) = known else {
+        let signature = FUNCTIONS.iter().find(|(known, ..)| *known == name);
+        let Some(&(_, least, most)) = signature else {
             let hint = meant(name, FUNCTIONS.map(|(name, ..)| name));
             return Err(text.fault(at, format!("pgbench has no function {}", shown(name)), hint));
         };
         self.expect("(")?;
-        self.deeper()?;
+        self.enter_nesting()?;
         let mut arguments = Vec::new();
-        if self.look() != &Token::Sign(")") {
+        if self.peek() != &PgbenchToken::Sign(")") {
             arguments.push(self.binary(0)?);
-            while self.takes(&Token::Sign(",")) {
+            while self.accept(&PgbenchToken::Sign(",")) {
                 arguments.push(self.binary(0)?);
             }
         }
         self.expect(")")?;
-        self.shallower();
+        self.leave_nesting();
         if !(least..=most).contains(&arguments.len()) {
             let wanted = match (least, most) {
                 (1, ARGUMENTS_MAX) => "1 to 16 arguments".to_owned(),
@@ -45,10 +45,10 @@ impl Parser<'_> {
             self.variables.note(text, at, "debug prints nothing; its value is used as it is");
             return Ok(arguments.remove(0));
         }
-        if arguments.iter().any(|argument| argument.kind == Kind::Null) {
+        if arguments.iter().any(|argument| argument.kind == PgbenchType::Null) {
             return Ok(Typed::null());
         }
-        if let Some(argument) = arguments.iter().find(|argument| argument.kind == Kind::Bool) {
+        if let Some(argument) = arguments.iter().find(|argument| argument.kind == PgbenchType::Bool) {
             return Err(text.fault(
                 at,
                 format!("{name}: cannot coerce {} to a number", argument.kind.words()),
@@ -60,6 +60,6 @@ impl Parser<'_> {
         if needs_seed {
             arguments.push(self.variables.variable("default_seed", text, at)?);
         }
-        computed(text, name, arguments, at)
+        apply_function(text, name, arguments, at)
     }
 }

@@ -1,44 +1,50 @@
-//! Conditions within expressions: `CASE`, and what `IS` asks.
+//! Parses `CASE` and `IS` in pgbench's expressions.
 
-use super::super::expr::{Expr, One};
-use super::super::fault::Fault;
+use super::super::expr::{Expr, UnaryOp};
+use super::super::fault::WorkloadError;
 use super::parse::Parser;
-use super::typed::{Kind, Typed, of};
+use super::typed::{PgbenchType, Typed, unary_expr};
 
 impl Parser<'_> {
-    /// `x IS NOT NULL` and the like, if that follows.
-    pub(super) fn is(&mut self, left: &Typed) -> Option<Result<Typed, Fault>> {
-        let is_null = left.kind == Kind::Null;
+    /// Parses `IS NOT NULL` and similar tests after an operand; `None` if there is none.
+    pub(super) fn parse_is(&mut self, left: &Typed) -> Option<Result<Typed, WorkloadError>> {
+        let is_null = left.kind == PgbenchType::Null;
         if self.word("isnull") {
-            return Some(Ok(Typed::truth(is_null)));
+            return Some(Ok(Typed::from_bool(is_null)));
         }
         if self.word("notnull") {
-            return Some(Ok(Typed::truth(!is_null)));
+            return Some(Ok(Typed::from_bool(!is_null)));
         }
         if !self.word("is") {
             return None;
         }
         let not = self.word("not");
         let is = if self.word("null") {
-            Typed::truth(is_null)
+            Typed::from_bool(is_null)
         } else if self.word("true") {
-            if left.kind == Kind::Bool { left.clone() } else { Typed::truth(false) }
+            if left.kind == PgbenchType::Bool { left.clone() } else { Typed::from_bool(false) }
         } else if self.word("false") {
             match left.kind {
-                Kind::Bool => Typed { expr: of(One::Not, left.expr.clone()), kind: Kind::Bool },
-                _ => Typed::truth(false),
+                PgbenchType::Bool => {
+                    Typed { expr: unary_expr(UnaryOp::Not, left.expr.clone()), kind: PgbenchType::Bool }
+                }
+                _ => Typed::from_bool(false),
             }
         } else {
             return Some(Err(self.unexpected("NULL, TRUE or FALSE")));
         };
-        Some(Ok(if not { Typed { expr: of(One::Not, is.expr), kind: Kind::Bool } } else { is }))
+        Some(Ok(if not {
+            Typed { expr: unary_expr(UnaryOp::Not, is.expr), kind: PgbenchType::Bool }
+        } else {
+            is
+        }))
     }
 
-    /// `CASE WHEN … THEN … ELSE … END`
-    pub(super) fn case(&mut self) -> Result<Typed, Fault> {
+    /// Parses `CASE WHEN … THEN … ELSE … END`.
+    pub(super) fn parse_case(&mut self) -> Result<Typed, WorkloadError> {
         let begin = self.at();
-        self.go();
-        self.deeper()?;
+        self.advance();
+        self.enter_nesting()?;
         let mut arms = Vec::new();
         while self.word("when") {
             let condition = self.binary(0)?;
@@ -54,14 +60,14 @@ impl Parser<'_> {
         if !self.word("end") {
             return Err(self.unexpected("WHEN, ELSE or END"));
         }
-        self.shallower();
+        self.leave_nesting();
         let Some(otherwise) = otherwise else {
             let problem =
                 "CASE without ELSE is NULL where nothing holds, and a value of a workload is always a number";
             return Err(self.text.fault(begin, problem, "write ELSE"));
         };
         let kind = otherwise.kind;
-        if kind == Kind::Null || arms.iter().any(|(_, value)| value.kind != kind) {
+        if kind == PgbenchType::Null || arms.iter().any(|(_, value)| value.kind != kind) {
             let problem = "the values of CASE have different types";
             return Err(self.text.fault(
                 begin,
@@ -70,7 +76,7 @@ impl Parser<'_> {
             ));
         }
         let fold = |otherwise: Expr, (condition, value): (Typed, Typed)| match condition.constant() {
-            Some(number) if condition.kind == Kind::Null || !number.holds() => otherwise,
+            Some(number) if condition.kind == PgbenchType::Null || !number.is_true() => otherwise,
             Some(_) => value.expr,
             None => Expr::If(Box::new([condition.expr, value.expr, otherwise])),
         };

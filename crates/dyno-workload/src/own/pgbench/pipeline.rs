@@ -1,25 +1,25 @@
-//! The end of a pipeline.
+//! Handles the end of a pipeline in a script.
 
-use super::super::fault::Fault;
-use super::block::{Blocks, Kind, Node, Open};
-use super::script::Meta;
+use super::super::fault::WorkloadError;
+use super::block::{Node, PgbenchBlockKind, PgbenchBlockParser, PgbenchOpenBlock};
+use super::script::PgbenchMetaCommand;
 
-/// What is said of a pipeline that is a part of its script: there one statement waits for the one before.
+/// The note on a pipeline that is only a part of its script: each statement waits for the one before.
 pub(super) const ONE_BY_ONE: &str = "statements of a pipeline that is not all of its script are sent one after the other, each when the one before is answered";
 
-impl Blocks<'_> {
-    /// What is within a pipeline is one transaction of the database, up to where it waits for the answers.
-    pub(super) fn end_pipeline(&mut self, meta: &Meta) -> Result<(), Fault> {
-        if !matches!(self.top().kind, Kind::Pipeline) {
+impl PgbenchBlockParser<'_> {
+    /// Makes the contents of a pipeline one database transaction, up to the point where it waits for answers.
+    pub(super) fn end_pipeline(&mut self, meta: &PgbenchMetaCommand) -> Result<(), WorkloadError> {
+        if !matches!(self.top().kind, PgbenchBlockKind::Pipeline) {
             let problem = format!("\\{} without \\startpipeline", meta.name);
             let hint = "write \\startpipeline before it, and end in between what has begun in between";
             return Err(self.fault(meta.at, &problem, hint));
         }
-        let Some(Open { at, mut nodes, .. }) = self.open.pop() else { return Ok(()) };
-        let own = nodes.iter().filter(|node| matches!(node, Node::Transaction { .. })).count();
+        let Some(PgbenchOpenBlock { at, mut nodes, .. }) = self.open.pop() else { return Ok(()) };
+        let transaction_count = nodes.iter().filter(|node| matches!(node, Node::Transaction { .. })).count();
         let asking = nodes.iter().filter(|node| !matches!(node, Node::Set(_))).count();
         let is_within = self.in_transaction();
-        if is_within || asking == 0 || (own == 1 && asking == 1) {
+        if is_within || asking == 0 || (transaction_count == 1 && asking == 1) {
             if is_within {
                 self.notes.push((at, ONE_BY_ONE.to_owned()));
             }
@@ -29,7 +29,7 @@ impl Blocks<'_> {
                 }
             }
             self.top().nodes.extend(nodes);
-        } else if own == 0 && nodes.iter().all(|node| node.has_no_transaction()) {
+        } else if transaction_count == 0 && nodes.iter().all(|node| node.has_no_transaction()) {
             self.push(Node::Transaction {
                 isolation: None,
                 nodes,

@@ -1,20 +1,20 @@
-//! Expressions as workloads write them.
+//! Prints expressions in the syntax of workloads.
 
-use super::super::expr::{Expr, One, Random, Two};
+use super::super::expr::{BinaryOp, Expr, RandomFunction, UnaryOp};
 use super::super::value::Number;
 
-/// How closely the operators of a workload's expressions bind; functions and numbers most.
+/// The precedence of functions and numbers, above that of all operators.
 const ATOM: u8 = 9;
 const SIGN: u8 = 8;
 const BITS: u8 = 5;
 const NOT: u8 = 3;
 
-/// `expr`, with the names of its slots.
+/// Prints `expr`; `names` are the names of its slots.
 pub(super) fn print(expr: &Expr, names: &[String]) -> String {
     printed(expr, names).0
 }
 
-/// The words, and how closely what is outermost in them binds.
+/// The text, and the precedence of its outermost operator.
 fn printed(expr: &Expr, names: &[String]) -> (String, u8) {
     let within = |expr: &Expr, least: u8| match printed(expr, names) {
         (words, binds) if binds >= least => words,
@@ -27,9 +27,9 @@ fn printed(expr: &Expr, names: &[String]) -> (String, u8) {
     match expr {
         Expr::Is(number) => written(*number),
         Expr::Slot(slot) => (names[usize::from(*slot)].clone(), ATOM),
-        Expr::Of(One::Minus, x) => (format!("-{}", within(x, ATOM)), SIGN),
-        Expr::Of(One::Not, x) => (format!("not {}", within(x, NOT + 1)), NOT),
-        Expr::Of(One::Turned, x) => (format!("~{}", within(x, ATOM)), BITS),
+        Expr::Of(UnaryOp::Minus, x) => (format!("-{}", within(x, ATOM)), SIGN),
+        Expr::Of(UnaryOp::Not, x) => (format!("not {}", within(x, NOT + 1)), NOT),
+        Expr::Of(UnaryOp::Turned, x) => (format!("~{}", within(x, ATOM)), BITS),
         Expr::Of(one, x) => call(named(*one), &[x]),
         Expr::Both(two, x, y) => match sign(*two) {
             Ok((sign, binds)) => (format!("{} {sign} {}", within(x, binds), within(y, binds + 1)), binds),
@@ -37,11 +37,11 @@ fn printed(expr: &Expr, names: &[String]) -> (String, u8) {
         },
         Expr::If(parts) => call("if", &[&parts[0], &parts[1], &parts[2]]),
         Expr::Permute(parts) => call("permute", &[&parts[0], &parts[1], &parts[2]]),
-        Expr::Random(Random::Uniform, parts) => call("random", &[&parts[0], &parts[1]]),
+        Expr::Random(RandomFunction::Uniform, parts) => call("random", &[&parts[0], &parts[1]]),
         Expr::Random(law, parts) => {
             let name = match law {
-                Random::Exponential => "random_exponential",
-                Random::Gaussian => "random_gaussian",
+                RandomFunction::Exponential => "random_exponential",
+                RandomFunction::Gaussian => "random_gaussian",
                 _ => "random_zipfian",
             };
             call(name, &[&parts[0], &parts[1], &parts[2]])
@@ -49,7 +49,7 @@ fn printed(expr: &Expr, names: &[String]) -> (String, u8) {
     }
 }
 
-/// A number: the language has no sign within, and the lowest one is what the highest is less 1.
+/// Prints a number. The syntax has no sign inside numbers, so the lowest number is written as a difference.
 fn written(number: Number) -> (String, u8) {
     match number {
         Number::Int(i64::MIN) => (format!("(-{} - 1)", i64::MAX), ATOM),
@@ -60,46 +60,46 @@ fn written(number: Number) -> (String, u8) {
     }
 }
 
-fn named(one: One) -> &'static str {
-    match one {
-        One::Abs => "abs",
-        One::Int => "int",
-        One::Round => "round",
-        One::Real => "real",
-        One::Sqrt => "sqrt",
-        One::Ln => "ln",
-        One::Exp => "exp",
-        One::Minus => "-",
-        One::Not => "not",
-        One::Turned => "~",
+fn named(operator: UnaryOp) -> &'static str {
+    match operator {
+        UnaryOp::Abs => "abs",
+        UnaryOp::Int => "int",
+        UnaryOp::Round => "round",
+        UnaryOp::Real => "real",
+        UnaryOp::Sqrt => "sqrt",
+        UnaryOp::Ln => "ln",
+        UnaryOp::Exp => "exp",
+        UnaryOp::Minus => "-",
+        UnaryOp::Not => "not",
+        UnaryOp::Turned => "~",
     }
 }
 
-/// The sign and how closely it binds, or the function's name.
-fn sign(two: Two) -> Result<(&'static str, u8), &'static str> {
+/// The sign and precedence of an operator, or the name of a function.
+fn sign(two: BinaryOp) -> Result<(&'static str, u8), &'static str> {
     Ok(match two {
-        Two::Or => ("or", 1),
-        Two::And => ("and", 2),
-        Two::Equal => ("=", 4),
-        Two::Unequal => ("<>", 4),
-        Two::Less => ("<", 4),
-        Two::AtMost => ("<=", 4),
-        Two::More => (">", 4),
-        Two::AtLeast => (">=", 4),
-        Two::BitOr => ("|", BITS),
-        Two::BitXor => ("#", BITS),
-        Two::BitAnd => ("&", BITS),
-        Two::ShiftLeft => ("<<", BITS),
-        Two::ShiftRight => (">>", BITS),
-        Two::Plus => ("+", 6),
-        Two::Minus => ("-", 6),
-        Two::Times => ("*", 7),
-        Two::Divided => ("/", 7),
-        Two::Rest => ("%", 7),
-        Two::Least => return Err("min"),
-        Two::Greatest => return Err("max"),
-        Two::Pow => return Err("pow"),
-        Two::Fnv1a => return Err("hash_fnv1a"),
-        Two::Murmur2 => return Err("hash_murmur2"),
+        BinaryOp::Or => ("or", 1),
+        BinaryOp::And => ("and", 2),
+        BinaryOp::Equal => ("=", 4),
+        BinaryOp::Unequal => ("<>", 4),
+        BinaryOp::Less => ("<", 4),
+        BinaryOp::AtMost => ("<=", 4),
+        BinaryOp::More => (">", 4),
+        BinaryOp::AtLeast => (">=", 4),
+        BinaryOp::BitOr => ("|", BITS),
+        BinaryOp::BitXor => ("#", BITS),
+        BinaryOp::BitAnd => ("&", BITS),
+        BinaryOp::ShiftLeft => ("<<", BITS),
+        BinaryOp::ShiftRight => (">>", BITS),
+        BinaryOp::Plus => ("+", 6),
+        BinaryOp::Minus => ("-", 6),
+        BinaryOp::Times => ("*", 7),
+        BinaryOp::Divided => ("/", 7),
+        BinaryOp::Rest => ("%", 7),
+        BinaryOp::Least => return Err("min"),
+        BinaryOp::Greatest => return Err("max"),
+        BinaryOp::Pow => return Err("pow"),
+        BinaryOp::Fnv1a => return Err("hash_fnv1a"),
+        BinaryOp::Murmur2 => return Err("hash_murmur2"),
     })
 }

@@ -1,36 +1,38 @@
-//! What the variables of a script are at one place of it.
+//! The variables of a script at one place.
 
 use std::collections::BTreeMap;
 
 use super::super::value::Number;
-use super::typed::Kind;
+use super::typed::PgbenchType;
 
-/// What a variable is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Variable {
-    /// In this name of the workload; and the number that it always is, where that is known.
-    Kept { name: String, kind: Kind, constant: Option<Number> },
-    /// Always this number, and in no name yet.
-    Constant(Number, Kind),
-    /// A text that was given with -D.
+    /// Stored under this name of the workload, with its constant value if known.
+    Kept {
+        name: String,
+        kind: PgbenchType,
+        constant: Option<Number>,
+    },
+    /// A constant that is not stored under any name yet.
+    Constant(Number, PgbenchType),
+    /// A text from option -D.
     Text(String),
-    /// NULL.
     Null,
-    /// Nothing that can be used, for this reason.
+    /// Not usable, for this reason.
     Unusable(&'static str),
 }
 
 /// The variables of a script at one place.
-pub(super) type Scope = BTreeMap<String, Variable>;
+pub(super) type PgbenchScope = BTreeMap<String, Variable>;
 
-/// How often each variable is set by a script, and whether that is within a condition.
+/// How often a script sets each variable, and whether within a condition.
 pub(super) type Sets = BTreeMap<String, (u32, bool)>;
 
-/// What variables are where several ways come together.
-pub(super) fn joined(mut ways: Vec<Scope>) -> Scope {
-    let Some(first) = ways.pop() else { return Scope::new() };
+/// Joins the variables of several branches.
+pub(super) fn merge_scopes(mut ways: Vec<PgbenchScope>) -> PgbenchScope {
+    let Some(first) = ways.pop() else { return PgbenchScope::new() };
     let names: Vec<String> = ways.iter().chain([&first]).flat_map(|way| way.keys().cloned()).collect();
-    let mut scope = Scope::new();
+    let mut scope = PgbenchScope::new();
     for name in names {
         let join = |x: Variable, y: Option<&Variable>| match (x, y) {
             (_, None) => Variable::Unusable("it is not set on every way that leads here"),

@@ -1,43 +1,42 @@
-//! The commands of a script of pgbench, with their places: SQL up to `;`, and lines that begin with a backslash.
+//! Splits a pgbench script into commands with places: SQL up to `;`, and lines that begin with a backslash.
 
 use std::ops::Range;
 
-use super::super::fault::{Fault, Text};
+use super::super::fault::{SourceText, WorkloadError};
 use super::super::names::shown;
 
-/// A command of a script.
+/// One command of a script.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Command {
-    /// Statements that are sent together; most are alone.
+pub(super) enum PgbenchCommand {
+    /// Statements that are sent together; usually a single one.
     Sql { statements: Vec<Range<usize>>, get: Option<Get> },
-    /// A command that pgbench does itself.
-    Meta(Meta),
+    /// A command that pgbench executes itself.
+    Meta(PgbenchMetaCommand),
 }
 
-/// `\gset` or `\aset` behind a statement.
+/// `\gset` or `\aset` after a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Get {
     pub(super) at: usize,
     pub(super) prefix: String,
-    /// Whether it is `\aset`.
     pub(super) all: bool,
 }
 
-/// A command that pgbench does itself.
+/// A command that pgbench executes itself.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Meta {
-    /// Where its backslash is.
+pub(super) struct PgbenchMetaCommand {
+    /// Byte offset of its backslash.
     pub(super) at: usize,
     pub(super) name: String,
-    /// What stands behind its name, up to the end of its line.
+    /// The text after its name, up to the end of its line.
     pub(super) rest: Range<usize>,
 }
 
-/// The commands of `text`.
+/// The commands of `text`, in order.
 ///
 /// # Errors
-/// A quote or a comment does not end, or a command is out of place.
-pub(super) fn commands(text: &Text) -> Result<Vec<Command>, Fault> {
+/// A quote or comment has no end, or a command is not allowed at its place.
+pub(super) fn commands(text: &SourceText) -> Result<Vec<PgbenchCommand>, WorkloadError> {
     let mut reader = Reader { text, letters: &text.letters, at: 0, commands: Vec::new() };
     while reader.at < reader.letters.len() {
         reader.next()?;
@@ -46,40 +45,40 @@ pub(super) fn commands(text: &Text) -> Result<Vec<Command>, Fault> {
 }
 
 struct Reader<'a> {
-    text: &'a Text,
+    text: &'a SourceText,
     letters: &'a str,
     at: usize,
-    commands: Vec<Command>,
+    commands: Vec<PgbenchCommand>,
 }
 
 /// What ends a piece of SQL.
 #[derive(PartialEq)]
-enum End {
+enum StatementEnd {
     Semicolon,
-    /// `\;`: the next statement is sent with it.
+    /// `\;`: the next statement is sent together with it.
     Together,
     Backslash,
     File,
 }
 
 impl Reader<'_> {
-    fn fault(&self, at: usize, problem: impl Into<String>, hint: &str) -> Fault {
+    fn fault(&self, at: usize, problem: impl Into<String>, hint: &str) -> WorkloadError {
         self.text.fault(at, problem, hint)
     }
 
-    /// Reads SQL, and the backslash command that ends it if one does.
-    fn next(&mut self) -> Result<(), Fault> {
+    /// Reads SQL, and the backslash command that ends it, if any.
+    fn next(&mut self) -> Result<(), WorkloadError> {
         let mut statements = Vec::new();
         loop {
             let (range, end) = self.sql()?;
             statements.extend(range);
             match end {
-                End::Together => continue,
-                End::Semicolon | End::File => {
+                StatementEnd::Together => continue,
+                StatementEnd::Semicolon | StatementEnd::File => {
                     self.push(statements);
                     return Ok(());
                 }
-                End::Backslash => {
+                StatementEnd::Backslash => {
                     self.push(statements);
                     return self.meta();
                 }
@@ -89,31 +88,31 @@ impl Reader<'_> {
 
     fn push(&mut self, statements: Vec<Range<usize>>) {
         if !statements.is_empty() {
-            self.commands.push(Command::Sql { statements, get: None });
+            self.commands.push(PgbenchCommand::Sql { statements, get: None });
         }
     }
 
-    /// A statement up to what ends it; nothing where there are only comments.
-    fn sql(&mut self) -> Result<(Option<Range<usize>>, End), Fault> {
+    /// Reads a statement up to its end; `None` if there are only comments.
+    fn sql(&mut self) -> Result<(Option<Range<usize>>, StatementEnd), WorkloadError> {
         let bytes = self.letters.as_bytes();
         let (mut first, mut last, mut depth) = (None, 0, 0u32);
         while let Some(&byte) = bytes.get(self.at) {
             let begin = self.at;
-            let second = bytes.get(begin + 1).copied().unwrap_or(0);
-            match (byte, second) {
+            let next_byte = bytes.get(begin + 1).copied().unwrap_or(0);
+            match (byte, next_byte) {
                 (b';', _) if depth == 0 => {
                     self.at += 1;
-                    return Ok((first.map(|first| first..last), End::Semicolon));
+                    return Ok((first.map(|first| first..last), StatementEnd::Semicolon));
                 }
                 (b'\\', b';') => {
                     self.at += 2;
-                    return Ok((first.map(|first| first..last), End::Together));
+                    return Ok((first.map(|first| first..last), StatementEnd::Together));
                 }
                 (b'\\', b':') => {
                     let hint = "write a statement without it: a parameter is :name, and a cast is ::type or CAST(… AS …)";
                     return Err(self.fault(begin, "\\: has no counterpart", hint));
                 }
-                (b'\\', _) => return Ok((first.map(|first| first..last), End::Backslash)),
+                (b'\\', _) => return Ok((first.map(|first| first..last), StatementEnd::Backslash)),
                 (b'-', b'-') => {
                     self.at = self.letters[begin..].find('\n').map_or(bytes.len(), |length| begin + length);
                     continue;
@@ -143,10 +142,10 @@ impl Reader<'_> {
                 last = self.at;
             }
         }
-        Ok((first.map(|first| first..last), End::File))
+        Ok((first.map(|first| first..last), StatementEnd::File))
     }
 
-    fn comment(&self, begin: usize) -> Result<usize, Fault> {
+    fn comment(&self, begin: usize) -> Result<usize, WorkloadError> {
         let bytes = self.letters.as_bytes();
         let (mut at, mut depth) = (begin + 2, 1);
         while depth > 0 {
@@ -160,9 +159,9 @@ impl Reader<'_> {
         Ok(at)
     }
 
-    fn quoted(&self, begin: usize, quote: u8) -> Result<usize, Fault> {
+    fn quoted(&self, begin: usize, quote: u8) -> Result<usize, WorkloadError> {
         let bytes = self.letters.as_bytes();
-        // Only a string behind a lone E knows escapes.
+        // Escapes are valid only in a string after a single E.
         let before = |back: usize| begin.checked_sub(back).map_or(b' ', |at| bytes[at]);
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
         let escapes = quote == b'\'' && b"eE".contains(&before(1)) && !word(before(2));
@@ -177,7 +176,7 @@ impl Reader<'_> {
         Err(self.fault(begin, "a quote does not end", "write the quote where the text or the name ends"))
     }
 
-    fn dollar(&self, begin: usize) -> Result<usize, Fault> {
+    fn dollar(&self, begin: usize) -> Result<usize, WorkloadError> {
         let rest = &self.letters[begin..];
         let tag = rest[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
         if rest.as_bytes().get(tag + 1) != Some(&b'$') || rest.as_bytes()[1].is_ascii_digit() {
@@ -190,8 +189,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The backslash command that begins here, up to the end of its line; a backslash at the end of a line goes on with the next.
-    fn meta(&mut self) -> Result<(), Fault> {
+    /// Reads a backslash command up to the end of its line; a backslash at the end of a line continues it.
+    fn meta(&mut self) -> Result<(), WorkloadError> {
         let at = self.at;
         let bytes = self.letters.as_bytes();
         let name_end = at + 1 + bytes[at + 1..].iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
@@ -212,14 +211,14 @@ impl Reader<'_> {
             "gset" | "aset" => self.get(at, name == "aset", &self.letters[rest]),
             "" => Err(self.fault(at, "a backslash without a command", "write one: \\set, \\sleep, \\if …")),
             _ => {
-                self.commands.push(Command::Meta(Meta { at, name, rest }));
+                self.commands.push(PgbenchCommand::Meta(PgbenchMetaCommand { at, name, rest }));
                 Ok(())
             }
         }
     }
 
-    /// `\gset` belongs to the statement before it.
-    fn get(&mut self, at: usize, all: bool, rest: &str) -> Result<(), Fault> {
+    /// Adds `\gset` to the statement before it.
+    fn get(&mut self, at: usize, all: bool, rest: &str) -> Result<(), WorkloadError> {
         let name = if all { "\\aset" } else { "\\gset" };
         let words: Vec<&str> = rest.split_whitespace().collect();
         if words.len() > 1 {
@@ -232,7 +231,7 @@ impl Reader<'_> {
             "write it behind the statement whose columns it takes",
         );
         match self.commands.last_mut() {
-            Some(Command::Sql { get: get @ None, .. }) => {
+            Some(PgbenchCommand::Sql { get: get @ None, .. }) => {
                 let prefix = words.first().copied().unwrap_or_default().to_owned();
                 *get = Some(Get { at, prefix, all });
                 Ok(())

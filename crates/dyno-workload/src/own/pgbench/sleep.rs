@@ -1,19 +1,19 @@
-//! `\sleep`: a step that rests.
+//! Translates `\sleep` into a step.
 
-use super::super::expr::One;
-use super::super::fault::Fault;
+use super::super::expr::UnaryOp;
+use super::super::fault::WorkloadError;
 use super::super::names::shown;
 use super::super::quoted::quoted;
 use super::draws::is_variable;
 use super::parse::Variables as _;
 use super::print::print;
-use super::script::Meta;
+use super::script::PgbenchMetaCommand;
 use super::translate::Translator;
-use super::typed::{Kind, of};
+use super::typed::{PgbenchType, unary_expr};
 
 impl Translator<'_> {
-    /// The step of a `\sleep`.
-    pub(super) fn sleep(&mut self, meta: &Meta) -> Result<String, Fault> {
+    /// The sleep step for a `\sleep` command.
+    pub(super) fn sleep(&mut self, meta: &PgbenchMetaCommand) -> Result<String, WorkloadError> {
         let rest = &self.text.letters[meta.rest.clone()];
         let words: Vec<&str> = rest.split_whitespace().collect();
         let refuse = |problem: String, hint: &str| Err(self.text.fault(meta.at, problem, hint));
@@ -40,9 +40,9 @@ impl Translator<'_> {
                 let text = self.text.clone();
                 let typed = self.variable(name, &text, at)?;
                 let whole = match typed.kind {
-                    Kind::Int => typed.expr,
-                    Kind::Real => of(One::Int, typed.expr),
-                    Kind::Bool | Kind::Null => {
+                    PgbenchType::Int => typed.expr,
+                    PgbenchType::Real => unary_expr(UnaryOp::Int, typed.expr),
+                    PgbenchType::Bool | PgbenchType::Null => {
                         return Err(self.text.fault(at, "no time", "give it a number"));
                     }
                 };

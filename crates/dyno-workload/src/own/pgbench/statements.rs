@@ -1,40 +1,46 @@
-//! The statements of a script, as a file of a workload has them.
+//! The statements of a script, as the SQL file of a workload contains them.
 
 use std::ops::Range;
 
-use super::super::fault::{Fault, Text};
+use super::super::fault::{SourceText, WorkloadError};
 use super::super::names::shown;
-use super::super::sql::{Does, does_as_step, one};
-use super::scope::Scope;
+use super::super::sql::{StatementEffect, classify_step, single_statement};
+use super::scope::PgbenchScope;
 
-/// A statement with the names that the workload has for its variables.
+/// A statement with the workload's names for its variables.
 #[derive(Debug)]
-pub(super) struct Statement {
-    /// The name that steps run it by.
+pub(super) struct PgbenchStatement {
+    /// The name by which steps run it.
     pub(super) name: String,
     pub(super) sql: String,
     pub(super) writes: bool,
 }
 
-/// The statements of a script, each once.
+/// The statements of a script without duplicates.
 #[derive(Debug, Default)]
-pub(super) struct Statements {
-    pub(super) all: Vec<Statement>,
+pub(super) struct PgbenchStatements {
+    pub(super) all: Vec<PgbenchStatement>,
 }
 
-/// What the workload calls a variable that stands at a place of a text.
-pub(super) type Bound<'a> = dyn FnMut(&str, &Text, usize) -> Result<String, Fault> + 'a;
+/// Returns the workload's name for a variable at a place of a text.
+pub(super) type PgbenchNameResolver<'a> =
+    dyn FnMut(&str, &SourceText, usize) -> Result<String, WorkloadError> + 'a;
 
-impl Statements {
-    /// Adds the statement `text`; its place.
+impl PgbenchStatements {
+    /// Adds the statement `text` and returns its index.
     ///
     /// # Errors
-    /// It is none for a transaction, or has a variable that has no value.
-    pub(super) fn add(&mut self, text: &Text, scope: &Scope, bound: &mut Bound<'_>) -> Result<usize, Fault> {
-        let piece = one(text)?;
-        // The reader of the workload knows whether it stands in a transaction.
-        let does = does_as_step(text, &piece, false)?;
-        if does == Does::Defines {
+    /// The statement is not allowed in a transaction, or uses a variable without a value.
+    pub(super) fn add(
+        &mut self,
+        text: &SourceText,
+        scope: &PgbenchScope,
+        bound: &mut PgbenchNameResolver<'_>,
+    ) -> Result<usize, WorkloadError> {
+        let piece = single_statement(text)?;
+        // Whether it is inside a transaction is checked later, by the reader of the workload.
+        let does = classify_step(text, &piece, false)?;
+        if does == StatementEffect::Defines {
             return Err(text.fault(
                 piece.at.start,
                 "a statement about tables",
@@ -42,7 +48,7 @@ impl Statements {
             ));
         }
         let writes = does.writes();
-        // Places of parameters with what stands there: :name, or ':name' as pgbench replaces it in quotes.
+        // Places of parameters with their text: :name, or ':name', where pgbench substitutes within the quotes.
         let mut places: Vec<(Range<usize>, Range<usize>)> =
             piece.params.iter().map(|at| (at.clone(), at.start + 1..at.end)).collect();
         for quoted in piece.quoted() {
@@ -73,15 +79,15 @@ impl Statements {
             from = at.end;
         }
         sql.push_str(&text.letters[from..piece.at.end]);
-        let known = self.all.iter().position(|known| known.sql == sql);
-        Ok(known.unwrap_or_else(|| {
+        let existing = self.all.iter().position(|known| known.sql == sql);
+        Ok(existing.unwrap_or_else(|| {
             let name = self.name(&sql);
-            self.all.push(Statement { name, sql, writes });
+            self.all.push(PgbenchStatement { name, sql, writes });
             self.all.len() - 1
         }))
     }
 
-    /// A name for a statement: what it does, and to what.
+    /// A name for a statement: its verb and its table.
     fn name(&self, sql: &str) -> String {
         let words: Vec<String> = sql
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
@@ -96,10 +102,10 @@ impl Statements {
             [verb].into_iter().chain(table).collect::<Vec<_>>().join("_").chars().take(32).collect();
         let base =
             if plain.starts_with(|c: char| c.is_ascii_alphabetic()) { plain } else { "statement".to_owned() };
-        let taken = |name: &str| self.all.iter().any(|known| known.name == name);
+        let is_taken = |name: &str| self.all.iter().any(|known| known.name == name);
         let mut name = base.clone();
         for number in 2.. {
-            if !taken(&name) {
+            if !is_taken(&name) {
                 break;
             }
             name = format!("{base}_{number}");

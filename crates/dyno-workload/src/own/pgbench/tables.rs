@@ -1,10 +1,10 @@
-//! The tables of pgbench, as its manual describes what `pgbench -i` makes: described, so that each engine fills them by its bulk path.
+//! The tables that `pgbench -i` creates, as described tables, so that each engine fills them by its bulk path.
 
-/// Names of the tables.
+/// The names of pgbench's tables.
 pub(super) const TABLES: [&str; 4] =
     ["pgbench_accounts", "pgbench_branches", "pgbench_history", "pgbench_tellers"];
 
-/// The tables, as `workload.toml` describes them.
+/// The tables, in the syntax of `workload.toml`.
 pub(super) const DESCRIBED: &str = "
 # The tables of pgbench -i.
 [table.pgbench_branches]
@@ -44,8 +44,8 @@ mtime  = { type = \"timestamp\", timestamp = [\"2026-01-01 00:00:00\", \"2026-12
 filler = { type = \"char(22)\", text = 22, null_pct = 100 }
 ";
 
-/// What stays the same under the built-in scripts: the name and the SQL of each. The tables whose sums each script moves alike
-/// are known of the built-in ones alone.
+/// Invariants under the built-in scripts, each with name and SQL. Only for the built-in scripts is it known which sums they change
+/// equally.
 pub(super) fn invariants(moves_all: bool, moves_accounts: bool) -> Vec<(&'static str, String)> {
     let sum = |column: &str, table: &str| format!("(SELECT COALESCE(SUM({column}), 0) FROM pgbench_{table})");
     let less = |column: &str, table: &str| {

@@ -1,87 +1,87 @@
-//! From the tree of a script to the steps of a transaction.
+//! Translates the tree of a script into the steps of a transaction.
 
 use std::collections::BTreeSet;
 
 use super::super::expr::Expr;
-use super::super::fault::{Fault, Text};
+use super::super::fault::{SourceText, WorkloadError};
 use super::super::names::shown;
 use super::super::quoted::quoted;
 use super::super::value::Number;
-use super::block::{Node, Notes};
+use super::block::{Node, PgbenchNotes};
 use super::columns::columns;
 use super::draws::{CLIENT, drawn, is_fixed, is_variable, set_line};
-use super::names::{Known, Meaning};
+use super::names::{Meaning, PgbenchNames};
 use super::parse::{Variables, expression};
 use super::pipeline::ONE_BY_ONE;
 use super::print::print;
-use super::scope::{Scope, Sets, Variable, joined};
-use super::script::{Get, Meta};
-use super::statements::Statements;
-use super::typed::{Kind, Typed};
+use super::scope::{PgbenchScope, Sets, Variable, merge_scopes};
+use super::script::{Get, PgbenchMetaCommand};
+use super::statements::PgbenchStatements;
+use super::typed::{PgbenchType, Typed};
 
-/// Steps within each other, at most, as a workload may have them.
+/// The deepest nesting of steps that a workload may have.
 pub(super) const DEPTH_MAX: usize = 24;
 
-/// What all scripts share.
-pub(super) struct Shared {
-    pub(super) known: Known,
-    /// What pgbench sets by itself, and what -D gives.
-    pub(super) given: Scope,
-    /// Variables that are given and that a script sets: they keep their value from one transaction to the next.
+/// The state that all scripts share.
+pub(super) struct PgbenchShared {
+    pub(super) names: PgbenchNames,
+    /// Variables that pgbench or -D sets.
+    pub(super) initial_scope: PgbenchScope,
+    /// Variables with an initial value that a script also sets: they keep their value between transactions.
     pub(super) lasting: BTreeSet<String>,
 }
 
-/// A step, as it is written in a workload.
+/// One step in the syntax of a workload.
 #[derive(Debug)]
-pub(super) enum Step {
-    /// A statement of the script's file, by its place; and the names that its columns are read into.
+pub(super) enum PgbenchStep {
+    /// Runs the statement with this index; its columns are read into these names.
     Run(usize, Vec<String>),
-    /// A step of one line.
+    /// A step on one line.
     Line(String),
-    /// A condition with the steps where it holds and where not.
-    If(String, Vec<Step>, Vec<Step>),
-    /// Steps that are one transaction of the database.
-    Transaction(Option<dyno_engine::Isolation>, Vec<Step>),
+    /// A condition, the steps if it is true, and the steps otherwise.
+    If(String, Vec<PgbenchStep>, Vec<PgbenchStep>),
+    /// Steps that form one database transaction.
+    Transaction(Option<dyno_engine::Isolation>, Vec<PgbenchStep>),
 }
 
-/// Translates one script.
+/// Translates the tree of a single script.
 pub(super) struct Translator<'a> {
-    pub(super) text: &'a Text,
-    pub(super) shared: &'a mut Shared,
-    pub(super) scope: Scope,
-    /// How often each variable is set, and whether that is within a condition.
+    pub(super) text: &'a SourceText,
+    pub(super) shared: &'a mut PgbenchShared,
+    pub(super) scope: PgbenchScope,
+    /// How often each variable is set, and whether within a condition.
     pub(super) sets: Sets,
-    pub(super) statements: Statements,
-    /// Names of the slots of expressions.
+    pub(super) statements: PgbenchStatements,
+    /// The names of slots in expressions.
     pub(super) slots: Vec<String>,
-    pub(super) notes: Notes,
+    pub(super) notes: PgbenchNotes,
     depth: usize,
 }
 
 impl<'a> Translator<'a> {
-    /// What translates `text`, whose variables are set as `sets` says: how often, and whether that is within a condition.
-    pub(super) fn new(text: &'a Text, shared: &'a mut Shared, sets: Sets) -> Self {
-        let scope = shared.given.clone();
+    /// A translator for `text`; `sets` says how often each variable is set, and whether within a condition.
+    pub(super) fn new(text: &'a SourceText, shared: &'a mut PgbenchShared, sets: Sets) -> Self {
+        let scope = shared.initial_scope.clone();
         Self {
             text,
             shared,
             scope,
             sets,
-            statements: Statements::default(),
+            statements: PgbenchStatements::default(),
             slots: Vec::new(),
             notes: Vec::new(),
             depth: 0,
         }
     }
 
-    /// The steps of `nodes`.
-    pub(super) fn steps(&mut self, nodes: &[Node]) -> Result<Vec<Step>, Fault> {
+    /// Translates `nodes` into steps, in order.
+    pub(super) fn steps(&mut self, nodes: &[Node]) -> Result<Vec<PgbenchStep>, WorkloadError> {
         let mut steps = Vec::new();
         for node in nodes {
             match node {
                 Node::Sql(text, get) => steps.push(self.run(text, get.as_ref())?),
                 Node::Set(meta) => steps.extend(self.set(meta)?),
-                Node::Sleep(meta) => steps.push(Step::Line(self.sleep(meta)?)),
+                Node::Sleep(meta) => steps.push(PgbenchStep::Line(self.sleep(meta)?)),
                 Node::If(arms) => steps.extend(self.arms(arms)?),
                 Node::Transaction { isolation, nodes, rolls_back, at, pipeline } => {
                     if let Some(at) = pipeline {
@@ -98,9 +98,9 @@ impl<'a> Translator<'a> {
                     self.deeper(*at)?;
                     let inner = self.steps(nodes)?;
                     self.depth -= 1;
-                    // One of nothing is none.
+                    // An empty transaction is left out.
                     if !inner.is_empty() {
-                        steps.push(Step::Transaction(*isolation, inner));
+                        steps.push(PgbenchStep::Transaction(*isolation, inner));
                     }
                 }
             }
@@ -108,7 +108,7 @@ impl<'a> Translator<'a> {
         Ok(steps)
     }
 
-    fn deeper(&mut self, at: usize) -> Result<(), Fault> {
+    fn deeper(&mut self, at: usize) -> Result<(), WorkloadError> {
         self.depth += 1;
         match self.depth >= DEPTH_MAX {
             true => Err(self.text.fault(at, "too many conditions within each other", "use fewer of them")),
@@ -116,12 +116,12 @@ impl<'a> Translator<'a> {
         }
     }
 
-    fn run(&mut self, text: &Text, get: Option<&Get>) -> Result<Step, Fault> {
+    fn run(&mut self, text: &SourceText, get: Option<&Get>) -> Result<PgbenchStep, WorkloadError> {
         let scope = &self.scope;
-        let known = &mut self.shared.known;
+        let workload_names = &mut self.shared.names;
         let place = self
             .statements
-            .add(text, scope, &mut |name, text, at| parameter(scope, known, name, text, at))?;
+            .add(text, scope, &mut |name, text, at| parameter(scope, workload_names, name, text, at))?;
         let mut names = Vec::new();
         if let Some(get) = get {
             for column in columns(text)? {
@@ -139,28 +139,29 @@ impl<'a> Translator<'a> {
                         format!("{} is given with -D, and a statement is to set it", shown(&variable));
                     return Err(self.text.fault(get.at, problem, "give the column another name"));
                 }
-                let name = self.shared.known.name(&variable, Meaning::Column);
-                let kept = Variable::Kept { name: name.clone(), kind: Kind::Int, constant: None };
-                self.scope.insert(variable, kept);
+                let name = self.shared.names.name(&variable, Meaning::Column);
+                let variable_value =
+                    Variable::Kept { name: name.clone(), kind: PgbenchType::Int, constant: None };
+                self.scope.insert(variable, variable_value);
                 names.push(name);
             }
         }
-        Ok(Step::Run(place, names))
+        Ok(PgbenchStep::Run(place, names))
     }
 
-    /// `\set NAME EXPRESSION`: a step, or a draw.
-    fn set(&mut self, meta: &Meta) -> Result<Option<Step>, Fault> {
+    /// Translates `\set NAME EXPRESSION` into a step or a generator.
+    fn set(&mut self, meta: &PgbenchMetaCommand) -> Result<Option<PgbenchStep>, WorkloadError> {
         let (variable, at) = target(self.text, meta)?;
         let behind = at + variable.len();
         let line = self.text.upto(meta.rest.end);
         let typed = expression(&line, behind, self)?;
-        let known = &mut self.shared.known;
+        let names = &mut self.shared.names;
         let single = self.sets.get(&variable).is_none_or(|sets| *sets == (1, false));
         if self.shared.lasting.contains(&variable) {
-            let first = self.shared.given.get(&variable);
+            let first = self.shared.initial_scope.get(&variable);
             return match first {
                 Some(Variable::Kept { name, kind, .. }) if *kind == typed.kind => {
-                    Ok(Some(Step::Line(set_line(name, &typed, &self.slots))))
+                    Ok(Some(PgbenchStep::Line(set_line(name, &typed, &self.slots))))
                 }
                 _ => {
                     let problem = format!(
@@ -172,18 +173,18 @@ impl<'a> Translator<'a> {
                 }
             };
         }
-        let real = typed.kind == Kind::Real;
+        let real = typed.kind == PgbenchType::Real;
         let (kept, step) = match (&typed.expr, typed.constant()) {
-            _ if typed.kind == Kind::Null => (Variable::Null, None),
+            _ if typed.kind == PgbenchType::Null => (Variable::Null, None),
             (_, Some(number)) if single => (Variable::Constant(number, typed.kind), None),
             (Expr::Random(law, parts), _) if single && is_fixed(parts, &self.slots) => {
                 let words = drawn(*law, parts, &self.slots);
-                let name = known.name(&variable, Meaning::Draw(words));
-                (Variable::Kept { name, kind: Kind::Int, constant: None }, None)
+                let name = names.name(&variable, Meaning::Draw(words));
+                (Variable::Kept { name, kind: PgbenchType::Int, constant: None }, None)
             }
             (_, constant) => {
-                let name = known.name(&variable, Meaning::Number { real });
-                let step = Step::Line(set_line(&name, &typed, &self.slots));
+                let name = names.name(&variable, Meaning::Number { real });
+                let step = PgbenchStep::Line(set_line(&name, &typed, &self.slots));
                 (Variable::Kept { name, kind: typed.kind, constant }, Some(step))
             }
         };
@@ -191,8 +192,11 @@ impl<'a> Translator<'a> {
         Ok(step)
     }
 
-    /// Conditions: each `\elif` is a condition within what is done else.
-    fn arms(&mut self, arms: &[(Option<Meta>, Vec<Node>)]) -> Result<Option<Step>, Fault> {
+    /// Translates conditions: each `\elif` becomes a condition inside the else branch.
+    fn arms(
+        &mut self,
+        arms: &[(Option<PgbenchMetaCommand>, Vec<Node>)],
+    ) -> Result<Option<PgbenchStep>, WorkloadError> {
         let Some(((condition, nodes), rest)) = arms.split_first() else { return Ok(None) };
         let Some(meta) = condition else { return Ok(None) };
         self.deeper(meta.at)?;
@@ -202,7 +206,8 @@ impl<'a> Translator<'a> {
             return Err(self.text.fault(meta.at, problem, "write an expression behind it"));
         }
         let typed = expression(&line, meta.rest.start, self)?;
-        let words = if typed.kind == Kind::Null { "0".to_owned() } else { print(&typed.expr, &self.slots) };
+        let words =
+            if typed.kind == PgbenchType::Null { "0".to_owned() } else { print(&typed.expr, &self.slots) };
         let before = self.scope.clone();
         let then = self.steps(nodes)?;
         let behind_then = std::mem::replace(&mut self.scope, before);
@@ -211,18 +216,18 @@ impl<'a> Translator<'a> {
             rest => self.arms(rest)?.into_iter().collect(),
         };
         let behind_else = std::mem::take(&mut self.scope);
-        self.scope = joined(vec![behind_then, behind_else]);
+        self.scope = merge_scopes(vec![behind_then, behind_else]);
         self.depth -= 1;
         Ok(match (then.is_empty(), otherwise.is_empty()) {
             (true, true) => None,
-            (true, false) => Some(Step::If(format!("not ({words})"), otherwise, Vec::new())),
-            _ => Some(Step::If(words, then, otherwise)),
+            (true, false) => Some(PgbenchStep::If(format!("not ({words})"), otherwise, Vec::new())),
+            _ => Some(PgbenchStep::If(words, then, otherwise)),
         })
     }
 }
 
 impl Variables for Translator<'_> {
-    fn variable(&mut self, name: &str, text: &Text, at: usize) -> Result<Typed, Fault> {
+    fn variable(&mut self, name: &str, text: &SourceText, at: usize) -> Result<Typed, WorkloadError> {
         let (constant, kind) = match self.scope.get(name) {
             Some(Variable::Constant(number, kind) | Variable::Kept { constant: Some(number), kind, .. }) => {
                 (Some(*number), *kind)
@@ -238,7 +243,7 @@ impl Variables for Translator<'_> {
         if let Some(number) = constant {
             return Ok(Typed { expr: Expr::Is(number), kind });
         }
-        let name = bound(&self.scope, &mut self.shared.known, name, text, at)?;
+        let name = workload_name(&self.scope, &mut self.shared.names, name, text, at)?;
         let place = self.slots.iter().position(|known| *known == name).unwrap_or_else(|| {
             self.slots.push(name);
             self.slots.len() - 1
@@ -246,13 +251,13 @@ impl Variables for Translator<'_> {
         Ok(Typed { expr: Expr::Slot(place as u16), kind })
     }
 
-    fn note(&mut self, _text: &Text, at: usize, words: &str) {
+    fn note(&mut self, _text: &SourceText, at: usize, words: &str) {
         self.notes.push((at, words.to_owned()));
     }
 }
 
-/// The variable that `\set` sets, and where its name is.
-pub(super) fn target(text: &Text, meta: &Meta) -> Result<(String, usize), Fault> {
+/// The variable that `\set` sets, and the place of its name.
+pub(super) fn target(text: &SourceText, meta: &PgbenchMetaCommand) -> Result<(String, usize), WorkloadError> {
     let rest = &text.letters[meta.rest.clone()];
     let begin = rest.len() - rest.trim_start().len();
     let name: &str = rest[begin..].split_whitespace().next().unwrap_or_default();
@@ -270,7 +275,7 @@ pub(super) fn target(text: &Text, meta: &Meta) -> Result<(String, usize), Fault>
     Ok((name.to_owned(), at))
 }
 
-fn unusable(variable: Option<&Variable>, name: &str, text: &Text, at: usize) -> Fault {
+fn unusable(variable: Option<&Variable>, name: &str, text: &SourceText, at: usize) -> WorkloadError {
     match variable {
         Some(Variable::Unusable(why)) => text.fault(
             at,
@@ -285,21 +290,27 @@ fn unusable(variable: Option<&Variable>, name: &str, text: &Text, at: usize) -> 
     }
 }
 
-/// The name in the workload of what a script calls `name`.
-fn bound(scope: &Scope, known: &mut Known, name: &str, text: &Text, at: usize) -> Result<String, Fault> {
+/// The workload's name for the variable `name` of a script.
+fn workload_name(
+    scope: &PgbenchScope,
+    names: &mut PgbenchNames,
+    name: &str,
+    text: &SourceText,
+    at: usize,
+) -> Result<String, WorkloadError> {
     Ok(match scope.get(name) {
         Some(Variable::Kept { name, .. }) if name.is_empty() => {
-            known.name("client_id", Meaning::Draw(CLIENT.to_owned()))
+            names.name("client_id", Meaning::Draw(CLIENT.to_owned()))
         }
         Some(Variable::Kept { name, .. }) => name.clone(),
         Some(Variable::Constant(Number::Int(number), _)) => {
-            known.name(name, Meaning::Draw(number.to_string()))
+            names.name(name, Meaning::Draw(number.to_string()))
         }
         Some(Variable::Constant(Number::Real(number), _)) => {
-            known.name(name, Meaning::Draw(format!("{number:?}")))
+            names.name(name, Meaning::Draw(format!("{number:?}")))
         }
         Some(Variable::Text(value)) => {
-            known.name(name, Meaning::Draw(format!("{{ choice = [{}], literal = true }}", quoted(value))))
+            names.name(name, Meaning::Draw(format!("{{ choice = [{}], literal = true }}", quoted(value))))
         }
         Some(Variable::Null) => {
             return Err(text.fault(at, format!("{} is NULL", shown(name)), "write NULL into the statement"));
@@ -309,17 +320,23 @@ fn bound(scope: &Scope, known: &mut Known, name: &str, text: &Text, at: usize) -
 }
 
 /// The same for a parameter of a statement.
-fn parameter(scope: &Scope, known: &mut Known, name: &str, text: &Text, at: usize) -> Result<String, Fault> {
+fn parameter(
+    scope: &PgbenchScope,
+    names: &mut PgbenchNames,
+    name: &str,
+    text: &SourceText,
+    at: usize,
+) -> Result<String, WorkloadError> {
     match scope.get(name) {
-        Some(Variable::Kept { kind: Kind::Bool, .. } | Variable::Constant(_, Kind::Bool)) => {
+        Some(Variable::Kept { kind: PgbenchType::Bool, .. } | Variable::Constant(_, PgbenchType::Bool)) => {
             let problem = format!("{} is true or false, which a statement has no parameter for", shown(name));
             Err(text.fault(at, problem, "\\set it to CASE WHEN … THEN 1 ELSE 0 END"))
         }
-        _ => bound(scope, known, name, text, at),
+        _ => workload_name(scope, names, name, text, at),
     }
 }
 
-/// The variable of pgbench that has the session's number.
+/// The variable of pgbench with the session's number.
 pub(super) fn client() -> Variable {
-    Variable::Kept { name: String::new(), kind: Kind::Int, constant: None }
+    Variable::Kept { name: String::new(), kind: PgbenchType::Int, constant: None }
 }

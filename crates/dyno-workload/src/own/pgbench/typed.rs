@@ -1,19 +1,19 @@
-//! Expressions with the types that pgbench gives them, in the language of workloads.
+//! Expressions of workloads with their types in pgbench.
 
-use super::super::expr::{Expr, One, Two};
+use super::super::expr::{BinaryOp, Expr, UnaryOp};
 use super::super::value::Number;
 
-/// What an expression of pgbench is.
+/// The type of an expression in pgbench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PgbenchType {
     Null,
     Bool,
     Int,
     Real,
 }
 
-impl Kind {
-    /// Its name, as pgbench says it.
+impl PgbenchType {
+    /// Its name in pgbench's messages.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -24,28 +24,28 @@ impl Kind {
     }
 }
 
-/// An expression and what it is. Slots are places in the list of names that are given to the printer.
+/// An expression with its type. Its slots are indices into the list of names that the printer receives.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Typed {
     pub(super) expr: Expr,
-    pub(super) kind: Kind,
+    pub(super) kind: PgbenchType,
 }
 
 impl Typed {
     pub(super) fn number(number: Number) -> Self {
-        let kind = if matches!(number, Number::Int(_)) { Kind::Int } else { Kind::Real };
+        let kind = if matches!(number, Number::Int(_)) { PgbenchType::Int } else { PgbenchType::Real };
         Self { expr: Expr::Is(number), kind }
     }
 
-    pub(super) fn truth(holds: bool) -> Self {
-        Self { expr: Expr::Is(Number::truth(holds)), kind: Kind::Bool }
+    pub(super) fn from_bool(holds: bool) -> Self {
+        Self { expr: Expr::Is(Number::from_bool(holds)), kind: PgbenchType::Bool }
     }
 
     pub(super) fn null() -> Self {
-        Self { expr: Expr::Is(Number::Int(0)), kind: Kind::Null }
+        Self { expr: Expr::Is(Number::Int(0)), kind: PgbenchType::Null }
     }
 
-    /// The number that it always is, if it is.
+    /// Its constant value; `None` if it is not constant.
     pub(super) fn constant(&self) -> Option<Number> {
         match self.expr {
             Expr::Is(number) => Some(number),
@@ -53,36 +53,35 @@ impl Typed {
         }
     }
 
-    /// As a whole number: the nearest one.
+    /// Converts it to a whole number, rounded to the nearest.
     pub(super) fn whole(self) -> Expr {
         match self.kind {
-            Kind::Real => of(One::Round, self.expr),
+            PgbenchType::Real => unary_expr(UnaryOp::Round, self.expr),
             _ => self.expr,
         }
     }
 
-    /// As a floating-point number.
     pub(super) fn real(self) -> Expr {
         match self.kind {
-            Kind::Real => self.expr,
-            _ => of(One::Real, self.expr),
+            PgbenchType::Real => self.expr,
+            _ => unary_expr(UnaryOp::Real, self.expr),
         }
     }
 }
 
-/// `one` of `x`, computed where that is known.
-pub(super) fn of(one: One, x: Expr) -> Expr {
+/// Applies `operator` to `x`; evaluates the result if `x` is constant.
+pub(super) fn unary_expr(operator: UnaryOp, x: Expr) -> Expr {
     match x {
-        Expr::Is(number) => Expr::Is(one.of(number)),
-        x => Expr::Of(one, Box::new(x)),
+        Expr::Is(number) => Expr::Is(operator.apply(number)),
+        x => Expr::Of(operator, Box::new(x)),
     }
 }
 
-/// `two` of `x` and `y`, computed where both are known.
-pub(super) fn both(two: Two, x: Expr, y: Expr) -> Expr {
+/// Applies `two` to `x` and `y`; evaluates the result if both are constant.
+pub(super) fn binary_expr(two: BinaryOp, x: Expr, y: Expr) -> Expr {
     match (&x, &y) {
-        (Expr::Is(Number::Int(1)), _) if two == Two::Times => y,
-        (Expr::Is(x), Expr::Is(y)) => Expr::Is(two.of(*x, *y)),
+        (Expr::Is(Number::Int(1)), _) if two == BinaryOp::Times => y,
+        (Expr::Is(x), Expr::Is(y)) => Expr::Is(two.apply(*x, *y)),
         _ => Expr::Both(two, Box::new(x), Box::new(y)),
     }
 }

@@ -1,41 +1,40 @@
-//! The files of a workload, from what scripts were translated into.
+//! Writes the files of a workload from translated scripts.
 
 use std::fmt::Write as _;
 
 use dyno_engine::Isolation;
 
 use super::super::quoted::quoted;
-use super::names::Known;
-use super::statements::Statements;
+use super::names::PgbenchNames;
+use super::statements::PgbenchStatements;
 use super::tables::DESCRIBED;
-use super::translate::Step;
+use super::translate::PgbenchStep;
 
-/// A script that was translated.
+/// A script translated into a transaction.
 #[derive(Debug)]
 pub(super) struct Translated {
-    /// The transaction's name.
     pub(super) name: String,
-    /// Where it is from: a file, or a built-in script.
+    /// Its source: a file, or a built-in script.
     pub(super) from: String,
     pub(super) weight: u32,
-    pub(super) steps: Vec<Step>,
-    pub(super) statements: Statements,
-    /// All of it is one transaction of the database, with this isolation, and taken back in the end or not.
+    pub(super) steps: Vec<PgbenchStep>,
+    pub(super) statements: PgbenchStatements,
+    /// Present if the whole script is one database transaction: its isolation level, and whether it rolls back at the end.
     pub(super) whole: Option<(Option<Isolation>, bool)>,
-    /// Whether it is all of a pipeline.
+    /// Whether it is the whole of a pipeline.
     pub(super) pipeline: bool,
 }
 
 impl Translated {
-    /// Whether its steps are its statements one after the other.
+    /// Whether its steps only run its statements in order.
     fn is_straight(&self) -> bool {
-        let in_order = |(place, step): (usize, &Step)| matches!(step, Step::Run(of, read) if *of == place && read.is_empty());
+        let in_order = |(place, step): (usize, &PgbenchStep)| matches!(step, PgbenchStep::Run(of, read) if *of == place && read.is_empty());
         self.steps.len() == self.statements.all.len()
             && self.steps.iter().enumerate().all(in_order)
             && !matches!(self.whole, Some((_, true)))
     }
 
-    /// Its file of SQL.
+    /// The text of its SQL file.
     pub(super) fn sql(&self) -> String {
         let mut text = String::new();
         for statement in &self.statements.all {
@@ -47,7 +46,7 @@ impl Translated {
         text
     }
 
-    /// Its part of `workload.toml`.
+    /// Writes its section of `workload.toml`.
     fn section(&self, text: &mut String) {
         let _ = writeln!(text, "\n# {}", self.from);
         let _ = writeln!(text, "[transaction.{}]\nweight = {}", self.name, self.weight);
@@ -79,9 +78,9 @@ impl Translated {
         let _ = writeln!(text, "]");
     }
 
-    fn lines(&self, steps: &[Step], depth: usize, text: &mut String) {
+    fn lines(&self, steps: &[PgbenchStep], depth: usize, text: &mut String) {
         let indent = "  ".repeat(depth);
-        let list = |text: &mut String, key: &str, steps: &[Step]| {
+        let list = |text: &mut String, key: &str, steps: &[PgbenchStep]| {
             let _ = writeln!(text, "{key} = [");
             self.lines(steps, depth + 2, text);
             let _ = write!(text, "{indent}]");
@@ -89,7 +88,7 @@ impl Translated {
         for step in steps {
             let _ = write!(text, "{indent}");
             match step {
-                Step::Run(place, read) => {
+                PgbenchStep::Run(place, read) => {
                     let name = &self.statements.all[*place].name;
                     let read: Vec<String> = read.iter().map(|name| format!("\"{name}\"")).collect();
                     let read = match read.is_empty() {
@@ -98,8 +97,8 @@ impl Translated {
                     };
                     let _ = write!(text, "{{ run = \"{name}\"{read} }}");
                 }
-                Step::Line(line) => text.push_str(line),
-                Step::If(condition, then, otherwise) => {
+                PgbenchStep::Line(line) => text.push_str(line),
+                PgbenchStep::If(condition, then, otherwise) => {
                     let _ = write!(text, "{{ if = {}, ", quoted(condition));
                     list(text, "steps", then);
                     if !otherwise.is_empty() {
@@ -108,7 +107,7 @@ impl Translated {
                     }
                     text.push_str(" }");
                 }
-                Step::Transaction(isolation, steps) => {
+                PgbenchStep::Transaction(isolation, steps) => {
                     text.push_str("{ ");
                     list(text, "transaction", steps);
                     if let Some(isolation) = isolation {
@@ -126,20 +125,19 @@ fn words(isolation: Isolation) -> String {
     isolation.words().map_or_else(|| "platform".to_owned(), str::to_lowercase)
 }
 
-/// The parts of `workload.toml`.
 pub(super) struct Main<'a> {
     pub(super) name: &'a str,
     pub(super) about: &'a str,
     pub(super) notes: &'a [String],
-    pub(super) known: &'a Known,
+    pub(super) known: &'a PgbenchNames,
     pub(super) translated: &'a [Translated],
     pub(super) scale: u32,
-    /// Whether it describes the tables of pgbench.
+    /// Whether it describes pgbench's tables.
     pub(super) tables: bool,
     pub(super) invariants: &'a [(&'static str, String)],
 }
 
-/// `workload.toml`
+/// The text of the file `workload.toml`.
 pub(super) fn main_file(main: &Main<'_>) -> String {
     let mut text =
         String::from("# Made by `dyno import-pgbench`; what is written here is read, and can be changed.\n");

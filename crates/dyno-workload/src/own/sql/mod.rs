@@ -1,4 +1,4 @@
-//! SQL as far as it has to be understood: where statements end, where their parameters are, and what they do.
+//! Parses SQL as far as necessary: the end of statements, their parameters, and their effect.
 
 mod does;
 mod lex;
@@ -6,8 +6,8 @@ mod split;
 mod step;
 mod touches;
 
-pub(super) use does::{Does, created_kind, does};
-pub(super) use lex::{Kind, Token, tokens_of_server};
-pub(super) use split::{Piece, one, split};
-pub(super) use step::does_as_step;
-pub(super) use touches::touches;
+pub(super) use does::{StatementEffect, classify_statement, created_kind};
+pub(super) use lex::{SqlToken, SqlTokenKind, tokens_of_server};
+pub(super) use split::{SplitStatement, single_statement, split};
+pub(super) use step::classify_step;
+pub(super) use touches::touched_objects;

@@ -1,75 +1,79 @@
-//! A file of SQL into its statements, with the parameters of each.
+//! Splits an SQL file into statements with their parameters.
 
 use std::ops::Range;
 
-use super::lex::{Broken, Kind, Lexer, Token};
-use crate::own::fault::{Fault, Text};
+use super::lex::{Lexer, SqlSyntaxError, SqlToken, SqlTokenKind};
+use crate::own::fault::{SourceText, WorkloadError};
 use crate::own::names::{NAME, is_name, shown};
 
-/// A statement of a text.
+/// One statement of a text.
 #[derive(Debug, Clone)]
-pub(in crate::own) struct Piece {
-    /// Where it stands, without what ends it.
+pub(in crate::own) struct SplitStatement {
+    /// Its byte range, without the terminator.
     pub(in crate::own) at: Range<usize>,
-    /// The name that a comment before it gives.
+    /// The name from the comment before it.
     pub(in crate::own) name: Option<String>,
-    /// Its parameters in their order: `:` and the name.
+    /// Byte ranges of its parameters in order, with the `:`.
     pub(in crate::own) params: Vec<Range<usize>>,
-    /// The first question mark, which some engines take for a parameter.
+    /// Place of the first question mark, which some engines take for a parameter.
     pub(in crate::own) mark: Option<usize>,
-    /// Whether it holds others, and was ended by a semicolon.
+    /// Whether it contains other statements and ended with a semicolon.
     block: bool,
-    /// Its tokens, without comments.
-    pub(super) tokens: Vec<Token>,
+    pub(super) tokens: Vec<SqlToken>,
 }
 
-impl Piece {
-    /// Its letters in `text`.
-    pub(in crate::own) fn letters<'a>(&self, text: &'a Text) -> &'a str {
+impl SplitStatement {
+    /// Its characters, as a part of `text`.
+    pub(in crate::own) fn letters<'a>(&self, text: &'a SourceText) -> &'a str {
         &text.letters[self.at.clone()]
     }
 
-    /// Where its strings and quoted names are.
+    /// Places of its strings and quoted names.
     pub(in crate::own) fn quoted(&self) -> impl Iterator<Item = &Range<usize>> {
-        self.tokens.iter().filter(|token| token.kind == Kind::Quoted).map(|token| &token.at)
+        self.tokens.iter().filter(|token| token.kind == SqlTokenKind::Quoted).map(|token| &token.at)
     }
 
-    /// Its tokens in upper case; empty for those that are no words.
-    pub(in crate::own) fn upper_words(&self, text: &Text) -> Vec<String> {
-        let word = |token: &Token| match token.kind {
-            Kind::Word => text.letters[token.at.clone()].to_ascii_uppercase(),
+    /// Its tokens in upper case; empty for those that are not words.
+    pub(in crate::own) fn upper_words(&self, text: &SourceText) -> Vec<String> {
+        let word = |token: &SqlToken| match token.kind {
+            SqlTokenKind::Word => text.letters[token.at.clone()].to_ascii_uppercase(),
             _ => String::new(),
         };
         self.tokens.iter().map(word).collect()
     }
 
-    /// Its parameters' names in `text`.
-    pub(in crate::own) fn names<'a>(&self, text: &'a Text) -> impl Iterator<Item = &'a str> + use<'a, '_> {
+    /// Names of its parameters within `text`.
+    pub(in crate::own) fn names<'a>(
+        &self,
+        text: &'a SourceText,
+    ) -> impl Iterator<Item = &'a str> + use<'a, '_> {
         self.params.iter().map(|at| &text.letters[at.start + 1..at.end])
     }
 }
 
-/// What begins the comment that names the statement behind it.
+/// The start of a comment that names the next statement.
 const NAMES: &str = "name:";
 
-/// The statements of `text`.
+/// Splits `text` into statements.
 ///
 /// # Errors
-/// A quote or comment has no end, or a name belongs to no statement.
-pub(in crate::own) fn split(text: &Text) -> Result<Vec<Piece>, Fault> {
+/// A quote or comment has no end, or a name has no statement.
+pub(in crate::own) fn split(text: &SourceText) -> Result<Vec<SplitStatement>, WorkloadError> {
     let mut lexer = Lexer::new(&text.letters);
-    let (mut pieces, mut now) = (Vec::<Piece>::new(), Now::default());
-    let told = |Broken { at, problem, hint }| text.fault(at, problem, hint);
-    while let Some(token) = lexer.next().map_err(told)? {
+    let (mut pieces, mut now) = (Vec::<SplitStatement>::new(), StatementBuilder::default());
+    let to_fault = |SqlSyntaxError { at, problem, hint }| text.fault(at, problem, hint);
+    while let Some(token) = lexer.next().map_err(to_fault)? {
         match token.kind {
-            Kind::Comment => now.comment(text, &token)?,
-            Kind::Slash => match (now.end(), pieces.last_mut()) {
+            SqlTokenKind::Comment => now.comment(text, &token)?,
+            SqlTokenKind::Slash => match (now.end(), pieces.last_mut()) {
                 (Some(piece), _) => pieces.push(piece),
-                // A block has its own semicolon, and a slash behind it.
+                // A block keeps its own semicolon and has a slash after it.
                 (None, Some(last)) if last.block => last.at.end += 1,
                 (None, _) => {}
             },
-            Kind::End if now.may_end() || now.is_bare_begin(&text.letters) => pieces.extend(now.end()),
+            SqlTokenKind::End if now.may_end() || now.is_bare_begin(&text.letters) => {
+                pieces.extend(now.end());
+            }
             _ => now.token(&text.letters, token),
         }
     }
@@ -84,15 +88,15 @@ pub(in crate::own) fn split(text: &Text) -> Result<Vec<Piece>, Fault> {
         let problem = format!("there is no statement behind the name {}", shown(&name));
         return Err(text.fault(at, problem, "take the name out, or write the statement"));
     }
-    twice(text, &pieces)?;
+    reject_duplicate_names(text, &pieces)?;
     Ok(pieces)
 }
 
-/// The statement that `text` is.
+/// The single statement in `text`.
 ///
 /// # Errors
-/// As [`split`]; there are none or several.
-pub(in crate::own) fn one(text: &Text) -> Result<Piece, Fault> {
+/// The same as for [`split`]; or there are none or several statements.
+pub(in crate::own) fn single_statement(text: &SourceText) -> Result<SplitStatement, WorkloadError> {
     let mut pieces = split(text)?;
     match pieces.len() {
         1 => Ok(pieces.remove(0)),
@@ -101,7 +105,7 @@ pub(in crate::own) fn one(text: &Text) -> Result<Piece, Fault> {
     }
 }
 
-fn twice(text: &Text, pieces: &[Piece]) -> Result<(), Fault> {
+fn reject_duplicate_names(text: &SourceText, pieces: &[SplitStatement]) -> Result<(), WorkloadError> {
     for (place, piece) in pieces.iter().enumerate() {
         if piece.name.is_some() && pieces[..place].iter().any(|other| other.name == piece.name) {
             let name = shown(piece.name.as_deref().unwrap_or_default());
@@ -114,33 +118,33 @@ fn twice(text: &Text, pieces: &[Piece]) -> Result<(), Fault> {
 
 /// The statement that is being read.
 #[derive(Default)]
-struct Now {
+struct StatementBuilder {
     name: Option<(String, usize)>,
-    tokens: Vec<Token>,
-    /// Blocks that are open, in statements that hold others.
+    tokens: Vec<SqlToken>,
+    /// Number of open blocks, in a statement that contains others.
     depth: u32,
-    /// Whether it is one that may hold others.
+    /// Whether it is a statement that may contain others.
     blocks: bool,
-    /// Whether the word before was END.
+    /// Whether the previous word was END.
     after_end: bool,
     begins_with_create: bool,
-    /// Whether it makes a procedure or a function.
+    /// Whether it creates a procedure or function.
     routine: bool,
-    declares: Declares,
+    declares: DeclarationState,
 }
 
-/// What a block of PL/SQL declares before its BEGIN, each ended by a semicolon: behind DECLARE, or the IS or AS of a routine.
+/// Declarations of a PL/SQL block before its BEGIN, each ended by a semicolon: after DECLARE, or after IS or AS of a routine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Declares {
+enum DeclarationState {
     #[default]
     No,
-    /// The word before was a routine's IS or AS, behind which a text may be its body as well.
+    /// The previous word was IS or AS of a routine; a declaration or a body may follow.
     Perhaps,
     Yes,
 }
 
-impl Now {
-    fn comment(&mut self, text: &Text, token: &Token) -> Result<(), Fault> {
+impl StatementBuilder {
+    fn comment(&mut self, text: &SourceText, token: &SqlToken) -> Result<(), WorkloadError> {
         let letters = &text.letters[token.at.clone()];
         let Some(name) = letters.strip_prefix("--").and_then(|rest| rest.trim().strip_prefix(NAMES)) else {
             return Ok(());
@@ -161,56 +165,60 @@ impl Now {
         Ok(())
     }
 
-    fn token(&mut self, letters: &str, token: Token) {
-        if token.kind == Kind::Word {
+    fn token(&mut self, letters: &str, token: SqlToken) {
+        if token.kind == SqlTokenKind::Word {
             let word = letters[token.at.clone()].to_ascii_uppercase();
             self.word(&word);
             if word == "CURSOR" && self.declares_cursor(letters) {
-                // One statement, and no block of PL/SQL.
-                (self.blocks, self.declares) = (false, Declares::No);
+                // It is a single statement and not a PL/SQL block.
+                (self.blocks, self.declares) = (false, DeclarationState::No);
             }
         } else {
             self.after_end = false;
-            self.declares = if self.declares == Declares::Yes { Declares::Yes } else { Declares::No };
+            self.declares = if self.declares == DeclarationState::Yes {
+                DeclarationState::Yes
+            } else {
+                DeclarationState::No
+            };
         }
         self.tokens.push(token);
     }
 
-    /// Whether CURSOR follows as in `DECLARE name NO SCROLL CURSOR`. In a block of PL/SQL its name stands behind it.
+    /// Whether CURSOR follows as in `DECLARE name NO SCROLL CURSOR`. In a PL/SQL block the name comes after CURSOR.
     fn declares_cursor(&self, letters: &str) -> bool {
         const BETWEEN: [&str; 5] = ["BINARY", "INSENSITIVE", "ASENSITIVE", "NO", "SCROLL"];
-        let is = |token: &Token, words: &[&str]| {
+        let is = |token: &SqlToken, words: &[&str]| {
             words.iter().any(|word| letters[token.at.clone()].eq_ignore_ascii_case(word))
         };
         match self.tokens.as_slice() {
             [first, name, rest @ ..] => {
                 is(first, &["DECLARE"])
-                    && name.kind != Kind::End
+                    && name.kind != SqlTokenKind::End
                     && rest.iter().all(|token| is(token, &BETWEEN))
             }
             _ => false,
         }
     }
 
-    /// Whether a semicolon ends it.
+    /// Whether a semicolon ends the statement here.
     fn may_end(&self) -> bool {
-        self.depth == 0 && self.declares != Declares::Yes
+        self.depth == 0 && self.declares != DeclarationState::Yes
     }
 
-    /// What is declared, where `word` follows outside of its blocks.
-    fn declared(&self, word: &str) -> Declares {
+    /// The state of declarations after `word`, outside blocks.
+    fn next_declaration_state(&self, word: &str) -> DeclarationState {
         const CONDITION: [&str; 6] = ["NOT", "NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT"];
         match (self.declares, word) {
-            (_, "DECLARE") => Declares::Yes,
-            (_, "BEGIN") => Declares::No,
-            (Declares::Yes, _) => Declares::Yes,
-            (Declares::Perhaps, _) if !CONDITION.contains(&word) => Declares::Yes,
-            (Declares::No, "IS" | "AS") if self.routine => Declares::Perhaps,
-            _ => Declares::No,
+            (_, "DECLARE") => DeclarationState::Yes,
+            (_, "BEGIN") => DeclarationState::No,
+            (DeclarationState::Yes, _) => DeclarationState::Yes,
+            (DeclarationState::Perhaps, _) if !CONDITION.contains(&word) => DeclarationState::Yes,
+            (DeclarationState::No, "IS" | "AS") if self.routine => DeclarationState::Perhaps,
+            _ => DeclarationState::No,
         }
     }
 
-    /// Counts blocks. `END IF`, `END LOOP` and the like end what is not counted, `END CASE` what is.
+    /// Counts open blocks. `END IF`, `END LOOP` and similar close uncounted blocks; `END CASE` closes a counted one.
     fn word(&mut self, word: &str) {
         const HOLDING: [&str; 7] =
             ["TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "PACKAGE", "DECLARE", "BEGIN"];
@@ -223,7 +231,7 @@ impl Now {
             return;
         }
         if self.depth == 0 {
-            self.declares = self.declared(word);
+            self.declares = self.next_declaration_state(word);
         }
         match word {
             "IF" | "LOOP" | "WHILE" | "REPEAT" | "FOR" if self.after_end => self.depth += 1,
@@ -235,7 +243,7 @@ impl Now {
         self.after_end = word == "END";
     }
 
-    /// Whether it begins a transaction, and no block.
+    /// Whether BEGIN starts a transaction instead of a block.
     fn is_bare_begin(&self, letters: &str) -> bool {
         const BEHIND: [&str; 7] =
             ["TRANSACTION", "WORK", "IMMEDIATE", "DEFERRED", "EXCLUSIVE", "ISOLATION", "READ"];
@@ -244,19 +252,19 @@ impl Now {
         is_begin && word(1).is_none_or(|next| BEHIND.iter().any(|known| next.eq_ignore_ascii_case(known)))
     }
 
-    /// The statement that ends here, if there is one.
-    fn end(&mut self) -> Option<Piece> {
+    /// Ends the current statement and returns it; `None` if it has no tokens.
+    fn end(&mut self) -> Option<SplitStatement> {
         if self.tokens.is_empty() {
             return None;
         }
         let Self { name, tokens, blocks, .. } = std::mem::take(self);
-        let of = |kind| tokens.iter().filter(move |token: &&Token| token.kind == kind);
-        Some(Piece {
+        let tokens_of = |kind| tokens.iter().filter(move |token: &&SqlToken| token.kind == kind);
+        Some(SplitStatement {
             at: tokens[0].at.start..tokens[tokens.len() - 1].at.end,
             name: name.map(|(name, _)| name),
-            params: of(Kind::Param).map(|token| token.at.clone()).collect(),
+            params: tokens_of(SqlTokenKind::Param).map(|token| token.at.clone()).collect(),
             block: blocks,
-            mark: of(Kind::Mark).map(|token| token.at.start).next(),
+            mark: tokens_of(SqlTokenKind::Mark).map(|token| token.at.start).next(),
             tokens,
         })
     }

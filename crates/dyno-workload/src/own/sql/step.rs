@@ -1,37 +1,41 @@
-//! What a statement of a transaction does, where scripts have more than statements about rows: locks, savepoints, cursors.
+//! Determines the effect of statements in scripts beyond changes to rows: locks, savepoints, cursors.
 
-use super::does::{Does, does};
-use super::lex::Kind;
-use super::split::Piece;
-use crate::own::fault::{Fault, Text};
+use super::does::{StatementEffect, classify_statement};
+use super::lex::SqlTokenKind;
+use super::split::SplitStatement;
+use crate::own::fault::{SourceText, WorkloadError};
 
-/// Where a statement has a meaning, and what it gives.
+/// Where a statement is valid, and its effect.
 enum Step {
-    /// It gives no rows and changes none.
+    /// It returns and changes no rows.
     Controls { in_transaction: bool },
-    /// It returns rows, such as a FETCH.
+    /// It returns rows, for example FETCH.
     Reads { in_transaction: bool },
-    /// It runs code of which nothing is known.
+    /// It runs code with unknown effect.
     Calls,
 }
 
-/// What a step does that runs this statement; `alone` where it stands outside of a transaction.
+/// The effect of a step that runs this statement; `alone` if it is outside a transaction.
 ///
 /// # Errors
-/// It is none for a transaction, or has no meaning outside of one.
-pub(in crate::own) fn does_as_step(text: &Text, piece: &Piece, alone: bool) -> Result<Does, Fault> {
+/// The statement is not allowed in a transaction, or has no meaning outside one.
+pub(in crate::own) fn classify_step(
+    text: &SourceText,
+    piece: &SplitStatement,
+    alone: bool,
+) -> Result<StatementEffect, WorkloadError> {
     let words = words(text, piece);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let fault = |problem: &str, hint: &str| text.fault(piece.at.start, problem, hint);
     let step = match step(&words) {
         Ok(Some(step)) => step,
-        Ok(None) => return does(text, piece),
+        Ok(None) => return classify_statement(text, piece),
         Err((problem, hint)) => return Err(fault(problem, hint)),
     };
     let (does, in_transaction) = match step {
-        Step::Controls { in_transaction } => (Does::Controls, in_transaction),
-        Step::Reads { in_transaction } => (Does::Reads, in_transaction),
-        Step::Calls => (Does::Calls, false),
+        Step::Controls { in_transaction } => (StatementEffect::Controls, in_transaction),
+        Step::Reads { in_transaction } => (StatementEffect::Reads, in_transaction),
+        Step::Calls => (StatementEffect::Calls, false),
     };
     match in_transaction && alone {
         true => Err(fault(
@@ -42,13 +46,13 @@ pub(in crate::own) fn does_as_step(text: &Text, piece: &Piece, alone: bool) -> R
     }
 }
 
-/// The first words of a statement and the last one, in upper case.
-fn words(text: &Text, piece: &Piece) -> Vec<String> {
-    let words = piece.tokens.iter().filter(|token| token.kind == Kind::Word);
+/// The words of a statement in upper case.
+fn words(text: &SourceText, piece: &SplitStatement) -> Vec<String> {
+    let words = piece.tokens.iter().filter(|token| token.kind == SqlTokenKind::Word);
     words.map(|token| text.letters[token.at.clone()].to_ascii_uppercase()).collect()
 }
 
-/// What the statement with these words does; none where it is one of [`does`]. The error is what is wrong and the way out.
+/// The effect of the statement with these words; `None` if [`does`] handles it. The error contains problem and hint.
 fn step(words: &[&str]) -> Result<Option<Step>, (&'static str, &'static str)> {
     let within = Step::Controls { in_transaction: true };
     Ok(Some(match words {
@@ -101,7 +105,7 @@ fn step(words: &[&str]) -> Result<Option<Step>, (&'static str, &'static str)> {
         ["MOVE" | "CLOSE", ..] => within,
         ["DO", ..] => Step::Calls,
         ["EXPLAIN", rest @ ..] => match rest.iter().any(|word| matches!(*word, "ANALYZE" | "ANALYSE")) {
-            // It does what it explains.
+            // With ANALYZE it executes the statement that it explains.
             true => Step::Calls,
             false => Step::Reads { in_transaction: false },
         },

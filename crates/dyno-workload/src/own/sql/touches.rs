@@ -1,15 +1,15 @@
-//! What a statement changes, by its words: for users to know, as only the database can tell for sure.
+//! Lists what a statement changes, by its words. This is information for users; only the database knows for certain.
 
-use super::lex::{Kind, Token};
-use super::split::Piece;
-use crate::own::fault::Text;
+use super::lex::{SqlToken, SqlTokenKind};
+use super::split::SplitStatement;
+use crate::own::fault::SourceText;
 
-/// Verbs that change something.
+/// Verbs that change data or objects.
 const VERBS: [&str; 10] =
     ["INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE", "CALL", "CREATE", "DROP", "ALTER", "TRUNCATE"];
-/// Words before these that make something else of them: FOR UPDATE, ON DUPLICATE KEY UPDATE, DO UPDATE, THEN UPDATE.
+/// Words before a verb that give it another meaning: FOR UPDATE, ON DUPLICATE KEY UPDATE, DO UPDATE, THEN UPDATE.
 const NOT_BEHIND: [&str; 6] = ["FOR", "KEY", "DO", "NO", "THEN", "OR"];
-/// Words between a verb and the name of what it changes.
+/// Words between a verb and the name of its object.
 const BETWEEN: [&str; 17] = [
     "INTO",
     "FROM",
@@ -30,22 +30,22 @@ const BETWEEN: [&str; 17] = [
     "TEMPORARY",
 ];
 
-/// Each verb that changes something with the name behind it: `UPDATE accounts`.
-pub(in crate::own) fn touches(text: &Text, piece: &Piece) -> Vec<String> {
-    let letters = |token: &Token| &text.letters[token.at.clone()];
+/// Each verb that changes data, with the name after it: `UPDATE accounts`.
+pub(in crate::own) fn touched_objects(text: &SourceText, piece: &SplitStatement) -> Vec<String> {
+    let letters = |token: &SqlToken| &text.letters[token.at.clone()];
     let tokens = &piece.tokens;
     let upper = |place: usize| tokens.get(place).map(|token| letters(token).to_ascii_uppercase());
     let mut all = Vec::new();
     for (place, token) in tokens.iter().enumerate() {
         let Some(verb) =
-            upper(place).filter(|word| token.kind == Kind::Word && VERBS.contains(&word.as_str()))
+            upper(place).filter(|word| token.kind == SqlTokenKind::Word && VERBS.contains(&word.as_str()))
         else {
             continue;
         };
         let before = place.checked_sub(1).and_then(upper);
         let is_other = before.is_some_and(|word| NOT_BEHIND.contains(&word.as_str()));
-        // REPLACE(text, …) and the like are functions.
-        let is_function = tokens.get(place + 1).is_some_and(|next| next.kind == Kind::Open);
+        // REPLACE(text, …) and similar are functions.
+        let is_function = tokens.get(place + 1).is_some_and(|next| next.kind == SqlTokenKind::Open);
         if is_other || is_function {
             continue;
         }
@@ -60,12 +60,16 @@ pub(in crate::own) fn touches(text: &Text, piece: &Piece) -> Vec<String> {
     all
 }
 
-/// The name that begins here, with its schema.
-fn name<'a>(tokens: &'a [Token], at: usize, letters: &impl Fn(&'a Token) -> &'a str) -> String {
+/// The name that begins here, including its schema.
+fn name<'a>(tokens: &'a [SqlToken], at: usize, letters: &impl Fn(&'a SqlToken) -> &'a str) -> String {
     let mut name = String::new();
     for (place, token) in tokens[at..].iter().enumerate() {
         let is_point = letters(token) == ".";
-        let belongs = if place % 2 == 0 { matches!(token.kind, Kind::Word | Kind::Quoted) } else { is_point };
+        let belongs = if place % 2 == 0 {
+            matches!(token.kind, SqlTokenKind::Word | SqlTokenKind::Quoted)
+        } else {
+            is_point
+        };
         if !belongs {
             break;
         }

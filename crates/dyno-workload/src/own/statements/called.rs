@@ -1,12 +1,12 @@
-//! Names of transactions and draws.
+//! Chooses names for transactions and generators.
 
 use std::collections::BTreeSet;
 
-use super::text::Read;
+use super::text::ParsedStatement;
 
-/// Letters of a name at most.
+/// The longest name, in characters.
 const LETTERS_MAX: usize = 40;
-/// Letters of a transaction's name at most, so that there is room for those of its draws.
+/// The longest name of a transaction, in characters, which leaves room for the names of its generators.
 const BASE_MAX: usize = 24;
 
 /// Words before the name of a table.
@@ -14,18 +14,18 @@ const BEFORE_TABLE: [&str; 4] = ["from", "into", "update", "call"];
 /// Words between these and the name.
 const BETWEEN: [&str; 5] = ["only", "ignore", "low_priority", "lateral", "into"];
 
-/// Names that are given, each once.
+/// Names that are already used.
 #[derive(Debug, Default)]
-pub(super) struct Called(BTreeSet<String>);
+pub(super) struct NameRegistry(BTreeSet<String>);
 
-impl Called {
-    /// These are taken.
-    pub(super) fn without(taken: &[&str]) -> Self {
-        Self(taken.iter().map(|name| (*name).to_owned()).collect())
+impl NameRegistry {
+    /// A set in which these names are already used.
+    pub(super) fn with_reserved(reserved: &[&str]) -> Self {
+        Self(reserved.iter().map(|name| (*name).to_owned()).collect())
     }
 
-    /// A name like `wish`, which is none that was given.
-    pub(super) fn new_like(&mut self, wish: &str) -> String {
+    /// Returns an unused name similar to `wish` and adds it to the set.
+    pub(super) fn unique_name(&mut self, wish: &str) -> String {
         let base: String = wish.chars().take(LETTERS_MAX).collect();
         if self.0.insert(base.clone()) {
             return base;
@@ -42,15 +42,15 @@ impl Called {
     }
 }
 
-/// Letters that names may have, of any text; nothing where it has none.
+/// The characters of a text that names may contain; empty if there are none.
 pub(super) fn plain_name(text: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let letters: String = text.chars().map(letter).collect();
     letters.split('_').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
 }
 
-/// What a statement does, and to what: `select_accounts`.
-pub(super) fn of_statement(read: &Read) -> String {
+/// A name from verb and table of a statement: `select_accounts`.
+pub(super) fn of_statement(read: &ParsedStatement) -> String {
     let words = &read.words;
     let verb = words.first().map_or("statement", |word| word.letters.as_str());
     let before = words.iter().position(|word| !word.quoted && BEFORE_TABLE.contains(&word.letters.as_str()));
@@ -59,7 +59,7 @@ pub(super) fn of_statement(read: &Read) -> String {
         let behind = words[before + 1..]
             .iter()
             .skip_while(|word| !word.quoted && BETWEEN.contains(&word.letters.as_str()));
-        // Of `schema.table` the last.
+        // In `schema.table`, the last part.
         for word in behind {
             table = &word.letters;
             if word.behind != b'.' {

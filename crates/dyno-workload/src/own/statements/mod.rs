@@ -1,13 +1,13 @@
-//! A draft of a workload from statements that a database has seen.
+//! Drafts a workload from statements that a database has recorded.
 //!
 //! | file | job |
 //! | --- | --- |
-//! | `text` | a text of a server with its parameters, as Dyno's own reader reads it |
-//! | `places` | what a parameter is held against: a column, a limit |
-//! | `repair` | what servers write into texts in place of literals, and would not take again |
-//! | `sorted` | which statements are none for a workload, and why |
-//! | `called` | names of transactions and draws |
-//! | `picked` | the heaviest statements, and what was left out |
+//! | `text` | converts a recorded text with its parameters for Dyno's own reader |
+//! | `places` | what a parameter is compared with: a column, a limit |
+//! | `repair` | replaces what servers write in place of literals and would not accept as SQL |
+//! | `sorted` | which statements are not suitable for a workload, and why |
+//! | `called` | names of transactions and generators |
+//! | `picked` | the statements with the most load, and those that are left out |
 //! | `suggest`, `write` | the files |
 
 mod called;
@@ -19,6 +19,6 @@ mod suggest;
 mod text;
 mod write;
 
-pub use picked::{Chosen, Left, Options, Parameter, Picked, pick};
-pub use sorted::Why;
-pub use write::{Draft, draft};
+pub use picked::{Picked, PickedStatement, SkippedStatement, StatementParameter, StatementPickOptions, pick};
+pub use sorted::SkipReason;
+pub use write::{WorkloadDraft, draft};

@@ -1,54 +1,54 @@
-//! The heaviest statements, and what was left out.
+//! Selects the statements with the most load, and lists those left out.
 
-use dyno_engine::seen::{Marks, Seen, SeenStatement};
+use dyno_engine::seen::{ObservedStatement, ObservedStatements, PlaceholderStyle};
 
-use super::called::{Called, of_statement};
-use super::sorted::{Why, is_block, sorted};
-use super::text::{Read, read};
+use super::called::{NameRegistry, of_statement};
+use super::sorted::{SkipReason, classify_observed, is_block};
+use super::text::{ParsedStatement, read};
 
-/// Transactions of a workload at most.
+/// The largest number of transactions in a workload.
 pub(super) const TOP_MAX: usize = 100;
 
-/// What is taken.
+/// Options for selecting the statements.
 #[derive(Debug, Clone)]
-pub struct Options {
-    /// Statements at most; 1 to 100.
+pub struct StatementPickOptions {
+    /// The largest number of statements; 1 to 100.
     pub top: usize,
-    /// Executions of each at least.
+    /// The smallest number of executions of each statement.
     pub min_calls: u64,
-    /// Whether statements on catalogs and statistics are taken.
+    /// Whether to include statements on catalogs and statistics.
     pub system: bool,
 }
 
-/// A value that was taken out of a statement.
+/// A value that the server removed from a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
-    /// What it is held against, as far as the text tells: a column, a limit.
+pub struct StatementParameter {
+    /// What the value is compared with, as far as the text shows: a column, a limit.
     pub column: Option<String>,
-    /// Whether it stands for several values, of which nobody knows how many.
+    /// Whether it stands for a list of values of unknown length.
     pub several: bool,
 }
 
-/// A statement that is taken.
+/// A statement selected for the workload.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chosen {
-    /// What the source tells.
-    pub seen: SeenStatement,
-    /// The transaction's name.
+pub struct PickedStatement {
+    /// The statement as the source reports it.
+    pub seen: ObservedStatement,
     pub name: String,
-    /// Whether it changes something.
     pub writes: bool,
-    /// Its executions.
+    /// Number of its executions in the source.
     pub calls: u64,
-    pub(super) read: Read,
+    pub(super) read: ParsedStatement,
 }
 
-impl Chosen {
-    /// Its parameters.
-    pub fn parameters(&self) -> Vec<Parameter> {
-        let of =
-            |param: &super::text::Param| Parameter { column: param.column.clone(), several: param.several };
-        self.read.params.iter().map(of).collect()
+impl PickedStatement {
+    /// The parameters of the statement, in order.
+    pub fn parameters(&self) -> Vec<StatementParameter> {
+        let to_parameter = |param: &super::text::Param| StatementParameter {
+            column: param.column.clone(),
+            several: param.several,
+        };
+        self.read.params.iter().map(to_parameter).collect()
     }
 
     /// Its text as the source has it.
@@ -56,7 +56,7 @@ impl Chosen {
         self.seen.text.as_deref().unwrap_or_default()
     }
 
-    /// Its text as the workload has it, with these marks for its parameters, by their numbers from 1.
+    /// Its text as in the workload, with marks for its parameters, by number from 1.
     pub fn marked(&self, mark: impl Fn(usize) -> String) -> String {
         self.read.with(|place| mark(place + 1))
     }
@@ -64,75 +64,76 @@ impl Chosen {
 
 /// A statement that is left out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Left {
-    /// What the source tells.
-    pub seen: SeenStatement,
-    /// Why.
-    pub why: Why,
+pub struct SkippedStatement {
+    /// The statement as the source reports it.
+    pub seen: ObservedStatement,
+    /// Why it is left out.
+    pub why: SkipReason,
 }
 
-/// What was made of what a source tells.
+/// The selected and omitted statements of a source.
 #[derive(Debug, Clone)]
 pub struct Picked {
-    /// Where it is from.
+    /// Name of the source: `pg_stat_statements of database bench`.
     pub source: String,
-    /// What is counted as reads.
+    /// What the source counts as reads.
     pub reads: &'static str,
-    /// What is to be known of the source.
+    /// Notes on the source that users need.
     pub notes: Vec<String>,
-    /// Statements that are taken, in the order that was asked for.
-    pub chosen: Vec<Chosen>,
-    /// All others, in the same order.
-    pub left: Vec<Left>,
-    /// Executions of all, and their time in s.
+    /// The selected statements, in the requested order.
+    pub chosen: Vec<PickedStatement>,
+    /// All other statements, in the same order.
+    pub skipped: Vec<SkippedStatement>,
+    /// Executions of all statements, and their total time in s.
     pub all: (u64, f64),
 }
 
-/// Picks the statements of a workload out of what a source tells.
-pub fn pick(seen: Seen, options: &Options) -> Picked {
-    let Seen { source, marks, schemas, reads, statements, notes } = seen;
+/// Selects the statements of a workload from those of a source.
+pub fn pick(snapshot: ObservedStatements, options: &StatementPickOptions) -> Picked {
+    let ObservedStatements { source, marks, schemas, reads, statements, notes } = snapshot;
     let calls = statements.iter().filter_map(|one| one.calls).fold(0u64, u64::saturating_add);
     let time_s = statements.iter().filter_map(|one| one.time_s).sum();
     let mut picked =
-        Picked { source, reads, notes, chosen: Vec::new(), left: Vec::new(), all: (calls, time_s) };
-    // Names of classes and of files that every workload may have.
-    let mut called = Called::without(&["all", "commit", "slice", "connect", "setup", "drop"]);
+        Picked { source, reads, notes, chosen: Vec::new(), skipped: Vec::new(), all: (calls, time_s) };
+    // Names of classes and files that every workload may have.
+    let mut called = NameRegistry::with_reserved(&["all", "commit", "slice", "connect", "setup", "drop"]);
     let top = options.top.min(TOP_MAX);
     for seen in statements {
-        let taken =
-            taken(&seen, (marks, schemas), options).and_then(|taken| match picked.chosen.len() < top {
+        let selection = select_statement(&seen, (marks, schemas), options).and_then(|taken| {
+            match picked.chosen.len() < top {
                 true => Ok(taken),
-                false => Err(Why::Below),
-            });
-        match taken {
-            Ok((read, writes, calls)) => {
-                let name = called.new_like(&of_statement(&read));
-                picked.chosen.push(Chosen { seen, name, writes, calls, read });
+                false => Err(SkipReason::Below),
             }
-            Err(why) => picked.left.push(Left { seen, why }),
+        });
+        match selection {
+            Ok((read, writes, calls)) => {
+                let name = called.unique_name(&of_statement(&read));
+                picked.chosen.push(PickedStatement { seen, name, writes, calls, read });
+            }
+            Err(why) => picked.skipped.push(SkippedStatement { seen, why }),
         }
     }
     picked
 }
 
-fn taken(
-    seen: &SeenStatement,
-    (marks, schemas): (Marks, &[&str]),
-    options: &Options,
-) -> Result<(Read, bool, u64), Why> {
-    let text = seen.text.as_deref().ok_or(Why::NoText)?;
+fn select_statement(
+    seen: &ObservedStatement,
+    (marks, schemas): (PlaceholderStyle, &[&str]),
+    options: &StatementPickOptions,
+) -> Result<(ParsedStatement, bool, u64), SkipReason> {
+    let text = seen.text.as_deref().ok_or(SkipReason::NoText)?;
     if is_block(text, marks) {
-        return Err(Why::Block);
+        return Err(SkipReason::Block);
     }
     if seen.whole == Some(false) {
-        return Err(Why::Cut);
+        return Err(SkipReason::Cut);
     }
-    let read = read(text, marks).map_err(|_| Why::Unread)?;
-    let does = sorted(&read, marks, schemas, options.system)?;
-    // Without its end an UPDATE would change every row.
+    let read = read(text, marks).map_err(|_| SkipReason::Unread)?;
+    let does = classify_observed(&read, marks, schemas, options.system)?;
+    // If its end is missing, an UPDATE would change every row.
     if does.writes() && seen.whole.is_none() {
-        return Err(Why::Cut);
+        return Err(SkipReason::Cut);
     }
-    let calls = seen.calls.filter(|calls| *calls >= options.min_calls.max(1)).ok_or(Why::Rare)?;
+    let calls = seen.calls.filter(|calls| *calls >= options.min_calls.max(1)).ok_or(SkipReason::Rare)?;
     Ok((read, does.writes(), calls))
 }

@@ -1,23 +1,23 @@
-//! What servers write into texts in place of literals, and would not take again.
+//! Replaces what servers write into recorded texts in place of literals and would not accept as SQL.
 
-use dyno_engine::seen::Marks;
+use dyno_engine::seen::PlaceholderStyle;
 
 use super::places::{listed, plain};
-use crate::own::sql::{Kind, Token};
+use crate::own::sql::{SqlToken, SqlTokenKind};
 
-/// What stands there instead.
+/// The replacement for some tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Repair {
     Nothing,
     Text(String),
-    /// Values for these columns in the place of `...`; a single one where their number is not known.
+    /// Values for these columns instead of `...`; one value if their number is unknown.
     Values(Vec<Option<String>>),
-    /// `DATE ?`, which a literal was: the mark so many tokens further, and its type.
+    /// `DATE ?`, originally a typed literal: the distance to the mark in tokens, and its type.
     Cast(usize, &'static str),
 }
 
 impl Repair {
-    /// What a user has to know of it.
+    /// A note for the user about the replacement; `None` if none is needed.
     pub(super) fn note(&self) -> Option<&'static str> {
         match self {
             Self::Values(columns) if columns.len() == 1 => Some(
@@ -31,7 +31,7 @@ impl Repair {
     }
 }
 
-/// Functions that MySQL knows as such only where no space is before the bracket; digests have one there.
+/// Functions that MySQL recognizes only without a space before the parenthesis; recorded digests contain one.
 const CLOSE: [&str; 32] = [
     "adddate",
     "bit_and",
@@ -67,7 +67,7 @@ const CLOSE: [&str; 32] = [
     "var_samp",
 ];
 
-/// Types that stand before their literals, and what CAST calls them.
+/// Types that can precede literals, and their names in CAST.
 const TYPED: [(&str, &str, &str); 6] = [
     ("date", "date", "DATE"),
     ("time", "time", "TIME"),
@@ -77,49 +77,54 @@ const TYPED: [(&str, &str, &str); 6] = [
     ("interval", "interval", ""),
 ];
 
-/// What is to be put in the place of the tokens that begin at `at`, and how many these are.
-pub(super) fn at(text: &str, tokens: &[Token], at: usize, marks: Marks) -> Option<(Repair, usize)> {
+/// The replacement for the tokens that begin at `at`, and the number of these tokens.
+pub(super) fn at(
+    text: &str,
+    tokens: &[SqlToken],
+    at: usize,
+    marks: PlaceholderStyle,
+) -> Option<(Repair, usize)> {
     typed(text, tokens, at, marks).or_else(|| match marks {
-        Marks::Question => digest(text, tokens, at),
-        Marks::Dollar | Marks::Colon => None,
+        PlaceholderStyle::Question => digest(text, tokens, at),
+        PlaceholderStyle::Dollar | PlaceholderStyle::Colon => None,
     })
 }
 
-fn typed(text: &str, tokens: &[Token], at: usize, marks: Marks) -> Option<(Repair, usize)> {
+fn typed(text: &str, tokens: &[SqlToken], at: usize, marks: PlaceholderStyle) -> Option<(Repair, usize)> {
     let token = &tokens[at];
     let next = tokens.get(at + 1)?;
     let is_mark = match marks {
-        Marks::Dollar => next.kind == Kind::Numbered,
-        Marks::Question => next.kind == Kind::Mark,
-        Marks::Colon => false,
+        PlaceholderStyle::Dollar => next.kind == SqlTokenKind::Numbered,
+        PlaceholderStyle::Question => next.kind == SqlTokenKind::Mark,
+        PlaceholderStyle::Colon => false,
     };
-    if token.kind != Kind::Word || !is_mark {
+    if token.kind != SqlTokenKind::Word || !is_mark {
         return None;
     }
     let word = plain(&text[token.at.clone()]);
     let (_, postgres, mysql) = TYPED.into_iter().find(|(known, ..)| *known == word)?;
-    let of = if marks == Marks::Dollar { postgres } else { mysql };
-    (!of.is_empty()).then_some((Repair::Cast(1, of), 2))
+    let cast_type = if marks == PlaceholderStyle::Dollar { postgres } else { mysql };
+    (!cast_type.is_empty()).then_some((Repair::Cast(1, cast_type), 2))
 }
 
-fn digest(text: &str, tokens: &[Token], at: usize) -> Option<(Repair, usize)> {
+fn digest(text: &str, tokens: &[SqlToken], at: usize) -> Option<(Repair, usize)> {
     let token = &tokens[at];
     let sign = |place: usize| tokens.get(place).map(|token| &text[token.at.clone()]);
     let dots = |place: usize| (0..3).all(|dot| sign(place + dot) == Some("."));
     match token.kind {
-        // `(?) /* , ... */` is what is left of several rows.
-        Kind::Comment => Some((Repair::Nothing, 1)),
-        Kind::Word if tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Open) => {
+        // `(?) /* , ... */` remains of several rows.
+        SqlTokenKind::Comment => Some((Repair::Nothing, 1)),
+        SqlTokenKind::Word if tokens.get(at + 1).is_some_and(|next| next.kind == SqlTokenKind::Open) => {
             let word = plain(&text[token.at.clone()]);
             let apart = tokens[at + 1].at.start > token.at.end;
             (apart && CLOSE.contains(&word.as_str()))
                 .then(|| (Repair::Text(format!("{}(", &text[token.at.clone()])), 2))
         }
-        // `?, ...`, of which the mark itself is a parameter.
-        Kind::Other if sign(at) == Some(",") && dots(at + 1) => Some((Repair::Nothing, 4)),
-        Kind::Other if dots(at) => {
-            let before: Vec<&Token> =
-                tokens[..at].iter().rev().filter(|token| token.kind != Kind::Comment).collect();
+        // `?, ...`, where the mark itself is a parameter.
+        SqlTokenKind::Other if sign(at) == Some(",") && dots(at + 1) => Some((Repair::Nothing, 4)),
+        SqlTokenKind::Other if dots(at) => {
+            let before: Vec<&SqlToken> =
+                tokens[..at].iter().rev().filter(|token| token.kind != SqlTokenKind::Comment).collect();
             let is_values =
                 before.get(1).is_some_and(|token| plain(&text[token.at.clone()]).starts_with("value"));
             let columns = if is_values { listed(text, &before[2..]) } else { Vec::new() };
@@ -139,8 +144,8 @@ fn digest(text: &str, tokens: &[Token], at: usize) -> Option<(Repair, usize)> {
     }
 }
 
-/// Whether the mark at `at` stands for several values: `?, ...`, and `$1 /*, ... */` of PostgreSQL from 18 on.
-pub(super) fn is_list(text: &str, tokens: &[Token], at: usize) -> bool {
+/// Whether the mark at `at` stands for a list: `?, ...`, or `$1 /*, ... */` in PostgreSQL 18 and later.
+pub(super) fn is_list(text: &str, tokens: &[SqlToken], at: usize) -> bool {
     let letters = |place: usize| tokens.get(place).map_or("", |token| &text[token.at.clone()]);
     let dots = |place: usize| (0..3).all(|dot| letters(place + dot) == ".");
     (letters(at + 1) == "," && dots(at + 2)) || letters(at + 1).starts_with("/*, ...")

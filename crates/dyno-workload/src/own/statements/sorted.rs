@@ -1,49 +1,50 @@
-//! Which statements are none for a workload, and why.
+//! Decides which statements are suitable for a workload.
 
 use std::sync::Arc;
 
-use dyno_engine::seen::Marks;
+use dyno_engine::seen::PlaceholderStyle;
 
-use super::text::{Read, Word};
-use crate::own::fault::{File, Text};
-use crate::own::sql::{Does, Kind, does, one, tokens_of_server};
+use super::text::{ParsedStatement, StatementWord};
+use crate::own::fault::{File, SourceText};
+use crate::own::sql::{
+    SqlTokenKind, StatementEffect, classify_statement, single_statement, tokens_of_server,
+};
 
-/// Parameters of a statement that Dyno's reader takes at most.
+/// The largest number of parameters that Dyno's reader accepts.
 const PARAMS_MAX: usize = crate::own::compile::PARAMS_MAX;
 
 /// Why a statement is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
-    /// It is behind those that were asked for, in their order.
+pub enum SkipReason {
+    /// More statements than requested come before it.
     Below,
-    /// It was executed less often than was asked for, or nobody tells how often.
+    /// It was executed less often than requested, or the number is unknown.
     Rare,
-    /// There is no text of it.
+    /// The source has no text of it.
     NoText,
-    /// Its text is not all of it.
+    /// The source has only part of its text.
     Cut,
-    /// It begins and ends transactions.
+    /// It begins or ends transactions.
     Transactions,
-    /// It is a block of PL/SQL.
+    /// It is a PL/SQL block.
     Block,
-    /// It makes, changes or drops tables and the like.
+    /// It creates, changes or drops tables or other objects.
     Tables,
-    /// It is about settings of a session or the server.
+    /// It changes settings of a session or the server.
     Settings,
-    /// It is none of those that a transaction may have.
+    /// It is a kind of statement that transactions cannot contain.
     Utility,
-    /// It makes a table or a file of what it reads.
+    /// It stores its result in a table or file.
     Into,
-    /// It reads catalogs and statistics, or asks a server about itself.
+    /// It reads catalogs or statistics, or asks a server about itself.
     System,
-    /// It is about Dyno's own tables.
+    /// It uses Dyno's own tables.
     Own,
-    /// Dyno's reader refuses it.
     Unread,
 }
 
-impl Why {
-    /// In words, which follow a number of statements.
+impl SkipReason {
+    /// The reason as text, to follow a number of statements.
     pub fn words(self) -> &'static str {
         match self {
             Self::Below => "behind those that were asked for (--top)",
@@ -75,66 +76,72 @@ const SETTINGS: [&str; 5] = ["set", "reset", "show", "use", "discard"];
 const DOING: [&str; 10] =
     ["select", "values", "table", "with", "insert", "update", "delete", "merge", "replace", "call"];
 
-/// How names of what a server tells of itself begin.
+/// Prefixes of names with information about the server.
 const SYSTEM_BEGINS: [&str; 5] = ["v$", "gv$", "v_$", "x$", "dba_"];
 
-/// Whether a text is a block of PL/SQL.
-pub(super) fn is_block(text: &str, marks: Marks) -> bool {
+/// Whether a text is a PL/SQL block.
+pub(super) fn is_block(text: &str, marks: PlaceholderStyle) -> bool {
     let tokens = tokens_of_server(text, marks).unwrap_or_default();
-    let first = tokens.into_iter().find(|token| token.kind != Kind::Comment);
+    let first = tokens.into_iter().find(|token| token.kind != SqlTokenKind::Comment);
     let begins = |word: &str| ["begin", "declare"].iter().any(|known| word.eq_ignore_ascii_case(known));
-    marks == Marks::Colon && first.is_some_and(|token| begins(&text[token.at]))
+    marks == PlaceholderStyle::Colon && first.is_some_and(|token| begins(&text[token.at]))
 }
 
-/// What a statement does, with the text that Dyno's reader has of it; `schemas` are the server's own.
+/// The effect of a statement that is suitable for a workload; `schemas` are the server's own schemas.
 ///
 /// # Errors
-/// Why it is none for a workload.
-pub(super) fn sorted(read: &Read, marks: Marks, schemas: &[&str], system: bool) -> Result<Does, Why> {
+/// Why the statement is not suitable.
+pub(super) fn classify_observed(
+    read: &ParsedStatement,
+    marks: PlaceholderStyle,
+    schemas: &[&str],
+    system: bool,
+) -> Result<StatementEffect, SkipReason> {
     let first = read.words.first().map_or("", |word| word.letters.as_str());
     let is = |words: &[&str]| words.contains(&first);
     if is(&TRANSACTIONS) {
-        return Err(Why::Transactions);
+        return Err(SkipReason::Transactions);
     }
     if is(&TABLES) {
-        return Err(Why::Tables);
+        return Err(SkipReason::Tables);
     }
     if is(&SETTINGS) {
-        return Err(Why::Settings);
+        return Err(SkipReason::Settings);
     }
     if !is(&DOING) {
-        return Err(Why::Utility);
+        return Err(SkipReason::Utility);
     }
     let sql = read.named(|place| format!("p{place}"));
-    let text = Text::file(Arc::new(File { name: String::new(), text: sql }));
-    let piece = one(&text).map_err(|_| Why::Unread)?;
-    let does = does(&text, &piece).map_err(|_| Why::Unread)?;
+    let text = SourceText::file(Arc::new(File { name: String::new(), text: sql }));
+    let piece = single_statement(&text).map_err(|_| SkipReason::Unread)?;
+    let does = classify_statement(&text, &piece).map_err(|_| SkipReason::Unread)?;
     let same = piece.names(&text).all(|name| name.starts_with('p'));
-    let places = read.parts.iter().filter(|part| matches!(part, super::text::Part::Param(_))).count();
-    // What the reader would do is what the server has seen, with as many values.
+    let places =
+        read.parts.iter().filter(|part| matches!(part, super::text::StatementPart::Param(_))).count();
+    // Dyno's reader must see the same statement as the server, with the same number of values.
     if !same
         || piece.params.len() != places
         || places > PARAMS_MAX
-        || (marks == Marks::Question && piece.mark.is_some())
+        || (marks == PlaceholderStyle::Question && piece.mark.is_some())
     {
-        return Err(Why::Unread);
+        return Err(SkipReason::Unread);
     }
-    if does == Does::Reads
+    if does == StatementEffect::Reads
         && read.words.iter().any(|word| word.depth == 0 && !word.quoted && word.letters == "into")
     {
-        return Err(Why::Into);
+        return Err(SkipReason::Into);
     }
-    if read.words.iter().any(is_own) {
-        return Err(Why::Own);
+    if read.words.iter().any(is_dyno_object) {
+        return Err(SkipReason::Own);
     }
-    let asks = does == Does::Reads && asks_server(&read.words);
+    let asks = does == StatementEffect::Reads && asks_server(&read.words);
     if !system && (asks || read.words.iter().any(|word| is_system(word, marks, schemas))) {
-        return Err(Why::System);
+        return Err(SkipReason::System);
     }
     Ok(does)
 }
 
-/// Functions that tell of a server or a session, and change nothing.
+/// Functions that describe a server or session and change nothing.
 const TELLING: [&str; 23] = [
     "version",
     "current_database",
@@ -160,9 +167,9 @@ const TELLING: [&str; 23] = [
     "coalesce",
     "concat",
 ];
-/// Those of PostgreSQL that are work all the same.
+/// PostgreSQL functions with such prefixes that nevertheless do work.
 const WORKING: [&str; 5] = ["pg_advisory", "pg_try_advisory", "pg_notify", "pg_sleep", "pg_logical_emit"];
-/// How functions of PostgreSQL begin that tell those who watch a server of its state.
+/// Prefixes of PostgreSQL functions for monitoring.
 const WATCHING: [&str; 10] = [
     "pg_stat_",
     "pg_postmaster_",
@@ -175,12 +182,12 @@ const WATCHING: [&str; 10] = [
     "pg_lock_status",
     "pg_ls_",
 ];
-/// Words before a bracket that are no functions.
+/// Words before a parenthesis that are not functions.
 const NO_FUNCTIONS: [&str; 8] = ["in", "any", "all", "values", "and", "or", "select", "as"];
 
-/// Whether a query reads no table, and calls nothing that may be work.
-fn asks_server(words: &[Word]) -> bool {
-    let tells = |word: &Word| {
+/// Whether a query reads no table and calls no function that could do work.
+fn asks_server(words: &[StatementWord]) -> bool {
+    let tells = |word: &StatementWord| {
         let name = word.letters.as_str();
         let asks = name.starts_with("pg_") && !WORKING.iter().any(|begin| name.starts_with(begin));
         asks || TELLING.contains(&name)
@@ -188,22 +195,23 @@ fn asks_server(words: &[Word]) -> bool {
             || name.starts_with("inet_")
             || NO_FUNCTIONS.contains(&name)
     };
-    let is = |word: &Word, name: &str| !word.quoted && word.letters == name;
+    let is = |word: &StatementWord, name: &str| !word.quoted && word.letters == name;
     is(&words[0], "select")
         && !words.iter().any(|word| is(word, "from"))
         && words.iter().filter(|word| word.behind == b'(').all(tells)
 }
 
-fn is_own(word: &Word) -> bool {
+fn is_dyno_object(word: &StatementWord) -> bool {
     (word.letters == "dyno" && word.behind == b'.') || word.letters.starts_with("dyno_")
 }
 
-fn is_system(word: &Word, marks: Marks, schemas: &[&str]) -> bool {
+fn is_system(word: &StatementWord, marks: PlaceholderStyle, schemas: &[&str]) -> bool {
     let name = word.letters.as_str();
-    // Functions such as pg_sleep() are no catalogs.
+    // Functions such as pg_sleep() do not read catalogs.
     let is_watching = WATCHING.iter().any(|begin| name.starts_with(begin));
-    let catalog = marks == Marks::Dollar && name.starts_with("pg_") && (word.behind != b'(' || is_watching);
-    let dictionary = marks == Marks::Colon
+    let catalog =
+        marks == PlaceholderStyle::Dollar && name.starts_with("pg_") && (word.behind != b'(' || is_watching);
+    let dictionary = marks == PlaceholderStyle::Colon
         && (name.ends_with('$') || SYSTEM_BEGINS.iter().any(|begin| name.starts_with(begin)));
     catalog || dictionary || (schemas.contains(&name) && word.behind == b'.')
 }

@@ -1,13 +1,13 @@
-//! How a value of a type might be drawn: for comments, as nobody but the user knows.
+//! Suggests generators by type, for comments in a draft that the user must complete.
 
-/// A draw for a type in the words of a database; any where nothing is known of it.
-pub(super) fn draw(of: Option<&str>) -> &'static str {
-    let Some(of) = of else { return "{ uniform = [1, 1_000] }" };
-    let of = of.to_ascii_lowercase();
-    let is = |words: &[&str]| words.iter().any(|word| of.starts_with(word));
-    if of.ends_with("[]") {
+/// A generator for a type in the database's own words; a generic one if the type is unknown.
+pub(super) fn draw(type_name: Option<&str>) -> &'static str {
+    let Some(of) = type_name else { return "{ uniform = [1, 1_000] }" };
+    let lower_name = of.to_ascii_lowercase();
+    let is = |words: &[&str]| words.iter().any(|word| lower_name.starts_with(word));
+    if lower_name.ends_with("[]") {
         "{ choice = [\"{1,2,3}\", \"{4,5,6}\"], literal = true }"
-    } else if is(&["int", "smallint", "bigint", "oid"]) && !of.starts_with("interval") {
+    } else if is(&["int", "smallint", "bigint", "oid"]) && !lower_name.starts_with("interval") {
         "{ uniform = [1, 1_000] }"
     } else if is(&["numeric", "decimal", "money"]) {
         "{ decimal = [0.00, 100.00] }"

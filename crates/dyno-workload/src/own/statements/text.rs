@@ -1,75 +1,74 @@
-//! A text of a server with its parameters, as Dyno's own reader reads it.
+//! Converts a recorded text with its parameters for Dyno's own reader.
 
-use dyno_engine::seen::Marks;
+use dyno_engine::seen::PlaceholderStyle;
 
 use super::places::{column, plain};
 use super::repair::{self, Repair};
-use crate::own::sql::{Kind, Token, tokens_of_server};
+use crate::own::sql::{SqlToken, SqlTokenKind, tokens_of_server};
 
 /// A part of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum StatementPart {
     Text(String),
-    /// The parameter at this place of [`Read::params`].
+    /// The parameter with this index in [`ParsedStatement::params`].
     Param(usize),
 }
 
-/// A parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Param {
-    /// What the server calls it: `$1`; empty where each mark is one of its own.
+    /// The server's name for it, such as `$1`; empty if every mark is a separate parameter.
     pub(super) mark: String,
-    /// The column that it is held against, or a word for what it is, as far as the text tells.
+    /// What it is compared with, as far as the text shows: a column, or a word such as `limit`.
     pub(super) column: Option<String>,
-    /// It stands for several values, and nobody knows how many.
+    /// Whether it stands for a list of values of unknown length.
     pub(super) several: bool,
 }
 
-/// A statement that was read.
+/// A recorded statement, converted for Dyno's reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Read {
-    /// What Dyno's own reader is given, but for the names of parameters.
-    pub(super) parts: Vec<Part>,
+pub(super) struct ParsedStatement {
+    /// The text for Dyno's own reader, except for the names of parameters.
+    pub(super) parts: Vec<StatementPart>,
     pub(super) params: Vec<Param>,
-    /// Words and quoted names, without quotes and in small letters, each with whether a bracket or a point follows.
-    pub(super) words: Vec<Word>,
-    /// There is a comment before it, which engines may take for a hint.
+    /// Words and quoted names, in lower case and without quotes.
+    pub(super) words: Vec<StatementWord>,
+    /// Whether a comment precedes it, which engines may take for a hint.
     pub(super) hinted: bool,
-    /// What was written in another way, for users to know.
+    /// Notes for the user on changes to the text.
     pub(super) notes: Vec<&'static str>,
 }
 
 /// A word of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct StatementWord {
     pub(super) letters: String,
-    /// The sign behind it, where it is `(`, `.` or something else; 0 at the end.
+    /// The sign after it if it is one of `(`, `.` and so on; 0 at the end.
     pub(super) behind: u8,
-    /// Brackets that are open around it.
+    /// Number of open parentheses around it.
     pub(super) depth: usize,
     pub(super) quoted: bool,
 }
 
-impl Read {
+impl ParsedStatement {
     /// The statement with names for its parameters.
     pub(super) fn named(&self, name: impl Fn(usize) -> String) -> String {
         self.with(|place| format!(":{}", name(place)))
     }
 
-    /// The statement with these marks for its parameters. What a reader would take for something else is kept apart by spaces.
+    /// The statement with marks for its parameters. Spaces separate what a reader would otherwise join.
     pub(super) fn with(&self, mark: impl Fn(usize) -> String) -> String {
         let goes_on = |c: char| c.is_alphanumeric() || c == '_' || c == '$' || !c.is_ascii();
         let mut out = String::new();
         for part in &self.parts {
             match part {
-                Part::Param(place) => {
-                    // A slice of an array, `[1:$2]`; or what would be one word with the engine's own mark.
+                StatementPart::Param(place) => {
+                    // A slice of an array, `[1:$2]`; or text that would join with the engine's mark into one word.
                     if out.ends_with(':') || out.ends_with(goes_on) {
                         out.push(' ');
                     }
                     out.push_str(&mark(*place));
                 }
-                Part::Text(text) => {
+                StatementPart::Text(text) => {
                     if out.ends_with(goes_on) && text.starts_with(goes_on) {
                         out.push(' ');
                     }
@@ -81,39 +80,40 @@ impl Read {
     }
 }
 
-/// Reads `text`, in which parameters are marked so.
+/// Reads `text` with this kind of parameter marks.
 ///
 /// # Errors
-/// Why it cannot be read.
-pub(super) fn read(text: &str, marks: Marks) -> Result<Read, &'static str> {
+/// Why the text cannot be read.
+pub(super) fn read(text: &str, marks: PlaceholderStyle) -> Result<ParsedStatement, &'static str> {
     let tokens = tokens_of_server(text, marks).map_err(|broken| broken.problem)?;
-    let letters = |token: &Token| &text[token.at.clone()];
-    let works = |token: &Token| !matches!(token.kind, Kind::Comment);
+    let letters = |token: &SqlToken| &text[token.at.clone()];
+    let works = |token: &SqlToken| !matches!(token.kind, SqlTokenKind::Comment);
     let first = tokens.iter().position(works).ok_or("there is no statement")?;
     let hinted = tokens[..first].iter().any(|token| letters(token).starts_with("/*+"));
-    let ends = |token: &Token| !works(token) || token.kind == Kind::End;
+    let ends = |token: &SqlToken| !works(token) || token.kind == SqlTokenKind::End;
     let last = tokens.iter().rposition(|token| !ends(token)).ok_or("there is no statement")?;
-    if last < first || tokens[first..=last].iter().any(|token| token.kind == Kind::End) {
+    if last < first || tokens[first..=last].iter().any(|token| token.kind == SqlTokenKind::End) {
         return Err("several statements in one text");
     }
     let tokens = &tokens[first..=last];
-    let mut maker = Maker { text, tokens, marks, parts: Vec::new(), params: Vec::new(), notes: Vec::new() };
+    let mut maker =
+        StatementRewriter { text, tokens, marks, parts: Vec::new(), params: Vec::new(), notes: Vec::new() };
     maker.make();
-    let Maker { parts, params, notes, .. } = maker;
-    Ok(Read { parts, params, words: words(text, tokens), hinted, notes })
+    let StatementRewriter { parts, params, notes, .. } = maker;
+    Ok(ParsedStatement { parts, params, words: words(text, tokens), hinted, notes })
 }
 
-/// A part after the other.
-struct Maker<'a> {
+/// Builds the parts in order.
+struct StatementRewriter<'a> {
     text: &'a str,
-    tokens: &'a [Token],
-    marks: Marks,
-    parts: Vec<Part>,
+    tokens: &'a [SqlToken],
+    marks: PlaceholderStyle,
+    parts: Vec<StatementPart>,
     params: Vec<Param>,
     notes: Vec<&'static str>,
 }
 
-impl Maker<'_> {
+impl StatementRewriter<'_> {
     fn make(&mut self) {
         let text = self.text;
         let mut from = self.tokens[0].at.start;
@@ -138,56 +138,59 @@ impl Maker<'_> {
 
     fn push(&mut self, text: &str) {
         match self.parts.last_mut() {
-            Some(Part::Text(before)) => before.push_str(text),
+            Some(StatementPart::Text(before)) => before.push_str(text),
             _ if text.is_empty() => {}
-            _ => self.parts.push(Part::Text(text.to_owned())),
+            _ => self.parts.push(StatementPart::Text(text.to_owned())),
         }
     }
 
-    /// Whether this is the place of a value.
-    fn is_mark(&self, token: &Token) -> bool {
+    /// Whether the token is a parameter mark.
+    fn is_mark(&self, token: &SqlToken) -> bool {
         match self.marks {
-            Marks::Dollar => token.kind == Kind::Numbered,
-            Marks::Colon => matches!(token.kind, Kind::Numbered | Kind::Param),
-            Marks::Question => token.kind == Kind::Mark,
+            PlaceholderStyle::Dollar => token.kind == SqlTokenKind::Numbered,
+            PlaceholderStyle::Colon => matches!(token.kind, SqlTokenKind::Numbered | SqlTokenKind::Param),
+            PlaceholderStyle::Question => token.kind == SqlTokenKind::Mark,
         }
     }
 
-    /// Whether the reader would take it for something that it is not.
-    fn changes(&self, token: &Token) -> bool {
+    /// Whether Dyno's reader would misread the token.
+    fn changes(&self, token: &SqlToken) -> bool {
         let names = || {
             let comment = self.text[token.at.clone()].strip_prefix("--");
             comment.is_some_and(|rest| rest.trim().starts_with("name:"))
         };
-        matches!(token.kind, Kind::Param | Kind::Slash) || (token.kind == Kind::Comment && names())
+        matches!(token.kind, SqlTokenKind::Param | SqlTokenKind::Slash)
+            || (token.kind == SqlTokenKind::Comment && names())
     }
 
-    fn changed(&mut self, token: &Token) {
+    fn changed(&mut self, token: &SqlToken) {
         let letters = &self.text[token.at.clone()];
         match token.kind {
             // A slice of an array up to a column, `[1:n]`.
-            Kind::Param => self.push(&format!(": {}", &letters[1..])),
-            // Alone on its line it ends a statement for Oracle's tools.
-            Kind::Slash => self.push("/* */ /"),
-            // A comment that would give the statement a name.
+            SqlTokenKind::Param => self.push(&format!(": {}", &letters[1..])),
+            // Alone on its line it would end a statement for Oracle's tools.
+            SqlTokenKind::Slash => self.push("/* */ /"),
+            // A comment that would name the statement.
             _ => {}
         }
     }
 
-    /// The mark at token `at`, in the place of what begins at `begin`.
+    /// Adds the parameter at token `at` in place of the text that begins at token `begin`.
     fn param(&mut self, at: usize, begin: usize) {
         let token = &self.tokens[at];
         let mark = match self.marks {
-            Marks::Question => String::new(),
-            Marks::Dollar | Marks::Colon => self.text[token.at.clone()].to_ascii_lowercase(),
+            PlaceholderStyle::Question => String::new(),
+            PlaceholderStyle::Dollar | PlaceholderStyle::Colon => {
+                self.text[token.at.clone()].to_ascii_lowercase()
+            }
         };
-        let known = self.params.iter().position(|param| !mark.is_empty() && param.mark == mark);
-        let place = known.unwrap_or_else(|| {
+        let existing = self.params.iter().position(|param| !mark.is_empty() && param.mark == mark);
+        let place = existing.unwrap_or_else(|| {
             let several = repair::is_list(self.text, self.tokens, at);
             self.params.push(Param { mark, column: column(self.text, self.tokens, begin), several });
             self.params.len() - 1
         });
-        self.parts.push(Part::Param(place));
+        self.parts.push(StatementPart::Param(place));
     }
 
     fn repaired(&mut self, repair: &Repair, at: usize) {
@@ -202,7 +205,7 @@ impl Maker<'_> {
                         column: column.clone(),
                         several: columns.len() == 1,
                     });
-                    self.parts.push(Part::Param(self.params.len() - 1));
+                    self.parts.push(StatementPart::Param(self.params.len() - 1));
                 }
             }
             Repair::Cast(mark, of) => {
@@ -215,22 +218,22 @@ impl Maker<'_> {
     }
 }
 
-fn words(text: &str, tokens: &[Token]) -> Vec<Word> {
-    let tokens: Vec<&Token> = tokens.iter().filter(|token| token.kind != Kind::Comment).collect();
+fn words(text: &str, tokens: &[SqlToken]) -> Vec<StatementWord> {
+    let tokens: Vec<&SqlToken> = tokens.iter().filter(|token| token.kind != SqlTokenKind::Comment).collect();
     let mut depth = 0usize;
     let mut words = Vec::new();
     for (place, token) in tokens.iter().enumerate() {
         match token.kind {
-            Kind::Open => depth += 1,
-            Kind::Close => depth = depth.saturating_sub(1),
-            Kind::Word | Kind::Quoted => {
+            SqlTokenKind::Open => depth += 1,
+            SqlTokenKind::Close => depth = depth.saturating_sub(1),
+            SqlTokenKind::Word | SqlTokenKind::Quoted => {
                 let letters = &text[token.at.clone()];
                 if letters.starts_with('\'') || letters.starts_with('$') {
                     continue;
                 }
                 let behind = tokens.get(place + 1).map_or(0, |next| text.as_bytes()[next.at.start]);
-                let quoted = token.kind == Kind::Quoted;
-                words.push(Word { letters: plain(letters), behind, depth, quoted });
+                let quoted = token.kind == SqlTokenKind::Quoted;
+                words.push(StatementWord { letters: plain(letters), behind, depth, quoted });
             }
             _ => {}
         }

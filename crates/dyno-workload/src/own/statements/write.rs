@@ -1,34 +1,34 @@
-//! The files of a draft.
+//! Writes the files of a draft.
 
 use std::fmt::Write as _;
 
 use dyno_engine::seen::ParameterTypes;
 use dyno_plan::terminal::{acts, spelled};
 
-use super::called::{Called, plain_name};
-use super::picked::{Chosen, Picked};
+use super::called::{NameRegistry, plain_name};
+use super::picked::{Picked, PickedStatement};
 use super::suggest;
 use crate::own::quoted::quoted;
 use crate::own::read_transaction::WEIGHT_MAX;
 use crate::own::scale::SCALE;
 use crate::own::undrawn::TODO;
 
-/// Letters of somebody's words in a comment at most.
+/// The largest number of foreign characters in a comment.
 const WORDS_MAX: usize = 100;
 
-/// A draft of a workload: read by Dyno's own reader up to what is left to say.
+/// A draft of a workload: valid for Dyno's own reader except for what the user must complete.
 #[derive(Debug, Clone)]
-pub struct Draft {
-    /// Names of files with what is in them.
+pub struct WorkloadDraft {
+    /// Names and contents of its files.
     pub files: Vec<(String, String)>,
-    /// Draws of which nobody has said how they are drawn.
+    /// Number of generators that the user must define.
     pub undrawn: usize,
-    /// Whether weights are not the executions themselves, as these are too many.
+    /// Whether weights are rounded, because the numbers of executions are too large.
     pub rounded: bool,
 }
 
-/// The draft of a workload `name` from what was picked, with the types of the parameters of each statement.
-pub fn draft(name: &str, picked: &Picked, types: &[ParameterTypes]) -> Draft {
+/// Drafts a workload called `name` from selected statements and the types of their parameters.
+pub fn draft(name: &str, picked: &Picked, types: &[ParameterTypes]) -> WorkloadDraft {
     let most = picked.chosen.iter().map(|one| one.calls).max().unwrap_or(0);
     let weight_max = WEIGHT_MAX.unsigned_abs();
     let weight = |calls: u64| match most > weight_max {
@@ -38,7 +38,7 @@ pub fn draft(name: &str, picked: &Picked, types: &[ParameterTypes]) -> Draft {
             u64::try_from(scaled).unwrap_or(weight_max).max(1)
         }
     };
-    let mut draws = Called::without(&[SCALE]);
+    let mut draws = NameRegistry::with_reserved(&[SCALE]);
     let (mut drawn, mut transactions) = (String::new(), String::new());
     let mut files = Vec::new();
     let mut undrawn = 0;
@@ -50,20 +50,20 @@ pub fn draft(name: &str, picked: &Picked, types: &[ParameterTypes]) -> Draft {
             let _ = writeln!(drawn, "\n# {}", one.name);
         }
         for (at, name) in names.iter().enumerate() {
-            let of = types.and_then(|types| types.get(at)).map(String::as_str);
-            draw_line(one, at, name, of, &mut drawn);
+            let type_name = types.and_then(|types| types.get(at)).map(String::as_str);
+            draw_line(one, at, name, type_name, &mut drawn);
         }
         let sql = format!("{};\n", one.read.named(|at| names[at].clone()));
         let file = format!("{}.sql", one.name);
-        let said = match sql.chars().any(|c| acts(c) && !matches!(c, '\n' | '\t')) {
-            // Spelled out, as whoever looks at the file has a terminal.
+        let sql_value = match sql.chars().any(|c| acts(c) && !matches!(c, '\n' | '\t')) {
+            // Escaped, because users view the file in a terminal.
             true => quoted(sql.trim_end()),
             false => {
                 files.push((file.clone(), sql));
                 quoted(&file)
             }
         };
-        section(one, picked, weight(one.calls), &said, &mut transactions);
+        section(one, picked, weight(one.calls), &sql_value, &mut transactions);
     }
     let rounded = most > weight_max;
     let mut text = head(name, picked, undrawn, rounded);
@@ -72,28 +72,28 @@ pub fn draft(name: &str, picked: &Picked, types: &[ParameterTypes]) -> Draft {
     }
     text.push_str(&transactions);
     files.insert(0, ("workload.toml".to_owned(), text));
-    Draft { files, undrawn, rounded }
+    WorkloadDraft { files, undrawn, rounded }
 }
 
-fn names(one: &Chosen, draws: &mut Called) -> Vec<String> {
+fn names(statement: &PickedStatement, draws: &mut NameRegistry) -> Vec<String> {
     let name = |param: &super::text::Param| {
         let column = param.column.as_deref().map(plain_name).filter(|column| !column.is_empty());
-        draws.new_like(&format!("{}_{}", one.name, column.as_deref().unwrap_or("value")))
+        draws.unique_name(&format!("{}_{}", statement.name, column.as_deref().unwrap_or("value")))
     };
-    one.read.params.iter().map(name).collect()
+    statement.read.params.iter().map(name).collect()
 }
 
-fn draw_line(one: &Chosen, at: usize, name: &str, of: Option<&str>, out: &mut String) {
-    let param = &one.read.params[at];
+fn draw_line(statement: &PickedStatement, at: usize, name: &str, type_name: Option<&str>, out: &mut String) {
+    let param = &statement.read.params[at];
     let column = param.column.as_deref().map(|column| spelled(column, WORDS_MAX));
     let several = param.several.then(|| "one of several values, whose number is not known".to_owned());
-    let known: Vec<String> =
-        column.into_iter().chain(of.map(|of| spelled(of, WORDS_MAX))).chain(several).collect();
-    let known = quoted(&known.join(", "));
-    let _ = writeln!(out, "{name} = {{ {TODO} = {known} }}  # such as {}", suggest::draw(of));
+    let hints: Vec<String> =
+        column.into_iter().chain(type_name.map(|of| spelled(of, WORDS_MAX))).chain(several).collect();
+    let todo_text = quoted(&hints.join(", "));
+    let _ = writeln!(out, "{name} = {{ {TODO} = {todo_text} }}  # such as {}", suggest::draw(type_name));
 }
 
-/// A line of a comment, whoever's words are in it.
+/// Adds a comment line; the text may be foreign.
 fn comment(out: &mut String, words: &str) {
     let line = format!("# {}", spelled(words, 4 * WORDS_MAX));
     let _ = writeln!(out, "{}", line.trim_end());
@@ -145,27 +145,35 @@ fn head(name: &str, picked: &Picked, undrawn: usize, rounded: bool) -> String {
     text
 }
 
-fn section(one: &Chosen, picked: &Picked, weight: u64, said: &str, out: &mut String) {
-    let mut facts = vec![format!("{} executions", one.calls)];
-    if let Some(time_s) = one.seen.time_s {
+fn section(
+    picked_statement: &PickedStatement,
+    picked: &Picked,
+    weight: u64,
+    sql_value: &str,
+    out: &mut String,
+) {
+    let mut facts = vec![format!("{} executions", picked_statement.calls)];
+    if let Some(time_s) = picked_statement.seen.time_s {
         let share = if picked.all.1 > 0.0 {
             format!(", {:.1} % of the time", time_s / picked.all.1 * 100.0)
         } else {
             String::new()
         };
-        facts.push(format!("{:.3} ms each{share}", time_s * 1e3 / one.calls as f64));
+        facts.push(format!("{:.3} ms each{share}", time_s * 1e3 / picked_statement.calls as f64));
     }
-    let each = |total: Option<u64>| total.map(|total| total as f64 / one.calls as f64);
-    facts.extend(each(one.seen.rows).map(|rows| format!("{rows:.1} rows each")));
-    facts.extend(each(one.seen.reads).map(|reads| format!("{reads:.1} {} each", picked.reads)));
+    let per_call = |total: Option<u64>| total.map(|total| total as f64 / picked_statement.calls as f64);
+    facts.extend(per_call(picked_statement.seen.rows).map(|rows| format!("{rows:.1} rows each")));
+    facts.extend(
+        per_call(picked_statement.seen.reads).map(|reads| format!("{reads:.1} {} each", picked.reads)),
+    );
     out.push('\n');
-    comment(out, &format!("{}: {}", one.seen.id, facts.join(", ")));
-    one.read.notes.iter().for_each(|note| comment(out, note));
-    if one.seen.whole.is_none() {
+    comment(out, &format!("{}: {}", picked_statement.seen.id, facts.join(", ")));
+    picked_statement.read.notes.iter().for_each(|note| comment(out, note));
+    if picked_statement.seen.whole.is_none() {
         comment(out, "The source does not tell whether this is the whole text.");
     }
-    if one.read.hinted {
+    if picked_statement.read.hinted {
         comment(out, "A hint stood before the statement; it is left out, as comments there are.");
     }
-    let _ = writeln!(out, "[transaction.{}]\nweight = {weight}\nsql = {said}", one.name);
+    let _ = writeln!(out, "[transaction.{}]\nweight = {weight}\nsql = {sql_value}", picked_statement.name);
 }

@@ -1,10 +1,10 @@
-//! Tests of a suite: what is run, what it stresses, and which figure of it is the one that counts.
+//! Tests of a suite: what each runs, what it stresses, and its key figure.
 //!
-//! A folder of tests has a file `tests.toml` with a page for each, and a workload beside it that they run, if they run one of
-//! their own: adding a test is adding a folder, or a page to one.
+//! A folder of tests has a file `tests.toml` with a page for each test, and usually a workload that they run. To add a test, add a
+//! folder, or a page to an existing one.
 
 mod page;
 mod read;
 
-pub use page::{Cache, LimitPlace, Load, ScaleLimit, Test, TestScale};
+pub use page::{Cache, LimitPlace, ScaleLimit, SuiteTestSessions, Test, TestScale};
 pub use read::{catalogue, in_folder};

@@ -5,84 +5,84 @@ use std::time::Duration;
 
 use dyno_record::RawTest;
 
-/// A test of a suite.
+/// One test of a suite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
-    /// Its name, which no other has: `cpu-integer`.
+    /// Its name, unique over all tests: `cpu-integer`.
     pub id: String,
-    /// The part of the platform that it is about: `cpu`, `storage`.
+    /// The component that it tests: `cpu`, `storage`.
     pub group: String,
-    /// What it is, in a few words: `Whole numbers`.
+    /// Its title in a few words: `Whole numbers`.
     pub title: String,
     /// What it stresses, as the end of a sentence.
     pub stresses: String,
-    /// What is counted: `rows`, `transactions`.
+    /// The unit of work: `rows`, `transactions`.
     pub unit: String,
-    /// How many of these one operation is, at scale 1.
+    /// Number of these units per operation, at scale 1.
     pub units: u64,
-    /// Whether `units` grows with the scale of the workload.
+    /// Whether `units` is multiplied by the scale of the workload.
     pub are_units_scaled: bool,
-    /// The measure that is its key figure (`physical_read_mb_per_s`); nothing where that is units per second.
+    /// The metric that is its key figure (`physical_read_mb_per_s`); absent for units per second.
     pub metric: Option<String>,
-    /// The limit of latency that its optimum keeps: `p95 <= 10ms`.
+    /// The latency limit at its optimum: `p95 <= 10ms`.
     pub limit: String,
-    /// The scale of its workload with each depth.
+    /// The scale of its workload at each depth.
     pub scale: TestScale,
-    /// The shortest time that an operation (of a measured load: the whole load) has to take for a figure; absent where any will do.
+    /// The shortest time of an operation (for a measured load: of the whole load) for a valid figure; absent without a minimum.
     pub least: Option<Duration>,
-    /// Processes of the database that work on one operation.
+    /// Number of database processes that work on one operation.
     pub threads: u32,
-    /// How many times as long its windows are as those of others: for operations that take seconds.
+    /// Factor for the length of its windows, for operations that take seconds.
     pub stretch: u32,
-    /// Where its data is to be; nothing where that is left to the platform.
+    /// Where its data must be; absent if it does not matter.
     pub cache: Option<Cache>,
-    /// The raw limit of its machine that it is held against.
+    /// The raw limit of the host that its figure is compared with.
     pub raw: Option<RawTest>,
-    /// Under which sessions it is run.
-    pub load: Load,
-    /// What the plan of its runs says: keys with their values, as `--set` has them.
+    /// The numbers of sessions that it runs with.
+    pub load: SuiteTestSessions,
+    /// Keys and values of its plan, as for `--set`.
     pub plan: Vec<(String, String)>,
-    /// Engines that have not the notion, and why.
+    /// Engines that cannot run it, each with the reason.
     pub without: BTreeMap<String, String>,
-    /// Where its page begins: `suite/cpu/tests.toml:12`.
+    /// File and line of its page: `suite/cpu/tests.toml:12`.
     pub place: String,
 }
 
 /// The scale of a test's workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestScale {
-    /// Without an option; 1 with `--quick`.
+    /// The scale without an option; `--quick` uses 1.
     pub usual: u32,
-    /// The scale with `--full`, a number from 1.
+    /// The scale with `--full`, from 1.
     pub full: u32,
-    /// What limits it, where something does.
+    /// What limits the scale; absent without a limit.
     pub limit: Option<ScaleLimit>,
 }
 
-/// A limit of the scale: the data has to fit.
+/// A limit of the scale: the data must fit somewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScaleLimit {
     /// Bytes of the data at scale 1.
     pub bytes: u64,
-    /// Where it has to fit.
+    /// Where the data must fit.
     pub place: LimitPlace,
 }
 
-/// Where the data of a test has to fit.
+/// Where the data of a test must fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitPlace {
-    /// In the database's own cache.
+    /// In the cache of the database.
     Cache,
     /// In the memory of the database's host.
     Memory,
 }
 
-/// Where the data of a test is to be.
+/// Where the data of a test must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cache {
-    /// In the database's cache.
+    /// In the cache of the database.
     In,
-    /// In storage, with no cache in front of it.
+    /// In storage, without a cache in front of it.
     Out,
 }
 
@@ -96,11 +96,11 @@ impl Cache {
     }
 }
 
-/// Under how many sessions a test is run.
+/// The numbers of sessions that a test runs with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Load {
-    /// From one on, doubled until more bring nothing, or until so many.
+pub enum SuiteTestSessions {
+    /// Doubled from 1 until throughput stops rising, or up to this number.
     Ramp(u32),
-    /// So many, one after the other.
+    /// These numbers of sessions, in order.
     Fixed(Vec<u32>),
 }

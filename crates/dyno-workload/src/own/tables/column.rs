@@ -1,19 +1,19 @@
-//! Types of columns, as users write them.
+//! Reads the types of columns.
 
 use dyno_engine::ColumnType;
 
-use crate::own::fault::Fault;
+use crate::own::fault::WorkloadError;
 use crate::own::names::{meant, shown};
-use crate::own::table::Item;
+use crate::own::table::TomlItem;
 
-/// Digits of a decimal number at most: those that every engine has.
+/// The largest number of digits in a decimal number that every engine supports.
 const DIGITS_MAX: u32 = 38;
-/// Letters of a `char` at most.
+/// The longest `char`, in characters.
 const CHAR_MAX: u32 = 2_000;
-/// Letters of a `varchar`, and bytes, at most.
+/// The longest `varchar` in characters, and the longest bytes.
 const LENGTH_MAX: u32 = 1_000_000;
 
-/// Names of types, with an example of each.
+/// Names of types with an example of each.
 const TYPES: [(&str, &str); 13] = [
     ("integer", "integer"),
     ("bigint", "bigint"),
@@ -30,8 +30,8 @@ const TYPES: [(&str, &str); 13] = [
     ("boolean", "boolean"),
 ];
 
-/// The type that `item` names.
-pub(super) fn column_type(item: &Item<'_>) -> Result<ColumnType, Fault> {
+/// The column type in `item`.
+pub(super) fn column_type(item: &TomlItem<'_>) -> Result<ColumnType, WorkloadError> {
     let text = item.text("a type: \"integer\"")?;
     let lower = text.letters.to_ascii_lowercase();
     let (name, sizes) = match lower.split_once('(') {
@@ -42,14 +42,14 @@ pub(super) fn column_type(item: &Item<'_>) -> Result<ColumnType, Fault> {
         let hint = meant(name, TYPES.map(|(known, _)| known));
         return Err(item.fault(format!("{:?} is no type", shown(&text.letters)), hint));
     };
-    let sized = |most: u32, of: fn(u32) -> ColumnType| match sizes.as_deref() {
-        Some(&[size]) if (1..=most).contains(&size) => Ok(of(size)),
+    let sized = |most: u32, constructor: fn(u32) -> ColumnType| match sizes.as_deref() {
+        Some(&[size]) if (1..=most).contains(&size) => Ok(constructor(size)),
         _ => {
             let problem = format!("{:?} is no {name} of 1 to {most}", shown(&text.letters));
             Err(item.fault(problem, format!("write {example}")))
         }
     };
-    let of = match name {
+    let plain_type = match name {
         "decimal" => {
             return match sizes.as_deref() {
                 Some(&[digits, scale]) if (1..=DIGITS_MAX).contains(&digits) && scale <= digits => {
@@ -76,7 +76,7 @@ pub(super) fn column_type(item: &Item<'_>) -> Result<ColumnType, Fault> {
     };
     match lower.contains('(') {
         true => Err(item.fault(format!("{name} has no length"), format!("write {name}"))),
-        false => Ok(of),
+        false => Ok(plain_type),
     }
 }
 

@@ -1,23 +1,28 @@
-//! Whether what a column is filled with fits its type.
+//! Checks that the generator of a column matches the column's type.
 
 use dyno_engine::{ColumnType, Type};
 
-use crate::own::draws::{Draw, Draws, Law};
-use crate::own::value::Held;
+use crate::own::draws::{DrawDefinition, Draws, ValueGenerator};
+use crate::own::value::HeldValue;
 
-/// Why `draw` does not fit a column of type `of`, and what would; nothing where it does.
-pub(super) fn misfit(of: ColumnType, draw: &Draw, draws: &Draws) -> Option<(String, &'static str)> {
+/// Why `draw` does not match a column of type `of`, with a hint; `None` if it does.
+pub(super) fn misfit(
+    column_type: ColumnType,
+    draw: &DrawDefinition,
+    draws: &Draws,
+) -> Option<(String, &'static str)> {
     let no = |what: &str, hint| Some((format!("{what} does not fit the type"), hint));
-    match of {
+    match column_type {
         ColumnType::Integer | ColumnType::Bigint | ColumnType::Boolean => {
-            let (least, most) = match of {
+            let (least, most) = match column_type {
                 ColumnType::Integer => (i64::from(i32::MIN), i64::from(i32::MAX)),
                 ColumnType::Boolean => (0, 1),
                 _ => (i64::MIN, i64::MAX),
             };
             match (draw.of, draw.law.ends()) {
                 (Type::Int, Some((low, high))) if low < least || high > most => {
-                    let hint = if of == ColumnType::Boolean { "draw 0 and 1" } else { "write bigint" };
+                    let hint =
+                        if column_type == ColumnType::Boolean { "draw 0 and 1" } else { "write bigint" };
                     Some((format!("{low} to {high} is more than the type holds"), hint))
                 }
                 (Type::Int, _) => None,
@@ -26,13 +31,13 @@ pub(super) fn misfit(of: ColumnType, draw: &Draw, draws: &Draws) -> Option<(Stri
         }
         ColumnType::Decimal(digits, scale) => match (&draw.law, draw.of) {
             (_, Type::Int) => None,
-            (Law::Decimal { low, count, scale: drawn }, _) => {
+            (ValueGenerator::Decimal { low, count, scale: drawn }, _) => {
                 let highest = low.unsigned_abs().max(low.saturating_add_unsigned(*count - 1).unsigned_abs());
                 let before_point = (highest / 10u64.pow(*drawn)).checked_ilog10().map_or(0, |log| log + 1);
                 let fits = *drawn <= scale && before_point <= digits - scale;
                 (!fits).then(|| ("it has more digits than the type".to_owned(), "write a longer type"))
             }
-            (Law::DecimalOf { scale: drawn, .. }, _) => (*drawn > scale).then(|| {
+            (ValueGenerator::DecimalOf { scale: drawn, .. }, _) => (*drawn > scale).then(|| {
                 ("it has more digits behind the point than the type".to_owned(), "write a longer type")
             }),
             _ => no(kind(draw.of), "draw whole numbers, or a decimal"),
@@ -60,26 +65,26 @@ pub(super) fn misfit(of: ColumnType, draw: &Draw, draws: &Draws) -> Option<(Stri
             other => no(kind(other), "draw bytes"),
         },
         ColumnType::Date => match draw.law {
-            Law::Day { .. } => None,
+            ValueGenerator::Day { .. } => None,
             _ => no("this", "draw a date"),
         },
         ColumnType::Timestamp => match draw.law {
-            Law::Second { .. } => None,
+            ValueGenerator::Second { .. } => None,
             _ => no("this", "draw a timestamp"),
         },
         ColumnType::Uuid => match draw.law {
-            Law::Uuid | Law::UuidInTime { .. } => None,
+            ValueGenerator::Uuid | ValueGenerator::UuidInTime { .. } => None,
             _ => no("this", "draw a uuid"),
         },
         ColumnType::Json => match draw.law {
-            Law::Template(_) if draw.of == Type::Literal => None,
+            ValueGenerator::Template(_) if draw.of == Type::Literal => None,
             _ => no("this", "draw json"),
         },
     }
 }
 
-fn kind(of: Type) -> &'static str {
-    match of {
+fn kind(value_type: Type) -> &'static str {
+    match value_type {
         Type::Int => "a whole number",
         Type::Real => "a floating-point number",
         Type::Text | Type::Literal => "a text",
@@ -87,24 +92,24 @@ fn kind(of: Type) -> &'static str {
     }
 }
 
-/// Letters of the longest text that is drawn; some more where bytes are known only.
-fn longest(draw: &Draw, draws: &Draws) -> u64 {
+/// The number of characters in the longest generated text; an upper bound if only bytes are known.
+fn longest(draw: &DrawDefinition, draws: &Draws) -> u64 {
     let letters = |at: u32, len: u32| {
         let bytes = &draws.shared[at as usize..][..len as usize];
         String::from_utf8_lossy(bytes).chars().count() as u64
     };
-    let of_held = |held: &Held| match *held {
-        Held::Shared { at, len } => letters(at, len),
+    let of_held = |held: &HeldValue| match *held {
+        HeldValue::Shared { at, len } => letters(at, len),
         _ => 0,
     };
     match &draw.law {
-        Law::Is(held) => of_held(held),
-        Law::Choice { values, .. } => values.iter().map(of_held).max().unwrap_or(0),
-        Law::Words { words, count: (_, most) } => {
+        ValueGenerator::Is(held) => of_held(held),
+        ValueGenerator::Choice { values, .. } => values.iter().map(of_held).max().unwrap_or(0),
+        ValueGenerator::Words { words, count: (_, most) } => {
             let longest = words.iter().map(|&(at, len)| letters(at, len)).max().unwrap_or(0);
             (longest + 1) * u64::from(*most) - 1
         }
-        Law::WideLetters { length: (_, most), .. } => u64::from(*most),
+        ValueGenerator::WideLetters { length: (_, most), .. } => u64::from(*most),
         _ => draw.bytes_max as u64,
     }
 }

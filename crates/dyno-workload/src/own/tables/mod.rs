@@ -1,7 +1,7 @@
-//! Tables that a workload describes: columns with types and what they are filled with, row by row.
+//! Tables that a workload describes: columns with types and generators, filled row by row.
 //!
-//! A value is a pure function of the data's seed, the table's name, the row's number and the column's own name: another engine,
-//! another number of connections or another column beside it changes nothing about it.
+//! A value is a pure function of the data's seed, the table's name, the row's number and the column's name. Another engine, another
+//! number of connections or further columns do not change it.
 
 mod column;
 mod fit;
@@ -10,6 +10,6 @@ mod read;
 mod rows;
 mod table;
 
-pub(super) use read::{Described, read};
-pub use rows::RowMaker;
+pub(super) use read::{DescribedTables, read};
+pub use rows::TableRowMaker;
 pub use table::{DescribedIndex, DescribedTable};

@@ -1,42 +1,43 @@
-//! Whether values that are made row by row fit the types of their columns, before a database refuses one of them.
+//! Checks that generated values fit the types of their columns, before a database refuses one.
 //!
-//! The result of an expression at a row is known only by making the row. The first and the last rows and some between
-//! are made: values that grow with the rows are largest or smallest there. A value that is too large in between only,
-//! at a row that is not made, is left to the database.
+//! The value of an expression is known only after the row is generated. This check generates the first and last rows and some in
+//! between: values that depend on the row number are largest or smallest there. It misses a value that is too large only at
+//! another row; the database then refuses it.
 
 use dyno_engine::{ColumnType, Rows as _, Value};
 
-use super::rows::{Finder, RowMaker};
+use super::rows::{ParentFinder, TableRowMaker};
 use super::table::DescribedTable;
 
-/// Rows at either end that are made, and rows between.
+/// Number of rows generated at each end, and of rows in between.
 const AT_ENDS: u64 = 8;
 const BETWEEN: u64 = 256;
 
 /// A value that does not fit its column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Overflow {
-    /// The place of the column, from 0.
+    /// Index of the column, from 0.
     pub(super) column: usize,
     /// What is wrong: the row and its value.
     pub(super) problem: String,
-    /// A type or a value that would fit.
+    /// A type or value that would fit.
     pub(super) hint: &'static str,
 }
 
-/// The first value found that does not fit its column; `None` where all that are made fit.
+/// The first generated value that does not fit its column; `None` if all fit.
 pub(super) fn find(table: &DescribedTable) -> Option<Overflow> {
     let is_number =
         |of: ColumnType| matches!(of, ColumnType::Integer | ColumnType::Boolean | ColumnType::Decimal(..));
     let columns: Vec<usize> =
-        (0..table.columns.len()).filter(|&at| is_number(table.columns[at].of)).collect();
+        (0..table.columns.len()).filter(|&at| is_number(table.columns[at].column_type)).collect();
     if columns.is_empty() {
         return None;
     }
-    let mut maker = RowMaker::of(table, &columns);
-    let misfit = |maker: &RowMaker<'_>, row: &str| {
-        let value =
-            |&column: &usize| Some((column, shown_misfit(table.columns[column].of, maker.value(column))?));
+    let mut maker = TableRowMaker::for_columns(table, &columns);
+    let misfit = |maker: &TableRowMaker<'_>, row: &str| {
+        let value = |&column: &usize| {
+            Some((column, shown_misfit(table.columns[column].column_type, maker.value(column))?))
+        };
         let (column, (value, hint)) = columns.iter().find_map(value)?;
         Some(Overflow { column, problem: format!("{row} has {value}, more than the type holds"), hint })
     };
@@ -46,9 +47,9 @@ pub(super) fn find(table: &DescribedTable) -> Option<Overflow> {
             misfit(&maker, &format!("row {number}"))
         });
     };
-    // How many rows stand before is not counted: the parent may have millions. Each first and last one of a parent is made
-    // with the parent's number as its own.
-    let mut finder = Finder::new(parent);
+    // Rows before this parent are not counted, because the parent table may have millions of rows. The first and last row of a
+    // parent row are generated with the parent's number as their own.
+    let mut finder = ParentFinder::new(parent);
     sampled(parent.table.rows()).find_map(|number| {
         let places = finder.count(number);
         let of_place = |place| {
@@ -59,7 +60,7 @@ pub(super) fn find(table: &DescribedTable) -> Option<Overflow> {
     })
 }
 
-/// The numbers of the rows that are made, of so many.
+/// Numbers of the rows to generate, out of `rows`.
 fn sampled(rows: u64) -> impl Iterator<Item = u64> {
     let between = move |step: u64| {
         let offset = u128::from(rows.saturating_sub(1)) * u128::from(step) / u128::from(BETWEEN);
@@ -69,7 +70,7 @@ fn sampled(rows: u64) -> impl Iterator<Item = u64> {
     ends.chain((1..BETWEEN).map(between).take_while(move |_| rows > 2 * AT_ENDS))
 }
 
-/// The value as text, where a column of type `of` does not hold it, and what would.
+/// The value as text with a hint, if a column of type `column_type` cannot hold it.
 fn shown_misfit(column_type: ColumnType, value: Value<'_>) -> Option<(String, &'static str)> {
     match (column_type, value) {
         (ColumnType::Integer, Value::Int(number)) => {

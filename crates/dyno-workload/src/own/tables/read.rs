@@ -1,8 +1,8 @@
-//! `[table.NAME]`: from what a user wrote to tables.
+//! Reads `[table.NAME]`.
 
 use std::sync::Arc;
 
-use dyno_engine::{Column, ColumnType};
+use dyno_engine::{ColumnDefinition, ColumnType};
 use sha2::{Digest as _, Sha256};
 
 use super::column::column_type;
@@ -10,42 +10,42 @@ use super::fit::misfit;
 use super::overflow::{self, Overflow};
 use super::table::{DescribedTable, Parent};
 use crate::own::draws::{Constants, Draws, Names, null_share, read_columns};
-use crate::own::fault::{Fault, Text};
-use crate::own::folder::Folder;
+use crate::own::fault::{SourceText, WorkloadError};
+use crate::own::folder::WorkloadFolder;
 use crate::own::names::{NAME, is_name, meant, shown};
 use crate::own::scale;
-use crate::own::table::{Item, Table};
+use crate::own::table::{TomlItem, TomlTable};
 
-/// Tables of a workload, and columns of a table, at most.
+/// The largest number of tables in a workload, and of columns in a table.
 const TABLES_MAX: usize = 100;
 const COLUMNS_MAX: usize = 500;
-/// Rows of a table at most.
+/// The largest number of rows in a table.
 const ROWS_MAX: i64 = 1 << 50;
 
-/// Names of a row's number in expressions, and of rows that belong to one of another table: its number, and their place among those of it.
+/// Names in expressions: the row's number and, for child rows, the number of the parent row and the index among its children.
 const ROWS: [&str; 3] = ["row", "parent", "place"];
 
-/// All tables, with what tells this description from every other.
+/// All described tables, with a digest that identifies the description.
 #[derive(Debug, Clone, Default)]
-pub(in crate::own) struct Described {
+pub(in crate::own) struct DescribedTables {
     pub(in crate::own) tables: Vec<DescribedTable>,
-    /// SHA-256 of what they mean, with scale and seed; empty where there are none.
+    /// SHA-256 of their meaning, including scale and seed; empty without tables.
     pub(in crate::own) digest: String,
 }
 
-impl Described {
-    /// Notes that a transaction fills the table of this name.
+impl DescribedTables {
+    /// Records that a transaction fills the table with this name.
     ///
     /// # Errors
-    /// There is none.
-    pub(in crate::own) fn fill_by_runs(&mut self, name: &Text) -> Result<(), Fault> {
+    /// No table has this name.
+    pub(in crate::own) fn fill_by_runs(&mut self, name: &SourceText) -> Result<(), WorkloadError> {
         if let Some(table) = self.tables.iter_mut().find(|table| table.name == *name.letters) {
             table.by_runs = true;
             return Ok(());
         }
-        let known = self.tables.iter().map(|table| table.name.as_str());
+        let table_names = self.tables.iter().map(|table| table.name.as_str());
         let problem = format!("no table {} is described", shown(&name.letters));
-        let hint = match meant(&name.letters, known) {
+        let hint = match meant(&name.letters, table_names) {
             none if none.is_empty() => format!("write [table.{}]", shown(&name.letters)),
             hint => hint,
         };
@@ -53,17 +53,17 @@ impl Described {
     }
 }
 
-/// The tables of `table`.
+/// Reads the described tables in `table`.
 ///
 /// # Errors
-/// One is wrong.
+/// A table is invalid.
 pub(in crate::own) fn read(
-    folder: &Folder,
-    table: Option<&Table<'_>>,
+    folder: &WorkloadFolder,
+    table: Option<&TomlTable<'_>>,
     scale: i64,
     seed: u64,
-) -> Result<Described, Fault> {
-    let Some(all) = table else { return Ok(Described::default()) };
+) -> Result<DescribedTables, WorkloadError> {
+    let Some(all) = table else { return Ok(DescribedTables::default()) };
     let items = all.items();
     if let Some(item) = items.get(TABLES_MAX) {
         return Err(item.fault(format!("more than {TABLES_MAX} tables"), "make two workloads of it"));
@@ -80,17 +80,16 @@ pub(in crate::own) fn read(
         if tables.iter().any(|other| other.name.eq_ignore_ascii_case(name)) {
             return Err(item.unknown("there is a table of this name", &[]).hint("give it another name"));
         }
-        let one = one(folder, item, (&items, &tables), scale, seed)?;
-        for text in [name.as_bytes(), item.meaning().as_bytes(), &one.draws.shared] {
+        let described = read_table(folder, item, (&items, &tables), scale, seed)?;
+        for text in [name.as_bytes(), item.meaning().as_bytes(), &described.draws.shared] {
             note(text);
         }
-        tables.push(one);
+        tables.push(described);
     }
     let digest = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(Described { tables, digest })
+    Ok(DescribedTables { tables, digest })
 }
 
-/// Keys of a table.
 const KEYS: [&str; 10] = [
     "rows",
     "like",
@@ -104,71 +103,71 @@ const KEYS: [&str; 10] = [
     "draw",
 ];
 
-fn one(
-    folder: &Folder,
-    item: &Item<'_>,
-    before: (&[Item<'_>], &[DescribedTable]),
+fn read_table(
+    folder: &WorkloadFolder,
+    item: &TomlItem<'_>,
+    before: (&[TomlItem<'_>], &[DescribedTable]),
     scale: i64,
     seed: u64,
-) -> Result<DescribedTable, Fault> {
+) -> Result<DescribedTable, WorkloadError> {
     let name = item.own_name();
     if !is_name(name) {
         return Err(item.unknown("no name for a table", &[]).hint(NAME));
     }
     let table = item.table("[table.NAME]")?;
-    table.only(&KEYS)?;
-    let like = table.get("like").map(|like| model(&like, before)).transpose()?;
+    table.require_only(&KEYS)?;
+    let like = table.get("like").map(|like| resolve_like(&like, before)).transpose()?;
     if let (Some(_), Some(own)) = (&like, table.get("columns").or_else(|| table.get("draw"))) {
         return Err(
             own.fault("its columns are those of the table that it is like", "take out like, or these")
         );
     }
-    // What it is like is not like another one, so its columns are written there.
-    let of = like.as_ref().map_or(Ok(table.clone()), |(item, _)| item.table("[table.NAME]"))?;
+    // The model cannot itself use `like`, so the model's table contains the columns.
+    let model_table = like.as_ref().map_or(Ok(table.clone()), |(item, _)| item.table("[table.NAME]"))?;
     let rows_item = table.get("rows");
-    let parent = rows_item.as_ref().and_then(Item::as_table);
+    let parent = rows_item.as_ref().and_then(TomlItem::as_table);
     let parent = parent.map(|table| self::parent(&table, before.1)).transpose()?;
     let rows = match (rows_item, &like, &parent) {
         (_, _, Some(_)) => 0,
         (None, Some((_, like)), None) => like.rows as i64,
         _ => scale::whole(&table.need("rows", "rows = \"100_000 * scale\"")?, scale, 0, ROWS_MAX)?,
     };
-    let columns_item = of.need("columns", "[table.NAME.columns]")?;
+    let columns_item = model_table.need("columns", "[table.NAME.columns]")?;
     let columns_table = columns_item.table("[table.NAME.columns]")?;
     let written = columns_table.items();
     if written.is_empty() || written.len() > COLUMNS_MAX {
         return Err(columns_item.fault(format!("1 to {COLUMNS_MAX} columns"), ""));
     }
-    let beside = of.get("draw").map(|item| item.table("[table.NAME.draw]")).transpose()?;
-    let beside_items = beside.as_ref().map(Table::items).unwrap_or_default();
+    let beside = model_table.get("draw").map(|item| item.table("[table.NAME.draw]")).transpose()?;
+    let beside_items = beside.as_ref().map(TomlTable::items).unwrap_or_default();
     let own_rows = &ROWS[..if parent.is_some() { 3 } else { 1 }];
     for item in written.iter().chain(&beside_items) {
         if own_rows.contains(&item.own_name()) {
-            let what = match parent {
+            let meaning = match parent {
                 None => "the number of the row",
                 Some(_) => "the number of the row, of the one that it belongs to, or of its place",
             };
-            return Err(item.unknown(what, &[]).hint("give the column another name"));
+            return Err(item.unknown(meaning, &[]).hint("give the column another name"));
         }
     }
     if let Some(item) = beside_items.iter().find(|item| columns_table.get(item.own_name()).is_some()) {
         return Err(item.unknown("there is a column of this name", &[]).hint("give it another name"));
     }
-    let drawn = written.iter().chain(&beside_items).map(Item::own_name).chain(Constants::NAMES);
+    let drawn = written.iter().chain(&beside_items).map(TomlItem::own_name).chain(Constants::NAMES);
     let mut names: Vec<String> = drawn.map(str::to_owned).collect();
     let draws = names.len();
     names.extend(own_rows.iter().map(|&name| name.to_owned()));
     let names = Names { all: names, draws, ..Names::default() };
     let constants = Constants { scale, data_seed: seed as i64 };
     let draws = read_columns(folder, &columns_table, beside.as_ref(), &names, constants)?;
-    let (mut columns, mut nulls): (Vec<Column>, Vec<u32>) = (Vec::new(), Vec::new());
+    let (mut columns, mut nulls): (Vec<ColumnDefinition>, Vec<u32>) = (Vec::new(), Vec::new());
     for (place, item) in written.iter().enumerate() {
         let (of, null) = column(item, place, &draws)?;
         let name = item.own_name();
         if columns.iter().any(|other| other.name.eq_ignore_ascii_case(name)) {
             return Err(item.unknown("there is a column of this name", &[]).hint("give it another name"));
         }
-        columns.push(Column { name: name.to_owned(), of });
+        columns.push(ColumnDefinition { name: name.to_owned(), column_type: of });
         nulls.push(null);
     }
     let key = table.get("primary_key").map_or(Ok(Vec::new()), |item| places(&item, &columns))?;
@@ -187,7 +186,7 @@ fn one(
     let logged = table.get("logging").map_or(Ok(true), |item| item.flag())?;
     let constraints = table.get("constraints").map_or(Ok(Vec::new()), |item| constraints(&item))?;
     let emptied = table.get("emptied").map_or(Ok(false), |item| emptied(&item, rows))?;
-    let (rows, name, here) = (rows.unsigned_abs(), name.to_owned(), item.here());
+    let (rows, name, here) = (rows.unsigned_abs(), name.to_owned(), item.source_text());
     let made_as = like.map_or_else(|| name.clone(), |(_, like)| like.name.clone());
     let by_runs = false;
     let table = DescribedTable {
@@ -214,8 +213,8 @@ fn one(
     }
 }
 
-/// Whether it is made anew before each run: what runs leave in it is of each alone, so that it has no rows of its own.
-fn emptied(item: &Item<'_>, rows: i64) -> Result<bool, Fault> {
+/// Reads whether the table is recreated before each run. It then contains rows of one run only, and no described rows.
+fn emptied(item: &TomlItem<'_>, rows: i64) -> Result<bool, WorkloadError> {
     match item.flag()? {
         true if rows != 0 => {
             Err(item
@@ -225,14 +224,14 @@ fn emptied(item: &Item<'_>, rows: i64) -> Result<bool, Fault> {
     }
 }
 
-/// The table that `like` names, with its item: one before, that has columns of its own.
-fn model<'a, 'b>(
-    like: &Item<'_>,
-    (items, tables): (&'a [Item<'b>], &'a [DescribedTable]),
-) -> Result<(&'a Item<'b>, &'a DescribedTable), Fault> {
+/// The table that `like` names, with its item: an earlier table with its own columns.
+fn resolve_like<'a, 'b>(
+    like: &TomlItem<'_>,
+    (items, tables): (&'a [TomlItem<'b>], &'a [DescribedTable]),
+) -> Result<(&'a TomlItem<'b>, &'a DescribedTable), WorkloadError> {
     let name = like.text("the name of a table before this one")?;
-    let found = items.iter().zip(tables).find(|(_, table)| table.name == *name.letters);
-    match found {
+    let match_before = items.iter().zip(tables).find(|(_, table)| table.name == *name.letters);
+    match match_before {
         Some((_, table)) if table.parent.is_some() => Err(name.fault(
             0,
             "rows of that table belong to rows of another one",
@@ -250,8 +249,8 @@ fn model<'a, 'b>(
     }
 }
 
-/// Whether keys and indexes are there before the rows.
-fn indexed_first(item: &Item<'_>) -> Result<bool, Fault> {
+/// Reads whether keys and indexes are created before the rows.
+fn indexed_first(item: &TomlItem<'_>) -> Result<bool, WorkloadError> {
     match &*item.text("\"before\" or \"behind\"")?.letters {
         "before" => Ok(true),
         "behind" => Ok(false),
@@ -259,15 +258,16 @@ fn indexed_first(item: &Item<'_>) -> Result<bool, Fault> {
     }
 }
 
-/// Constraints, each as it stands in SQL behind the columns.
-fn constraints(item: &Item<'_>) -> Result<Vec<String>, Fault> {
-    let one = |item: &Item<'_>| Ok(item.text("a constraint: \"CHECK (amount >= 0)\"")?.letters.to_string());
-    item.list("a list of constraints: [\"CHECK (amount >= 0)\"]")?.iter().map(one).collect()
+/// Reads constraints, each in the syntax of SQL after the columns.
+fn constraints(item: &TomlItem<'_>) -> Result<Vec<String>, WorkloadError> {
+    let text_of =
+        |item: &TomlItem<'_>| Ok(item.text("a constraint: \"CHECK (amount >= 0)\"")?.letters.to_string());
+    item.list("a list of constraints: [\"CHECK (amount >= 0)\"]")?.iter().map(text_of).collect()
 }
 
-/// The table of which each row has so many of these: `{ of = "orders", times = "o_ol_cnt" }`.
-fn parent(table: &Table<'_>, before: &[DescribedTable]) -> Result<Arc<Parent>, Fault> {
-    table.only(&["of", "times"])?;
+/// Reads the parent table, whose rows each have a number of child rows: `{ of = "orders", times = "o_ol_cnt" }`.
+fn parent(table: &TomlTable<'_>, before: &[DescribedTable]) -> Result<Arc<Parent>, WorkloadError> {
+    table.require_only(&["of", "times"])?;
     let item = table.need("of", "the table of which each row has some: of = \"orders\"")?;
     let name = item.text("the name of a table")?;
     let Some(parent) = before.iter().find(|table| table.name == *name.letters) else {
@@ -276,25 +276,25 @@ fn parent(table: &Table<'_>, before: &[DescribedTable]) -> Result<Arc<Parent>, F
     };
     let times = table.need("times", "a column that says how many: times = \"o_ol_cnt\"")?;
     let column = places(&times, &parent.columns)?[0];
-    match parent.columns[column].of {
+    match parent.columns[column].column_type {
         ColumnType::Integer | ColumnType::Bigint => Ok(Arc::new(Parent::new(parent.clone(), column))),
         _ => Err(times.fault("no column of integers", "name one that says how many rows there are")),
     }
 }
 
-/// The type of a column, and its share of NULL.
-fn column(item: &Item<'_>, place: usize, draws: &Draws) -> Result<(ColumnType, u32), Fault> {
+/// Reads the type of a column and its share of NULL.
+fn column(item: &TomlItem<'_>, place: usize, draws: &Draws) -> Result<(ColumnType, u32), WorkloadError> {
     let table = item.table("a column")?;
     let written = table.need("type", "type = \"integer\"")?;
-    let of = column_type(&written)?;
-    if let Some((problem, hint)) = misfit(of, &draws.all[place], draws) {
+    let sql_type = column_type(&written)?;
+    if let Some((problem, hint)) = misfit(sql_type, &draws.all[place], draws) {
         return Err(item.fault(problem, hint));
     }
-    Ok((of, null_share(&table)?))
+    Ok((sql_type, null_share(&table)?))
 }
 
-/// The places of the columns that `item`, a name or a list of names, names.
-fn places(item: &Item<'_>, columns: &[Column]) -> Result<Vec<usize>, Fault> {
+/// Indices of the columns that `item`, a name or a list of names, contains.
+fn places(item: &TomlItem<'_>, columns: &[ColumnDefinition]) -> Result<Vec<usize>, WorkloadError> {
     let list = item.as_list().unwrap_or_else(|| vec![item.clone()]);
     if list.is_empty() {
         return Err(item.fault("no column", "write the name of one"));

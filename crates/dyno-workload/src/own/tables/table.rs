@@ -1,49 +1,49 @@
-//! A described table.
+//! A table that a workload describes.
 
 use std::sync::{Arc, OnceLock};
 
-use dyno_engine::{Column, NewTable, TableWords};
+use dyno_engine::{ColumnDefinition, NewTable, TableWords};
 
 use crate::own::draws::Draws;
-use crate::own::fault::{Fault, Text};
+use crate::own::fault::{SourceText, WorkloadError};
 
 /// A table that a workload describes.
 #[derive(Debug, Clone)]
 pub struct DescribedTable {
     pub(super) name: String,
-    /// How many rows it has, unless each belongs to one of another table.
+    /// Number of rows, for a table without a parent.
     pub(super) rows: u64,
     pub(super) parent: Option<Arc<Parent>>,
-    pub(super) columns: Vec<Column>,
-    /// Of a thousand million values of each column so many are NULL.
+    pub(super) columns: Vec<ColumnDefinition>,
+    /// How many of 10⁹ values of each column are NULL.
     pub(super) nulls: Vec<u32>,
     /// Columns of the primary key, and of each further index.
     pub(super) key: Vec<usize>,
     pub(super) indexes: Vec<Vec<usize>>,
-    /// Whether keys and indexes are made before the rows, and grow with them, instead of behind them.
+    /// Whether keys and indexes are created before the rows instead of after them.
     pub(super) indexed_first: bool,
-    /// Whether what is written into it is logged.
+    /// Whether the database logs writes to the table.
     pub(super) logged: bool,
-    /// Constraints, as they stand in SQL.
+    /// Constraints in the syntax of SQL.
     pub(super) constraints: Vec<String>,
-    /// Whether a transaction fills it, so that a load leaves it alone.
+    /// Whether a transaction fills it, so that the load of data skips it.
     pub(super) by_runs: bool,
-    /// Whether it is made anew before each run.
+    /// Whether it is recreated before each run.
     pub(super) emptied: bool,
-    /// The name that its rows are made by: that of the table which it is like.
+    /// The table name that its generators use: its own, or that of the table in `like`.
     pub(super) made_as: String,
     pub(super) draws: Draws,
     pub(super) seed: u64,
-    /// Where it is written.
-    pub(super) here: Text,
+    /// Its place in the file.
+    pub(super) here: SourceText,
 }
 
-/// The table whose rows have some each, and the column that says how many.
+/// A parent table, and its column with the number of child rows per row.
 #[derive(Debug)]
 pub(super) struct Parent {
     pub(super) table: DescribedTable,
     pub(super) column: usize,
-    /// How many rows stand before those of every so many rows of the table, and behind the last: counted when it is first asked for.
+    /// Number of child rows before every n-th parent row, and after the last; computed on first use.
     pub(super) before: OnceLock<Vec<u64>>,
 }
 
@@ -56,25 +56,23 @@ impl Parent {
 /// An index of a described table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DescribedIndex {
-    /// Its name.
     pub name: String,
-    /// The statement that makes it.
+    /// The statement that creates it.
     pub sql: String,
 }
 
 impl DescribedTable {
-    /// Its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its columns, in their order.
-    pub fn columns(&self) -> &[Column] {
+    /// Its columns, in the order of the description.
+    pub fn columns(&self) -> &[ColumnDefinition] {
         &self.columns
     }
 
-    /// What is wrong with it, such as the words of a server.
-    pub fn fault(&self, problem: impl Into<String>, hint: impl Into<String>) -> Fault {
+    /// An error about the table, such as a message of the server.
+    pub fn fault(&self, problem: impl Into<String>, hint: impl Into<String>) -> WorkloadError {
         self.here.fault(0, problem, hint)
     }
 
@@ -82,22 +80,22 @@ impl DescribedTable {
         columns.iter().map(|&column| self.columns[column].name.as_str()).collect()
     }
 
-    /// Whether a transaction of the workload fills it, so that a load leaves it alone.
+    /// Whether a transaction of the workload fills it, so that the load of data skips it.
     pub fn is_filled_by_runs(&self) -> bool {
         self.by_runs
     }
 
-    /// Whether it is made anew before each run, so that what is in it is that run's.
+    /// Whether it is recreated before each run, so that it contains only rows of that run.
     pub fn is_emptied(&self) -> bool {
         self.emptied
     }
 
-    /// Whether keys and indexes are made before the rows.
+    /// Whether keys and indexes are created before the rows.
     pub fn is_indexed_first(&self) -> bool {
         self.indexed_first
     }
 
-    /// Its indexes, the primary key among them.
+    /// Number of its indexes, including the primary key.
     pub fn index_count(&self) -> u32 {
         self.indexes.len() as u32 + u32::from(!self.key.is_empty())
     }
@@ -107,21 +105,21 @@ impl DescribedTable {
         !self.key.is_empty()
     }
 
-    /// Its constraints beside the keys.
+    /// Number of its constraints besides keys.
     pub fn constraint_count(&self) -> u32 {
         self.constraints.len() as u32
     }
 
-    /// Whether what is written into it is logged.
+    /// Whether the database logs writes to the table.
     pub fn is_logged(&self) -> bool {
         self.logged
     }
 
-    /// The statement that makes it, with the column `required_key` where it has no primary key.
+    /// The statement that creates it, with the additional column `required_key` if it has no primary key.
     ///
     /// # Errors
-    /// The engine has no such table.
-    pub fn create(&self, words: &TableWords, required_key: Option<&str>) -> Result<String, Fault> {
+    /// The engine does not support such a table.
+    pub fn create(&self, words: &TableWords, required_key: Option<&str>) -> Result<String, WorkloadError> {
         let Self { name, columns, constraints, logged, .. } = self;
         let key = &self.names(&self.key);
         let table = NewTable { name, columns, key, required_key, constraints, logged: *logged };
@@ -131,7 +129,7 @@ impl DescribedTable {
         })
     }
 
-    /// What is made behind its rows: the primary key, where the engine makes it so, and the indexes.
+    /// What is created after its rows: the primary key, on engines that create it then, and the indexes.
     pub fn indexes(&self, words: &TableWords) -> Vec<DescribedIndex> {
         let Self { name, key, .. } = self;
         let mut all = Vec::new();
@@ -149,10 +147,10 @@ impl DescribedTable {
         all
     }
 
-    /// Columns of the primary key that are integers.
+    /// Integer columns of the primary key.
     pub fn whole_keys(&self) -> Vec<usize> {
         use dyno_engine::ColumnType::{Bigint, Integer};
-        let is_whole = |column: &usize| matches!(self.columns[*column].of, Integer | Bigint);
+        let is_whole = |column: &usize| matches!(self.columns[*column].column_type, Integer | Bigint);
         self.key.iter().copied().filter(is_whole).collect()
     }
 }

@@ -1,23 +1,22 @@
-//! That whatever stands in a folder is read or told, and that what the documentation shows can be read.
+//! Tests that any folder is either read or refused with an error, and that examples in the documentation are valid.
 
 use std::sync::Arc;
 
-use dyno_engine::Done;
+use dyno_engine::RequestCompletion;
 use proptest::prelude::*;
 
 use super::read;
 use crate::own::example::EXAMPLES;
-use crate::own::{Actor, Own};
+use crate::own::{CustomActor, CustomWorkload};
 
-/// Acts out some transactions.
-fn act(own: &Arc<Own>) {
-    let Ok(mut actor) = Actor::new(own, "sqlite", 1, 1) else { return };
+fn act(workload: &Arc<CustomWorkload>) {
+    let Ok(mut actor) = CustomActor::new(workload, "sqlite", 1, 1) else { return };
     for rows in 0..4 {
         actor.draw();
         let (mut last, mut steps) = (None, 0);
         while let Some(step) = actor.step(last) {
             actor.request(step, |_| ());
-            last = Some(Done { rows, commit_began_ns: None });
+            last = Some(RequestCompletion { rows, commit_began_ns: None });
             steps += 1;
             if steps > 1_000 {
                 return;
@@ -62,8 +61,8 @@ fn every_example_of_the_documentation_is_read() {
             let main = format!(
                 "name = \"w\"\n[draw]\ncustomer = 1\nx = {draw}\n[transaction.t]\nsql = \"SELECT :x\"\n"
             );
-            let own = read(&[("workload.toml", &main), ("cities.txt", "Aalen\nBasel\n")]);
-            act(&own.unwrap_or_else(|fault| panic!("{fault}: {draw}")));
+            let custom_workload = read(&[("workload.toml", &main), ("cities.txt", "Aalen\nBasel\n")]);
+            act(&custom_workload.unwrap_or_else(|fault| panic!("{fault}: {draw}")));
             count += 1;
         }
     }
@@ -83,7 +82,7 @@ fn the_described_tables_of_the_documentation_are_read() {
         assert!(!own.tables().is_empty());
         act(&own);
     }
-    // Every type that is listed is one.
+    // Every listed type must be valid.
     let rows = tables.lines().skip_while(|line| !line.starts_with("| type |")).skip(2);
     let types: Vec<&str> = rows
         .take_while(|row| row.starts_with('|'))

@@ -1,25 +1,25 @@
-//! Tables that are described: what is wrong is told with its place, and rows are functions of their numbers.
+//! Tests of described tables: errors with places, and rows as functions of their numbers.
 
 use dyno_engine::{Rows, Value};
 
 use super::read;
-use crate::own::{Actor, Own};
+use crate::own::{CustomActor, CustomWorkload};
 
 const TRANSACTION: &str = "[transaction.t]\nsql = \"SELECT 1\"\n";
 
 /// A workload with this text before its transaction.
-fn of(text: &str) -> Result<std::sync::Arc<Own>, String> {
+fn of(text: &str) -> Result<std::sync::Arc<CustomWorkload>, String> {
     read(&[("workload.toml", &format!("name = \"w\"\n{text}\n{TRANSACTION}"))])
 }
 
-/// What is said of a table with these columns and this text before them.
+/// The error for a table with these columns and this text before them.
 fn fault(before: &str, columns: &str) -> String {
     let text = format!("[table.t]\n{before}\n[table.t.columns]\n{columns}");
     of(&text).err().unwrap_or_else(|| panic!("{text} was read"))
 }
 
-fn check(told: &[(String, &str)]) {
-    let wrong: Vec<String> = told
+fn check(cases: &[(String, &str)]) {
+    let wrong: Vec<String> = cases
         .iter()
         .filter(|(told, expected)| told != expected)
         .map(|(told, expected)| format!("told     {told}\nexpected {expected}"))
@@ -155,7 +155,7 @@ fn columns_that_are_wrong() {
         ),
         (
             of_column("{ type = \"integer\", expr = \"rows\" }"),
-            "w/workload.toml:5:33: nothing has the name rows; did you mean row?",
+            "w/workload.toml:5:33: unknown name rows; did you mean row?",
         ),
     ]);
     check(&[(
@@ -176,7 +176,6 @@ e = { type = "uuid", uuid = 7 }
 f = { type = "integer", expr = "scale + d" }
 "#;
 
-/// A row as text.
 fn row(rows: &mut dyn Rows, number: u64, columns: usize) -> Vec<String> {
     rows.make(number);
     let text = |column| match rows.value(column) {
@@ -190,8 +189,8 @@ fn row(rows: &mut dyn Rows, number: u64, columns: usize) -> Vec<String> {
 
 #[test]
 fn a_row_is_a_function_of_its_number() {
-    let own = of(&format!("scale = 100\n{COLUMNS}")).unwrap_or_else(|fault| panic!("{fault}"));
-    let table = &own.tables()[0];
+    let workload = of(&format!("scale = 100\n{COLUMNS}")).unwrap_or_else(|fault| panic!("{fault}"));
+    let table = &workload.tables()[0];
     assert_eq!((table.rows(), table.columns().len()), (400, 6));
     let mut forwards = table.row_maker();
     let all: Vec<Vec<String>> = (1..=400).map(|number| row(&mut forwards, number, 6)).collect();
@@ -207,7 +206,7 @@ fn a_row_is_a_function_of_its_number() {
     assert!((150..250).contains(&nulls), "{nulls} of 400");
     for (row, number) in all.iter().zip(1..) {
         assert_eq!(row[1], if number % 2 == 1 { "10" } else { "11" });
-        // What is made of a value that is NULL knows it all the same.
+        // Derived values use the drawn value even if statements receive NULL.
         let under = row[5].parse::<u32>().expect("a number") - 100;
         assert_eq!(row[2], format!("-{under}{number}-"));
         assert!(row[3] == "NULL" || row[3] == under.to_string());
@@ -215,7 +214,7 @@ fn a_row_is_a_function_of_its_number() {
     assert!(all.windows(2).all(|pair| pair[0][4] < pair[1][4]), "in the order of time");
 }
 
-/// Another column beside it, another scale, and another seed: what changes, and what does not.
+/// Changes further columns, the scale and the seed, and checks which digests change.
 #[test]
 fn descriptions_are_told_apart_by_what_they_mean() {
     let whole = |text: &str| of(text).unwrap_or_else(|fault| panic!("{fault}"));
@@ -233,8 +232,8 @@ fn descriptions_are_told_apart_by_what_they_mean() {
         assert_ne!(digest(&other), usual, "{other}");
     }
     let values = |text: &str| {
-        let own = whole(text);
-        let table = &own.tables()[0];
+        let workload = whole(text);
+        let table = &workload.tables()[0];
         let columns = table.columns().len();
         (1..=4).map(|number| row(&mut table.row_maker(), number, columns)[5].clone()).collect::<Vec<_>>()
     };
@@ -250,16 +249,16 @@ fn draws_and_steps_know_the_scale() {
     let main = format!(
         "name = \"w\"\n{text}[transaction.t]\nsteps = [{{ repeat = \"scale\", steps = [{{ sql = \"SELECT :x, :y, :scale\" }}] }}]\n"
     );
-    let own = read(&[("workload.toml", &main)]).unwrap_or_else(|fault| panic!("{fault}"));
-    assert_eq!(own.scale(), 7);
-    let mut actor = Actor::new(&own, "sqlite", 1, 0).expect("SQL for all");
+    let custom_workload = read(&[("workload.toml", &main)]).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(custom_workload.scale(), 7);
+    let mut actor = CustomActor::new(&custom_workload, "sqlite", 1, 0).expect("SQL for all");
     for _ in 0..2 {
         actor.draw();
         let (mut last, mut turns) = (None, 0);
         while let Some(step) = actor.step(last) {
-            last = Some(dyno_engine::Done { rows: 1, commit_began_ns: None });
+            last = Some(dyno_engine::RequestCompletion { rows: 1, commit_began_ns: None });
             actor.request(step, |request| {
-                if let dyno_engine::Request::Execute(_, values) = request {
+                if let dyno_engine::SessionRequest::Execute(_, values) = request {
                     turns += 1;
                     assert_eq!(values, [Value::Int(21), Value::Int(28), Value::Int(7)]);
                 }
@@ -267,11 +266,11 @@ fn draws_and_steps_know_the_scale() {
         }
         assert_eq!(turns, 7);
     }
-    // Where nobody asks for it, nobody is told of it.
-    let names = |own: &Own| -> Vec<String> {
+    // Without a request there is no output.
+    let names = |own: &CustomWorkload| -> Vec<String> {
         own.described_draws("sqlite").expect("draws").into_iter().map(|draw| draw.name).collect()
     };
-    assert_eq!(names(&own), ["x", "y", "scale"]);
+    assert_eq!(names(&custom_workload), ["x", "y", "scale"]);
     assert_eq!(names(&of("").unwrap_or_else(|fault| panic!("{fault}"))), Vec::<String>::new());
 }
 

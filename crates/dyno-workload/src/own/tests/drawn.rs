@@ -1,15 +1,14 @@
-//! That values have the ranges and the laws that are written, and are the same for the same seed.
+//! Tests that values have the described ranges and distributions and depend only on the seed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use dyno_engine::{Done, Request, Value};
+use dyno_engine::{RequestCompletion, SessionRequest, Value};
 use proptest::prelude::*;
 
 use super::{shop, workload};
-use crate::own::{Actor, Own};
+use crate::own::{CustomActor, CustomWorkload};
 
-/// A value as it is bound.
 #[derive(Debug, Clone, PartialEq)]
 enum Bound {
     Int(i64),
@@ -28,29 +27,35 @@ fn bound(value: &Value<'_>) -> Bound {
     }
 }
 
-/// What sessions bind in `count` transactions.
-fn values(own: &Arc<Own>, engine: &str, (seed, session): (u64, u32), count: usize) -> Vec<Vec<Bound>> {
-    let mut actor = Actor::new(own, engine, seed, session).unwrap_or_else(|fault| panic!("{fault}"));
+/// The values that sessions bind in `count` transactions.
+fn values(
+    workload: &Arc<CustomWorkload>,
+    engine: &str,
+    (seed, session): (u64, u32),
+    count: usize,
+) -> Vec<Vec<Bound>> {
+    let mut actor =
+        CustomActor::new(workload, engine, seed, session).unwrap_or_else(|fault| panic!("{fault}"));
     let mut all = Vec::new();
     for _ in 0..count {
         actor.draw();
         let mut last = None;
         while let Some(step) = actor.step(last) {
             actor.request(step, |request| {
-                if let Request::Execute(_, values) = request {
+                if let SessionRequest::Execute(_, values) = request {
                     all.push(values.iter().map(bound).collect());
                 }
             });
-            last = Some(Done { rows: 9, commit_began_ns: None });
+            last = Some(RequestCompletion { rows: 9, commit_began_ns: None });
         }
     }
     all
 }
 
-/// What the draw `x` that is written like this gives in `count` transactions.
+/// The values that the generator `draw` gives in `count` transactions.
 fn drawn(draw: &str, seed: u64, count: usize) -> Vec<Bound> {
-    let own = workload(&format!("x = {draw}"), "sql = \"SELECT :x\"");
-    values(&own, "any", (seed, 3), count).into_iter().flatten().collect()
+    let custom_workload = workload(&format!("x = {draw}"), "sql = \"SELECT :x\"");
+    values(&custom_workload, "any", (seed, 3), count).into_iter().flatten().collect()
 }
 
 fn whole(draw: &str, seed: u64, count: usize) -> Vec<i64> {
@@ -69,8 +74,8 @@ fn texts(draw: &str, seed: u64, count: usize) -> Vec<String> {
     drawn(draw, seed, count).into_iter().map(text).collect()
 }
 
-/// Whether so many of each of some values fit these weights: Pearson's chi-square within the 99.9th percentile, by Wilson and
-/// Hilferty. Seeds are fixed, so it cannot fail by chance.
+/// Checks that `counts` match these weights: Pearson's chi-square within the 99.9th percentile, by Wilson and Hilferty. Seeds are
+/// fixed, so it cannot fail by chance.
 fn fits(counts: &[u32], weights: &[f64]) {
     let (draws, whole) = (counts.iter().sum::<u32>(), weights.iter().sum::<f64>());
     let sum: f64 = counts
@@ -87,7 +92,7 @@ fn fits(counts: &[u32], weights: &[f64]) {
     assert!(sum < limit, "chi² {sum}, limit {limit}: {counts:?}");
 }
 
-/// How often each of `low..=high` is among `numbers`.
+/// How often each of `low..=high` occurs in `numbers`.
 fn counts(numbers: &[i64], low: i64, high: i64) -> Vec<u32> {
     let mut counts = vec![0; (high - low + 1) as usize];
     numbers.iter().for_each(|number| counts[(number - low) as usize] += 1);
@@ -123,12 +128,12 @@ fn nurand_has_the_law_of_the_clause() {
             weights[(((of_a | of_all) + c) % (high - low + 1)) as usize] += 1.0;
         }
     }
-    let there: Vec<usize> = (0..20).filter(|&at| weights[at] > 0.0).collect();
+    let possible_values: Vec<usize> = (0..20).filter(|&at| weights[at] > 0.0).collect();
     let counts = counts(&whole("{ nurand = [10, 29], a = 15, c = 5 }", 7, 50_000), low, high);
-    let kept = |all: &[f64]| there.iter().map(|&at| all[at]).collect::<Vec<_>>();
-    let of_there: Vec<u32> = there.iter().map(|&at| counts[at]).collect();
+    let select = |all: &[f64]| possible_values.iter().map(|&at| all[at]).collect::<Vec<_>>();
+    let of_there: Vec<u32> = possible_values.iter().map(|&at| counts[at]).collect();
     assert_eq!(of_there.iter().sum::<u32>(), 50_000);
-    fits(&of_there, &kept(&weights));
+    fits(&of_there, &select(&weights));
 }
 
 #[test]
@@ -147,8 +152,8 @@ fn laws_of_other_numbers_hold() {
     let decimals = texts("{ decimal = [-0.02, 0.02] }", 9, 5_000);
     let mut by_text: HashMap<&str, u32> = HashMap::new();
     decimals.iter().for_each(|text| *by_text.entry(text).or_default() += 1);
-    let known = ["-0.02", "-0.01", "0.00", "0.01", "0.02"];
-    fits(&known.map(|text| by_text.get(text).copied().unwrap_or(0)), &[1.0; 5]);
+    let expected_texts = ["-0.02", "-0.01", "0.00", "0.01", "0.02"];
+    fits(&expected_texts.map(|text| by_text.get(text).copied().unwrap_or(0)), &[1.0; 5]);
 }
 
 #[test]
@@ -161,7 +166,7 @@ fn letters_beyond_ascii_count_as_one_each() {
     let lengths = texts("{ text = [1, 4], letters = \"ß\" }", 11, 5_000);
     let lengths: Vec<i64> = lengths.iter().map(|text| text.chars().count() as i64).collect();
     fits(&counts(&lengths, 1, 4), &[1.0; 4]);
-    // A word beyond ASCII takes the place of as many letters, at each place alike.
+    // A non-ASCII word replaces as many characters, at every position equally.
     let held = texts("{ text = 6, letters = \"x\", holds = \"größe\", holds_pct = 50 }", 12, 4_000);
     assert!(held.iter().all(|text| text.chars().count() == 6), "{held:?}");
     let texts_of = |wanted: &str| held.iter().filter(|text| *text == wanted).count() as u32;
@@ -171,8 +176,8 @@ fn letters_beyond_ascii_count_as_one_each() {
 #[test]
 fn letters_words_and_bytes_are_drawn_alike() {
     let letters: String = texts("{ text = 9, letters = \"abcde\" }", 10, 3_000).concat();
-    let of = |letter: char| letters.chars().filter(|&other| other == letter).count() as u32;
-    fits(&['a', 'b', 'c', 'd', 'e'].map(of), &[1.0; 5]);
+    let letter_count = |letter: char| letters.chars().filter(|&other| other == letter).count() as u32;
+    fits(&['a', 'b', 'c', 'd', 'e'].map(letter_count), &[1.0; 5]);
     let lengths: Vec<i64> =
         texts("{ text = [0, 4] }", 11, 5_000).iter().map(|text| text.len() as i64).collect();
     fits(&counts(&lengths, 0, 4), &[1.0; 5]);
@@ -187,8 +192,8 @@ fn letters_words_and_bytes_are_drawn_alike() {
             other => panic!("{other:?}"),
         })
         .collect();
-    let of = |high: u8| bytes.iter().filter(|&&byte| byte >> 5 == high).count() as u32;
-    fits(&[0, 1, 2, 3, 4, 5, 6, 7].map(of), &[1.0; 8]);
+    let high_bits_count = |high: u8| bytes.iter().filter(|&&byte| byte >> 5 == high).count() as u32;
+    fits(&[0, 1, 2, 3, 4, 5, 6, 7].map(high_bits_count), &[1.0; 8]);
 }
 
 #[test]
@@ -217,7 +222,7 @@ fn permutations_repeat_nothing_and_sequences_go_on() {
     }
     assert_ne!(all[..10], all[10..20], "another order each time");
     assert_eq!(whole("{ sequence = [5, 7] }", 19, 5), [5, 6, 7, 5, 6]);
-    // Of session 3.
+    // The values of session 3.
     assert_eq!(whole("{ sequence = [5, 7], apart = true }", 19, 4), [14, 15, 16, 14]);
 }
 
@@ -226,11 +231,14 @@ fn templates_and_documents_hold_other_values() {
     let draws = "n = -5\nr = 2.5\nw = 'say \"hi\"'\nd = { decimal = [1.5, 1.5] }\n\
                  x = { json = '{ \"n\": :n, \"r\": [:r,:d], \"w\"::w, \"is\":true, \":n\": \"a:n\\\":n\" }' }\n\
                  y = { template = \":w/:n (:x)\" }";
-    let own = workload(draws, "sql = \"SELECT :x, :y\"");
+    let custom_workload = workload(draws, "sql = \"SELECT :x, :y\"");
     let expected =
         "{ \"n\": -5, \"r\": [2.5,1.50], \"w\":\"say \\\"hi\\\"\", \"is\":true, \":n\": \"a:n\\\":n\" }";
-    let both = values(&own, "any", (1, 1), 1).remove(0);
-    assert_eq!(both, [Bound::Text(expected.to_owned()), Bound::Text(format!("say \"hi\"/-5 ({expected})"))]);
+    let bound_values = values(&custom_workload, "any", (1, 1), 1).remove(0);
+    assert_eq!(
+        bound_values,
+        [Bound::Text(expected.to_owned()), Bound::Text(format!("say \"hi\"/-5 ({expected})"))]
+    );
 }
 
 #[test]
@@ -248,7 +256,7 @@ fn the_same_seed_gives_the_same_values_on_every_engine_whatever_else_is_drawn() 
 #[test]
 fn transactions_come_as_often_as_their_weights_say() {
     let shop = shop();
-    let mut actor = Actor::new(&shop, "sqlite", 1, 1).expect("SQL");
+    let mut actor = CustomActor::new(&shop, "sqlite", 1, 1).expect("SQL");
     let mut counts = [0; 4];
     for _ in 0..20_000 {
         counts[actor.draw().place().expect("a transaction")] += 1;
@@ -262,9 +270,9 @@ fn transactions_come_as_often_as_their_weights_say() {
 fn transactions_of_a_deck_come_exactly_as_often_as_their_weights_say() {
     let main = "name = \"w\"\ndeck = true\n[transaction.a]\nweight = 6\nsql = \"SELECT 1\"\n[transaction.b]\nweight = 0\n\
                 sql = \"SELECT 1\"\n[transaction.c]\nweight = 4\nsql = \"SELECT 1\"\n";
-    let own = super::read(&[("workload.toml", main)]).expect("a workload");
-    assert_eq!(own.deck(), Some(5));
-    let mut actor = Actor::new(&own, "any", 1, 1).expect("SQL");
+    let custom_workload = super::read(&[("workload.toml", main)]).expect("a workload");
+    assert_eq!(custom_workload.deck(), Some(5));
+    let mut actor = CustomActor::new(&custom_workload, "any", 1, 1).expect("SQL");
     let mut orders = Vec::new();
     for _ in 0..100 {
         let round: Vec<usize> = (0..5).map(|_| actor.draw().place().expect("a transaction")).collect();
@@ -276,7 +284,7 @@ fn transactions_of_a_deck_come_exactly_as_often_as_their_weights_say() {
 
 #[test]
 fn a_session_is_small() {
-    assert!(size_of::<Actor>() <= 280, "{} bytes", size_of::<Actor>());
+    assert!(size_of::<CustomActor>() <= 280, "{} bytes", size_of::<CustomActor>());
 }
 
 proptest! {
@@ -305,19 +313,19 @@ proptest! {
              y = {{ expr = \"(a < b or a = b and not c > 50) + max(a, min(b, c)) - abs(a - b)\" }}\n\
              z = {{ expr = \"int(real(a) / 2)\" }}"
         );
-        let own = workload(&draws, "sql = \"SELECT :x, :y, :z\"");
+        let custom_workload = workload(&draws, "sql = \"SELECT :x, :y, :z\"");
         let truth = i64::from(a < b || (a == b && (c <= 50)));
         let expected =
             [a + b * c - -a / c % 7, truth + a.max(b.min(c)) - (a - b).abs(), a / 2].map(Bound::Int);
-        prop_assert_eq!(&values(&own, "any", (1, 1), 1)[0], &expected);
+        prop_assert_eq!(&values(&custom_workload, "any", (1, 1), 1)[0], &expected);
     }
 }
 
-/// Says how long a transaction of the shop takes to draw; no figure is asserted. `cargo test --release -p dyno-workload speed -- --nocapture`
+/// Prints how long drawing a transaction of the shop takes; asserts nothing. `cargo test --release -p dyno-workload speed -- --nocapture`
 #[test]
 fn speed_of_drawing() {
     let shop = shop();
-    let mut actor = Actor::new(&shop, "sqlite", 1, 1).expect("SQL");
+    let mut actor = CustomActor::new(&shop, "sqlite", 1, 1).expect("SQL");
     let count = if cfg!(debug_assertions) { 10_000 } else { 3_000_000 };
     let since = std::time::Instant::now();
     let classes: usize = (0..count).map(|_| actor.draw().index()).sum();
@@ -330,10 +338,10 @@ fn speed_of_drawing() {
         while let Some(step) = actor.step(last) {
             requests += 1;
             values += actor.request(step, |request| match request {
-                Request::Execute(_, values) => std::hint::black_box(values).len(),
+                SessionRequest::Execute(_, values) => std::hint::black_box(values).len(),
                 _ => 0,
             });
-            last = Some(Done { rows: 9, commit_began_ns: None });
+            last = Some(RequestCompletion { rows: 9, commit_began_ns: None });
         }
     }
     let acting = since.elapsed().as_nanos() as f64 / f64::from(count);

@@ -1,36 +1,36 @@
-//! One folder for each thing that can be wrong, and what is said of it.
+//! Tests of errors: one folder for each kind of mistake.
 
 use super::read;
 
-/// What is said of a folder with these files.
+/// The error for a folder with these files.
 fn fault(files: &[(&str, &str)]) -> String {
     read(files).err().unwrap_or_else(|| panic!("{files:?} was read"))
 }
 
-/// What is said of a workload with this text behind its name, and a file `a.sql`.
+/// The error for a workload with this text after its name, and a file `a.sql`.
 fn of(text: &str) -> String {
     let text = format!("name = \"w\"\n{text}");
     fault(&[("workload.toml", &text), ("a.sql", "SELECT 1;\n-- name: two\nSELECT :x\n")])
 }
 
-/// The same of a draw.
+/// The error for a workload with this generator.
 fn of_draw(draw: &str) -> String {
     of(&format!("[draw]\nx = {draw}\n[transaction.t]\nsql = \"SELECT :x\"\n"))
 }
 
-/// The same of a transaction.
+/// The error for a workload with this transaction.
 fn of_transaction(text: &str) -> String {
     of(&format!("writes = true\n[draw]\nx = 1\n[transaction.t]\n{text}\n"))
 }
 
-/// The same of a file of SQL.
+/// The error for a workload with this SQL file.
 fn of_sql(sql: &str) -> String {
     let main = "name = \"w\"\n[draw]\nx = 1\ny = { text = 3 }\n[transaction.t]\nsql = \"t.sql\"\n";
     fault(&[("workload.toml", main), ("t.sql", sql)])
 }
 
-fn check(told: &[(String, &str)]) {
-    let wrong: Vec<String> = told
+fn check(cases: &[(String, &str)]) {
+    let wrong: Vec<String> = cases
         .iter()
         .filter(|(told, expected)| told != expected)
         .map(|(told, expected)| format!("told     {told}\nexpected {expected}"))
@@ -73,7 +73,7 @@ fn links_are_not_followed() {
     std::os::unix::fs::symlink("/etc/hostname", folder.join("words.txt")).expect("a link");
     let text = "name = \"w\"\n[draw]\nx = { words = \"words.txt\" }\n[transaction.t]\nsql = \"SELECT :x\"\n";
     std::fs::write(folder.join("workload.toml"), text).expect("a file");
-    let fault = super::Own::read(&folder).expect_err("a link").to_string();
+    let fault = super::CustomWorkload::read(&folder).expect_err("a link").to_string();
     assert!(fault.ends_with("it is no regular file; put the file itself into the folder"), "{fault}");
 }
 
@@ -210,7 +210,7 @@ fn draws() {
             of_draw("{ uniform = [1, 2], per = \"row\" }"),
             "w/workload.toml:3:31: draw.x.per: \"row\" is not known; run, session, transaction, repeat or statement",
         ),
-        (of_draw("{ template = \"a :b\" }"), "w/workload.toml:3:21: nothing has the name b; there are: x"),
+        (of_draw("{ template = \"a :b\" }"), "w/workload.toml:3:21: unknown name b; there are: x"),
         (of_draw("{ expr = \"x + 1\" }"), "w/workload.toml:3:5: draw.x: is made of itself; see x → x"),
         (
             of_draw("{ uniform = [1, 2] }\ny = { expr = \"x\", per = \"session\" }"),
@@ -373,8 +373,8 @@ fn statements() {
             of_sql("\\set x 1\nSELECT 1"),
             "w/t.sql:1:1: a backslash outside of quotes is no SQL; leave out what psql or mysql would do by itself: only SQL is sent",
         ),
-        (of_sql("SELECT :xx"), "w/t.sql:1:8: nothing has the name xx; there are: x, y"),
-        (of_sql("-- ä\nSELECT :z"), "w/t.sql:2:8: nothing has the name z; there are: x, y"),
+        (of_sql("SELECT :xx"), "w/t.sql:1:8: unknown name xx; there are: x, y"),
+        (of_sql("-- ä\nSELECT :z"), "w/t.sql:2:8: unknown name z; there are: x, y"),
         (
             of_sql("BEGIN; SELECT 1; COMMIT"),
             "w/t.sql:1:1: a statement about transactions; take it out: a transaction begins and ends by itself; `commit`, `isolation` and a step with `rollback` say how",
@@ -425,14 +425,15 @@ fn statements() {
 #[test]
 fn engines() {
     let main = "name = \"w\"\n[transaction.t]\nsql = \"t.sql\"\n";
-    let own = read(&[("workload.toml", main), ("t.mysql.sql", "SELECT 1")]).expect("one engine is enough");
-    let fault = own.program("postgres").expect_err("there is none").to_string();
+    let custom_workload =
+        read(&[("workload.toml", main), ("t.mysql.sql", "SELECT 1")]).expect("one engine is enough");
+    let fault = custom_workload.program("postgres").expect_err("there is none").to_string();
     assert!(fault.ends_with("w/workload.toml:2:1: transaction.t: there is no SQL for postgres; write the file that is common to all, or one for this engine beside it"), "{fault}");
-    assert!(own.program("mysql").is_ok());
-    assert_eq!(own.engines().collect::<Vec<_>>(), ["mysql"]);
-    // A variant is read and checked even where it is not used.
+    assert!(custom_workload.program("mysql").is_ok());
+    assert_eq!(custom_workload.engines().collect::<Vec<_>>(), ["mysql"]);
+    // A variant is read and checked even if it is not used.
     let wrong = fault_of_variant(main, "SELECT :y");
-    assert_eq!(wrong, "w/t.mysql.sql:1:8: nothing has the name y; draw it: `y = { … }` in [draw]");
+    assert_eq!(wrong, "w/t.mysql.sql:1:8: unknown name y; draw it: `y = { … }` in [draw]");
 }
 
 fn fault_of_variant(main: &str, sql: &str) -> String {
@@ -442,7 +443,7 @@ fn fault_of_variant(main: &str, sql: &str) -> String {
 #[test]
 fn errors_name_long_paths_in_full() {
     let path = format!("{}/script.sql", ["a-folder-with-a-fairly-long-name"; 6].join("/"));
-    let fault = crate::own::fault::Fault::whole(path.as_str(), "a problem", "");
+    let fault = crate::own::fault::WorkloadError::whole(path.as_str(), "a problem", "");
     let words = dyno_plan::PlanErrors::from(fault).to_string();
     assert!(words.contains(&path), "{words}");
 }

@@ -1,12 +1,12 @@
-//! Transactions that load a table.
+//! Tests of transactions that load a table.
 
 use std::sync::Arc;
 
-use dyno_engine::{Bulk as _, Done, Request};
+use dyno_engine::{Bulk as _, RequestCompletion, SessionRequest};
 
 use super::read;
-use crate::Turn;
-use crate::own::{Actor, Own};
+use crate::SessionTurn;
+use crate::own::{CustomActor, CustomWorkload};
 
 const TABLES: &str = r#"
 name = "w"
@@ -23,13 +23,13 @@ logging = false
 constraints = ["CHECK (id > 0)"]
 "#;
 
-fn own(text: &str) -> Result<Arc<Own>, String> {
+fn own(text: &str) -> Result<Arc<CustomWorkload>, String> {
     read(&[("workload.toml", &format!("{TABLES}{text}"))])
 }
 
-/// All rows of a table, as they would go to a server.
-fn rows(own: &Own, table: usize) -> Vec<u8> {
-    let table = &own.tables()[table];
+/// All rows of a table, as sent to a server.
+fn rows(workload: &CustomWorkload, table: usize) -> Vec<u8> {
+    let table = &workload.tables()[table];
     let (mut maker, mut out) = (table.row_maker(), Vec::new());
     for number in 1..=table.rows() {
         dyno_engine::Rows::make(&mut maker, number);
@@ -40,13 +40,13 @@ fn rows(own: &Own, table: usize) -> Vec<u8> {
 
 #[test]
 fn sessions_share_all_rows_out_and_each_run_begins_anew() {
-    let own = own("[transaction.fill]\nload = \"b\"\npart = 10").unwrap();
-    let bulk = own.bulk().unwrap();
-    let (a, b) = (&own.tables()[0], &own.tables()[1]);
+    let workload = own("[transaction.fill]\nload = \"b\"\npart = 10").unwrap();
+    let bulk = workload.bulk().unwrap();
+    let (a, b) = (&workload.tables()[0], &workload.tables()[1]);
     assert_eq!((a.is_filled_by_runs(), b.is_filled_by_runs(), b.rows()), (false, true, 25));
     assert!(b.is_indexed_first() && !b.is_logged() && b.constraint_count() == 1 && b.index_count() == 1);
-    assert_eq!(rows(&own, 0), rows(&own, 1), "what is like another has its rows");
-    let mut actors = [0, 1].map(|session| Actor::new(&own, "sqlite", 7, session).unwrap());
+    assert_eq!(rows(&workload, 0), rows(&workload, 1), "what is like another has its rows");
+    let mut actors = [0, 1].map(|session| CustomActor::new(&workload, "sqlite", 7, session).unwrap());
     for run in 0..2 {
         bulk.begin();
         let mut parts = Vec::new();
@@ -56,14 +56,15 @@ fn sessions_share_all_rows_out_and_each_run_begins_anew() {
                 continue;
             }
             actor.draw();
-            let asked = actor.advance(None, |request| match request {
-                Request::Fill { first, rows } => Ok((first, rows)),
+            let turn_result = actor.advance(None, |request| match request {
+                SessionRequest::Fill { first, rows } => Ok((first, rows)),
                 other => panic!("{other:?}"),
             });
-            let Ok(Turn::Asked((first, rows))) = asked else { panic!("{asked:?}") };
+            let Ok(SessionTurn::Asked((first, rows))) = turn_result else { panic!("{turn_result:?}") };
             parts.push((first, rows));
-            let over = actor.advance(Some(Done { rows, commit_began_ns: None }), |_| Ok(())).unwrap();
-            assert!(matches!(over, Turn::Over));
+            let over =
+                actor.advance(Some(RequestCompletion { rows, commit_began_ns: None }), |_| Ok(())).unwrap();
+            assert!(matches!(over, SessionTurn::Over));
             let effect = actor.outcome().effect;
             assert_eq!((effect.all_rows(), effect.commits, effect.transactions), (rows, 1, 1));
         }
@@ -101,7 +102,7 @@ fn what_is_wrong_with_a_load_is_told_with_its_place() {
         ),
     ];
     for (text, expected) in cases {
-        let said = own(text).expect_err("what is wrong");
-        assert!(said.starts_with("w/workload.toml:") && said.contains(expected), "{said}");
+        let message = own(text).expect_err("what is wrong");
+        assert!(message.starts_with("w/workload.toml:") && message.contains(expected), "{message}");
     }
 }

@@ -1,4 +1,4 @@
-//! Workloads as users write them: what is wrong is told with its place, and sessions do what is written.
+//! Tests of custom workloads: errors have places, and sessions execute what is described.
 
 mod acting;
 mod broken;
@@ -19,26 +19,27 @@ mod tried;
 use std::sync::Arc;
 
 use super::example::EXAMPLES;
-use super::{Fault, Own};
+use super::{CustomWorkload, WorkloadError};
 
-/// A folder `w` with these files, as it is read.
-fn read(files: &[(&str, &str)]) -> Result<Arc<Own>, String> {
+/// The result of reading a folder `w` with these files.
+fn read(files: &[(&str, &str)]) -> Result<Arc<CustomWorkload>, String> {
     let parent = tempfile::tempdir().expect("a folder");
     let folder = parent.path().join("w");
     std::fs::create_dir(&folder).expect("a folder");
     for (name, text) in files {
         std::fs::write(folder.join(name), text).expect("a file");
     }
-    let own = |fault: Fault| fault.to_string().replace(&format!("{}/", parent.path().display()), "");
-    Own::read(&folder).map(Arc::new).map_err(own)
+    let relative_message =
+        |fault: WorkloadError| fault.to_string().replace(&format!("{}/", parent.path().display()), "");
+    CustomWorkload::read(&folder).map(Arc::new).map_err(relative_message)
 }
 
-/// A workload of one transaction `t` with this text behind its draws.
-fn workload(draws: &str, transaction: &str) -> Arc<Own> {
+/// A workload with one transaction `t` that has this text after its generators.
+fn workload(draws: &str, transaction: &str) -> Arc<CustomWorkload> {
     let text = format!("name = \"w\"\nwrites = true\n[draw]\n{draws}\n[transaction.t]\n{transaction}\n");
     read(&[("workload.toml", &text)]).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
 }
 
-fn shop() -> Arc<Own> {
+fn shop() -> Arc<CustomWorkload> {
     read(EXAMPLES[0].files).unwrap_or_else(|fault| panic!("{fault}"))
 }

@@ -1,37 +1,36 @@
-//! Scripts of pgbench: what they become, and what is refused.
+//! Tests of imported pgbench scripts: what they become, and what is refused.
 
 use std::sync::Arc;
 
-use dyno_engine::{Done, Request, Value};
+use dyno_engine::{RequestCompletion, SessionRequest, Value};
 
-use crate::own::pgbench::{Imported, Options, Script, import};
-use crate::own::{Actor, Own, Step};
+use crate::own::pgbench::{ImportedWorkload, PgbenchOptions, PgbenchScript, import};
+use crate::own::{ActorStep, CustomActor, CustomWorkload};
 
-fn scripts(texts: &[(&str, &str)]) -> Vec<Script> {
-    let one = |(name, text): &(&str, &str)| Script {
+fn scripts(texts: &[(&str, &str)]) -> Vec<PgbenchScript> {
+    let to_script = |(name, text): &(&str, &str)| PgbenchScript {
         name: (*name).to_owned(),
         text: (*text).to_owned(),
         weight: 1,
         is_builtin: false,
     };
-    texts.iter().map(one).collect()
+    texts.iter().map(to_script).collect()
 }
 
-fn imported_with(text: &str, variables: &[(&str, &str)]) -> Result<Imported, String> {
+fn imported_with(text: &str, variables: &[(&str, &str)]) -> Result<ImportedWorkload, String> {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let options = Options { name: "w".to_owned(), scale: 3, tables: true, variables };
+    let options = PgbenchOptions { name: "w".to_owned(), scale: 3, tables: true, variables };
     import(&scripts(&[("s.sql", text)]), &options).map_err(|fault| fault.to_string())
 }
 
-fn imported(text: &str) -> Imported {
+fn imported(text: &str) -> ImportedWorkload {
     imported_with(text, &[]).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
 }
 
-fn main_file(imported: &Imported) -> &str {
+fn main_file(imported: &ImportedWorkload) -> &str {
     &imported.files[0].1
 }
 
-/// A value in words.
 fn words(value: &Value<'_>) -> String {
     match value {
         Value::Int(number) => number.to_string(),
@@ -41,60 +40,61 @@ fn words(value: &Value<'_>) -> String {
     }
 }
 
-/// What a session asks in one transaction: statements with their values, where rests are.
-fn asked(actor: &mut Actor) -> Vec<String> {
+/// The requests of a session in one transaction: statements with values, and sleeps.
+fn asked(actor: &mut CustomActor) -> Vec<String> {
     actor.draw();
     let (mut all, mut last) = (Vec::new(), None);
     while let Some(step) = actor.step(last) {
         match step {
-            Step::Rest(ns) => {
+            ActorStep::Rest(ns) => {
                 all.push(format!("rest {ns}"));
                 last = None;
                 continue;
             }
             step => all.push(actor.request(step, |request| match request {
-                Request::Begin(isolation) => {
+                SessionRequest::Begin(isolation) => {
                     format!("begin {}", isolation.words().unwrap_or_default()).trim().to_lowercase()
                 }
-                Request::Commit => "commit".to_owned(),
-                Request::Rollback => "rollback".to_owned(),
-                Request::Execute(statement, values) => {
+                SessionRequest::Commit => "commit".to_owned(),
+                SessionRequest::Rollback => "rollback".to_owned(),
+                SessionRequest::Execute(statement, values) => {
                     let values: Vec<String> = values.iter().map(words).collect();
                     format!("{}({})", statement.0, values.join(","))
                 }
-                Request::Edge | Request::Queue(_) | Request::Flush | Request::Fill { .. } => {
-                    "edge".to_owned()
-                }
+                SessionRequest::Edge
+                | SessionRequest::Queue(_)
+                | SessionRequest::Flush
+                | SessionRequest::Fill { .. } => "edge".to_owned(),
             })),
         }
-        last = Some(Done { rows: 1, commit_began_ns: None });
+        last = Some(RequestCompletion { rows: 1, commit_began_ns: None });
     }
     all
 }
 
-fn session(own: Own, number: u32) -> Actor {
-    Actor::new(&Arc::new(own), "postgres", 1, number).unwrap_or_else(|fault| panic!("{fault}"))
+fn session(workload: CustomWorkload, number: u32) -> CustomActor {
+    CustomActor::new(&Arc::new(workload), "postgres", 1, number).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-/// What a script asks in its first transaction.
+/// The requests of a script in its first transaction.
 fn acted(text: &str) -> Vec<String> {
-    asked(&mut session(imported(text).own, 0))
+    asked(&mut session(imported(text).workload, 0))
 }
 
-/// What `\set x EXPRESSION` gives a statement: as it stands, and with its numbers only known when it runs.
+/// The value of `\set x EXPRESSION` in a statement: as written, and with numbers that are known only when it runs.
 fn value(expression: &str) -> Vec<String> {
     let now = imported_with(&format!("\\set x {expression}\nSELECT :x;"), &[("i", "5"), ("d", "2.5")]);
     let later = imported_with(
         &format!("\\set i :i + 0\n\\set d :d + 0\n\\set x {expression}\nSELECT :x;"),
         &[("i", "5"), ("d", "2.5")],
     );
-    let of = |imported: Result<Imported, String>| match imported {
-        Ok(imported) => asked(&mut session(imported.own, 0)).join(" "),
+    let output = |imported: Result<ImportedWorkload, String>| match imported {
+        Ok(imported) => asked(&mut session(imported.workload, 0)).join(" "),
         Err(fault) => fault,
     };
-    let mut both = vec![of(now), of(later)];
-    both.dedup();
-    both
+    let mut outputs = vec![output(now), output(later)];
+    outputs.dedup();
+    outputs
 }
 
 #[test]
@@ -193,17 +193,17 @@ fn random_functions_of_fixed_numbers_are_draws_and_others_steps() {
     }
 }
 
-/// The share of each number that is drawn.
+/// The share of each drawn number.
 fn shares(expression: &str, low: i64, high: i64) -> Vec<f64> {
     const DRAWS: u32 = 20_000;
     let text = format!("\\set i :i + 0\n\\set x {expression}\nSELECT :x;");
     let imported = imported_with(&text, &[("i", "1")]).unwrap_or_else(|fault| panic!("{fault}"));
     assert!(main_file(&imported).contains("expr = \"random"), "{}", main_file(&imported));
-    let mut actor = session(imported.own, 1);
+    let mut actor = session(imported.workload, 1);
     let mut counts = vec![0u32; (high - low + 1) as usize];
     for _ in 0..DRAWS {
-        let asked = asked(&mut actor).join("");
-        let number: i64 = asked[2..asked.len() - 1].parse().expect("a number");
+        let request = asked(&mut actor).join("");
+        let number: i64 = request[2..request.len() - 1].parse().expect("a number");
         counts[(number - low) as usize] += 1;
     }
     counts.iter().map(|&count| f64::from(count) / f64::from(DRAWS)).collect()
@@ -222,13 +222,13 @@ fn random_numbers_of_steps_have_the_laws_of_the_manual() {
     };
     near("random(:i, 10)", 1, 10, &|_| 1.0);
     near("random_zipfian(:i, 8, 1.3)", 1, 8, &|number| (number as f64).powf(-1.3));
-    // As the manual gives it: of x in the range, (exp(-p * (x - min) / n) - exp(-p * (x + 1 - min) / n)).
+    // As in the manual: of x in the range, (exp(-p * (x - min) / n) - exp(-p * (x + 1 - min) / n)).
     let exponential = |number: i64| {
         let at = |x: i64| (-3.0 * (x - 1) as f64 / 12.0).exp();
         at(number) - at(number + 1)
     };
     near("random_exponential(:i, 12, 3.0)", 1, 12, &exponential);
-    // PHI(2 p (i - min - mu + 0.5) / n) - PHI(2 p (i - min - mu - 0.5) / n), with mu in the middle; the bell by Simpson's rule.
+    // PHI(2 p (i - min - mu + 0.5) / n) - PHI(2 p (i - min - mu - 0.5) / n), with mu in the middle; the density by Simpson's rule.
     let bell = |number: i64| {
         let at = |x: f64| 2.0 * 2.5 * (x - 5.5) / 10.0;
         let density = |z: f64| (-z * z / 2.0).exp();
@@ -265,7 +265,7 @@ fn statements_of_a_script_are_transactions_as_pgbench_has_them() {
         assert_eq!(imported.notes.is_empty(), is_piped, "{:?}", imported.notes);
     }
     assert_eq!(acted(whole), ["begin", "0()", "commit"]);
-    // The same statement twice, a string with a semicolon, brackets with one, and no semicolon at the end.
+    // The same statement twice, a string with a semicolon, parentheses with one, and no semicolon at the end.
     assert_eq!(acted("SELECT 1;SELECT ';', $$;$$ /* ; */ -- ;\n;SELECT 1"), ["0()", "1()", "0()"]);
 }
 
@@ -274,7 +274,7 @@ fn conditions_rests_and_values_that_are_set_again() {
     let script = "\\set i :i + 1\n\\if :i % 3 = 0\n\\set x 10\nSELECT :x;\n\\elif :i % 3 = 1\n\\sleep 2ms\n\\set x :i\n\\else\n\
                   \\set x 2.5 * 2\n\\sleep :i us\n\\endif\n\\set y 1\nSELECT :y;\n\\set y :y + :i\nSELECT :y;";
     let imported = imported_with(script, &[("i", "2")]).unwrap_or_else(|fault| panic!("{fault}"));
-    let mut actor = session(imported.own, 0);
+    let mut actor = session(imported.workload, 0);
     assert_eq!(asked(&mut actor), ["0(10)", "1(1)", "1(4)"]);
     assert_eq!(asked(&mut actor), ["rest 2000000", "1(1)", "1(5)"]);
     assert_eq!(asked(&mut actor), ["rest 5000", "1(1)", "1(6)"]);
@@ -285,17 +285,17 @@ fn conditions_rests_and_values_that_are_set_again() {
 fn variables_that_pgbench_sets_and_texts_of_d() {
     let script = "SELECT :client_id, :scale, :t, :default_seed;\n\\set x :client_id * 10\nSELECT :x;";
     let variables = [("t", "it's"), ("default_seed", "7")];
-    let own = |number| {
+    let requests_of = |number| {
         let imported = imported_with(script, &variables).unwrap_or_else(|fault| panic!("{fault}"));
-        asked(&mut session(imported.own, number))
+        asked(&mut session(imported.workload, number))
     };
-    assert_eq!(own(0), ["0(0,3,it's,7)", "1(0)"]);
-    assert_eq!(own(4), ["0(4,3,it's,7)", "1(40)"]);
+    assert_eq!(requests_of(0), ["0(0,3,it's,7)", "1(0)"]);
+    assert_eq!(requests_of(4), ["0(4,3,it's,7)", "1(40)"]);
 }
 
 #[test]
 fn a_name_means_in_each_script_what_that_says() {
-    let options = Options { name: "w".to_owned(), scale: 1, tables: true, variables: Vec::new() };
+    let options = PgbenchOptions { name: "w".to_owned(), scale: 1, tables: true, variables: Vec::new() };
     let scripts = scripts(&[
         ("dir/a.sql", "\\set x random(1, 1)\nSELECT :x;"),
         ("a.sql", "\\set x random(2, 2)\nSELECT :x;"),
@@ -305,11 +305,11 @@ fn a_name_means_in_each_script_what_that_says() {
     let imported = import(&scripts, &options).unwrap_or_else(|fault| panic!("{fault}"));
     let names: Vec<&str> = imported.files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["workload.toml", "a.sql", "a_2.sql", "b.sql", "script_1_odd_name.sql"]);
-    let mut actor = session(imported.own, 0);
-    let mut seen: Vec<String> = (0..60).map(|_| asked(&mut actor).join(" ")).collect();
-    seen.sort();
-    seen.dedup();
-    assert_eq!(seen, ["0(1)", "1(2)", "2(1.5)", "3(1,4)"]);
+    let mut actor = session(imported.workload, 0);
+    let mut requests: Vec<String> = (0..60).map(|_| asked(&mut actor).join(" ")).collect();
+    requests.sort();
+    requests.dedup();
+    assert_eq!(requests, ["0(1)", "1(2)", "2(1.5)", "3(1,4)"]);
 }
 
 #[test]
@@ -497,8 +497,8 @@ fn faults_have_their_place() {
 #[test]
 fn columns_are_read_by_their_names() {
     let script = "SELECT a.x AS one, b.\"Two\", (SELECT 3) AS three, count(*) four_is_no_name FROM a, b \\gset p_\nSELECT 1;";
-    let told = imported_with(script, &[]).err().unwrap_or_default();
-    assert_eq!(told, "s.sql:1:50: a column without a name that can be seen; write AS NAME behind it");
+    let message = imported_with(script, &[]).err().unwrap_or_default();
+    assert_eq!(message, "s.sql:1:50: a column without a name that can be seen; write AS NAME behind it");
     let script = "SELECT a.x AS one, b.\"Two\", (SELECT 3) AS three\nFROM a, b \\gset p_\n\\set y :p_one * 2\nSELECT :p_one, :p_Two, :y;\n\
                   UPDATE a SET x = 1 RETURNING x, y AS z\n\\gset\nSELECT :x, :z;";
     let imported = imported(script);
@@ -512,7 +512,7 @@ fn columns_are_read_by_their_names() {
     }
 }
 
-/// Small scripts that pgbench runs, and what becomes of each: nothing where it is imported, else the refusal.
+/// Small scripts that pgbench runs, with the result of importing each: `None` for success, otherwise the error.
 const SMALL: [(&str, &str); 37] = [
     ("BEGIN TRANSACTION READ ONLY;SELECT v FROM pb WHERE id = 1;COMMIT;", ""),
     ("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;SELECT 1;END;", ""),

@@ -1,9 +1,9 @@
-//! Transactions with rates of their own: which part of a workload they are in, and what cannot be.
+//! Tests of transactions with their own rates: which part of a workload contains them, and what is refused.
 
 use std::path::Path;
 
 use super::read;
-use crate::own::{Choice, Own, Part, Rated};
+use crate::own::{CustomWorkload, Rated, TransactionFilter, WorkloadChoice};
 
 const TEXT: &str = r#"
 name = "w"
@@ -26,7 +26,7 @@ sessions = 4
 sql = "SELECT 3"
 "#;
 
-/// What is said of a transaction with these keys, or of the mix that is run.
+/// The error for a transaction with these keys, or for the chosen mix.
 fn fault(keys: &str, more: &str) -> String {
     let text = format!(
         "name = \"w\"\n{more}\n[transaction.t]\n{keys}\nsql = \"SELECT 1\"\n[transaction.u]\nsql = \"SELECT 1\"\n"
@@ -34,21 +34,21 @@ fn fault(keys: &str, more: &str) -> String {
     read(&[("workload.toml", &text)]).err().unwrap_or_else(|| panic!("it was read:\n{text}"))
 }
 
-fn part(folder: &Path, mix: Option<&str>, part: Part<'_>) -> Own {
-    let choice = Choice { mix, part, ..Choice::default() };
-    Own::read_as(folder, choice).unwrap_or_else(|fault| panic!("{fault}"))
+fn part(folder: &Path, mix: Option<&str>, part: TransactionFilter<'_>) -> CustomWorkload {
+    let choice = WorkloadChoice { mix, part, ..WorkloadChoice::default() };
+    CustomWorkload::read_as(folder, choice).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-fn classes(own: &Own) -> Vec<(String, Option<u32>)> {
-    own.classes().of_operations().iter().map(|class| (class.name.clone(), class.share.percent)).collect()
+fn classes(workload: &CustomWorkload) -> Vec<(String, Option<u32>)> {
+    workload.classes().of_operations().iter().map(|class| (class.name.clone(), class.share.percent)).collect()
 }
 
 #[test]
 fn transactions_with_a_rate_are_parts_of_their_own() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("workload.toml"), TEXT).expect("a file");
-    let of = |one: Part<'_>| part(folder.path(), None, one);
-    let (all, weighed) = (of(Part::All), of(Part::Weighed));
+    let read_part = |one: TransactionFilter<'_>| part(folder.path(), None, one);
+    let (all, weighed) = (read_part(TransactionFilter::All), read_part(TransactionFilter::Weighed));
     let named =
         |name: &str, rate, sessions| Rated { name: name.to_owned(), rate: dyno_plan::Rate(rate), sessions };
     let rated = [named("purge", 0.5, 1), named("audit", 20.0, 4)];
@@ -56,8 +56,8 @@ fn transactions_with_a_rate_are_parts_of_their_own() {
     let share = |name: &str, percent| (name.to_owned(), Some(percent));
     assert_eq!(classes(&all), [share("look", 75), share("scan", 25), share("purge", 0), share("audit", 0)]);
     assert_eq!(classes(&weighed), [share("look", 75), share("scan", 25)]);
-    // Alone it is all that there is, under its own name, or that of the workload among others.
-    let alone = of(Part::Only("audit"));
+    // Alone it is the only transaction, under its own name, or under that of the workload if there are others.
+    let alone = read_part(TransactionFilter::Only("audit"));
     assert_eq!((classes(&alone), alone.facts().name), (vec![share("audit", 100)], "w.audit".to_owned()));
     assert_eq!(alone.weights().collect::<Vec<_>>(), [1]);
     let labelled = alone.labelled("w_2".into());
@@ -65,9 +65,16 @@ fn transactions_with_a_rate_are_parts_of_their_own() {
         (classes(&labelled), labelled.facts().name),
         (vec![share("w_2.audit", 100)], "w_2.audit".to_owned())
     );
-    // What changes something is told of the part that does.
-    let changes = |one: Part<'_>| of(one).changes("any").expect("SQL for all").len();
-    assert_eq!((changes(Part::Weighed), changes(Part::Only("purge")), changes(Part::All)), (0, 1, 1));
+    // Changes are listed only for the part that makes them.
+    let changes = |one: TransactionFilter<'_>| read_part(one).changes("any").expect("SQL for all").len();
+    assert_eq!(
+        (
+            changes(TransactionFilter::Weighed),
+            changes(TransactionFilter::Only("purge")),
+            changes(TransactionFilter::All)
+        ),
+        (0, 1, 1)
+    );
     let described = all.described("any").expect("SQL for all");
     assert_eq!(described.iter().filter_map(|one| one.rated.clone()).collect::<Vec<_>>(), rated);
 }
@@ -78,11 +85,11 @@ fn a_mix_gives_weights_and_rates() {
     let mixes = "mix = \"a\"\n[mixes]\na = { look = 1, audit = \"7/s\" }\nb = { audit = 1, purge = 1 }\n";
     let text = TEXT.replace("writes = true\n", &format!("writes = true\n{mixes}"));
     std::fs::write(folder.path().join("workload.toml"), text).expect("a file");
-    let of = |mix: &str| part(folder.path(), Some(mix), Part::Weighed);
-    assert_eq!(classes(&of("a")), [("look".to_owned(), Some(100))]);
+    let read_mix = |mix: &str| part(folder.path(), Some(mix), TransactionFilter::Weighed);
+    assert_eq!(classes(&read_mix("a")), [("look".to_owned(), Some(100))]);
     let audit = Rated { name: "audit".to_owned(), rate: dyno_plan::Rate(7.0), sessions: 4 };
-    assert_eq!((of("a").rated(), of("b").rated()), (&[audit][..], &[][..]));
-    assert_eq!(classes(&of("b")), [("purge".to_owned(), Some(50)), ("audit".to_owned(), Some(50))]);
+    assert_eq!((read_mix("a").rated(), read_mix("b").rated()), (&[audit][..], &[][..]));
+    assert_eq!(classes(&read_mix("b")), [("purge".to_owned(), Some(50)), ("audit".to_owned(), Some(50))]);
 }
 
 #[test]

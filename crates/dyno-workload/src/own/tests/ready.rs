@@ -1,10 +1,10 @@
-//! The workloads that the program has inside.
+//! Tests of the embedded workloads.
 
 use super::read;
-use crate::own::After;
+use crate::own::InvariantTiming;
 use crate::own::example::EXAMPLES;
 
-/// What is said of a workload of two transactions with these lines at its top.
+/// The error for a workload of two transactions with these lines at its top.
 fn of(text: &str) -> String {
     let toml = format!(
         "name = \"w\"\n{text}\n[transaction.look]\nsql = \"SELECT 1\"\n[transaction.see]\nsql = \"SELECT 2\"\n"
@@ -15,19 +15,23 @@ fn of(text: &str) -> String {
 #[test]
 fn every_one_is_read_and_has_all_it_needs_on_every_engine() {
     for example in EXAMPLES {
-        let own = read(example.files).unwrap_or_else(|fault| panic!("{}: {fault}", example.name));
-        assert_eq!(own.name(), example.name);
-        // The first one shows how a workload is made, without Oracle.
+        let workload = read(example.files).unwrap_or_else(|fault| panic!("{}: {fault}", example.name));
+        assert_eq!(workload.name(), example.name);
+        // The first one is an example of the format and has no SQL for Oracle.
         let engines = ["sqlite", "postgres", "mysql", "oracle"];
         for engine in &engines[..if example.name == "shop" { 3 } else { 4 }] {
-            let what = format!("{} on {engine}", example.name);
-            assert!(!own.described(engine).expect(&what).is_empty(), "{what}");
-            assert!(!own.invariants(engine, After::Run).expect(&what).is_empty(), "{what}");
-            own.setup(engine).expect(&what);
-            own.teardown(engine).expect(&what);
-            assert!(example.name == "shop" || !own.tables().is_empty(), "{what}");
+            let case = format!("{} on {engine}", example.name);
+            assert!(!workload.described(engine).expect(&case).is_empty(), "{case}");
+            assert!(!workload.invariants(engine, InvariantTiming::Run).expect(&case).is_empty(), "{case}");
+            workload.setup(engine).expect(&case);
+            workload.teardown(engine).expect(&case);
+            assert!(example.name == "shop" || !workload.tables().is_empty(), "{case}");
         }
-        assert!(example.name == "shop" || own.about().ends_with('?'), "{}: what it answers", example.name);
+        assert!(
+            example.name == "shop" || workload.about().ends_with('?'),
+            "{}: what it answers",
+            example.name
+        );
     }
 }
 
@@ -35,8 +39,8 @@ fn every_one_is_read_and_has_all_it_needs_on_every_engine() {
 fn setup_names_the_kinds_of_objects_it_creates() {
     let kinds = |name: &str, engine: &str| {
         let example = EXAMPLES.iter().find(|example| example.name == name).unwrap();
-        let own = read(example.files).unwrap();
-        let setup = own.setup(engine).unwrap();
+        let custom_workload = read(example.files).unwrap();
+        let setup = custom_workload.setup(engine).unwrap();
         setup.iter().filter_map(|single| single.created_kind()).collect::<std::collections::BTreeSet<_>>()
     };
     assert!(kinds("key-value", "oracle").contains("SEQUENCE"));
@@ -44,8 +48,8 @@ fn setup_names_the_kinds_of_objects_it_creates() {
     let written = "-- first\nCREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1';\n\
                    CREATE UNIQUE INDEX i ON t (a);\nINSERT INTO t SELECT 1 AS view;\n";
     let toml = "name = \"w\"\n[setup]\nsql = \"setup.sql\"\n[transaction.look]\nsql = \"SELECT 1\"\n";
-    let own = read(&[("workload.toml", toml), ("setup.sql", written)]).unwrap();
-    let setup = own.setup("postgres").unwrap();
+    let written_workload = read(&[("workload.toml", toml), ("setup.sql", written)]).unwrap();
+    let setup = written_workload.setup("postgres").unwrap();
     let kinds: Vec<_> = setup.iter().map(|single| single.created_kind()).collect();
     assert_eq!(kinds, [Some("FUNCTION"), Some("INDEX"), None]);
 }
@@ -59,7 +63,7 @@ fn mix_that_leaves_out_the_writers_does_not_write() {
         read(&files).unwrap_or_else(|fault| panic!("{fault}")).writes()
     };
     assert_eq!(["a", "b", "c", "d", "e", "f"].map(writes), [true, true, false, true, true, true]);
-    // What the rest of a mix says; the transaction `pay` updates rows and is left out.
+    // The rest of a mix: the transaction `pay` updates rows and is left out.
     let rest = |sql: &str, mixes: &str| {
         let text = format!(
             "name = \"w\"\nwrites = true\n{mixes}[transaction.look]\nsql = \"{sql}\"\n\
@@ -68,7 +72,7 @@ fn mix_that_leaves_out_the_writers_does_not_write() {
         read(&[("workload.toml", &text)]).unwrap_or_else(|fault| panic!("{fault}")).writes()
     };
     let look = "mix = \"looks\"\n[mixes]\nlooks = { look = 1 }\n";
-    let both = "mix = \"both\"\n[mixes]\nboth = { look = 1, pay = 1 }\n";
+    let mix_of_two = "mix = \"both\"\n[mixes]\nboth = { look = 1, pay = 1 }\n";
     for (sql, writes) in [
         ("SELECT a FROM t", false),
         ("SELECT substring(a for 3) FROM t", false),
@@ -79,9 +83,9 @@ fn mix_that_leaves_out_the_writers_does_not_write() {
         ("WITH c AS (DELETE FROM t RETURNING a) SELECT a FROM c", true),
     ] {
         assert_eq!(rest(sql, look), writes, "{sql}");
-        assert!(rest(sql, both), "{sql}");
+        assert!(rest(sql, mix_of_two), "{sql}");
     }
-    // A function may write: the workload says that it does, and nothing is left out.
+    // A function may write: the workload declares it, and no transaction is left out.
     let function = "name = \"w\"\nwrites = true\n[transaction.pay]\nsql = \"SELECT pay()\"\n";
     assert!(read(&[("workload.toml", function)]).expect("a workload").writes());
 }
@@ -90,8 +94,8 @@ fn mix_that_leaves_out_the_writers_does_not_write() {
 fn changes_name_a_statement_without_a_table_by_its_first_word() {
     let changes = |sql: &str| {
         let text = format!("name = \"w\"\nwrites = true\n[transaction.pay]\nsql = \"{sql}\"\n");
-        let own = read(&[("workload.toml", &text)]).unwrap_or_else(|fault| panic!("{fault}"));
-        own.changes("any").expect("SQL for all")
+        let custom_workload = read(&[("workload.toml", &text)]).unwrap_or_else(|fault| panic!("{fault}"));
+        custom_workload.changes("any").expect("SQL for all")
     };
     let pay = |touched: &str| vec![("pay".to_owned(), vec![touched.to_owned()])];
     assert_eq!(changes("do $$ BEGIN PERFORM pay(); END $$"), pay("DO"));
@@ -105,14 +109,14 @@ fn a_mix_takes_some_transactions_with_weights_of_its_own() {
         let chosen = format!("mix = \"{mix}\"");
         let toml = key_value.files[0].1.replace("mix = \"a\"", &chosen);
         let files = [&[("workload.toml", toml.as_str())], &key_value.files[1..]].concat();
-        let own = read(&files).unwrap_or_else(|fault| panic!("{fault}"));
-        let classes = own.classes();
+        let custom_workload = read(&files).unwrap_or_else(|fault| panic!("{fault}"));
+        let classes = custom_workload.classes();
         classes.of_operations().iter().map(|class| (class.name.clone(), class.share.percent)).collect()
     };
-    let own = |name: &str, percent| (name.to_owned(), Some(percent));
-    assert_eq!(classes("a"), [own("read", 50), own("update", 50)]);
-    assert_eq!(classes("c"), [own("read", 100)]);
-    assert_eq!(classes("e"), [own("insert", 5), own("scan", 95)]);
+    let class_share = |name: &str, percent| (name.to_owned(), Some(percent));
+    assert_eq!(classes("a"), [class_share("read", 50), class_share("update", 50)]);
+    assert_eq!(classes("c"), [class_share("read", 100)]);
+    assert_eq!(classes("e"), [class_share("insert", 5), class_share("scan", 95)]);
 }
 
 #[test]

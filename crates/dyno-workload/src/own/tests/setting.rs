@@ -1,43 +1,43 @@
-//! Steps that set values, rest, and are one transaction among statements that commit each by itself.
+//! Tests of steps that set values, sleep, or form one transaction among statements that commit separately.
 
 use std::sync::Arc;
 
-use dyno_engine::{Done, Request, Value};
+use dyno_engine::{RequestCompletion, SessionRequest, Value};
 
 use super::{read, workload};
-use crate::own::{Actor, Own, Step};
+use crate::own::{ActorStep, CustomActor, CustomWorkload};
 
-/// What one transaction asks for.
-fn asked(actor: &mut Actor) -> Vec<String> {
+/// The requests of one transaction.
+fn asked(actor: &mut CustomActor) -> Vec<String> {
     actor.draw();
     let (mut all, mut last) = (Vec::new(), None);
     while let Some(step) = actor.step(last) {
         last = match step {
-            Step::Rest(ns) => {
+            ActorStep::Rest(ns) => {
                 all.push(format!("rest {ns}"));
                 None
             }
             step => {
                 all.push(actor.request(step, |request| match request {
-                    Request::Execute(statement, values) => {
-                        let one = |value: &Value<'_>| match value {
+                    SessionRequest::Execute(statement, values) => {
+                        let value_text = |value: &Value<'_>| match value {
                             Value::Int(number) => number.to_string(),
                             other => format!("{other:?}"),
                         };
-                        let values: Vec<String> = values.iter().map(one).collect();
+                        let values: Vec<String> = values.iter().map(value_text).collect();
                         format!("{}({})", statement.0, values.join(","))
                     }
                     other => format!("{other:?}").to_lowercase(),
                 }));
-                Some(Done { rows: 1, commit_began_ns: None })
+                Some(RequestCompletion { rows: 1, commit_began_ns: None })
             }
         };
     }
     all
 }
 
-fn actor(own: &Arc<Own>) -> Actor {
-    Actor::new(own, "any", 1, 0).unwrap_or_else(|fault| panic!("{fault}"))
+fn actor(workload: &Arc<CustomWorkload>) -> CustomActor {
+    CustomActor::new(workload, "any", 1, 0).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
 #[test]
@@ -52,8 +52,8 @@ steps = [
   { if = "x > 100", steps = [{ set = "r", expr = "x" }] },
   { sql = "SELECT :r" },
 ]"#;
-    let own = workload("n = 6\ny = { expr = \"x % 7\" }", steps);
-    let mut actor = actor(&own);
+    let custom_workload = workload("n = 6\ny = { expr = \"x % 7\" }", steps);
+    let mut actor = actor(&custom_workload);
     let first = asked(&mut actor);
     let begin = "begin(platform)";
     assert_eq!(first, [begin, "0(7,Real(0.5),0)", "1(71,1)", "1(73,3)", "2(Real(0.5))", "commit"]);
@@ -62,11 +62,11 @@ steps = [
 
 #[test]
 fn a_variable_keeps_what_it_was_in_the_session_alone() {
-    let own = workload(
+    let custom_workload = workload(
         "v = { variable = 5 }\ntwice = { expr = \"v * 2\" }",
         "commit = \"each\"\nsteps = [{ set = \"v\", expr = \"v + 1\" }, { sql = \"SELECT :v, :twice\" }]",
     );
-    let (mut one, mut other) = (actor(&own), actor(&own));
+    let (mut one, mut other) = (actor(&custom_workload), actor(&custom_workload));
     assert_eq!(asked(&mut one), ["0(6,12)"]);
     assert_eq!(asked(&mut one), ["0(7,14)"]);
     assert_eq!(asked(&mut other), ["0(6,12)"]);
@@ -74,40 +74,40 @@ fn a_variable_keeps_what_it_was_in_the_session_alone() {
 
 #[test]
 fn rests_have_units_and_are_not_below_nothing() {
-    let own = workload(
+    let custom_workload = workload(
         "n = 3",
         "commit = \"each\"\nsteps = [{ sleep = \"10ms\" }, { sql = \"SELECT 1\" }, { sleep = \"n * 2\", unit = \"us\" }, \
          { sleep = \"n - 9\", unit = \"s\" }, { sleep = \"0.5\", unit = \"ms\" }, { sleep = \"100000\", unit = \"s\" }]",
     );
-    let mut actor = actor(&own);
+    let mut actor = actor(&custom_workload);
     assert!(actor.thinks());
     assert_eq!(asked(&mut actor), ["rest 10000000", "0()", "rest 6000", "rest 500000", "rest 3600000000000"]);
 }
 
 #[test]
 fn some_steps_are_one_transaction_where_others_commit_each() {
-    let own = workload(
+    let custom_workload = workload(
         "",
         "commit = \"each\"\nsteps = [{ sql = \"UPDATE t SET a = 1\" }, { transaction = [{ sql = \"UPDATE t SET a = 2\" }, \
          { sql = \"UPDATE t SET a = 3\" }], isolation = \"serializable\" }, { sql = \"SELECT 1\" }]",
     );
-    let mut actor = actor(&own);
+    let mut actor = actor(&custom_workload);
     assert_eq!(asked(&mut actor), ["0()", "begin(serializable)", "1()", "2()", "commit", "3()"]);
     let effect = actor.outcome().effect;
     assert_eq!((effect.commits, effect.transactions, effect.rows), (2, 3, [1, 3, 0, 0]));
-    let lines = own.described("any").expect("SQL").remove(0);
+    let lines = custom_workload.described("any").expect("SQL").remove(0);
     assert_eq!(lines.round_trips, (6, Some(6)));
     assert_eq!(lines.steps[1], "one transaction");
 }
 
 #[test]
 fn values_that_are_drawn_in_steps_are_the_same_for_the_same_seed_and_each_another() {
-    let own = workload(
+    let custom_workload = workload(
         "v = { variable = 0 }",
         "commit = \"each\"\nsteps = [{ set = \"x\", expr = \"random(1, 1000000000)\" }, { sql = \"SELECT :x\" }, \
          { set = \"x\", expr = \"random(1, 1000000000)\" }, { sql = \"SELECT :x\" }]",
     );
-    let (mut one, mut other) = (actor(&own), actor(&own));
+    let (mut one, mut other) = (actor(&custom_workload), actor(&custom_workload));
     let first = asked(&mut one);
     assert_ne!(first[0], first[1].replace("1(", "0("));
     assert_eq!(asked(&mut other), first);
@@ -116,7 +116,7 @@ fn values_that_are_drawn_in_steps_are_the_same_for_the_same_seed_and_each_anothe
 
 #[test]
 fn faults_of_these_steps_have_their_place() {
-    let of = |steps: &str| {
+    let fault_of = |steps: &str| {
         let text = format!(
             "name = \"w\"\n[draw]\nn = 1\nw = {{ variable = 1 }}\nx = {{ text = 3 }}\n[transaction.t]\ncommit = \"each\"\nsteps = [\n{steps},\n{{ sql = \"SELECT 1\" }}]\n"
         );
@@ -139,7 +139,7 @@ fn faults_of_these_steps_have_their_place() {
             "{ set = \"y\", expr = \"x + 1\" }",
             "9:22: x is no number; name a number, or a number that a step reads",
         ),
-        ("{ set = \"y\", expr = \"z + 1\" }", "9:22: nothing has the name z; there are: n, w, x, y"),
+        ("{ set = \"y\", expr = \"z + 1\" }", "9:22: unknown name z; there are: n, w, x, y"),
         (
             "{ set = \"y\", expr = \"y + 1\" }",
             "9:22: y is not read before; read it in a step before this one",
@@ -162,7 +162,7 @@ fn faults_of_these_steps_have_their_place() {
     ];
     let wrong: Vec<String> = cases
         .iter()
-        .map(|(steps, expected)| (of(steps), format!("w/workload.toml:{expected}")))
+        .map(|(steps, expected)| (fault_of(steps), format!("w/workload.toml:{expected}")))
         .filter(|(told, expected)| told != expected)
         .map(|(told, expected)| format!("told     {told}\nexpected {expected}"))
         .collect();
@@ -194,9 +194,10 @@ fn functions_and_operators_of_expressions_have_their_values() {
     let wrong: Vec<String> = cases
         .iter()
         .filter_map(|(expr, expected)| {
-            let own = workload(&format!("n = 6\nx = {{ expr = \"{expr}\" }}"), "sql = \"SELECT :x\"");
-            let told = asked(&mut actor(&own)).remove(0);
-            (told != format!("0({expected})")).then(|| format!("{expr}: {told}, not {expected}"))
+            let custom_workload =
+                workload(&format!("n = 6\nx = {{ expr = \"{expr}\" }}"), "sql = \"SELECT :x\"");
+            let request = asked(&mut actor(&custom_workload)).remove(0);
+            (request != format!("0({expected})")).then(|| format!("{expr}: {request}, not {expected}"))
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

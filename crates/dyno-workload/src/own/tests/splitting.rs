@@ -1,21 +1,21 @@
-//! That files of SQL fall into the statements and parameters that are in them, whatever is in strings, names and comments.
+//! Tests that SQL files are split into the right statements and parameters, whatever strings, names and comments contain.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::own::fault::{File, Text};
-use crate::own::sql::{split, touches};
+use crate::own::fault::{File, SourceText};
+use crate::own::sql::{split, touched_objects};
 
-fn text(sql: &str) -> Text {
-    Text::file(Arc::new(File { name: "t.sql".to_owned(), text: sql.to_owned() }))
+fn text(sql: &str) -> SourceText {
+    SourceText::file(Arc::new(File { name: "t.sql".to_owned(), text: sql.to_owned() }))
 }
 
-/// The statements of `sql` with the parameters of each.
+/// The statements of `sql`, each with its parameters.
 fn pieces(sql: &str) -> Vec<(String, Vec<String>)> {
     let text = text(sql);
     let pieces = split(&text).unwrap_or_else(|fault| panic!("{fault}\n{sql}"));
-    let names = |piece: &crate::own::sql::Piece| piece.names(&text).map(str::to_owned).collect();
+    let names = |piece: &crate::own::sql::SplitStatement| piece.names(&text).map(str::to_owned).collect();
     pieces.iter().map(|piece| (piece.letters(&text).to_owned(), names(piece))).collect()
 }
 
@@ -67,7 +67,7 @@ fn statements_end_with_semicolons_and_blocks_hold_theirs() {
     );
 }
 
-/// A piece of a statement, and the parameter that it is.
+/// A piece of a statement, and the parameter that it contains.
 fn part() -> impl Strategy<Value = (String, Option<String>)> {
     let nothing = |text: String| (text, None);
     prop_oneof![
@@ -97,9 +97,9 @@ proptest! {
             format!("SELECT {} x", all.join(" "))
         };
         let sql: Vec<String> = statements.iter().map(|parts| written(parts)).collect();
-        let found = pieces(&sql.join(";\n"));
-        prop_assert_eq!(found.len(), statements.len());
-        for (((found, names), parts), sql) in found.iter().zip(&statements).zip(&sql) {
+        let split_pieces = pieces(&sql.join(";\n"));
+        prop_assert_eq!(split_pieces.len(), statements.len());
+        for (((found, names), parts), sql) in split_pieces.iter().zip(&statements).zip(&sql) {
             prop_assert_eq!(found, sql);
             let expected: Vec<&String> = parts.iter().filter_map(|(_, name)| name.as_ref()).collect();
             prop_assert_eq!(names.iter().collect::<Vec<_>>(), expected);
@@ -122,7 +122,8 @@ fn what_statements_change_is_told_by_their_words() {
                MERGE INTO m USING n ON (m.a = n.a) WHEN MATCHED THEN UPDATE SET b = 1;
                CALL pay(1)";
     let text = text(sql);
-    let all: Vec<Vec<String>> = split(&text).unwrap().iter().map(|piece| touches(&text, piece)).collect();
+    let all: Vec<Vec<String>> =
+        split(&text).unwrap().iter().map(|piece| touched_objects(&text, piece)).collect();
     let expected: [&[&str]; 7] = [
         &[],
         &["UPDATE shop.\"Ac c\""],

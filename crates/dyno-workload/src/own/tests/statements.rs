@@ -1,15 +1,15 @@
-//! Statements that a database has seen: what they become, what is left out, and that hostile texts stay texts.
+//! Tests of drafts from recorded statements: results, omitted statements, and hostile texts that must stay texts.
 
 use dyno_engine::Dialect;
-use dyno_engine::seen::{Marks, Seen, SeenStatement};
+use dyno_engine::seen::{ObservedStatement, ObservedStatements, PlaceholderStyle};
 use proptest::prelude::*;
 
-use crate::own::Own;
-use crate::own::sql::{Kind, tokens_of_server};
-use crate::own::statements::{Draft, Options, Picked, Why, draft, pick};
+use crate::own::CustomWorkload;
+use crate::own::sql::{SqlTokenKind, tokens_of_server};
+use crate::own::statements::{Picked, SkipReason, StatementPickOptions, WorkloadDraft, draft, pick};
 
-fn seen(text: &str, calls: u64) -> SeenStatement {
-    SeenStatement {
+fn seen(text: &str, calls: u64) -> ObservedStatement {
+    ObservedStatement {
         id: format!("id{calls}"),
         text: Some(text.to_owned()),
         whole: Some(true),
@@ -20,8 +20,8 @@ fn seen(text: &str, calls: u64) -> SeenStatement {
     }
 }
 
-fn source(marks: Marks, statements: Vec<SeenStatement>) -> Seen {
-    Seen {
+fn source(marks: PlaceholderStyle, statements: Vec<ObservedStatement>) -> ObservedStatements {
+    ObservedStatements {
         source: "a server".to_owned(),
         marks,
         schemas: &["pg_catalog", "information_schema", "performance_schema", "mysql", "sys", "system"],
@@ -31,15 +31,15 @@ fn source(marks: Marks, statements: Vec<SeenStatement>) -> Seen {
     }
 }
 
-const OPTIONS: Options = Options { top: 20, min_calls: 1, system: false };
+const OPTIONS: StatementPickOptions = StatementPickOptions { top: 20, min_calls: 1, system: false };
 
-fn picked(marks: Marks, texts: &[&str]) -> Picked {
+fn picked(marks: PlaceholderStyle, texts: &[&str]) -> Picked {
     let calls = (1..=texts.len() as u64).rev();
     pick(source(marks, texts.iter().zip(calls).map(|(text, calls)| seen(text, calls)).collect()), &OPTIONS)
 }
 
-/// The draft as a user would finish it: what is drawn, and that it may write.
-fn finished(made: &Draft) -> Vec<(String, String)> {
+/// The completed draft: generators are defined, and it may write.
+fn finished(made: &WorkloadDraft) -> Vec<(String, String)> {
     let mut files = made.files.clone();
     let lines = files[0].1.lines().map(|line| match line.split_once(" = { todo = ") {
         Some((name, _)) if !line.starts_with('#') => format!("{name} = {{ uniform = [1, 9] }}"),
@@ -50,13 +50,14 @@ fn finished(made: &Draft) -> Vec<(String, String)> {
     files
 }
 
-/// What an engine that numbers its parameters so would be given of each transaction.
+/// The statement of each transaction for an engine that numbers parameters by `mark`.
 fn sent(picked: &Picked, mark: fn(usize) -> String) -> Vec<String> {
     let made = draft("w", picked, &[]);
     let files = finished(&made);
-    let own = Own::read_files("w", &files).unwrap_or_else(|fault| panic!("{fault}\n{files:#?}"));
+    let workload =
+        CustomWorkload::read_files("w", &files).unwrap_or_else(|fault| panic!("{fault}\n{files:#?}"));
     let dialect = Dialect { mark, from_nothing: "", bytes_length: "", snapshot: &[], call: None, prefix: "" };
-    let all = own.statements("", dialect).unwrap_or_else(|fault| panic!("{fault}\n{files:#?}"));
+    let all = workload.statements("", dialect).unwrap_or_else(|fault| panic!("{fault}\n{files:#?}"));
     all.iter().map(|statement| statement.sql.clone()).collect()
 }
 
@@ -68,17 +69,17 @@ fn questions(_: usize) -> String {
     "?".to_owned()
 }
 
-fn one(marks: Marks, text: &str) -> String {
+fn one(marks: PlaceholderStyle, text: &str) -> String {
     let picked = picked(marks, &[text]);
-    assert!(picked.left.is_empty(), "{text}: {:?}", picked.left);
-    let mark = if marks == Marks::Question { questions } else { dollars };
+    assert!(picked.skipped.is_empty(), "{text}: {:?}", picked.skipped);
+    let mark = if marks == PlaceholderStyle::Question { questions } else { dollars };
     sent(&picked, mark).remove(0)
 }
 
-fn why(marks: Marks, text: &str) -> Why {
+fn why(marks: PlaceholderStyle, text: &str) -> SkipReason {
     let picked = picked(marks, &[text]);
     assert!(picked.chosen.is_empty(), "{text}: {:?}", picked.chosen);
-    picked.left[0].why
+    picked.skipped[0].why
 }
 
 #[test]
@@ -92,20 +93,26 @@ fn what_a_server_has_seen_is_what_it_is_sent() {
         "SELECT x FROM \"\u{1b}[2J\u{202e}\r\u{0}\"",
         "SELECT \"\"\"\" FROM t -- a comment; with 'things\nWHERE a = $1",
     ] {
-        assert_eq!(one(Marks::Dollar, text), text);
+        assert_eq!(one(PlaceholderStyle::Dollar, text), text);
     }
-    assert_eq!(one(Marks::Dollar, "SELECT a[1:n], b[1:$1] FROM t"), "SELECT a[1: n], b[1: $1] FROM t");
-    assert_eq!(one(Marks::Dollar, "SELECT f()\n/\n2"), "SELECT f()\n/* */ /\n2");
-    assert_eq!(one(Marks::Dollar, "/* c */ SELECT f($1);\n-- the end"), "SELECT f($1)");
-    // sqlc and others name statements so, as Dyno does in its own files.
-    assert_eq!(one(Marks::Dollar, "-- name: GetUser :one\nSELECT f()\n-- name: x\n"), "SELECT f()");
-    assert_eq!(one(Marks::Dollar, "SELECT f()\n-- name: x y\n, 2"), "SELECT f()\n\n, 2");
     assert_eq!(
-        one(Marks::Dollar, "SELECT a FROM t WHERE b < date $1 + interval $2"),
+        one(PlaceholderStyle::Dollar, "SELECT a[1:n], b[1:$1] FROM t"),
+        "SELECT a[1: n], b[1: $1] FROM t"
+    );
+    assert_eq!(one(PlaceholderStyle::Dollar, "SELECT f()\n/\n2"), "SELECT f()\n/* */ /\n2");
+    assert_eq!(one(PlaceholderStyle::Dollar, "/* c */ SELECT f($1);\n-- the end"), "SELECT f($1)");
+    // sqlc and other tools name statements in the same way as Dyno's files.
+    assert_eq!(
+        one(PlaceholderStyle::Dollar, "-- name: GetUser :one\nSELECT f()\n-- name: x\n"),
+        "SELECT f()"
+    );
+    assert_eq!(one(PlaceholderStyle::Dollar, "SELECT f()\n-- name: x y\n, 2"), "SELECT f()\n\n, 2");
+    assert_eq!(
+        one(PlaceholderStyle::Dollar, "SELECT a FROM t WHERE b < date $1 + interval $2"),
         "SELECT a FROM t WHERE b < CAST($1 AS date) + CAST($2 AS interval)"
     );
     assert_eq!(
-        one(Marks::Colon, "SELECT a FROM t WHERE b = :1 AND c = :\"SYS_B_0\" AND d = :Name"),
+        one(PlaceholderStyle::Colon, "SELECT a FROM t WHERE b = :1 AND c = :\"SYS_B_0\" AND d = :Name"),
         "SELECT a FROM t WHERE b = $1 AND c = $2 AND d = $3"
     );
 }
@@ -129,9 +136,9 @@ fn digests_are_mended_where_mysql_would_not_take_them_again() {
             "SELECT `a` FROM `t` WHERE `b` > CAST(? AS DATE) - INTERVAL ? DAY",
         ),
     ] {
-        assert_eq!(one(Marks::Question, digest).trim_end(), sent);
+        assert_eq!(one(PlaceholderStyle::Question, digest).trim_end(), sent);
     }
-    let several = picked(Marks::Question, &["SELECT `a` FROM `t` WHERE `b` IN (...)"]);
+    let several = picked(PlaceholderStyle::Question, &["SELECT `a` FROM `t` WHERE `b` IN (...)"]);
     let text = &draft("w", &several, &[]).files[0].1;
     assert!(
         text.contains("select_t_b = { todo = \"b, one of several values, whose number is not known\" }"),
@@ -150,67 +157,83 @@ fn parameters_have_the_names_of_what_they_are_held_against() {
     let all = "SELECT $1 FROM t WHERE t.a = $2 AND \"B c\" >= $3 AND d NOT LIKE $4 AND e BETWEEN $5 AND $6 AND f IN ($7, $8) \
                AND lower($9) = g LIMIT $10 OFFSET $11";
     let expected = ["-", "a", "b c", "d", "e", "e", "f", "f", "-", "limit", "offset"];
-    assert_eq!(names(Marks::Dollar, all), expected);
-    assert_eq!(names(Marks::Dollar, "UPDATE t SET a = a + $1, b = $2 WHERE id = $3"), ["a", "b", "id"]);
+    assert_eq!(names(PlaceholderStyle::Dollar, all), expected);
     assert_eq!(
-        names(Marks::Question, "INSERT INTO `t` ( `x` , `y` ) VALUES ( ? , f ( ?, ? ) )"),
+        names(PlaceholderStyle::Dollar, "UPDATE t SET a = a + $1, b = $2 WHERE id = $3"),
+        ["a", "b", "id"]
+    );
+    assert_eq!(
+        names(PlaceholderStyle::Question, "INSERT INTO `t` ( `x` , `y` ) VALUES ( ? , f ( ?, ? ) )"),
         ["x", "-", "-"]
     );
-    assert_eq!(names(Marks::Dollar, "SELECT a FROM t WHERE b = $1 OR c = $1"), ["b"]);
+    assert_eq!(names(PlaceholderStyle::Dollar, "SELECT a FROM t WHERE b = $1 OR c = $1"), ["b"]);
 }
 
 #[test]
 fn what_is_no_step_of_a_workload_is_left_out_with_its_reason() {
     for (text, expected) in [
-        ("BEGIN", Why::Transactions),
-        ("  /* x */ commit", Why::Transactions),
-        ("CREATE TABLE t (a int)", Why::Tables),
-        ("VACUUM t", Why::Tables),
-        ("SET search_path = x", Why::Settings),
-        ("COPY t FROM STDIN", Why::Utility),
-        ("SELECT a INTO b FROM c", Why::Into),
-        ("SELECT relname FROM pg_catalog.pg_class", Why::System),
-        ("SELECT * FROM pg_stat_activity WHERE pid = $1", Why::System),
-        ("SELECT table_name FROM \"information_schema\".tables", Why::System),
-        ("SELECT $1", Why::System),
-        ("SELECT current_user, version(), pg_backend_pid()", Why::System),
-        ("SELECT c2 FROM dyno.rows_1", Why::Own),
-        ("SELECT 1; DROP TABLE t", Why::Unread),
-        ("SELECT 'a\\' AS b", Why::Unread),
-        ("SELECT 'no end", Why::Unread),
-        ("", Why::Unread),
-        ("-- nothing", Why::Unread),
+        ("BEGIN", SkipReason::Transactions),
+        ("  /* x */ commit", SkipReason::Transactions),
+        ("CREATE TABLE t (a int)", SkipReason::Tables),
+        ("VACUUM t", SkipReason::Tables),
+        ("SET search_path = x", SkipReason::Settings),
+        ("COPY t FROM STDIN", SkipReason::Utility),
+        ("SELECT a INTO b FROM c", SkipReason::Into),
+        ("SELECT relname FROM pg_catalog.pg_class", SkipReason::System),
+        ("SELECT * FROM pg_stat_activity WHERE pid = $1", SkipReason::System),
+        ("SELECT table_name FROM \"information_schema\".tables", SkipReason::System),
+        ("SELECT $1", SkipReason::System),
+        ("SELECT current_user, version(), pg_backend_pid()", SkipReason::System),
+        ("SELECT c2 FROM dyno.rows_1", SkipReason::Own),
+        ("SELECT 1; DROP TABLE t", SkipReason::Unread),
+        ("SELECT 'a\\' AS b", SkipReason::Unread),
+        ("SELECT 'no end", SkipReason::Unread),
+        ("", SkipReason::Unread),
+        ("-- nothing", SkipReason::Unread),
     ] {
-        assert_eq!(why(Marks::Dollar, text), expected, "{text}");
+        assert_eq!(why(PlaceholderStyle::Dollar, text), expected, "{text}");
     }
-    assert_eq!(why(Marks::Colon, "select obj# from sys.obj$ where name = :1"), Why::System);
-    assert_eq!(why(Marks::Colon, "/* x */ BEGIN pay(:1); END;"), Why::Block);
-    assert_eq!(why(Marks::Question, "SELECT `host` FROM `mysql` . `user`"), Why::System);
+    assert_eq!(why(PlaceholderStyle::Colon, "select obj# from sys.obj$ where name = :1"), SkipReason::System);
+    assert_eq!(why(PlaceholderStyle::Colon, "/* x */ BEGIN pay(:1); END;"), SkipReason::Block);
+    assert_eq!(why(PlaceholderStyle::Question, "SELECT `host` FROM `mysql` . `user`"), SkipReason::System);
     let all = pick(
-        source(Marks::Dollar, vec![seen("SELECT 1 FROM pg_class", 1)]),
-        &Options { system: true, ..OPTIONS },
+        source(PlaceholderStyle::Dollar, vec![seen("SELECT 1 FROM pg_class", 1)]),
+        &StatementPickOptions { system: true, ..OPTIONS },
     );
     assert_eq!(all.chosen.len(), 1);
-    // Functions are no catalogs.
-    assert!(picked(Marks::Dollar, &["SELECT pg_advisory_lock($1)"]).left.is_empty());
+    // Functions do not count as catalogs.
+    assert!(picked(PlaceholderStyle::Dollar, &["SELECT pg_advisory_lock($1)"]).skipped.is_empty());
 }
 
 #[test]
 fn what_is_rare_cut_or_behind_the_others_is_left_out() {
-    let cut = |text: &str, whole| SeenStatement { whole, ..seen(text, 5) };
+    let cut = |text: &str, whole| ObservedStatement { whole, ..seen(text, 5) };
     let statements = vec![
         cut("SELECT a FROM t", Some(false)),
         cut("UPDATE t SET a = :1", None),
         cut("SELECT b FROM t", None),
-        SeenStatement { text: None, ..seen("", 5) },
-        SeenStatement { calls: None, ..seen("SELECT c FROM t", 5) },
+        ObservedStatement { text: None, ..seen("", 5) },
+        ObservedStatement { calls: None, ..seen("SELECT c FROM t", 5) },
         seen("SELECT d FROM t", 1),
         seen("SELECT e FROM t", 9),
         seen("SELECT f FROM t", 9),
     ];
-    let picked = pick(source(Marks::Colon, statements), &Options { top: 2, min_calls: 2, ..OPTIONS });
-    let left: Vec<Why> = picked.left.iter().map(|left| left.why).collect();
-    assert_eq!(left, [Why::Cut, Why::Cut, Why::NoText, Why::Rare, Why::Rare, Why::Below]);
+    let picked = pick(
+        source(PlaceholderStyle::Colon, statements),
+        &StatementPickOptions { top: 2, min_calls: 2, ..OPTIONS },
+    );
+    let left: Vec<SkipReason> = picked.skipped.iter().map(|left| left.why).collect();
+    assert_eq!(
+        left,
+        [
+            SkipReason::Cut,
+            SkipReason::Cut,
+            SkipReason::NoText,
+            SkipReason::Rare,
+            SkipReason::Rare,
+            SkipReason::Below
+        ]
+    );
     let names: Vec<&str> = picked.chosen.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["select_t", "select_t_2"]);
     assert_eq!(picked.all.0, 5 * 4 + 1 + 9 + 9);
@@ -219,7 +242,7 @@ fn what_is_rare_cut_or_behind_the_others_is_left_out() {
 #[test]
 fn a_draft_is_read_up_to_what_is_left_to_say() {
     let picked = picked(
-        Marks::Dollar,
+        PlaceholderStyle::Dollar,
         &["SELECT a FROM t WHERE id = $1 AND at < $2", "UPDATE t SET a = $1 WHERE id = $2", "SELECT f()"],
     );
     let types = [Some(vec!["bigint".to_owned(), "date".to_owned()]), None, None];
@@ -236,27 +259,27 @@ fn a_draft_is_read_up_to_what_is_left_to_say() {
     ] {
         assert!(text.lines().any(|written| written == line), "{line}\n{text}");
     }
-    let fault = Own::read_files("w", &made.files).unwrap_err();
+    let fault = CustomWorkload::read_files("w", &made.files).unwrap_err();
     assert_eq!(fault.others.len(), 3);
-    let told: Vec<String> = [&fault].into_iter().chain(&fault.others).map(ToString::to_string).collect();
-    for (line, fault) in told.iter().enumerate() {
+    let messages: Vec<String> = [&fault].into_iter().chain(&fault.others).map(ToString::to_string).collect();
+    for (line, fault) in messages.iter().enumerate() {
         assert!(
             fault.starts_with("w/workload.toml:") && fault.contains("no generator defined"),
             "{line}: {fault}"
         );
     }
     assert!(
-        told[0].contains("draw.select_t_id")
-            && told[0].contains("(id, bigint)")
-            && told[0].contains("uniform"),
+        messages[0].contains("draw.select_t_id")
+            && messages[0].contains("(id, bigint)")
+            && messages[0].contains("uniform"),
         "{}",
-        told[0]
+        messages[0]
     );
-    assert!(told[3].contains("draw.update_t_id"), "{}", told[3]);
-    // What writes is refused until the user says that it may.
+    assert!(messages[3].contains("draw.update_t_id"), "{}", messages[3]);
+    // Writing statements are refused until the user allows writes.
     let mut files = finished(&made);
     files[0].1 = files[0].1.replace("writes = true\n", "");
-    let fault = Own::read_files("w", &files).unwrap_err();
+    let fault = CustomWorkload::read_files("w", &files).unwrap_err();
     assert_eq!(fault.file, "w/update_t.sql");
     assert!(fault.problem.contains("does not write"), "{fault}");
 }
@@ -265,17 +288,17 @@ fn a_draft_is_read_up_to_what_is_left_to_say() {
 fn weights_are_executions_and_in_proportion_where_they_are_too_many() {
     let weights = |calls: [u64; 3]| {
         let statements = calls.map(|calls| seen("SELECT f()", calls)).to_vec();
-        let picked = pick(source(Marks::Dollar, statements), &OPTIONS);
+        let picked = pick(source(PlaceholderStyle::Dollar, statements), &OPTIONS);
         let made = draft("w", &picked, &[]);
-        let own = Own::read_files("w", &made.files).unwrap();
-        (own.weights().collect::<Vec<_>>(), made.rounded)
+        let workload = CustomWorkload::read_files("w", &made.files).unwrap();
+        (workload.weights().collect::<Vec<_>>(), made.rounded)
     };
     assert_eq!(weights([1_000_000, 70, 1]), (vec![1_000_000, 70, 1], false));
     assert_eq!(weights([4_000_000_000, 2_000_000_000, 1]), (vec![1_000_000, 500_000, 1], true));
     assert_eq!(weights([u64::MAX, u64::MAX, 1]), (vec![1_000_000, 1_000_000, 1], true));
 }
 
-/// Pieces of which hostile texts are made.
+/// Pieces from which hostile texts are built.
 const PIECES: [&str; 52] = [
     "SELECT ",
     "a",
@@ -331,18 +354,20 @@ const PIECES: [&str; 52] = [
     "UPDATE t SET ",
 ];
 
-/// Its tokens as far as they mean something, with all values alike.
-fn meaning(text: &str, marks: Marks) -> String {
+/// The meaningful tokens of a text, with all values replaced by the same mark.
+fn meaning(text: &str, marks: PlaceholderStyle) -> String {
     let tokens = tokens_of_server(text, marks).unwrap_or_else(|broken| panic!("{broken:?}: {text:?}"));
     let mut all = Vec::new();
     for token in tokens {
         let letters = &text[token.at];
         match token.kind {
-            Kind::Comment | Kind::End => {}
-            Kind::Numbered => all.push("$".to_owned()),
-            // A slice is kept apart from what the reader takes for a name.
-            Kind::Param if marks == Marks::Dollar => all.extend([":".to_owned(), letters[1..].to_owned()]),
-            Kind::Param => all.push("$".to_owned()),
+            SqlTokenKind::Comment | SqlTokenKind::End => {}
+            SqlTokenKind::Numbered => all.push("$".to_owned()),
+            // A slice is separated from what the reader would take for a name.
+            SqlTokenKind::Param if marks == PlaceholderStyle::Dollar => {
+                all.extend([":".to_owned(), letters[1..].to_owned()]);
+            }
+            SqlTokenKind::Param => all.push("$".to_owned()),
             _ => all.push(letters.to_owned()),
         }
     }
@@ -350,10 +375,10 @@ fn meaning(text: &str, marks: Marks) -> String {
 }
 
 proptest! {
-    /// Whatever a server tells: what is taken is what the server has seen, to the token; nothing leaves its place in the files.
+    /// Checks for any text that a selected statement has the same tokens as on the server, and that nothing leaves its place in the files.
     #[test]
     fn hostile_texts_stay_texts(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..24), colon in any::<bool>()) {
-        let marks = if colon { Marks::Colon } else { Marks::Dollar };
+        let marks = if colon { PlaceholderStyle::Colon } else { PlaceholderStyle::Dollar };
         let text = format!("SELECT f() {}", pieces.concat());
         let picked = picked(marks, &[&text]);
         if picked.chosen.is_empty() {
@@ -366,17 +391,17 @@ proptest! {
         let sent = sent(&picked, dollars);
         prop_assert_eq!(sent.len(), 1);
         let expected = meaning(&text, marks);
-        // Only a value with its type before it is written in another way, whatever blanks lie between the two.
+        // Only a value with its type before it is rewritten, whatever blanks are between the two.
         if !expected.contains("DATE$") {
-            prop_assert_eq!(meaning(&sent[0], Marks::Dollar), expected, "{}", &sent[0]);
+            prop_assert_eq!(meaning(&sent[0], PlaceholderStyle::Dollar), expected, "{}", &sent[0]);
         }
     }
 
-    /// The same for digests, which are mended: no panic, and Dyno's reader takes what is taken.
+    /// The same for digests, which are repaired: no panic, and Dyno's reader accepts every selected statement.
     #[test]
     fn hostile_digests_stay_texts(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..24)) {
         let text = format!("SELECT f() {}", pieces.concat());
-        let picked = picked(Marks::Question, &[&text]);
+        let picked = picked(PlaceholderStyle::Question, &[&text]);
         if !picked.chosen.is_empty() {
             prop_assert_eq!(sent(&picked, questions).len(), 1);
         }

@@ -1,10 +1,10 @@
-//! The catalogue of tests, and pages that are wrong.
+//! Tests of the suite's pages, valid and invalid.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::own::suite::{Load, catalogue};
-use crate::own::{Choice, Own};
+use crate::own::suite::{SuiteTestSessions, catalogue};
+use crate::own::{CustomWorkload, WorkloadChoice};
 
 const ENGINES: [&str; 4] = ["sqlite", "postgres", "mysql", "oracle"];
 
@@ -19,7 +19,11 @@ fn every_group_of_the_catalogue_has_its_tests() {
     assert_eq!(ids.len(), tests.len());
     for test in &tests {
         assert!(test.id.starts_with(&test.group), "{} is of {}", test.id, test.group);
-        assert!(!matches!(&test.load, Load::Fixed(sessions) if sessions.is_empty()), "{}", test.id);
+        assert!(
+            !matches!(&test.load, SuiteTestSessions::Fixed(sessions) if sessions.is_empty()),
+            "{}",
+            test.id
+        );
         assert!(test.without.keys().all(|engine| ENGINES.contains(&engine.as_str())), "{}", test.id);
     }
 }
@@ -27,18 +31,22 @@ fn every_group_of_the_catalogue_has_its_tests() {
 #[test]
 fn every_test_of_the_catalogue_has_sql_for_each_engine_that_has_the_notion() {
     for test in catalogue().unwrap() {
-        let of =
+        let plan_value =
             |key: &str| test.plan.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
         for (folder, mix) in [("workload.folder", "workload.mix"), ("workload.beside", "workload.beside_mix")]
         {
-            let Some(folder) = of(folder) else { continue };
-            let choice = Choice { mix: of(mix), ..Choice::default() };
-            let own = Own::read_as(Path::new(folder), choice).unwrap();
-            assert!(!own.tables().is_empty(), "{}: what it makes is dropped by its description", test.id);
+            let Some(folder) = plan_value(folder) else { continue };
+            let choice = WorkloadChoice { mix: plan_value(mix), ..WorkloadChoice::default() };
+            let custom_workload = CustomWorkload::read_as(Path::new(folder), choice).unwrap();
+            assert!(
+                !custom_workload.tables().is_empty(),
+                "{}: what it makes is dropped by its description",
+                test.id
+            );
             for engine in ENGINES {
-                let has_sql = own.described(engine).is_ok()
-                    && own.setup(engine).is_ok()
-                    && own.teardown(engine).is_ok();
+                let has_sql = custom_workload.described(engine).is_ok()
+                    && custom_workload.setup(engine).is_ok()
+                    && custom_workload.teardown(engine).is_ok();
                 let is_without = test.without.contains_key(engine);
                 assert!(has_sql || is_without, "{}: there is no SQL for {engine}", test.id);
             }
@@ -48,8 +56,8 @@ fn every_test_of_the_catalogue_has_sql_for_each_engine_that_has_the_notion() {
 
 #[test]
 fn a_workload_inside_the_program_goes_by_its_name() {
-    assert_eq!(Own::read(Path::new("@tpcb")).unwrap().name(), "tpcb");
-    assert_eq!(Own::read(Path::new("@suite/cpu")).unwrap().name(), "suite_cpu");
-    let fault = Own::read(Path::new("@tcpb")).unwrap_err();
+    assert_eq!(CustomWorkload::read(Path::new("@tpcb")).unwrap().name(), "tpcb");
+    assert_eq!(CustomWorkload::read(Path::new("@suite/cpu")).unwrap().name(), "suite_cpu");
+    let fault = CustomWorkload::read(Path::new("@tcpb")).unwrap_err();
     assert_eq!(fault.to_string(), "@tcpb: there is no such workload inside the program; did you mean tpcb?");
 }

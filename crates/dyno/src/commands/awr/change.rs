@@ -1,37 +1,41 @@
-//! A change from one report to another, as cells of a terminal's table and as JSON.
+//! A change between two reports, as cells of a terminal table and as JSON.
 
-use dyno_awr::Reading;
-use dyno_awr::diff::Change;
+use dyno_awr::PrintedNumber;
+use dyno_awr::diff::ReadingChange;
 use dyno_report::Differences;
 use dyno_report::number::ABSENT;
 use dyno_report::style::Paint;
-use dyno_report::table::Cell;
+use dyno_report::table::TextCell;
 use serde_json::{Value, json};
 
-pub(super) fn side(value: Option<Reading>) -> String {
+pub(super) fn reading_text(value: Option<PrintedNumber>) -> String {
     value.map_or_else(|| ABSENT.into(), |reading| reading.shown())
 }
 
-/// What lies between, and the same in percent; a mark where one side is missing.
-pub(super) fn change(of: &Change, differences: Differences, only: [&str; 2]) -> [Cell; 2] {
-    differences.cells(of, only).map(|cell| match cell.tone {
-        "stands" => Cell::painted(&cell.text, Paint::Head),
-        "alone" => Cell::painted(&cell.text, Paint::Dim),
+/// The difference, also in percent; a mark if one side is missing.
+pub(super) fn change_cells(
+    reading_change: &ReadingChange,
+    differences: Differences,
+    only: [&str; 2],
+) -> [TextCell; 2] {
+    differences.cells(reading_change, only).map(|cell| match cell.tone {
+        "stands" => TextCell::painted(&cell.text, Paint::Head),
+        "alone" => TextCell::painted(&cell.text, Paint::Dim),
         _ => cell.text.into(),
     })
 }
 
-/// That a report does not list something does not tell that it did not happen.
+/// Marks for lines missing on one side: a report may omit something that did happen.
 pub(super) const LISTED: [&str; 2] = ["only in A", "only in B"];
 
-/// Both sides, and what lies between where that is a change.
-pub(super) fn spelled(of: &Change, differences: Differences) -> Value {
-    let value = |side: Option<Reading>| side.map(|reading| reading.value);
+/// Both sides, with the difference if it is a change of one database.
+pub(super) fn change_json(change: &ReadingChange, differences: Differences) -> Value {
+    let value = |side: Option<PrintedNumber>| side.map(|reading| reading.value);
     let shown = differences.are_shown();
     json!({
-        "a": value(of.a),
-        "b": value(of.b),
-        "difference": value(of.difference()).filter(|_| shown),
-        "change_pct": of.percent().filter(|_| shown),
+        "a": value(change.a),
+        "b": value(change.b),
+        "difference": value(change.difference()).filter(|_| shown),
+        "change_pct": change.percent().filter(|_| shown),
     })
 }

@@ -1,34 +1,34 @@
-//! `dyno awr diff`: two reports side by side.
+//! `dyno awr diff`: compares two reports.
 
-use dyno_analyze::intervals::{Between, LoadLine, SectionLine, between};
+use dyno_analyze::intervals::{IntervalComparison, LoadLine, SectionLine, compare_intervals};
 use dyno_awr::AwrReport;
-use dyno_awr::diff::{Became, Change, Difference, EventChange, Switch, diff};
+use dyno_awr::diff::{AwrDiff, EventChange, EventPresence, ReadingChange, ValueChange, diff};
 use dyno_report::number::ABSENT;
 use dyno_report::style::{Paint, Style};
-use dyno_report::table::{Cell, Column, Table};
+use dyno_report::table::{TextCell, TextColumn, TextTable};
 use dyno_report::text::clean;
-use dyno_report::{Differences, Per, load_grid, sections_grid};
+use dyno_report::{Differences, LoadProfilePer, load_grid, sections_grid};
 use serde_json::{Value, json};
 
-use super::change::{LISTED, change, side, spelled as spelled_change};
-use super::import::{self, Marked};
+use super::change::{LISTED, change_cells, change_json as spelled_change, reading_text};
+use super::import::{self, AwrImportMarks};
 use super::{diff_tops, files};
-use crate::cli::{Diff, Marks};
+use crate::cli::{Diff, MarkArgs};
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(args: &Diff, talk: &Talk) -> anyhow::Result<Exit> {
-    let wanted = files::wanted(&[args.a.clone(), args.b.clone()])?;
+pub(super) fn run(args: &Diff, talk: &Console) -> anyhow::Result<Exit> {
+    let wanted = files::input_files(&[args.a.clone(), args.b.clone()])?;
     let (reports, outcome) = files::collect(&wanted, talk, |report| report)?;
     let [a, b] = &reports[..] else {
         let problem = format!("{} reports were read, and two are compared", reports.len());
         return Err(usage(problem, "name two files with one report each"));
     };
-    let marked = Marked { marks: &Marks::default(), ramp: false };
+    let marked = AwrImportMarks { marks: &MarkArgs::default(), ramp: false };
     let records = [import::record(a, &marked)?, import::record(b, &marked)?];
-    let between = between(&records[0], &records[1]).unwrap_or_default();
+    let between = compare_intervals(&records[0], &records[1]).unwrap_or_default();
     let differences = Differences::of(&between, args.anyway);
-    for apart in &between.apart {
+    for apart in &between.mismatches {
         talk.say(&format!("warning: {}", apart.words()));
     }
     if !between.is_comparable() && !args.anyway {
@@ -36,54 +36,60 @@ pub(super) fn run(args: &Diff, talk: &Talk) -> anyhow::Result<Exit> {
             "hint: differences are not shown, since they are no change of one database; --anyway shows them",
         );
     }
-    let held = Held { difference: diff(a, b), between, differences };
-    talk.json(&spelled(a, b, &held, args.object_names))?;
+    let held = ReportComparison { difference: diff(a, b), between, differences };
+    talk.json(&diff_json(a, b, &held, args.object_names))?;
     talk.show(&tables(&held, talk))?;
     Ok(outcome.exit())
 }
 
-/// The two held against each other.
-struct Held {
-    difference: Difference,
-    between: Between,
+/// Comparison of the two reports.
+struct ReportComparison {
+    difference: AwrDiff,
+    between: IntervalComparison,
     differences: Differences,
 }
 
-fn tables(held: &Held, talk: &Talk) -> String {
-    let Held { difference, between, differences } = held;
+fn tables(held: &ReportComparison, talk: &Console) -> String {
+    let ReportComparison { difference, between, differences } = held;
     let style = talk.style();
-    let mut figures = Table::new(vec![
-        Column::text("figure"),
-        Column::figures("A", ""),
-        Column::figures("B", ""),
-        Column::figures("B − A", "").spare(1),
-        Column::figures("B against A", "%"),
+    let mut figures = TextTable::new(vec![
+        TextColumn::text("figure"),
+        TextColumn::figures("A", ""),
+        TextColumn::figures("B", ""),
+        TextColumn::figures("B − A", "").spare(1),
+        TextColumn::figures("B against A", "%"),
     ]);
-    // The load profile has a table of its own.
-    let is_load = |figure: &&Change| figure.name.starts_with("load_profile_per_s.");
+    // The load profile has its own table.
+    let is_load = |figure: &&ReadingChange| figure.name.starts_with("load_profile_per_s.");
     for figure in difference.figures.iter().filter(|figure| !is_load(figure)) {
-        let [by, percent] = change(figure, *differences, LISTED);
-        figures.row([figure.name.as_str().into(), side(figure.a).into(), side(figure.b).into(), by, percent]);
+        let [by, percent] = change_cells(figure, *differences, LISTED);
+        figures.row([
+            figure.name.as_str().into(),
+            reading_text(figure.a).into(),
+            reading_text(figure.b).into(),
+            by,
+            percent,
+        ]);
     }
     let mut text = figures.render(&style);
-    for per in [Per::Second, Per::Transaction] {
+    for per in [LoadProfilePer::Second, LoadProfilePer::Transaction] {
         let grid = load_grid(&between.load, *differences, &[per]);
         if !grid.rows.is_empty() {
             text.push('\n');
-            text.push_str(&Table::from(&grid).render(&style));
+            text.push_str(&TextTable::from(&grid).render(&style));
         }
     }
     if !difference.events.is_empty() {
-        let mut events = Table::new(vec![
-            Column::text("event"),
-            Column::figures("A", "").under("s waited per s"),
-            Column::figures("B", "").under("s waited per s"),
-            Column::figures("B − A", "").under("s waited per s").spare(1),
-            Column::figures("B against A", "%").under("s waited per s"),
-            Column::figures("A", "ms").under("mean"),
-            Column::figures("B", "ms").under("mean"),
-            Column::figures("B − A", "ms").under("mean").spare(1),
-            Column::figures("B against A", "%").under("mean"),
+        let mut events = TextTable::new(vec![
+            TextColumn::text("event"),
+            TextColumn::figures("A", "").grouped_under("s waited per s"),
+            TextColumn::figures("B", "").grouped_under("s waited per s"),
+            TextColumn::figures("B − A", "").grouped_under("s waited per s").spare(1),
+            TextColumn::figures("B against A", "%").grouped_under("s waited per s"),
+            TextColumn::figures("A", "ms").grouped_under("mean"),
+            TextColumn::figures("B", "ms").grouped_under("mean"),
+            TextColumn::figures("B − A", "ms").grouped_under("mean").spare(1),
+            TextColumn::figures("B against A", "%").grouped_under("mean"),
         ]);
         for event in &difference.events {
             events.row(event_row(event, *differences));
@@ -97,7 +103,7 @@ fn tables(held: &Held, talk: &Talk) -> String {
     }
     if !between.sections.is_empty() {
         text.push('\n');
-        text.push_str(&Table::from(&sections_grid(&between.sections, *differences)).render(&style));
+        text.push_str(&TextTable::from(&sections_grid(&between.sections, *differences)).render(&style));
     }
     for (head, switches) in [("parameter", &difference.parameters), ("plans of statement", &difference.plans)]
     {
@@ -110,9 +116,10 @@ fn tables(held: &Held, talk: &Talk) -> String {
     text
 }
 
-/// Values side by side, or under each other where a table would have to cut what differs.
-fn switched(head: &str, switches: &[Switch], style: &Style) -> String {
-    let mut table = Table::new(vec![Column::text(head), Column::text("A"), Column::text("B")]);
+/// Values side by side, or one below the other if a table would truncate the differing part.
+fn switched(head: &str, switches: &[ValueChange], style: &Style) -> String {
+    let mut table =
+        TextTable::new(vec![TextColumn::text(head), TextColumn::text("A"), TextColumn::text("B")]);
     let value = |value: &Option<String>| value.as_deref().map_or_else(|| ABSENT.to_owned(), clean);
     for switch in switches {
         table.row([switch.name.as_str().into(), value(&switch.a).into(), value(&switch.b).into()]);
@@ -128,34 +135,34 @@ fn switched(head: &str, switches: &[Switch], style: &Style) -> String {
     text
 }
 
-fn event_row(event: &EventChange, differences: Differences) -> [Cell; 9] {
+fn event_row(event: &EventChange, differences: Differences) -> [TextCell; 9] {
     let (load, mean) = (&event.load, &event.mean_ms);
-    let only = if event.became.is_some() { ["gone", "new"] } else { LISTED };
-    let [by, percent] = change(load, differences, only).map(|cell| match event.became {
+    let only = if event.presence.is_some() { ["gone", "new"] } else { LISTED };
+    let [by, percent] = change_cells(load, differences, only).map(|cell| match event.presence {
         Some(_) => cell.in_paint(Paint::Warn),
         None => cell,
     });
-    // What is on one side only was told already.
+    // Values on one side only were already reported.
     let [mean_by, mean_percent] = match mean.a.is_some() && mean.b.is_some() {
-        true => change(mean, differences, only),
-        false => [ABSENT, ABSENT].map(Cell::from),
+        true => change_cells(mean, differences, only),
+        false => [ABSENT, ABSENT].map(TextCell::from),
     };
     [
         event.name.as_str().into(),
-        side(load.a).into(),
-        side(load.b).into(),
+        reading_text(load.a).into(),
+        reading_text(load.b).into(),
         by,
         percent,
-        side(mean.a).into(),
-        side(mean.b).into(),
+        reading_text(mean.a).into(),
+        reading_text(mean.b).into(),
         mean_by,
         mean_percent,
     ]
 }
 
-fn spelled(a: &AwrReport, b: &AwrReport, held: &Held, names: bool) -> Value {
-    let Held { difference, between, differences } = held;
-    let named = |of: &Change| {
+fn diff_json(a: &AwrReport, b: &AwrReport, held: &ReportComparison, names: bool) -> Value {
+    let ReportComparison { difference, between, differences } = held;
+    let named = |of: &ReadingChange| {
         let mut value = spelled_change(of, *differences);
         value["name"] = of.name.as_str().into();
         value
@@ -165,7 +172,7 @@ fn spelled(a: &AwrReport, b: &AwrReport, held: &Held, names: bool) -> Value {
             "event": of.name,
             "waited_per_s": named(&of.load),
             "mean_ms": named(&of.mean_ms),
-            "became": of.became.map(|became| if became == Became::New { "new" } else { "gone" }),
+            "became": of.presence.map(|became| if became == EventPresence::New { "new" } else { "gone" }),
         })
     };
     let load = |of: &LoadLine| {
@@ -180,17 +187,17 @@ fn spelled(a: &AwrReport, b: &AwrReport, held: &Held, names: bool) -> Value {
         value["per_s"] = of.per_s.into();
         value
     };
-    let switch = |of: &Switch| json!({ "name": of.name, "a": of.a, "b": of.b });
+    let switch = |of: &ValueChange| json!({ "name": of.name, "a": of.a, "b": of.b });
     json!({
         "a": a.file,
         "b": b.file,
         "comparable": between.is_comparable(),
-        "cautions": between.apart.iter().map(|apart| apart.words()).collect::<Value>(),
+        "cautions": between.mismatches.iter().map(|apart| apart.words()).collect::<Value>(),
         "figures": difference.figures.iter().map(named).collect::<Value>(),
         "load_profile": between.load.iter().map(load).collect::<Value>(),
         "events": difference.events.iter().map(event).collect::<Value>(),
-        "statements": difference.statements.iter().map(|of| diff_tops::statement(of, *differences)).collect::<Value>(),
-        "segments": difference.segments.iter().map(|of| diff_tops::segment(of, *differences, names)).collect::<Value>(),
+        "statements": difference.statements.iter().map(|of| diff_tops::statement_json(of, *differences)).collect::<Value>(),
+        "segments": difference.segments.iter().map(|of| diff_tops::segment_json(of, *differences, names)).collect::<Value>(),
         "sections": between.sections.iter().map(section).collect::<Value>(),
         "parameters": difference.parameters.iter().map(switch).collect::<Value>(),
         "plans": difference.plans.iter().map(switch).collect::<Value>(),

@@ -1,72 +1,72 @@
 //! Top statements and segments of two reports side by side.
 
-use dyno_awr::diff::{Change, Difference};
+use dyno_awr::diff::{AwrDiff, ReadingChange};
 use dyno_awr::tops::{SegmentChange, StatementChange};
-use dyno_report::table::{Column, Table};
+use dyno_report::table::{TextColumn, TextTable};
 use dyno_report::{Differences, Style};
 use serde_json::{Value, json};
 
-use super::change::{change, side, spelled};
+use super::change::{change_cells, change_json, reading_text};
 
-/// What one report does not list may be below the end of its list.
+/// Marks for lines on one side only: the other report may have truncated its list.
 const LISTED: [&str; 2] = ["only A lists it", "only B lists it"];
 
 /// Milliseconds of a time in seconds.
-fn ms(of: &Change) -> Change {
-    let ms = |side: Option<dyno_awr::Reading>| side.map(|s| s.times(1e3));
-    Change { name: of.name.clone(), a: ms(of.a), b: ms(of.b) }
+fn to_ms(change: &ReadingChange) -> ReadingChange {
+    let ms = |side: Option<dyno_awr::PrintedNumber>| side.map(|s| s.times(1e3));
+    ReadingChange { name: change.name.clone(), a: ms(change.a), b: ms(change.b) }
 }
 
-/// Both tables; empty where neither report lists any.
-pub(super) fn tables(difference: &Difference, differences: Differences, style: &Style) -> Vec<String> {
+/// Both tables; empty if neither report lists any.
+pub(super) fn tables(difference: &AwrDiff, differences: Differences, style: &Style) -> Vec<String> {
     let mut tables = Vec::new();
     if !difference.statements.is_empty() {
         let elapsed = "s elapsed per s";
-        let each = "per exec";
-        let mut table = Table::new(vec![
-            Column::text("statement"),
-            Column::figures("A", "").under(elapsed),
-            Column::figures("B", "").under(elapsed),
-            Column::figures("B − A", "").under(elapsed).spare(2),
-            Column::figures("B against A", "%").under(elapsed),
-            Column::figures("A", "ms").under(each),
-            Column::figures("B", "ms").under(each),
-            Column::figures("A", "/s").under("executions").spare(1),
-            Column::figures("B", "/s").under("executions").spare(1),
+        let per_exec_label = "per exec";
+        let mut table = TextTable::new(vec![
+            TextColumn::text("statement"),
+            TextColumn::figures("A", "").grouped_under(elapsed),
+            TextColumn::figures("B", "").grouped_under(elapsed),
+            TextColumn::figures("B − A", "").grouped_under(elapsed).spare(2),
+            TextColumn::figures("B against A", "%").grouped_under(elapsed),
+            TextColumn::figures("A", "ms").grouped_under(per_exec_label),
+            TextColumn::figures("B", "ms").grouped_under(per_exec_label),
+            TextColumn::figures("A", "/s").grouped_under("executions").spare(1),
+            TextColumn::figures("B", "/s").grouped_under("executions").spare(1),
         ]);
         for of in &difference.statements {
-            let each = ms(&of.per_execution);
-            let [by, percent] = change(&of.elapsed, differences, LISTED);
+            let ms_per_execution = to_ms(&of.per_execution);
+            let [by, percent] = change_cells(&of.elapsed, differences, LISTED);
             table.row([
                 of.id.as_str().into(),
-                side(of.elapsed.a).into(),
-                side(of.elapsed.b).into(),
+                reading_text(of.elapsed.a).into(),
+                reading_text(of.elapsed.b).into(),
                 by,
                 percent,
-                side(each.a).into(),
-                side(each.b).into(),
-                side(of.executions.a).into(),
-                side(of.executions.b).into(),
+                reading_text(ms_per_execution.a).into(),
+                reading_text(ms_per_execution.b).into(),
+                reading_text(of.executions.a).into(),
+                reading_text(of.executions.b).into(),
             ]);
         }
         tables.push(table.render(style));
     }
     if !difference.segments.is_empty() {
-        let mut table = Table::new(vec![
-            Column::text("segment"),
-            Column::text("count"),
-            Column::figures("A", "/s"),
-            Column::figures("B", "/s"),
-            Column::figures("B − A", "/s").spare(1),
-            Column::figures("B against A", "%"),
+        let mut table = TextTable::new(vec![
+            TextColumn::text("segment"),
+            TextColumn::text("count"),
+            TextColumn::figures("A", "/s"),
+            TextColumn::figures("B", "/s"),
+            TextColumn::figures("B − A", "/s").spare(1),
+            TextColumn::figures("B against A", "%"),
         ]);
         for of in &difference.segments {
-            let [by, percent] = change(&of.count, differences, LISTED);
+            let [by, percent] = change_cells(&of.count, differences, LISTED);
             table.row([
                 format!("{} {}", of.object.kind, of.object.name).into(),
                 of.list.replace('_', " ").into(),
-                side(of.count.a).into(),
-                side(of.count.b).into(),
+                reading_text(of.count.a).into(),
+                reading_text(of.count.b).into(),
                 by,
                 percent,
             ]);
@@ -76,22 +76,21 @@ pub(super) fn tables(difference: &Difference, differences: Differences, style: &
     tables
 }
 
-/// A statement as JSON.
-pub(super) fn statement(of: &StatementChange, differences: Differences) -> Value {
+pub(super) fn statement_json(change: &StatementChange, differences: Differences) -> Value {
     json!({
-        "sql_id": of.id,
-        "elapsed_s_per_s": spelled(&of.elapsed, differences),
-        "executions_per_s": spelled(&of.executions, differences),
-        "elapsed_s_per_execution": spelled(&of.per_execution, differences),
+        "sql_id": change.id,
+        "elapsed_s_per_s": change_json(&change.elapsed, differences),
+        "executions_per_s": change_json(&change.executions, differences),
+        "elapsed_s_per_execution": change_json(&change.per_execution, differences),
     })
 }
 
 /// A segment as JSON, by name only if `names`.
-pub(super) fn segment(of: &SegmentChange, differences: Differences, names: bool) -> Value {
+pub(super) fn segment_json(change: &SegmentChange, differences: Differences, names: bool) -> Value {
     json!({
-        "list": of.list,
-        "type": of.object.kind,
-        "segment": names.then_some(&of.object.name),
-        "per_s": spelled(&of.count, differences),
+        "list": change.list,
+        "type": change.object.kind,
+        "segment": names.then_some(&change.object.name),
+        "per_s": change_json(&change.count, differences),
     })
 }

@@ -1,4 +1,4 @@
-//! Which files to read, and reading them: one on each processor, in order, with progress.
+//! Selects report files and reads them in parallel, in order, with progress.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,35 +9,35 @@ use dyno_awr::{AwrError, AwrReport, Issue, Measurement};
 
 use crate::exit::{Exit, usage};
 use crate::progress::FilesProgress;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// What the names of reports end with, in a directory; files that are named one by one may be called anything.
+/// Extensions of report files in a directory; files named individually may have any name.
 const ENDINGS: [&str; 7] = ["html", "htm", "txt", "lst", "out", "log", "rpt"];
 
-/// Directories in directories that are looked into.
+/// Maximum depth of nested directories.
 const DEPTH_MAX: u32 = 16;
 
-/// A file longer than this is read while no other such file is, so that memory is bounded by one of them.
+/// A file longer than this is read alone among such files, so that memory holds only one of them.
 const LONG: u64 = 32 * 1024 * 1024;
 
-/// Bytes of other files that are read at the same time; where there are many processors, shorter files are long ones.
+/// Total bytes of other files read concurrently; with many processors, shorter files count as long.
 const AT_ONCE: u64 = 512 * 1024 * 1024;
 
-/// How many files are read at the same time, and how long one of them may be without being a long one.
+/// Number of files read concurrently, and the length from which a file counts as long.
 fn readers(processors: usize, files: usize) -> (usize, u64) {
     let readers = processors.min(files).max(1);
     (readers, LONG.min(AT_ONCE / readers as u64))
 }
 
-/// A file to read, and whether somebody asked for it by name.
+/// A file to read, and whether the user named it.
 #[derive(Debug, Clone)]
-pub(super) struct Wanted {
+pub(super) struct AwrInputFile {
     path: PathBuf,
-    named: bool,
+    is_named: bool,
 }
 
-/// The files that the arguments name, those of directories in the order of their names.
-pub(super) fn wanted(arguments: &[PathBuf]) -> anyhow::Result<Vec<Wanted>> {
+/// The files of the arguments; those in directories are ordered by name.
+pub(super) fn input_files(arguments: &[PathBuf]) -> anyhow::Result<Vec<AwrInputFile>> {
     let mut files = Vec::new();
     for path in arguments {
         if path.is_dir() {
@@ -51,24 +51,24 @@ pub(super) fn wanted(arguments: &[PathBuf]) -> anyhow::Result<Vec<Wanted>> {
                 ));
             }
         } else {
-            files.push(Wanted { path: path.clone(), named: true });
+            files.push(AwrInputFile { path: path.clone(), is_named: true });
         }
     }
     Ok(files)
 }
 
-fn walk(folder: &Path, depth: u32, files: &mut Vec<Wanted>) -> anyhow::Result<()> {
+fn walk(folder: &Path, depth: u32, files: &mut Vec<AwrInputFile>) -> anyhow::Result<()> {
     let cannot = |error: std::io::Error| usage(format!("{} cannot be read: {error}", folder.display()), "");
     let entries: Result<Vec<_>, _> = std::fs::read_dir(folder).map_err(cannot)?.collect();
     let mut paths: Vec<PathBuf> = entries.map_err(cannot)?.into_iter().map(|entry| entry.path()).collect();
     paths.sort();
     for path in paths {
-        // Links to directories could lead round in a circle.
+        // Links to directories could form a cycle.
         let is_folder = path.is_dir() && !path.is_symlink();
         if is_folder && depth < DEPTH_MAX {
             walk(&path, depth + 1, files)?;
         } else if path.is_file() && is_report_name(&path) {
-            files.push(Wanted { path, named: false });
+            files.push(AwrInputFile { path, is_named: false });
         }
     }
     Ok(())
@@ -80,25 +80,25 @@ fn is_report_name(path: &Path) -> bool {
     let is_known = |name: &str| {
         name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && ENDINGS.contains(&ending))
     };
-    // Steps of a ramp are numbered by their sessions: awr.txt.32.
+    // Steps of a ramp end with their number of sessions: awr.txt.32.
     let numbered = name.rsplit_once('.').filter(|(_, ending)| ending.bytes().all(|b| b.is_ascii_digit()));
     is_known(name) || numbered.is_some_and(|(stem, _)| is_known(stem))
 }
 
-/// How reading went: what the exit code says.
+/// Result of reading, for the exit code.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct AwrReadOutcome {
     warnings: bool,
     unreadable: bool,
 }
 
-impl Outcome {
-    /// Something could not be used.
+impl AwrReadOutcome {
+    /// Records that a file could not be used.
     pub(super) fn fail(&mut self) {
         self.unreadable = true;
     }
 
-    /// 0 all read, 1 with warnings, 2 some unreadable.
+    /// 0: all read; 1: with warnings; 2: some unreadable.
     pub(super) fn exit(&self) -> Exit {
         match (self.unreadable, self.warnings) {
             (true, _) => Exit::Usage,
@@ -108,60 +108,63 @@ impl Outcome {
     }
 }
 
-/// What one file came to: what was made of each report, with its issues.
-type FileRead<T> = Result<Vec<Result<(T, Noted), AwrError>>, AwrError>;
+/// Result of one file: the mapped value of each report, with its notes.
+type FileRead<T> = Result<Vec<Result<(T, ReportNotes), AwrError>>, AwrError>;
 
-/// What of a report is told beside what was made of it.
-struct Noted {
+/// Notes of a report, besides its mapped value.
+struct ReportNotes {
     issues: Vec<Issue>,
     measurement: Option<Measurement>,
 }
 
-/// Measurements that came in more than one file.
+/// Measurements found in more than one file.
 #[derive(Default)]
-struct Twins {
+struct DuplicateMeasurements {
     first: BTreeMap<Measurement, String>,
-    /// Two files of one measurement, and how many more there are.
-    found: Option<(String, String)>,
-    more: usize,
+    /// Two files with the same measurement, and the number of further ones.
+    example: Option<(String, String)>,
+    further_files: usize,
 }
 
-impl Twins {
-    fn see(&mut self, measurement: Option<Measurement>, file: &str) {
+impl DuplicateMeasurements {
+    fn add_measurement(&mut self, measurement: Option<Measurement>, file: &str) {
         let Some(measurement) = measurement else { return };
         match self.first.get(&measurement) {
             None => drop(self.first.insert(measurement, file.to_owned())),
-            Some(_) if self.found.is_some() => self.more += 1,
-            Some(first) => self.found = Some((first.clone(), file.to_owned())),
+            Some(_) if self.example.is_some() => self.further_files += 1,
+            Some(first) => self.example = Some((first.clone(), file.to_owned())),
         }
     }
 
-    /// That text and HTML of one pair of snapshots are no two measurements is easily overlooked.
-    fn tell(&self, talk: &Talk) {
-        let Some((first, second)) = &self.found else { return };
-        let more =
-            if self.more > 0 { format!("; {} more files repeat others", self.more) } else { String::new() };
+    /// Users may overlook that the text and HTML of one snapshot pair are one measurement.
+    fn say_duplicates(&self, talk: &Console) {
+        let Some((first, second)) = &self.example else { return };
+        let more = if self.further_files > 0 {
+            format!("; {} more files repeat others", self.further_files)
+        } else {
+            String::new()
+        };
         talk.say(&format!(
             "{first} and {second} are of one interval of one instance: one measurement, not two{more}"
         ));
     }
 }
 
-/// Reads all files. `map` makes of each report what is needed of it, in the reading thread, so that not all reports are
-/// held at once; `take` gets that in the order of the files. Says on stderr what could not be read.
+/// Reads all files. `map` reduces each report in the reading thread, so that memory does not hold all
+/// reports; `take` receives the results in file order. Files that cannot be read are reported on stderr.
 pub(super) fn read<T: Send>(
-    files: &[Wanted],
-    talk: &Talk,
+    files: &[AwrInputFile],
+    talk: &Console,
     map: impl Fn(AwrReport) -> T + Sync,
     mut take: impl FnMut(T) -> anyhow::Result<()>,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<AwrReadOutcome> {
     let progress = FilesProgress::new(talk, files.len());
     let next = AtomicUsize::new(0);
     let alone = Mutex::new(());
     let (send, receive) = mpsc::channel::<(usize, FileRead<T>)>();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let (readers, longest) = readers(processors, files.len());
-    let mut outcome = Outcome::default();
+    let mut outcome = AwrReadOutcome::default();
     let twins = std::thread::scope(|scope| {
         for _ in 0..readers {
             let (send, next, alone, map) = (send.clone(), &next, &alone, &map);
@@ -177,15 +180,15 @@ pub(super) fn read<T: Send>(
         }
         drop(send);
         let mut waiting = BTreeMap::new();
-        let mut twins = Twins::default();
+        let mut twins = DuplicateMeasurements::default();
         let mut shown = 0;
         for (index, read) in receive {
             waiting.insert(index, read);
             while let Some(read) = waiting.remove(&shown) {
                 progress.advance(&files[shown].path);
                 let name = files[shown].path.display().to_string();
-                for (item, measurement) in told(&files[shown], read, &mut outcome, talk, &progress) {
-                    twins.see(measurement, &name);
+                for (item, measurement) in report_file(&files[shown], read, &mut outcome, talk, &progress) {
+                    twins.add_measurement(measurement, &name);
                     take(item)?;
                 }
                 shown += 1;
@@ -194,16 +197,16 @@ pub(super) fn read<T: Send>(
         anyhow::Ok(twins)
     })?;
     progress.finish();
-    twins.tell(talk);
+    twins.say_duplicates(talk);
     Ok(outcome)
 }
 
-/// As [`read`], with all that was made of the reports.
+/// Like [`read`], and returns all results.
 pub(super) fn collect<T: Send>(
-    files: &[Wanted],
-    talk: &Talk,
+    files: &[AwrInputFile],
+    talk: &Console,
     map: impl Fn(AwrReport) -> T + Sync,
-) -> anyhow::Result<(Vec<T>, Outcome)> {
+) -> anyhow::Result<(Vec<T>, AwrReadOutcome)> {
     let mut all = Vec::new();
     let outcome = read(files, talk, map, |one| {
         all.push(one);
@@ -216,22 +219,22 @@ fn read_one<T>(path: &Path, longest: u64, alone: &Mutex<()>, map: &impl Fn(AwrRe
     let is_long = std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > longest);
     let _alone = is_long.then(|| alone.lock().unwrap_or_else(PoisonError::into_inner));
     let reports = dyno_awr::read_file(path)?;
-    let one = |report: AwrReport| {
-        let noted = Noted { measurement: report.measurement(), issues: report.issues.clone() };
+    let with_notes = |report: AwrReport| {
+        let noted = ReportNotes { measurement: report.measurement(), issues: report.issues.clone() };
         (map(report), noted)
     };
-    Ok(reports.into_iter().map(|report| report.map(one)).collect())
+    Ok(reports.into_iter().map(|report| report.map(with_notes)).collect())
 }
 
-/// Issues of one file that are told without `--verbose`.
-const TOLD_MAX: usize = 5;
+/// Maximum issues of one file that are shown without `--verbose`.
+const ISSUES_SHOWN_MAX: usize = 5;
 
-/// Says what is wrong with a file, and hands on what was read of it.
-fn told<T>(
-    file: &Wanted,
+/// Reports the issues of a file, and passes on what was read.
+fn report_file<T>(
+    file: &AwrInputFile,
     read: FileRead<T>,
-    outcome: &mut Outcome,
-    talk: &Talk,
+    outcome: &mut AwrReadOutcome,
+    talk: &Console,
     progress: &FilesProgress<'_>,
 ) -> Vec<(T, Option<Measurement>)> {
     let name = file.path.display().to_string();
@@ -243,19 +246,19 @@ fn told<T>(
                 lines.extend(noted.issues.iter().map(|issue| (issue.is_error(), issue.line_of(&name))));
                 items.push((item, noted.measurement));
             }
-            // What lies beside reports in a directory is no fault.
-            Err(AwrError::NoReport) if !file.named => {
+            // Other files next to reports in a directory are not an error.
+            Err(AwrError::NoReport) if !file.is_named => {
                 lines.push((false, format!("{name}: no report; skipped")));
             }
-            Err(error @ AwrError::OtherReport { .. }) if !file.named => {
+            Err(error @ AwrError::OtherReport { .. }) if !file.is_named => {
                 lines.push((false, format!("{name}: {error}; skipped")));
             }
             Err(error) => lines.push((true, format!("{name}: {error}"))),
         }
     }
-    // Errors first: of many lines only some are told.
+    // Errors come first, because only some of many lines are shown.
     lines.sort_by_key(|(is_error, _)| !is_error);
-    let shown = if talk.verbose { lines.len() } else { TOLD_MAX };
+    let shown = if talk.verbose { lines.len() } else { ISSUES_SHOWN_MAX };
     progress.suspend(|| {
         for (is_error, line) in lines.iter().take(shown) {
             match is_error {

@@ -1,26 +1,26 @@
-//! Reports as run records: what a report counts stands under the names that Dyno's own runs use.
+//! Converts reports to run records, with their figures under the names of Dyno's own metrics.
 
 use std::collections::BTreeMap;
 
-use dyno_awr::{AwrReport, Kind, moment};
+use dyno_awr::{AwrReport, AwrReportKind, moment};
 use dyno_engine::data::mix;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{PlanSource, TargetUrl};
 use dyno_record::{
-    AuditCheck, CheckStatus, Counters, Gate, Host, Identity, Imported, Metric, Role, RunRecord, Status,
-    TargetFacts, Unit, Waits, Window, rfc3339,
+    AuditCheck, CheckStatus, Counters, Host, Identity, ImportSource, Metric, Role, RunRecord, StartGate,
+    Status, TargetFacts, Unit, Waits, Window, rfc3339,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::reported;
-use crate::cli::Marks;
+use crate::cli::MarkArgs;
 
-/// Bytes in the report's megabyte, and in a record's.
+/// Bytes in a megabyte of reports and records.
 const MIB: f64 = 1_048_576.0;
 const MB: f64 = 1_000_000.0;
 
-/// Figures of a report as metrics: the metric's name, its unit, the figure, and what it is multiplied by.
+/// Metrics from a report: name, unit, figure of the report, and factor.
 const METRICS: [(&str, Unit, &str, f64); 25] = [
     ("logical_reads_per_s", Unit::BlocksPerSecond, "derived.logical_reads_per_s", 1.0),
     ("physical_reads_per_s", Unit::BlocksPerSecond, "load_profile_per_s.physical_reads", 1.0),
@@ -43,28 +43,28 @@ const METRICS: [(&str, Unit, &str, f64); 25] = [
     ("database_sessions", Unit::Sessions, "end_sessions", 1.0),
     ("cpu_busy_pct", Unit::Percent, "derived.cpu_busy_pct", 1.0),
     ("buffer_hit_pct", Unit::Percent, "efficiency_pct.buffer_hit", 1.0),
-    // What latency is drawn against IOPS: reads of one block, which are one request each.
+    // Latency for the chart over IOPS: single-block reads, which are one request each.
     ("physical_read_latency_us", Unit::Microseconds, "derived.single_block_read_ms", 1e3),
     ("single_block_read_us", Unit::Microseconds, "derived.single_block_read_ms", 1e3),
     ("log_file_sync_us", Unit::Microseconds, "derived.log_file_sync_ms", 1e3),
     ("log_file_parallel_write_us", Unit::Microseconds, "derived.log_file_parallel_write_ms", 1e3),
 ];
 
-/// What the command line says of all records.
-pub(crate) struct Marked<'m> {
-    pub(crate) marks: &'m Marks,
-    /// Whether the reports are steps of a load that rises.
+/// Marks from the command line that apply to all records.
+pub(crate) struct AwrImportMarks<'m> {
+    pub(crate) marks: &'m MarkArgs,
+    /// Whether the reports are steps of a rising load.
     pub(crate) ramp: bool,
 }
 
-/// The record of a report; the same report gets the same name each time, so that none is imported twice.
-pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<RunRecord> {
+/// The record of a report. A report always gets the same name, so that it is never imported twice.
+pub(super) fn record(report: &AwrReport, marked: &AwrImportMarks<'_>) -> anyhow::Result<RunRecord> {
     let target = Some(IMPORTED.0[0].template.to_owned());
     let source = PlanSource { target, ..PlanSource::of(IMPORTED) };
-    // A plan needs a database; which one is set right below.
+    // A plan needs a database URL; the real one is set below.
     let mut plan = dyno_plan::read(&source)?;
     let instance =
-        if report.kind == Kind::AwrRacGlobal { "*" } else { report.word("instance").unwrap_or("") };
+        if report.kind == AwrReportKind::AwrRacGlobal { "*" } else { report.word("instance").unwrap_or("") };
     let database = report.word("db_name").unwrap_or("");
     plan.target.url = TargetUrl {
         scheme: "imported".into(),
@@ -77,14 +77,18 @@ pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<
     let end = seconds.and_then(|s| begin.checked_add(SignedDuration::try_from_secs_f64(s).ok()?).ok());
     let url = plan.target.url.to_string();
     Ok(RunRecord {
-        kind: dyno_record::Kind::Import,
+        kind: dyno_record::RecordKind::Import,
         id: name(begin, report),
         started_at: rfc3339(begin),
         ended_at: rfc3339(end.unwrap_or(begin)),
         dyno_version: env!("CARGO_PKG_VERSION").into(),
         variant: marked.marks.variant.clone(),
         tags: marked.marks.tag.clone(),
-        imported: Some(Imported { imported_at: rfc3339(now), undated: told.is_none(), ..imported(report) }),
+        imported: Some(ImportSource {
+            imported_at: rfc3339(now),
+            undated: told.is_none(),
+            ..imported(report)
+        }),
         targets: vec![TargetFacts {
             url,
             engine: "oracle".into(),
@@ -92,7 +96,7 @@ pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<
             ..TargetFacts::default()
         }],
         hosts: vec![host(report)],
-        gate: Gate { sessions: sessions(report, marked.ramp), ..Gate::default() },
+        gate: StartGate { sessions: sessions(report, marked.ramp), ..StartGate::default() },
         window: seconds.map(|seconds| Window {
             seconds,
             begin: rfc3339(begin),
@@ -115,12 +119,13 @@ pub(super) fn record(report: &AwrReport, marked: &Marked<'_>) -> anyhow::Result<
     })
 }
 
-/// Whether the report says when its interval begins; without that its record would have no place in time.
+/// Whether the report states the start of its interval; without it the record has no position in time.
 pub(super) fn is_dated(report: &AwrReport) -> bool {
     begin(report).is_some()
 }
 
-/// When the report begins. It tells its host's own time and no zone; records are in UTC, and what was printed is a label.
+/// Start of the report's interval. Reports state local time without a zone; records are in UTC, so the
+/// printed time is kept as a label.
 fn begin(report: &AwrReport) -> Option<Timestamp> {
     let of_instance = || report.instances.first().and_then(|instance| instance.words.get("begin_time"));
     let text = report.word("begin_time").or_else(|| of_instance().map(String::as_str));
@@ -128,11 +133,11 @@ fn begin(report: &AwrReport) -> Option<Timestamp> {
     at.map(|at| at.timestamp())
 }
 
-/// The record's name: the moment, as all records have it, and 48 bits out of what makes an interval of an instance one of its
-/// kind. A report in text and the same one in HTML get one name.
+/// The record's name: the time, as in all records, and 48 bits of a hash that identifies the interval and the
+/// instance. The text and the HTML form of a report get the same name.
 fn name(begin: Timestamp, report: &AwrReport) -> String {
     let number = |name: &str| report.value(name).unwrap_or(0.0) as u64;
-    let of_container = report.containers.first().filter(|_| report.kind == Kind::AwrPdb);
+    let of_container = report.containers.first().filter(|_| report.kind == AwrReportKind::AwrPdb);
     let words =
         [report.kind.name(), report.word("db_name").unwrap_or(""), report.word("instance").unwrap_or("")];
     // Reports of several containers over one interval differ in nothing else.
@@ -144,9 +149,9 @@ fn name(begin: Timestamp, report: &AwrReport) -> String {
     format!("{}-{:012x}", begin.strftime("%Y%m%d-%H%M%S"), mixed & ((1 << 48) - 1))
 }
 
-/// Sessions that worked, where the reports are steps of a ramp: the number that the file's name ends with (`awr.txt.32`,
-/// `ramp_32.html`), else those connected when the interval began. A report itself does not tell which of its sessions worked, so
-/// nothing is said of others.
+/// Working sessions if the reports are steps of a ramp: the number at the end of the file's name
+/// (`awr.txt.32`, `ramp_32.html`), else the sessions connected at the start of the interval. A report does
+/// not state which of its sessions worked, so other reports get no number.
 fn sessions(report: &AwrReport, ramp: bool) -> u32 {
     let stem = |name: &str| name.trim_end_matches(".gz").to_owned();
     let digits_at_end = |text: &str| {
@@ -168,7 +173,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The host of the database, as far as the report tells.
+/// Facts of the database host that the report states.
 fn host(report: &AwrReport) -> Host {
     let gib = report.value("memory_gb").unwrap_or(0.0);
     Host {
@@ -181,7 +186,7 @@ fn host(report: &AwrReport) -> Host {
     }
 }
 
-fn imported(report: &AwrReport) -> Imported {
+fn imported(report: &AwrReport) -> ImportSource {
     let mut labels: BTreeMap<String, String> =
         report.words.iter().map(|(name, word)| ((*name).to_owned(), word.text.clone())).collect();
     labels.insert("report_type".into(), report.kind.name().into());
@@ -190,13 +195,13 @@ fn imported(report: &AwrReport) -> Imported {
         labels.extend(report.value(name).map(|value| (name.to_owned(), value.to_string())));
     }
     let part = (report.part > 0).then(|| u64::from(report.part));
-    Imported {
+    ImportSource {
         format: "awr".into(),
         file: report.file.clone(),
         line: part,
         labels,
         reported: Some(reported::of(report)),
-        ..Imported::default()
+        ..ImportSource::default()
     }
 }
 
@@ -223,7 +228,7 @@ fn metrics(report: &AwrReport) -> BTreeMap<String, Metric> {
     METRICS.iter().map(metric).collect()
 }
 
-/// Totals over the interval under Oracle's own names; times and counts of wait events with what they are before the name.
+/// Totals over the interval under Oracle's own names; names of wait times and counts have a prefix.
 fn native(report: &AwrReport) -> BTreeMap<String, f64> {
     let activity = report.figures.iter().filter_map(|(name, figure)| {
         let name = name.strip_prefix("instance_activity.")?;

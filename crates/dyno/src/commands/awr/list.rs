@@ -1,30 +1,30 @@
-//! One line for each report and instance: as a table, CSV, JSON, Markdown.
+//! Lists one line for each report and instance: as a table, CSV, JSON or Markdown.
 
 use std::io::Write as _;
 
-use dyno_awr::compat::Layout;
+use dyno_awr::compat::AwrCompatLayout;
 use dyno_awr::row::{COLUMNS, GROUPS, WIDE, column_names, is_column, lines, section_lists};
-use dyno_awr::{Line, Show, Value, format, moment};
+use dyno_awr::{AwrJsonOptions, AwrOutputRow, AwrValue, format, moment};
 use dyno_record::RepositoryError;
 use dyno_report::number::ABSENT;
-use dyno_report::table::{Cell, Column, Table};
+use dyno_report::table::{TextCell, TextColumn, TextTable};
 
 use super::{files, import};
-use crate::cli::Common;
-use crate::cli::{Compat, Format, Read};
+use crate::cli::CommonArgs;
+use crate::cli::{AwrReadArgs, Compat, Format};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::output::Output;
-use crate::talk::Talk;
+use crate::output::StdoutWriter;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &Read, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &AwrReadArgs, talk: &Console) -> anyhow::Result<Exit> {
     if args.columns.iter().any(|column| column == "list") {
         return names(talk);
     }
     let columns = columns(args)?;
-    let files = files::wanted(&args.files)?;
+    let files = files::input_files(&args.files)?;
     if args.import {
-        return store(common, &files, &import::Marked { marks: &args.marks, ramp: args.ramp }, talk);
+        return store(common, &files, &import::AwrImportMarks { marks: &args.marks, ramp: args.ramp }, talk);
     }
     if let Some(layout) = args.compat {
         return compat(&files, layout, talk);
@@ -34,18 +34,18 @@ pub(super) fn run(common: &Common, args: &Read, talk: &Talk) -> anyhow::Result<E
         Format::Json => json(&files, args, talk),
         Format::Table => table(&files, &columns, talk),
         Format::Csv => {
-            let head: Vec<Value> = columns.iter().map(|name| Value::Text(name.clone())).collect();
+            let head: Vec<AwrValue> = columns.iter().map(|name| AwrValue::Text(name.clone())).collect();
             let head = format::csv(&head);
-            written(&files, &columns, (&head, format::csv, Output::text()), talk)
+            write_lines(&files, &columns, (&head, format::csv, StdoutWriter::text()), talk)
         }
         Format::Md => {
             let head = format::markdown_head(&columns);
-            written(&files, &columns, (&head, format::markdown, Output::shown()), talk)
+            write_lines(&files, &columns, (&head, format::markdown, StdoutWriter::shown()), talk)
         }
     }
 }
 
-fn columns(args: &Read) -> anyhow::Result<Vec<String>> {
+fn columns(args: &AwrReadArgs) -> anyhow::Result<Vec<String>> {
     if let Some(unknown) = args.columns.iter().find(|column| !is_column(column)) {
         return Err(usage(
             format!("{unknown:?} is no column"),
@@ -60,7 +60,7 @@ fn columns(args: &Read) -> anyhow::Result<Vec<String>> {
     })
 }
 
-fn names(talk: &Talk) -> anyhow::Result<Exit> {
+fn names(talk: &Console) -> anyhow::Result<Exit> {
     let mut text = String::new();
     column_names().for_each(|name| text.extend([name, "\n"]));
     GROUPS.iter().for_each(|group| text.extend([group, ".NAME\n"]));
@@ -69,21 +69,23 @@ fn names(talk: &Talk) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The values of a report's lines.
-fn values(report: &dyno_awr::AwrReport, columns: &[String]) -> Vec<Vec<Value>> {
-    lines(report).map(|line: Line<'_>| columns.iter().map(|column| line.value(column)).collect()).collect()
+/// Values of a report's lines.
+fn values(report: &dyno_awr::AwrReport, columns: &[String]) -> Vec<Vec<AwrValue>> {
+    lines(report)
+        .map(|line: AwrOutputRow<'_>| columns.iter().map(|column| line.value(column)).collect())
+        .collect()
 }
 
-/// Reports as records in the repository; what is there already stays as it is.
+/// Stores reports as records in the repository; existing records stay unchanged.
 pub(super) fn store(
-    common: &Common,
-    files: &[files::Wanted],
-    marked: &import::Marked<'_>,
-    talk: &Talk,
+    common: &CommonArgs,
+    files: &[files::AwrInputFile],
+    marked: &import::AwrImportMarks<'_>,
+    talk: &Console,
 ) -> anyhow::Result<Exit> {
     let repository = context::repository(common)?;
     let mut stored = Vec::new();
-    let mut known = 0;
+    let mut duplicate_count = 0;
     let mut undated = false;
     let of_report = |report: dyno_awr::AwrReport| match import::is_dated(&report) {
         true => import::record(&report, marked).map(Ok),
@@ -101,14 +103,14 @@ pub(super) fn store(
                 return Ok(());
             }
         };
-        // The same report may come again, under another file's name or with other marks: the first stays.
+        // If a report comes again with another file name or other marks, the first record stays.
         if repository.load(&record.id).is_ok() {
-            known += 1;
+            duplicate_count += 1;
             return Ok(());
         }
         match repository.finish(&record) {
             Ok(()) => stored.push(record),
-            Err(RepositoryError::Exists { .. }) => known += 1,
+            Err(RepositoryError::Exists { .. }) => duplicate_count += 1,
             Err(error) => return Err(error.into()),
         }
         Ok(())
@@ -117,20 +119,21 @@ pub(super) fn store(
         outcome.fail();
     }
     talk.json(&stored)?;
-    let note = if known > 0 { format!("; {known} were stored before") } else { String::new() };
+    let note =
+        if duplicate_count > 0 { format!("; {duplicate_count} were stored before") } else { String::new() };
     let records = if stored.len() == 1 { "1 record".into() } else { format!("{} records", stored.len()) };
     talk.say(&format!("{records} stored{note}; nothing is audited, as nobody here measured it"));
     Ok(outcome.exit())
 }
 
-/// Lines in the layout of an older reader.
-fn compat(files: &[files::Wanted], layout: Compat, talk: &Talk) -> anyhow::Result<Exit> {
-    let (layout, write): (Layout, fn(&[Value]) -> String) = match layout {
-        Compat::AwrParser => (Layout::AwrParser, format::csv),
-        Compat::AwrInfo => (Layout::AwrInfo, format::bars),
+/// Writes lines in the layout of another AWR parser.
+fn compat(files: &[files::AwrInputFile], layout: Compat, talk: &Console) -> anyhow::Result<Exit> {
+    let (layout, write): (AwrCompatLayout, fn(&[AwrValue]) -> String) = match layout {
+        Compat::AwrParser => (AwrCompatLayout::AwrParser, format::csv),
+        Compat::AwrInfo => (AwrCompatLayout::AwrInfo, format::bars),
     };
-    let head: Vec<Value> = layout.names().into_iter().map(Value::Text).collect();
-    let mut out = Output::text();
+    let head: Vec<AwrValue> = layout.names().into_iter().map(AwrValue::Text).collect();
+    let mut out = StdoutWriter::text();
     out.write_all(write(&head).as_bytes())?;
     let of_report = |report: dyno_awr::AwrReport| layout.values(&report);
     let outcome = files::read(files, talk, of_report, |row| Ok(out.write_all(write(&row).as_bytes())?))?;
@@ -138,15 +141,14 @@ fn compat(files: &[files::Wanted], layout: Compat, talk: &Talk) -> anyhow::Resul
     Ok(outcome.exit())
 }
 
-/// How one line is written.
-type Written = fn(&[Value]) -> String;
+type LineWriter = fn(&[AwrValue]) -> String;
 
-/// Lines as they come, each written by the second of `form` behind its head.
-fn written(
-    files: &[files::Wanted],
+/// Writes lines as they are read, formatted by the second element of `form` after its head.
+fn write_lines(
+    files: &[files::AwrInputFile],
     columns: &[String],
-    form: (&str, Written, Output),
-    talk: &Talk,
+    form: (&str, LineWriter, StdoutWriter),
+    talk: &Console,
 ) -> anyhow::Result<Exit> {
     let (head, write, mut out) = form;
     out.write_all(head.as_bytes())?;
@@ -161,10 +163,10 @@ fn written(
     Ok(outcome.exit())
 }
 
-/// An array with an object for each report.
-fn json(files: &[files::Wanted], args: &Read, talk: &Talk) -> anyhow::Result<Exit> {
-    let show = Show { sql_text: args.show.sql_text, object_names: args.show.object_names };
-    let mut out = Output::json();
+/// Writes an array with an object for each report.
+fn json(files: &[files::AwrInputFile], args: &AwrReadArgs, talk: &Console) -> anyhow::Result<Exit> {
+    let show = AwrJsonOptions { sql_text: args.show.sql_text, object_names: args.show.object_names };
+    let mut out = StdoutWriter::json();
     let mut separator = "[\n";
     let spelled =
         |report: dyno_awr::AwrReport| serde_json::to_string_pretty(&dyno_awr::to_json(&report, show));
@@ -179,15 +181,15 @@ fn json(files: &[files::Wanted], args: &Read, talk: &Talk) -> anyhow::Result<Exi
     Ok(outcome.exit())
 }
 
-fn table(files: &[files::Wanted], columns: &[String], talk: &Talk) -> anyhow::Result<Exit> {
-    let mut table = Table::new(columns.iter().map(|name| head(name)).collect());
+fn table(files: &[files::AwrInputFile], columns: &[String], talk: &Console) -> anyhow::Result<Exit> {
+    let mut table = TextTable::new(columns.iter().map(|name| head(name)).collect());
     let mut rows = 0;
     let of_report = |report: dyno_awr::AwrReport| values(&report, columns);
     let outcome = files::read(files, talk, of_report, |lines| {
         for line in lines {
             rows += 1;
             table.row(columns.iter().zip(&line).map(|(name, value)| match value {
-                Value::Text(all) if name == "instance" && all == "*" => whole(columns, &line),
+                AwrValue::Text(all) if name == "instance" && all == "*" => cluster_cell(columns, &line),
                 value => cell(name, value),
             }));
         }
@@ -199,7 +201,7 @@ fn table(files: &[files::Wanted], columns: &[String], talk: &Talk) -> anyhow::Re
     Ok(outcome.exit())
 }
 
-/// Columns that hold text. Times hold one too, but a time that is cut is no time.
+/// Columns that contain text. Times do too, but must not be truncated.
 const TEXT: [&str; 15] = [
     "file",
     "form",
@@ -218,8 +220,8 @@ const TEXT: [&str; 15] = [
     "part",
 ];
 
-/// What a column is called over the table.
-fn head(name: &str) -> Column {
+/// Column head in the table.
+fn head(name: &str) -> TextColumn {
     let (head, unit, group) = match name {
         "db_name" => ("DB", "", ""),
         "begin_time" => ("begin", "", ""),
@@ -246,34 +248,34 @@ fn head(name: &str) -> Column {
         "top_event_pct" => ("top event", "% DB time", ""),
         name => (name, "", ""),
     };
-    let column = if TEXT.contains(&name) { Column::text(head) } else { Column::figures(head, unit) };
-    let column = if group.is_empty() { column } else { column.under(group) };
+    let column = if TEXT.contains(&name) { TextColumn::text(head) } else { TextColumn::figures(head, unit) };
+    let column = if group.is_empty() { column } else { column.grouped_under(group) };
     column.spare(match name {
         "file" | "sessions" | "db_time_per_s" | "write_mib_per_s" | "read_mib_per_s" => 3,
-        // A cluster's line names the database beside its star.
+        // A cluster's line shows the database's name with its star.
         "db_name" => 2,
         "log_file_sync_ms" | "write_iops" => 1,
         _ => 0,
     })
 }
 
-/// All instances of a cluster: its star, after the database's name where that is known.
-fn whole(columns: &[String], line: &[Value]) -> Cell {
+/// Marks all instances of a cluster with a star, after the database's name if it is known.
+fn cluster_cell(columns: &[String], line: &[AwrValue]) -> TextCell {
     let database = columns.iter().zip(line).find_map(|(name, value)| match value {
-        Value::Text(database) if name == "db_name" => Some(database),
+        AwrValue::Text(database) if name == "db_name" => Some(database),
         _ => None,
     });
     database.map_or_else(|| "*".into(), |database| format!("{database} *").into())
 }
 
-fn cell(name: &str, value: &Value) -> Cell {
+fn cell(name: &str, value: &AwrValue) -> TextCell {
     match value {
-        Value::Text(text) if name.ends_with("_time") => match moment(text) {
+        AwrValue::Text(text) if name.ends_with("_time") => match moment(text) {
             Some(at) => at.strftime("%Y-%m-%d %H:%M").to_string().into(),
             None => text.as_str().into(),
         },
-        Value::Text(text) => text.as_str().into(),
-        Value::Number(reading) => reading.shown().into(),
-        Value::Absent => ABSENT.into(),
+        AwrValue::Text(text) => text.as_str().into(),
+        AwrValue::Number(reading) => reading.shown().into(),
+        AwrValue::Absent => ABSENT.into(),
     }
 }

@@ -1,4 +1,4 @@
-//! `dyno awr`: Oracle's own reports, read.
+//! `dyno awr`: reads Oracle's own reports.
 
 mod change;
 mod diff;
@@ -11,13 +11,13 @@ mod timeline;
 
 use std::path::Path;
 
-use crate::cli::{Awr, AwrCommand};
+use crate::cli::{AwrArgs, AwrCommand};
 
-use crate::cli::{Common, Marks};
+use crate::cli::{CommonArgs, MarkArgs};
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &Awr, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &AwrArgs, talk: &Console) -> anyhow::Result<Exit> {
     match &args.command {
         None => list::run(common, &args.read, talk),
         Some(AwrCommand::Diff(args)) => diff::run(args, talk),
@@ -26,7 +26,12 @@ pub(super) fn run(common: &Common, args: &Awr, talk: &Talk) -> anyhow::Result<Ex
 }
 
 /// Stores the reports of one file as records, for `dyno import`.
-pub(super) fn store(common: &Common, file: &Path, marks: &Marks, talk: &Talk) -> anyhow::Result<Exit> {
-    let files = files::wanted(&[file.to_owned()])?;
-    list::store(common, &files, &import::Marked { marks, ramp: false }, talk)
+pub(super) fn store(
+    common: &CommonArgs,
+    file: &Path,
+    marks: &MarkArgs,
+    talk: &Console,
+) -> anyhow::Result<Exit> {
+    let files = files::input_files(&[file.to_owned()])?;
+    list::store(common, &files, &import::AwrImportMarks { marks, ramp: false }, talk)
 }

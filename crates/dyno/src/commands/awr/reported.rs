@@ -1,9 +1,9 @@
-//! The beginning of a report, as a record keeps it: load profile and top timed events.
+//! Converts the start of a report for a record: load profile and top timed events.
 
-use dyno_awr::{AwrReport, Event, SectionFigure, section_figures};
+use dyno_awr::{AwrReport, AwrWaitEvent, SectionFigure, section_figures};
 use dyno_record::{Reported, ReportedEvent, ReportedLoad, ReportedSection};
 
-/// Figures of the load profile in the order of the reports, and what they are called.
+/// Figures of the load profile in report order, with their display names.
 const LOAD: [(&str, &str); 27] = [
     ("db_time_s", "DB time (s)"),
     ("db_cpu_s", "DB CPU (s)"),
@@ -34,7 +34,7 @@ const LOAD: [(&str, &str); 27] = [
     ("redo_writes", "redo writes"),
 ];
 
-/// Oracle's wait classes by their whole names; text reports cut them.
+/// Oracle's wait classes by full name; text reports truncate them.
 const CLASSES: [&str; 12] = [
     "Administrative",
     "Application",
@@ -50,10 +50,10 @@ const CLASSES: [&str; 12] = [
     "User I/O",
 ];
 
-/// The fewest letters that a cut class is known by; two classes share the first three.
+/// Minimum letters that identify a truncated class; two classes share the first three.
 const CLASS_LETTERS: usize = 4;
 
-/// What the record of a report keeps of its beginning.
+/// The part of a report's start that its record stores.
 pub(super) fn of(report: &AwrReport) -> Reported {
     let reading = |name: String| report.figures.get(&name).map(|figure| figure.reading);
     let load = LOAD.iter().filter_map(|(name, label)| {
@@ -72,7 +72,7 @@ pub(super) fn of(report: &AwrReport) -> Reported {
     Reported {
         db_time_s: db_time,
         load_profile: load.collect(),
-        top_events: report.top_events.iter().map(event).collect(),
+        top_events: report.top_events.iter().map(reported_event).collect(),
         sections: section_figures(report).iter().map(section).collect(),
     }
 }
@@ -88,21 +88,21 @@ fn section(row: &SectionFigure<'_>) -> ReportedSection {
     }
 }
 
-fn event(of: &Event) -> ReportedEvent {
-    let mean = of.mean_s();
+fn reported_event(source_event: &AwrWaitEvent) -> ReportedEvent {
+    let mean = source_event.mean_s();
     ReportedEvent {
-        event: of.name.clone(),
-        class: class(of.class.as_deref().unwrap_or("")).to_owned(),
-        waits: of.waits.map(|waits| waits.value),
-        time_s: of.time_s.map(|time| time.value),
-        time_step_s: of.time_s.map(|time| time.step),
+        event: source_event.name.clone(),
+        class: class(source_event.class.as_deref().unwrap_or("")).to_owned(),
+        waits: source_event.waits.map(|waits| waits.value),
+        time_s: source_event.time_s.map(|time| time.value),
+        time_step_s: source_event.time_s.map(|time| time.step),
         mean_us: mean.map(|mean| mean.value * 1e6),
         mean_step_us: mean.map(|mean| mean.step * 1e6),
-        share_pct: of.share_pct.map(|share| share.value),
+        share_pct: source_event.share_pct.map(|share| share.value),
     }
 }
 
-/// The whole name of a class, of which a narrow column may have left a part.
+/// The full name of a class that a narrow column may have truncated.
 fn class(printed: &str) -> &str {
     let whole = CLASSES.iter().find(|name| printed.len() >= CLASS_LETTERS && name.starts_with(printed));
     whole.copied().unwrap_or(printed)

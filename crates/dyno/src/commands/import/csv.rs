@@ -1,4 +1,5 @@
-//! Separated values (RFC 4180, also with other separators than commas), with comment lines, as people keep the tables of documents: one line at a time.
+//! Reads separated values (RFC 4180, also with other separators than commas) with comment lines, one line at
+//! a time.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -7,7 +8,7 @@ use csv::{Reader, ReaderBuilder, StringRecord, Terminator};
 
 use super::strict::{CsvError, Strict};
 
-/// A table: the names of its columns, and its lines one after the other.
+/// A table: the names of its columns, and a reader of its lines.
 pub(in crate::commands) struct Csv<R> {
     pub(in crate::commands) columns: Vec<String>,
     reader: Reader<Strict<R>>,
@@ -15,8 +16,8 @@ pub(in crate::commands) struct Csv<R> {
 }
 
 impl<R: Read> Csv<R> {
-    /// Opens a table by reading the names of its columns. Lines that begin with `#` between records and empty lines are left
-    /// out.
+    /// Opens a table by reading the names of its columns. Empty lines, and lines between records that begin
+    /// with `#`, are skipped.
     pub(in crate::commands) fn open(text: R, separator: u8) -> Result<Self, CsvError> {
         let mut table = Self::rows(text, separator);
         let Some(line) = table.advance()? else {
@@ -31,7 +32,7 @@ impl<R: Read> Csv<R> {
         Ok(table)
     }
 
-    /// Lines of cells of which none names columns, for those who know better.
+    /// Reads lines of cells without column names, for callers that interpret them.
     pub(in crate::commands) fn rows(text: R, separator: u8) -> Self {
         let reader = ReaderBuilder::new()
             .has_headers(false)
@@ -43,13 +44,13 @@ impl<R: Read> Csv<R> {
         Self { columns: Vec::new(), reader, record: StringRecord::new() }
     }
 
-    /// The next line's number in the file and its cells, however many these are; none behind the last.
+    /// Number of the next line in the file and its cells, of any count; `None` after the last.
     pub(in crate::commands) fn next_row(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
         let Some(line) = self.advance()? else { return Ok(None) };
         Ok(Some((line, self.record.iter().map(str::trim).collect())))
     }
 
-    /// The next line's number in the file and its cells; none behind the last.
+    /// Number of the next line in the file and its cells; `None` after the last.
     pub(in crate::commands) fn next(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
         let Some(line) = self.advance()? else { return Ok(None) };
         if self.record.len() != self.columns.len() {
@@ -59,7 +60,7 @@ impl<R: Read> Csv<R> {
         Ok(Some((line, self.record.iter().map(str::trim).collect())))
     }
 
-    /// Reads the next record that is not empty, and says on which line it begins.
+    /// Reads the next non-empty record, and returns the line on which it begins.
     fn advance(&mut self) -> Result<Option<u64>, CsvError> {
         loop {
             let read = self.reader.read_record(&mut self.record);
@@ -90,7 +91,6 @@ impl<R: Read> Csv<R> {
 #[cfg(test)]
 type Lines = Vec<(u64, Vec<String>)>;
 
-/// All of a table.
 #[cfg(test)]
 fn read(text: &str) -> Result<(Vec<String>, Lines), CsvError> {
     let mut table = Csv::open(text.as_bytes(), b',')?;
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn no_text_makes_reading_panic() {
-        // Every text of up to six of the characters that mean something.
+        // Every text of up to six of the significant characters.
         let letters = ['"', ',', '\n', '\r', '#', 'ä'];
         for length in 0..=6u32 {
             for code in 0..6usize.pow(length) {

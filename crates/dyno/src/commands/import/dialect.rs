@@ -1,18 +1,18 @@
-//! How a table is written: its separator, its decimal mark, its dates. The whole table decides, or an option; what stays ambiguous is refused.
+//! Detects the notation of a table: separator, decimal mark, dates. The whole table or an option decides; an
+//! ambiguous table is refused.
 
 use std::io::Read;
 
 use super::csv::Csv;
-use super::map::{Field, Mapping};
+use super::map::{ColumnMapping, MappedField};
 use super::moment::{self, MomentStyle, OrderEvidence, order_evidence};
 use super::number::{DecimalMarkEvidence, decimal_evidence};
 use super::pairs::Pairs;
-use super::source::Source;
+use super::source::ImportFile;
 use super::strict::CsvError;
 use crate::cli::{DateOrder, DecimalMark, DialectArgs, Separator};
 use crate::exit::usage;
 
-/// How a table is written.
 #[derive(Debug, Clone)]
 pub(super) struct CsvDialect {
     pub(super) layout: TableLayout,
@@ -20,12 +20,12 @@ pub(super) struct CsvDialect {
     pub(super) moments: MomentStyle,
 }
 
-/// Where names and values stand.
+/// Position of names and values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TableLayout {
     /// The first line names the columns; this byte separates cells.
     Columns(u8),
-    /// Each line is a name and a value with this between them.
+    /// Each line is a name and a value, separated by this character.
     Pairs(char),
 }
 
@@ -57,7 +57,7 @@ pub(super) enum RecordRows<R> {
 }
 
 impl<R: Read> RecordRows<R> {
-    pub(super) fn open(text: R, layout: TableLayout, maps: &[Mapping]) -> Result<Self, CsvError> {
+    pub(super) fn open(text: R, layout: TableLayout, maps: &[ColumnMapping]) -> Result<Self, CsvError> {
         Ok(match layout {
             TableLayout::Columns(separator) => Self::Columns(Csv::open(text, separator)?),
             TableLayout::Pairs(separator) => Self::Pairs(Pairs::new(text, separator, mapped(maps))),
@@ -79,8 +79,8 @@ impl<R: Read> RecordRows<R> {
     }
 }
 
-/// The columns that are mapped, each once.
-fn mapped(maps: &[Mapping]) -> Vec<String> {
+/// The mapped columns, each once.
+fn mapped(maps: &[ColumnMapping]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for map in maps {
         if !names.contains(&map.column) {
@@ -90,16 +90,16 @@ fn mapped(maps: &[Mapping]) -> Vec<String> {
     names
 }
 
-/// The dialect of a table, and what to tell the user about it.
+/// The dialect of a table, and notes on it for the user.
 pub(super) fn dialect(
-    source: &mut Source,
-    maps: &[Mapping],
+    source: &mut ImportFile,
+    maps: &[ColumnMapping],
     args: &DialectArgs,
 ) -> anyhow::Result<(CsvDialect, Option<String>)> {
     let zone = args.time_zone.as_deref().map(moment::zone).transpose();
     let zone = zone.map_err(|problem| usage(format!("--time-zone: {problem}"), ""))?;
     let layout = layout(source, maps, args.separator)?;
-    let survey = Survey::of(source, maps, layout)?;
+    let survey = DialectEvidence::of(source, maps, layout)?;
     let (decimal, note) = match args.decimal_mark {
         Some(decimal) => (decimal, None),
         None => survey.decimal(layout)?,
@@ -111,10 +111,11 @@ pub(super) fn dialect(
     Ok((CsvDialect { layout, decimal, moments: MomentStyle { zone, order } }, note))
 }
 
-/// The layout in which all mapped columns are there; else the one that splits the first line most, for the error.
+/// The layout in which all mapped columns exist; else the one that splits the first line into most cells, for
+/// the error message.
 fn layout(
-    source: &mut Source,
-    maps: &[Mapping],
+    source: &mut ImportFile,
+    maps: &[ColumnMapping],
     separator: Option<Separator>,
 ) -> anyhow::Result<TableLayout> {
     if let Some(separator) = separator {
@@ -124,7 +125,7 @@ fn layout(
     let mut most = (0, TableLayout::Columns(b','));
     for separator in SEPARATORS {
         let layout = TableLayout::Columns(separator.byte());
-        // A table that cannot be opened is refused with its line when it is read.
+        // A table that cannot be opened is refused, with its line, when it is read.
         let Ok(table) = Csv::open(source.reader()?, separator.byte()) else { continue };
         if !names.is_empty() && names.iter().all(|name| table.columns.contains(name)) {
             return Ok(layout);
@@ -142,7 +143,7 @@ fn layout(
     Ok(most.1)
 }
 
-/// A cell with its place.
+/// A cell with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ColumnPlace {
     line: u64,
@@ -155,9 +156,9 @@ impl std::fmt::Display for ColumnPlace {
     }
 }
 
-/// The first cells of a table that show something about its dialect.
+/// The first cells of a table that are evidence of its dialect.
 #[derive(Debug, Default)]
-struct Survey {
+struct DialectEvidence {
     file: String,
     point: Option<ColumnPlace>,
     comma: Option<ColumnPlace>,
@@ -168,12 +169,12 @@ struct Survey {
     ambiguous_date: Option<ColumnPlace>,
 }
 
-impl Survey {
-    fn of(source: &mut Source, maps: &[Mapping], layout: TableLayout) -> anyhow::Result<Self> {
+impl DialectEvidence {
+    fn of(source: &mut ImportFile, maps: &[ColumnMapping], layout: TableLayout) -> anyhow::Result<Self> {
         let mut survey = Self { file: source.name().to_owned(), ..Self::default() };
-        // What is wrong with the table is an error of the reading that follows.
+        // Errors in the table are reported by the reading that follows.
         let Ok(mut table) = RecordRows::open(source.reader()?, layout, maps) else { return Ok(survey) };
-        let columns: Vec<(usize, &Field)> = maps
+        let columns: Vec<(usize, &MappedField)> = maps
             .iter()
             .filter_map(|map| {
                 let at = table.columns().iter().position(|column| *column == map.column)?;
@@ -182,14 +183,14 @@ impl Survey {
             .collect();
         while let Ok(Some((line, cells))) = table.next() {
             for &(at, field) in &columns {
-                survey.look(field, line, cells[at]);
+                survey.inspect_cell(field, line, cells[at]);
             }
         }
         Ok(survey)
     }
 
-    fn look(&mut self, field: &Field, line: u64, cell: &str) {
-        let slot = if *field == Field::StartedAt {
+    fn inspect_cell(&mut self, field: &MappedField, line: u64, cell: &str) {
+        let slot = if *field == MappedField::StartedAt {
             match order_evidence(cell) {
                 Some(OrderEvidence::Shown(DateOrder::DayMonth)) => &mut self.day_first,
                 Some(OrderEvidence::Shown(DateOrder::MonthDay)) => &mut self.month_first,
@@ -226,7 +227,7 @@ impl Survey {
             (None, None) => {}
         }
         match (&self.ambiguous_comma, &self.ambiguous_point) {
-            // Tables whose cells are separated by commas have decimal points, as a rule.
+            // Tables with comma-separated cells normally use decimal points.
             (None, Some(place)) if layout == TableLayout::Columns(b',') => {
                 let note = format!(
                     "{file}: {place} is read with a decimal point, as commas separate the cells; --decimal-mark comma reads points as marks of thousands"

@@ -1,25 +1,26 @@
-//! Tables as people have them.
+//! Tests with tables as users write them.
 
 use std::io::Cursor;
 
 use dyno_record::RunRecord;
 
 use super::super::plans::Plans;
-use super::super::record::{Common, Lines};
+use super::super::record::{ImportContext, ImportLines};
 use super::*;
 
 /// The records of `text`, or the error with its hint.
 fn read(text: &str, maps: &[&str], args: &DialectArgs) -> Result<Vec<RunRecord>, String> {
-    let maps: Vec<Mapping> = maps.iter().map(|map| map.parse().unwrap()).collect();
-    let mut source = Source::over(Cursor::new(text.to_owned()));
-    let common = Common::for_test("t.csv");
+    let maps: Vec<ColumnMapping> = maps.iter().map(|map| map.parse().unwrap()).collect();
+    let mut source = ImportFile::over(Cursor::new(text.to_owned()));
+    let common = ImportContext::for_test("t.csv");
     let words = |error: anyhow::Error| match error.downcast_ref::<dyno_campaign::Error>() {
         Some(error) => format!("{error} {}", error.hint()),
         None => error.to_string(),
     };
     let (dialect, _) = dialect(&mut source, &maps, args).map_err(words)?;
     let plans = Plans::default();
-    let mut lines = Lines { source: &mut source, maps: &maps, common: &common, dialect: &dialect, plans };
+    let mut lines =
+        ImportLines { source: &mut source, maps: &maps, common: &common, dialect: &dialect, plans };
     let mut records = Vec::new();
     let take = |line: &mut Vec<RunRecord>| {
         records.append(line);

@@ -1,5 +1,5 @@
-//! Records on their way into a repository, on all processors: one thread reads them, several pack them, and the caller's stores
-//! them in the order in which they were read. Packing takes longer than the other two together.
+//! Stores records on all processors: one thread reads them, several pack them, and the caller stores them in
+//! reading order. Packing takes longer than the other two together.
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -7,21 +7,22 @@ use std::thread::{self, Builder, Scope};
 
 use dyno_record::{PackedRecord, Packer, RepositoryError, RunRecord};
 
-/// Records that are handed on together: waking a thread for each would cost more than it brings.
+/// Records in one chunk: waking a thread for each record would cost more than it gains.
 const CHUNK: usize = 32;
 
-/// Chunks that wait between two threads. With them, what is held does not grow with what is read.
+/// Maximum chunks waiting between two threads, so that memory does not grow with the input.
 const WAITING_MAX: usize = 2;
 
-/// Threads that pack. One that stores is as busy as about three of them.
+/// Maximum packing threads. One storing thread can keep up with about three of them.
 const LANES_MAX: usize = 4;
 
 type Packed = Result<Vec<PackedRecord>, RepositoryError>;
 
-/// Hands each record that `read` puts to `store`, packed and in its place.
+/// Passes each record that `read` emits to `store`, packed and in order.
 ///
 /// # Errors
-/// The first of: what `store` says or why a record cannot be packed; what `read` says; no thread can be started.
+/// The first of: an error of `store`, a record that cannot be packed, an error of `read`, a thread that
+/// cannot be started.
 pub(super) fn each_packed(
     read: impl FnOnce(&mut dyn FnMut(RunRecord) -> anyhow::Result<()>) -> anyhow::Result<()> + Send,
     mut store: impl FnMut(&PackedRecord) -> anyhow::Result<()>,
@@ -37,14 +38,13 @@ pub(super) fn each_packed(
         }
         let reader = Builder::new().name("read".into()).spawn_scoped(scope, || distribute(read, begins))?;
         let stored = collect(&lane_ends, &mut store);
-        // After an error this ends the others: nobody takes what they hand on.
+        // After an error this stops the other threads, because their channels are closed.
         drop(lane_ends);
         let read = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         stored.and(read)
     })
 }
 
-/// Starts a thread that packs.
 fn lane<'s>(scope: &'s Scope<'s, '_>) -> io::Result<(SyncSender<Vec<RunRecord>>, Receiver<Packed>)> {
     let (begin, records) = sync_channel::<Vec<RunRecord>>(WAITING_MAX);
     let (packed, end) = sync_channel(WAITING_MAX);
@@ -60,7 +60,7 @@ fn lane<'s>(scope: &'s Scope<'s, '_>) -> io::Result<(SyncSender<Vec<RunRecord>>,
     Ok((begin, end))
 }
 
-/// Distributes records to the lanes, a chunk to each in turn.
+/// Distributes records to the lanes, one chunk each in rotation.
 fn distribute(
     read: impl FnOnce(&mut dyn FnMut(RunRecord) -> anyhow::Result<()>) -> anyhow::Result<()>,
     lanes: Vec<SyncSender<Vec<RunRecord>>>,
@@ -79,18 +79,18 @@ fn distribute(
         hand_on(std::mem::replace(&mut chunk, Vec::with_capacity(CHUNK)))
     })?;
     let distributed = hand_on(chunk);
-    // The lanes end when nobody can send any more.
+    // The lanes end when all senders are dropped.
     drop(lanes);
     distributed
 }
 
-/// Takes from the lanes, a chunk from each in turn, until there are no more.
+/// Receives from the lanes in the same rotation, until there are no more chunks.
 fn collect(
     lanes: &[Receiver<Packed>],
     store: &mut impl FnMut(&PackedRecord) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     for lane in lanes.iter().cycle() {
-        // The lane whose turn it is was given nothing more, so neither were the others.
+        // If the next lane received no more chunks, neither did the others.
         let Ok(chunk) = lane.recv() else { break };
         chunk?.iter().try_for_each(&mut *store)?;
     }
@@ -102,18 +102,18 @@ fn collect(
 mod tests {
     use super::super::dialect::CsvDialect;
     use super::super::plans::Plans;
-    use super::super::record::{Common, Lines};
-    use super::super::source::Source;
+    use super::super::record::{ImportContext, ImportLines};
+    use super::super::source::ImportFile;
     use super::*;
 
-    /// Records of a table's only line, again and again, under names of their own.
+    /// Records of a table's only line, repeated under different names.
     fn records() -> impl Iterator<Item = RunRecord> {
         let table = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(table.path(), "ops\n100\n").unwrap();
-        let mut source = Source::open(table.path()).unwrap();
-        let common = Common::for_test("t.csv");
+        let mut source = ImportFile::open(table.path()).unwrap();
+        let common = ImportContext::for_test("t.csv");
         let maps = ["ops=ops_per_s".parse().unwrap()];
-        let mut lines = Lines {
+        let mut lines = ImportLines {
             source: &mut source,
             maps: &maps,
             common: &common,
@@ -127,8 +127,8 @@ mod tests {
                 Ok(())
             })
             .unwrap();
-        let one = all.remove(0);
-        (0..).map(move |index| RunRecord { id: format!("run-{index}"), ..one.clone() })
+        let template = all.remove(0);
+        (0..).map(move |index| RunRecord { id: format!("run-{index}"), ..template.clone() })
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! What the columns of a foreign table mean: `COLUMN=FIELD[:UNIT][@TARGET]`.
+//! Parses the meaning of a foreign table's columns: `COLUMN=FIELD[:UNIT][@TARGET]`.
 
 use dyno_analyze::points::Measure;
-use dyno_plan::keys::{self, Kind};
+use dyno_plan::keys::{self, PlanKeyKind};
 use dyno_record::Unit;
 
-/// A unit as tables print it, ours, and how many of ours one of theirs is.
+/// A unit as tables print it, Dyno's unit, and the conversion factor.
 type Spelling = (&'static str, Unit, f64);
 
-/// Every unit that can be written.
+/// Every unit that a mapping can name.
 const UNITS: [Spelling; 24] = [
     ("us", Unit::Microseconds, 1.0),
     ("µs", Unit::Microseconds, 1.0),
@@ -35,30 +35,33 @@ const UNITS: [Spelling; 24] = [
     ("sessions", Unit::Sessions, 1.0),
 ];
 
-/// What a column is.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Field {
-    /// Sessions over all schemas.
+pub(super) enum MappedField {
+    /// Number of sessions over all schemas.
     Sessions,
     /// Operations over the whole run.
     Ops,
-    /// Length of the run; the factor makes it seconds.
+    /// Length of the run; the factor converts it to seconds.
     Seconds(f64),
-    /// The variant of the platform.
     Variant,
-    /// A mark.
     Tag,
-    /// When the run started.
     StartedAt,
-    /// A key of the plan, and whether its value may be a number with a fraction or groups of digits.
-    Key { path: &'static str, is_number: bool },
-    /// A text that tells lines apart, under its own name.
+    /// A plan key, and whether its value may be a number with a fraction or digit groups.
+    Key {
+        path: &'static str,
+        is_number: bool,
+    },
+    /// A text that distinguishes lines, stored under its own name.
     Label,
-    /// A figure; the factor turns the table's unit into `unit`.
-    Metric { name: String, unit: Unit, factor: f64 },
+    /// A figure; the factor converts the table's unit to `unit`.
+    Metric {
+        name: String,
+        unit: Unit,
+        factor: f64,
+    },
 }
 
-impl Field {
+impl MappedField {
     /// Whether its cells are numbers.
     pub(super) fn is_number(&self) -> bool {
         match self {
@@ -69,30 +72,29 @@ impl Field {
     }
 }
 
-/// Whether a key of this kind takes a bare number.
-fn is_number(kind: &Kind) -> bool {
+/// Whether a key of this kind takes a plain number.
+fn is_number(kind: &PlanKeyKind) -> bool {
     matches!(
         kind,
-        Kind::Count(..)
-            | Kind::Number(..)
-            | Kind::Decimal(..)
-            | Kind::Size(..)
-            | Kind::BlockSize(..)
-            | Kind::Span(..)
-            | Kind::Rate(..)
+        PlanKeyKind::Count(..)
+            | PlanKeyKind::Number(..)
+            | PlanKeyKind::Decimal(..)
+            | PlanKeyKind::Size(..)
+            | PlanKeyKind::BlockSize(..)
+            | PlanKeyKind::Span(..)
+            | PlanKeyKind::Rate(..)
     )
 }
 
-/// One `--map`.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Mapping {
+pub(super) struct ColumnMapping {
     pub(super) column: String,
-    pub(super) field: Field,
-    /// The one of several databases whose figure it is.
+    pub(super) field: MappedField,
+    /// The database to which the figure belongs, if there are several.
     pub(super) target: Option<String>,
 }
 
-/// A `--map` that cannot be read.
+/// A `--map` option that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("--map {text:?}: {problem}")]
 pub(super) struct MapError {
@@ -101,7 +103,7 @@ pub(super) struct MapError {
     pub(super) hint: String,
 }
 
-impl std::str::FromStr for Mapping {
+impl std::str::FromStr for ColumnMapping {
     type Err = MapError;
 
     fn from_str(text: &str) -> Result<Self, MapError> {
@@ -126,28 +128,28 @@ impl std::str::FromStr for Mapping {
         }
         let spelling = unit.map(|unit| {
             UNITS.iter().find(|known| known.0 == unit).ok_or_else(|| {
-                let known: Vec<&str> = UNITS.iter().map(|known| known.0).collect();
-                wrong(&format!("there is no unit {unit:?}"), &format!("one of {}", known.join(", ")))
+                let unit_names: Vec<&str> = UNITS.iter().map(|known| known.0).collect();
+                wrong(&format!("there is no unit {unit:?}"), &format!("one of {}", unit_names.join(", ")))
             })
         });
         let field = field(name, spelling.transpose()?).map_err(|(problem, hint)| wrong(&problem, &hint))?;
-        if target.is_some() && !matches!(field, Field::Metric { .. } | Field::Ops) {
+        if target.is_some() && !matches!(field, MappedField::Metric { .. } | MappedField::Ops) {
             return Err(wrong("only figures can be one target's own", "take the @ away"));
         }
         Ok(Self { column: column.trim().to_owned(), field, target })
     }
 }
 
-/// The field called `name`, or what is wrong and the way out.
-fn field(name: &str, unit: Option<&Spelling>) -> Result<Field, (String, String)> {
+/// The field `name`, or the problem and its hint.
+fn field(name: &str, unit: Option<&Spelling>) -> Result<MappedField, (String, String)> {
     let plain = match name {
-        "sessions" => Some(Field::Sessions),
-        "ops" => Some(Field::Ops),
-        "variant" => Some(Field::Variant),
-        "tag" => Some(Field::Tag),
-        "started_at" => Some(Field::StartedAt),
-        "label" => Some(Field::Label),
-        _ => keys::find(name).map(|key| Field::Key { path: key.path, is_number: is_number(&key.kind) }),
+        "sessions" => Some(MappedField::Sessions),
+        "ops" => Some(MappedField::Ops),
+        "variant" => Some(MappedField::Variant),
+        "tag" => Some(MappedField::Tag),
+        "started_at" => Some(MappedField::StartedAt),
+        "label" => Some(MappedField::Label),
+        _ => keys::find(name).map(|key| MappedField::Key { path: key.path, is_number: is_number(&key.kind) }),
     };
     match (plain, unit) {
         (Some(field), None) => return Ok(field),
@@ -156,9 +158,9 @@ fn field(name: &str, unit: Option<&Spelling>) -> Result<Field, (String, String)>
     }
     if name == "seconds" {
         return match unit {
-            None => Ok(Field::Seconds(1.0)),
-            Some(&(_, Unit::Seconds, factor)) => Ok(Field::Seconds(factor)),
-            Some(&(_, Unit::Microseconds, factor)) => Ok(Field::Seconds(factor / 1e6)),
+            None => Ok(MappedField::Seconds(1.0)),
+            Some(&(_, Unit::Seconds, factor)) => Ok(MappedField::Seconds(factor)),
+            Some(&(_, Unit::Microseconds, factor)) => Ok(MappedField::Seconds(factor / 1e6)),
             Some(_) => {
                 Err(("seconds are a time".into(), "write seconds:ms, seconds:s or seconds:min".into()))
             }
@@ -169,13 +171,13 @@ fn field(name: &str, unit: Option<&Spelling>) -> Result<Field, (String, String)>
         return Err((format!("{name:?} is no field"), hint));
     }
     let (unit, factor) = unit_of(name, unit)?;
-    Ok(Field::Metric { name: name.to_owned(), unit, factor })
+    Ok(MappedField::Metric { name: name.to_owned(), unit, factor })
 }
 
-/// The unit in which a metric is kept, and the factor from the table's.
+/// The unit in which a metric is stored, and the factor from the table's unit.
 fn unit_of(name: &str, unit: Option<&Spelling>) -> Result<(Unit, f64), (String, String)> {
-    let own = Measure::find(name).map(|measure| measure.unit).or_else(|| by_suffix(name));
-    match (own, unit) {
+    let metric_unit = Measure::find(name).map(|measure| measure.unit).or_else(|| by_suffix(name));
+    match (metric_unit, unit) {
         (Some(own), None) => Ok((own, 1.0)),
         (None, Some(&(_, unit, factor))) => Ok((unit, factor)),
         (None, None) => {
@@ -196,7 +198,7 @@ fn unit_of(name: &str, unit: Option<&Spelling>) -> Result<(Unit, f64), (String, 
     }
 }
 
-/// The unit that a name ends in.
+/// The unit implied by the suffix of a name.
 fn by_suffix(name: &str) -> Option<Unit> {
     let suffixes = [
         ("_pct", Unit::Percent),
@@ -213,19 +215,19 @@ fn by_suffix(name: &str) -> Option<Unit> {
 mod tests {
     use super::*;
 
-    fn metric(name: &str, unit: Unit, factor: f64) -> Field {
-        Field::Metric { name: name.into(), unit, factor }
+    fn metric(name: &str, unit: Unit, factor: f64) -> MappedField {
+        MappedField::Metric { name: name.into(), unit, factor }
     }
 
     #[test]
     fn maps_are_read() {
         for (text, column, field, target) in [
-            ("jobs=sessions", "jobs", Field::Sessions, None),
-            ("ops=ops@pdb1", "ops", Field::Ops, Some("pdb1")),
+            ("jobs=sessions", "jobs", MappedField::Sessions, None),
+            ("ops=ops@pdb1", "ops", MappedField::Ops, Some("pdb1")),
             (
                 "pct=workload.update_pct",
                 "pct",
-                Field::Key { path: "workload.update_pct", is_number: true },
+                MappedField::Key { path: "workload.update_pct", is_number: true },
                 None,
             ),
             ("t=service_mean_us:ms", "t", metric("service_mean_us", Unit::Microseconds, 1e3), None),
@@ -234,9 +236,9 @@ mod tests {
             ("load=load_s:min", "load", metric("load_s", Unit::Seconds, 60.0), None),
             ("x=tpcc:1/s", "x", metric("tpcc", Unit::PerSecond, 1.0), None),
             ("a=b=cpu_idle_pct", "a=b", metric("cpu_idle_pct", Unit::Percent, 1.0), None),
-            ("e=seconds:min", "e", Field::Seconds(60.0), None),
+            ("e=seconds:min", "e", MappedField::Seconds(60.0), None),
         ] {
-            let read: Mapping = text.parse().unwrap();
+            let read: ColumnMapping = text.parse().unwrap();
             assert_eq!(
                 (read.column.as_str(), read.field, read.target.as_deref()),
                 (column, field, target),
@@ -258,7 +260,7 @@ mod tests {
             ("=ops", "no name"),
             ("x=ops@", "no target"),
         ] {
-            let error = text.parse::<Mapping>().unwrap_err();
+            let error = text.parse::<ColumnMapping>().unwrap_err();
             assert!(error.to_string().contains(part) && !error.hint.is_empty(), "{text}: {error}");
         }
     }
@@ -269,7 +271,7 @@ mod tests {
         for code in 0..parts.len().pow(5) {
             let text: String =
                 (0..5u32).map(|place| parts[code / parts.len().pow(place) % parts.len()]).collect();
-            let _ = text.parse::<Mapping>();
+            let _ = text.parse::<ColumnMapping>();
         }
     }
 }

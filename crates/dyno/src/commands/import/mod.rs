@@ -1,4 +1,4 @@
-//! `dyno import`: results of other tools and documents as run records, and records out of reports.
+//! `dyno import`: imports results of other tools and documents as run records, and records from reports.
 
 pub(super) mod csv;
 mod dialect;
@@ -20,39 +20,38 @@ use dyno_engine::data::mix;
 use dyno_record::{AuditCheck, CheckStatus, Repository, RepositoryError, RunRecord, rfc3339};
 use jiff::Timestamp;
 
-use crate::cli::{self, Common};
+use crate::cli::{self, CommonArgs};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
-use map::{MapError, Mapping};
+use crate::talk::Console;
+use map::{ColumnMapping, MapError};
 use plans::Plans;
 use progress::ImportProgress;
-use record::Lines;
-use source::{Kind, Source};
+use record::ImportLines;
+use source::{ImportFile, ImportKind};
 
-pub(super) fn run(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
-    // Oracle's own reports have a reader of their own, which knows their encodings and packings.
+pub(super) fn run(common: &CommonArgs, args: &cli::Import, talk: &Console) -> anyhow::Result<Exit> {
+    // Oracle's own reports have a separate reader, which knows their encodings and compression.
     if dyno_awr::is_report(&args.file) {
         return from_awr(common, args, talk);
     }
-    let mut source = Source::open(&args.file)?;
+    let mut source = ImportFile::open(&args.file)?;
     if args.map.is_empty()
-        && source.kind()? != Kind::Page
+        && source.kind()? != ImportKind::Page
         && let Some((tool, runs)) = logs::read(&mut source)?
     {
         return from_log(&source, tool, runs, common, args, talk);
     }
     match source.kind()? {
-        Kind::Table => from_table(&mut source, common, args, talk),
+        ImportKind::Table => from_table(&mut source, common, args, talk),
         kind => from_page(&mut source, kind, common, args, talk),
     }
 }
 
-/// Records that are shown; whoever imports more looks at them with `dyno list` and `dyno show`.
+/// Maximum records shown; `dyno list` and `dyno show` show the others.
 const SHOWN_MAX: usize = 1_000;
 
-/// AWR and STATSPACK reports.
-fn from_awr(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
+fn from_awr(common: &CommonArgs, args: &cli::Import, talk: &Console) -> anyhow::Result<Exit> {
     let file = args.file.display();
     if !args.map.is_empty() || args.product.is_some() || args.dry_run || !common.set.is_empty() {
         return Err(usage(
@@ -65,13 +64,13 @@ fn from_awr(common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<
     super::awr::store(common, &args.file, &args.marks, talk)
 }
 
-/// Whole records out of a report, or the one that a full disk kept out of the repository.
+/// Imports whole records from a report, or a record saved to a file because the disk was full.
 fn from_page(
-    source: &mut Source,
-    kind: Kind,
-    common: &Common,
+    source: &mut ImportFile,
+    kind: ImportKind,
+    common: &CommonArgs,
     args: &cli::Import,
-    talk: &Talk,
+    talk: &Console,
 ) -> anyhow::Result<Exit> {
     if !args.map.is_empty() {
         return Err(usage("--map is for tables; a report or record is whole", "leave out --map"));
@@ -85,16 +84,17 @@ fn from_page(
         Ok(())
     })?;
     let stored = match args.dry_run {
-        true => page::Stored::default(),
+        true => page::PageImportOutcome::default(),
         false => page::store(&context::repository(common)?, source, kind, args)?,
     };
-    let there = stored.there;
+    let existing_count = stored.existing_count;
     talk.json_each(|put| page::each(source, kind, args, |record| put(&record)).map(drop))?;
     talk.show(&dyno_report::result_table(&rows, &talk.style()))?;
-    say_more(rows.len(), count, talk);
-    let done = if args.dry_run { "would be stored" } else { "stored" };
-    let again = if there > 0 { format!("; {there} were there already") } else { String::new() };
-    talk.say(&format!("{} records {done}, each judged again{again}", count - there));
+    say_hidden_count(rows.len(), count, talk);
+    let verb = if args.dry_run { "would be stored" } else { "stored" };
+    let again =
+        if existing_count > 0 { format!("; {existing_count} were there already") } else { String::new() };
+    talk.say(&format!("{} records {verb}, each judged again{again}", count - existing_count));
     if stored.unread > 0 {
         talk.say(&format!("{} conclusions cannot be read and were left out", stored.unread));
     }
@@ -104,10 +104,15 @@ fn from_page(
     Ok(Exit::Done)
 }
 
-/// One record for each line of a table. The table is read once for what its columns say of each other, which stands in every
-/// record, and once more to store the records, so that no more than one line is held.
-fn from_table(source: &mut Source, common: &Common, args: &cli::Import, talk: &Talk) -> anyhow::Result<Exit> {
-    let maps: Vec<Mapping> = args
+/// Imports one record for each line of a table. The first pass checks columns against each other; the results
+/// are part of every record. The second pass stores the records with only one line in memory.
+fn from_table(
+    source: &mut ImportFile,
+    common: &CommonArgs,
+    args: &cli::Import,
+    talk: &Console,
+) -> anyhow::Result<Exit> {
+    let maps: Vec<ColumnMapping> = args
         .map
         .iter()
         .map(|text| text.parse().map_err(|error: MapError| usage(error.to_string(), error.hint)))
@@ -117,8 +122,13 @@ fn from_table(source: &mut Source, common: &Common, args: &cli::Import, talk: &T
     if let Some(note) = note {
         talk.say(&note);
     }
-    let mut table =
-        Lines { source, maps: &maps, common: &common_to_all, dialect: &dialect, plans: Plans::default() };
+    let mut table = ImportLines {
+        source,
+        maps: &maps,
+        common: &common_to_all,
+        dialect: &dialect,
+        plans: Plans::default(),
+    };
     let (mut reconciler, mut shown, mut count) = (Reconciler::default(), Vec::new(), 0);
     let progress = ImportProgress::new(talk, "read", None);
     table.each(|line| {
@@ -138,22 +148,22 @@ fn from_table(source: &mut Source, common: &Common, args: &cli::Import, talk: &T
     }
     talk.json_each(|put| table.each(|line| with_checks(line, &checks).iter().try_for_each(&mut *put)))?;
     talk.show(&dyno_report::import_table(&shown, &talk.style()))?;
-    say_more(shown.len(), count, talk);
+    say_hidden_count(shown.len(), count, talk);
     say(&checks, talk);
-    let done = if args.dry_run { "would be stored" } else { "stored" };
-    talk.say(&format!("{count} records {done}; none is audited, as nobody here measured them"));
+    let verb = if args.dry_run { "would be stored" } else { "stored" };
+    talk.say(&format!("{count} records {verb}; none is audited, as nobody here measured them"));
     Ok(Exit::Done)
 }
 
-/// What holds for all records of the file.
+/// Settings that apply to all records of the file.
 fn common_to_all<'c>(
     format: &'static str,
-    source: &Source,
-    common: &'c Common,
+    source: &ImportFile,
+    common: &'c CommonArgs,
     args: &'c cli::Import,
-) -> record::Common<'c> {
+) -> record::ImportContext<'c> {
     let now = Timestamp::now();
-    record::Common {
+    record::ImportContext {
         format,
         file: args.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         path: source.name().to_owned(),
@@ -167,14 +177,14 @@ fn common_to_all<'c>(
     }
 }
 
-/// Results in the log of another tool, one record each.
+/// Imports the results in the log of another tool, one record each.
 fn from_log(
-    source: &Source,
+    source: &ImportFile,
     tool: &'static str,
     runs: Vec<logs::LogRun>,
-    common: &Common,
+    common: &CommonArgs,
     args: &cli::Import,
-    talk: &Talk,
+    talk: &Console,
 ) -> anyhow::Result<Exit> {
     let common_to_all = common_to_all(tool, source, common, args);
     let records = record::of_log(runs, &common_to_all)?;
@@ -189,31 +199,31 @@ fn from_log(
     talk.json_each(|put| records.iter().try_for_each(put))?;
     let shown = &records[..records.len().min(SHOWN_MAX)];
     talk.show(&dyno_report::import_table(shown, &talk.style()))?;
-    say_more(shown.len(), records.len(), talk);
-    let done = if args.dry_run { "would be stored" } else { "stored" };
+    say_hidden_count(shown.len(), records.len(), talk);
+    let verb = if args.dry_run { "would be stored" } else { "stored" };
     let count = records.len();
     let results = if count == 1 { "result" } else { "results" };
-    talk.say(&format!("{count} {results} of {tool} {done}, not audited: Dyno did not measure them"));
+    talk.say(&format!("{count} {results} of {tool} {verb}, not audited: Dyno did not measure them"));
     Ok(Exit::Done)
 }
 
-/// Says that the table has not all of what was read.
-fn say_more(shown: usize, count: usize, talk: &Talk) {
+/// Notes that the table shows only a part of what was read.
+fn say_hidden_count(shown: usize, count: usize, talk: &Console) {
     if count > shown {
         talk.say(&format!("the first {shown} of {count} records are shown"));
     }
 }
 
-/// The records of a line with what the columns say of each other.
+/// The records of a line, with the column checks added.
 fn with_checks<'l>(line: &'l mut [RunRecord], checks: &[AuditCheck]) -> &'l [RunRecord] {
     line.iter_mut().for_each(|record| record.audit.extend(checks.iter().cloned()));
     line
 }
 
-/// Stores all records or, where one cannot be stored, none. They are read, packed and stored on threads of their own.
+/// Stores all records, or none if one cannot be stored. They are read, packed and stored on separate threads.
 fn store(
     repository: &Repository,
-    table: &mut Lines<'_>,
+    table: &mut ImportLines<'_>,
     checks: &[AuditCheck],
     progress: &ImportProgress<'_>,
 ) -> anyhow::Result<()> {
@@ -239,8 +249,8 @@ fn store(
     Ok(())
 }
 
-/// What the columns say of each other; what disagrees comes as a warning.
-fn say(checks: &[AuditCheck], talk: &Talk) {
+/// Reports the column checks; contradictions appear as warnings.
+fn say(checks: &[AuditCheck], talk: &Console) {
     for check in checks {
         match check.status {
             CheckStatus::Warn | CheckStatus::Fail => talk.say(&format!("warning: {}", check.detail)),

@@ -1,5 +1,5 @@
-//! Times as exports of metrics and tables of results write them. A time without a time zone needs one, and a time that may mean two
-//! days needs the order of day and month.
+//! Parses times in metric exports and result tables. A time without a time zone needs one as an option, and
+//! an ambiguous date needs the order of day and month.
 
 use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
@@ -7,10 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::cli::DateOrder;
 
-/// Seconds of the years from 2000 to 2100: what is outside is no time of a measurement.
+/// Seconds since 1970 for the years 2000 to 2100; a time outside is rejected.
 const SECONDS: std::ops::Range<f64> = 946_684_800.0..4_102_444_800.0;
 
-/// A time zone as the user writes it: `UTC`, `+02:00`, `Europe/Berlin`.
+/// Parses a time zone as users write it: `UTC`, `+02:00`, `Europe/Berlin`.
 pub(in crate::commands) fn zone(text: &str) -> Result<TimeZone, String> {
     let hint = "write UTC, an offset such as +02:00, or a name such as Europe/Berlin";
     if text.eq_ignore_ascii_case("utc") || text.eq_ignore_ascii_case("z") {
@@ -22,7 +22,7 @@ pub(in crate::commands) fn zone(text: &str) -> Result<TimeZone, String> {
     TimeZone::get(text).map_err(|_| format!("there is no time zone {text:?}: {hint}"))
 }
 
-/// An offset from UTC: `+02:00`, `-0530`, `+9`.
+/// Parses an offset from UTC: `+02:00`, `-0530`, `+9`.
 fn offset(text: &str) -> Option<Offset> {
     let sign = match text.as_bytes().first()? {
         b'+' => 1,
@@ -39,28 +39,28 @@ fn offset(text: &str) -> Option<Offset> {
     (hours <= 14 && minutes < 60).then(|| Offset::from_seconds(sign * (hours * 3_600 + minutes * 60)).ok())?
 }
 
-/// How a file writes its times, as far as the cell itself does not say it.
+/// How a file writes its times, where the cell itself does not say it.
 #[derive(Debug, Clone, Default)]
 pub(in crate::commands) struct MomentStyle {
-    /// The zone of times that name none.
+    /// Zone of times without one.
     pub(in crate::commands) zone: Option<TimeZone>,
-    /// The order of day and month in `3/4/2026`.
+    /// Order of day and month in `3/4/2026`.
     pub(in crate::commands) order: Option<DateOrder>,
 }
 
-/// What a cell shows about the order of day and month in its file.
+/// Evidence in a cell for the order of day and month in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::commands) enum OrderEvidence {
     Shown(DateOrder),
-    /// The date is of two different days: `3/4/2026`.
+    /// The date is valid in both orders: `3/4/2026`.
     Ambiguous,
 }
 
-/// What `text` shows; nothing where its date begins with the year, or day and month are equal.
+/// The evidence in `text`; `None` if its date begins with the year, or if day and month are equal.
 pub(in crate::commands) fn order_evidence(text: &str) -> Option<OrderEvidence> {
     let date = YearLast::read(text)?;
     match (date.first, date.second) {
-        // Wherever dates are written with points, the day comes first.
+        // In dates with points, the day always comes first.
         _ if date.separator == '.' => Some(OrderEvidence::Shown(DateOrder::DayMonth)),
         (first, 1..=12) if first > 12 => Some(OrderEvidence::Shown(DateOrder::DayMonth)),
         (1..=12, second) if second > 12 => Some(OrderEvidence::Shown(DateOrder::MonthDay)),
@@ -69,7 +69,7 @@ pub(in crate::commands) fn order_evidence(text: &str) -> Option<OrderEvidence> {
     }
 }
 
-/// What a cell says of a time, s since 1970.
+/// The time in a cell, in seconds since 1970.
 pub(in crate::commands) fn seconds(text: &str, style: &MomentStyle) -> Result<f64, String> {
     let moment = moment(text, style)?;
     let seconds = moment.as_second() as f64 + f64::from(moment.subsec_nanosecond()) / 1e9;
@@ -79,7 +79,7 @@ pub(in crate::commands) fn seconds(text: &str, style: &MomentStyle) -> Result<f6
     }
 }
 
-/// What a cell says of a time.
+/// The time in a cell.
 pub(in crate::commands) fn moment(text: &str, style: &MomentStyle) -> Result<Timestamp, String> {
     let wrong = || {
         format!(
@@ -111,8 +111,8 @@ pub(in crate::commands) fn moment(text: &str, style: &MomentStyle) -> Result<Tim
     })
 }
 
-/// Seconds, milliseconds, microseconds or nanoseconds since 1970, by the number of digits: within the years that are taken, each
-/// number of digits is of one unit.
+/// Converts seconds, milliseconds, microseconds or nanoseconds since 1970. The number of digits determines
+/// the unit, because the accepted years give each unit a distinct number of digits.
 fn since_1970(text: &str) -> Option<Timestamp> {
     let (whole, fraction) = text.split_once(['.', ',']).unwrap_or((text, ""));
     let is_number = whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());
@@ -132,7 +132,7 @@ fn since_1970(text: &str) -> Option<Timestamp> {
     SECONDS.contains(&(moment.as_second() as f64)).then_some(moment)
 }
 
-/// The same with hyphens in its date, where the year comes first.
+/// Converts a date with the year first to hyphens.
 fn year_first(text: &str) -> Option<String> {
     let date: String = text.chars().take(10).collect();
     let parts: Vec<&str> = date.split(['-', '/']).collect();
@@ -142,7 +142,7 @@ fn year_first(text: &str) -> Option<String> {
     is_date.then(|| format!("{}{}", date.replace('/', "-"), text.get(10..).unwrap_or_default()))
 }
 
-/// A date whose year comes last, and the time behind it.
+/// A date with the year last, and the time after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct YearLast<'t> {
     first: u8,
@@ -171,7 +171,7 @@ impl<'t> YearLast<'t> {
         Some(Self { first, second, year: year.parse().ok()?, separator, time })
     }
 
-    /// `2026-04-03 08:00`; `text` is the cell for errors.
+    /// Converts it to `2026-04-03 08:00`; `text` is the cell for errors.
     fn year_first(&self, text: &str, order: Option<DateOrder>) -> Result<String, String> {
         let order = match (order, order_evidence(text)) {
             (Some(order), _) | (None, Some(OrderEvidence::Shown(order))) => order,
@@ -188,7 +188,7 @@ impl<'t> YearLast<'t> {
     }
 }
 
-/// `2026-04-03 8:01 PM` as `2026-04-03 20:01`; `None` where AM or PM does not fit.
+/// Converts `2026-04-03 8:01 PM` to `2026-04-03 20:01`; `None` if AM or PM does not fit.
 fn with_24_hours(text: &str) -> Option<String> {
     let Some((date, time)) = text.split_once([' ', 'T']) else { return Some(text.to_owned()) };
     let half = [("am", false), ("pm", true)].into_iter().find_map(|(name, is_afternoon)| {
@@ -295,7 +295,7 @@ mod tests {
         }
         assert_eq!(zone("utc"), Ok(TimeZone::UTC));
         if let Ok(berlin) = zone("Europe/Berlin").map(style) {
-            // Clocks go back from 03:00 to 02:00.
+            // Clocks are set back from 03:00 to 02:00.
             assert!(seconds("2026-10-25 02:30:00", &berlin).unwrap_err().contains("ambiguous"));
         }
     }

@@ -1,4 +1,4 @@
-//! Numbers as tables print them: with a decimal point or a decimal comma, and digits in groups of three.
+//! Parses numbers as tables print them: with a decimal point or comma, and digits in groups of three.
 
 use crate::cli::DecimalMark;
 
@@ -11,16 +11,17 @@ impl DecimalMark {
     }
 }
 
-/// What a cell shows about the decimal mark of its table.
+/// Evidence in a cell for the decimal mark of its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::commands) enum DecimalMarkEvidence {
-    /// The cell is a number with this mark only.
+    /// The cell is a number only with this mark.
     Shown(DecimalMark),
-    /// The cell is two different numbers: `1.234`, `1,234`. The mark is the one that it holds.
+    /// The cell is a different number with each mark: `1.234`, `1,234`. The value is the mark that it
+    /// contains.
     Ambiguous(DecimalMark),
 }
 
-/// What `cell` shows; nothing where it is no number, or the same number with each mark.
+/// The evidence in `cell`; `None` if it is not a number, or the same number with each mark.
 pub(in crate::commands) fn decimal_evidence(cell: &str) -> Option<DecimalMarkEvidence> {
     match (plain(cell, DecimalMark::Point), plain(cell, DecimalMark::Comma)) {
         (Some(point), Some(comma)) if point == comma => None,
@@ -32,12 +33,12 @@ pub(in crate::commands) fn decimal_evidence(cell: &str) -> Option<DecimalMarkEvi
     }
 }
 
-/// The number in `cell`; `None` where it is none with this decimal mark.
+/// The number in `cell`; `None` if it is not a number with this decimal mark.
 pub(in crate::commands) fn number(cell: &str, decimal: DecimalMark) -> Option<f64> {
     plain(cell, decimal)?.parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// The number in `cell` with a decimal point and without groups: `1,034.8` is `1034.8`.
+/// The number in `cell` with a decimal point and without groups: `1,034.8` becomes `1034.8`.
 pub(in crate::commands) fn plain(cell: &str, decimal: DecimalMark) -> Option<String> {
     let (sign, digits) = match cell.strip_prefix(['-', '\u{2212}']) {
         Some(digits) => ("-", digits),
@@ -63,7 +64,7 @@ pub(in crate::commands) fn plain(cell: &str, decimal: DecimalMark) -> Option<Str
     is_number.then(|| format!("{sign}{whole}{point}{fraction}{exponent}"))
 }
 
-/// `1,034` without its group marks; `None` where the groups are not of three digits each.
+/// Removes the group marks of `1,034`; `None` if a group does not have three digits.
 fn without_groups(whole: &str, mark: char, decimal: DecimalMark) -> Option<String> {
     let is_mark =
         matches!(mark, '.' | ',' | ' ' | '\'' | '_' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\u{2019}');

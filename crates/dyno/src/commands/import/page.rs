@@ -1,4 +1,4 @@
-//! Records out of a report's page: under their own names, and judged again.
+//! Imports records from a report's page under their own names, and audits them again.
 
 use std::io::Read as _;
 
@@ -6,47 +6,48 @@ use dyno_campaign::conclusions;
 use dyno_record::{Filter, RECORD_BYTES_MAX, Repository, RepositoryError, RunRecord};
 use dyno_report::embedded::{Embedded, EmbeddedError};
 
-use super::source::{Kind, Source};
+use super::source::{ImportFile, ImportKind};
 use crate::cli;
 use crate::exit::usage;
 
-/// A page or record that cannot be read, or what was to be done with one of its records.
+/// An error of reading a page or record, or of processing one of its records.
 #[derive(Debug)]
-enum Stopped {
+enum PageReadError {
     Page(EmbeddedError),
     Other(anyhow::Error),
 }
 
-impl From<EmbeddedError> for Stopped {
+impl From<EmbeddedError> for PageReadError {
     fn from(error: EmbeddedError) -> Self {
         Self::Page(error)
     }
 }
 
-/// Hands each record of the page or file to `take`, with the marks that the command line gives; returns what was concluded from
-/// them.
+/// Passes each record of the page or file to `take`, with the marks of the command line; returns the
+/// conclusions.
 pub(super) fn each(
-    source: &mut Source,
-    kind: Kind,
+    source: &mut ImportFile,
+    kind: ImportKind,
     args: &cli::Import,
     mut take: impl FnMut(RunRecord) -> anyhow::Result<()>,
 ) -> anyhow::Result<Embedded> {
-    // Nobody here saw it measured: it is valid only where its figures still say so.
+    // The measurement was not observed here, so it is valid only if its figures still pass the audit.
     let mut marked = |record: RunRecord| take(dyno_analyze::rejudged(with_marks(record, args)));
-    if kind == Kind::Record {
+    if kind == ImportKind::Record {
         return marked(one(source)?).map(|()| Embedded::default());
     }
-    let read = dyno_report::embedded::each(source.reader()?, |record| marked(record).map_err(Stopped::Other));
+    let read =
+        dyno_report::embedded::each(source.reader()?, |record| marked(record).map_err(PageReadError::Other));
     match read {
         Ok(read) => Ok(read),
-        Err(Stopped::Other(error)) => Err(error),
-        Err(Stopped::Page(error)) => {
+        Err(PageReadError::Other(error)) => Err(error),
+        Err(PageReadError::Page(error)) => {
             Err(usage(format!("{}: {error}", source.name()), "name a page that `dyno report` wrote"))
         }
     }
 }
 
-fn one(source: &mut Source) -> anyhow::Result<RunRecord> {
+fn one(source: &mut ImportFile) -> anyhow::Result<RunRecord> {
     let mut text = String::new();
     let read = source.reader()?.take(RECORD_BYTES_MAX + 1).read_to_string(&mut text);
     let wrong = |error: &dyn std::fmt::Display| {
@@ -68,41 +69,42 @@ fn with_marks(mut record: RunRecord, args: &cli::Import) -> RunRecord {
     record
 }
 
-/// What came of storing.
+/// Result of storing the records.
 #[derive(Debug, Default)]
-pub(super) struct Stored {
-    /// Records that were there already.
-    pub(super) there: usize,
-    /// What was concluded from runs that belong together, by their name.
+pub(super) struct PageImportOutcome {
+    /// Number of records that already existed.
+    pub(super) existing_count: usize,
+    /// Names of the stored conclusions.
     pub(super) conclusions: Vec<String>,
-    /// Conclusions that only other versions can read.
+    /// Number of conclusions that this version cannot read.
     pub(super) unread: usize,
 }
 
-/// Stores those that are not there yet, all of them or none, and what was concluded from them.
+/// Stores all missing records, or none, and their conclusions.
 pub(super) fn store(
     repository: &Repository,
-    source: &mut Source,
-    kind: Kind,
+    source: &mut ImportFile,
+    kind: ImportKind,
     args: &cli::Import,
-) -> anyhow::Result<Stored> {
+) -> anyhow::Result<PageImportOutcome> {
     let mut batch = repository.batch()?;
-    let mut there = 0;
+    let mut existing_count = 0;
     let concluded = each(source, kind, args, |record| {
-        // Another record under the same name is an error; the same one may come twice, spelled by another version.
+        // A different record with the same name is an error; an equal one may differ in its spelling between
+        // versions.
         match batch.add(&record) {
-            Ok(is_new) => there += usize::from(!is_new),
+            Ok(is_new) => existing_count += usize::from(!is_new),
             Err(RepositoryError::Exists { .. })
                 if repository.load(&record.id).is_ok_and(|stored| stored == record) =>
             {
-                there += 1;
+                existing_count += 1;
             }
             Err(error) => return Err(error.into()),
         }
         Ok(())
     })?;
     batch.commit()?;
-    let mut stored = Stored { there, ..Stored::default() };
+    let mut stored = PageImportOutcome { existing_count, ..PageImportOutcome::default() };
     stored.unread = concluded.unread;
     for conclusion in concluded.conclusions {
         let runs = repository.list(&Filter { sweep: Some(conclusion.of.clone()), ..Filter::default() })?;

@@ -1,20 +1,20 @@
-//! Files with a name and a value on each line: `tps: 1034.8`. Each record has the same names in the same order.
+//! Reads files with a name and a value on each line: `tps: 1034.8`. All records have the same names in equal
+//! order.
 
 use std::io::{BufRead, BufReader, Read};
 
 use super::strict::CsvError;
 
-/// The longest line in bytes.
+/// Maximum length of a line in bytes.
 const LINE_BYTES_MAX: u64 = 64 << 10;
 
-/// Records of a file of names and values.
+/// Reader of records in a file of names and values.
 pub(super) struct Pairs<R> {
-    /// The names that are read.
     pub(super) columns: Vec<String>,
     separator: char,
     reader: BufReader<R>,
     line: u64,
-    /// Names of the first record, in their order.
+    /// Names of the first record, in order.
     first: Option<Vec<usize>>,
     /// The pair that begins the next record.
     waiting: Option<(u64, usize, String)>,
@@ -27,7 +27,7 @@ impl<R: Read> Pairs<R> {
         Self { columns, separator, reader, line: 0, first: None, waiting: None, cells: Vec::new() }
     }
 
-    /// The names of the file that are columns here.
+    /// The names in the file that are columns here.
     pub(super) fn names(mut self) -> Result<Vec<String>, CsvError> {
         let mut is_used = vec![false; self.columns.len()];
         while let Some((_, column, _)) = self.pair()? {
@@ -37,7 +37,7 @@ impl<R: Read> Pairs<R> {
         Ok(names.filter_map(|(name, is_used)| is_used.then_some(name)).collect())
     }
 
-    /// The line on which the next record begins, and its cells in the order of the columns.
+    /// Line on which the next record begins, and its cells in column order.
     pub(super) fn next(&mut self) -> Result<Option<(u64, Vec<&str>)>, CsvError> {
         let begin = match self.waiting.take() {
             Some(pair) => Some(pair),
@@ -62,7 +62,7 @@ impl<R: Read> Pairs<R> {
         Ok(Some((begin, self.cells.iter().map(String::as_str).collect())))
     }
 
-    /// The next line whose name is a column: its number, the column, the value.
+    /// The next line whose name is a column: line number, column, value.
     fn pair(&mut self) -> Result<Option<(u64, usize, String)>, CsvError> {
         loop {
             let mut bytes = Vec::new();
@@ -91,7 +91,7 @@ impl<R: Read> Pairs<R> {
     }
 }
 
-/// Without blanks and quotation marks around it.
+/// Removes blanks and quotation marks around the text.
 fn unquoted(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)

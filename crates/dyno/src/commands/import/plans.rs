@@ -1,4 +1,4 @@
-//! The plans of imported records: what the file and the command line say, over an empty plan.
+//! Builds the plans of imported records: an empty plan with the settings of the file and the command line.
 
 use std::collections::BTreeMap;
 
@@ -6,29 +6,29 @@ use anyhow::Context as _;
 use dyno_plan::engine::IMPORTED;
 use dyno_plan::{Plan, PlanSource, TargetUrl};
 
-/// Plans of the lines so far, by what was set: most lines have one that another has.
+/// Plans built so far, by their settings: most lines share a plan.
 #[derive(Default)]
 pub(super) struct Plans(pub(super) BTreeMap<Vec<String>, Plan>);
 
 impl Plans {
-    /// The plan with `sets`, of a record of `file`.
+    /// The plan with `sets` for a record of `file`.
     ///
     /// # Errors
-    /// A key or value is wrong.
+    /// A key or value is invalid.
     pub(super) fn of(&mut self, sets: Vec<String>, file: &str) -> anyhow::Result<Plan> {
         if let Some(plan) = self.0.get(&sets) {
             return Ok(plan.clone());
         }
-        // A plan needs a database; which one is set by the caller.
+        // A plan needs a database URL; the caller sets the real one.
         let target = Some(IMPORTED.0[0].template.to_owned());
         let mut plan =
             dyno_plan::read(&PlanSource { sets: sets.clone(), target, ..PlanSource::of(IMPORTED) })?;
         plan.target.url =
             TargetUrl { scheme: "imported".into(), path: file.to_owned(), ..TargetUrl::default() };
-        // The repository stores the plan as JSON, so it has to read back.
+        // The repository stores the plan as JSON, so it must be readable again.
         serde_json::from_str::<Plan>(&serde_json::to_string(&plan)?)
             .with_context(|| format!("the plan of a record of {file} cannot be read back"))?;
-        // A table may set another value in each line: then remembering them is of no use.
+        // If every line has other values, the cache is useless.
         if self.0.len() < 1_000 {
             self.0.insert(sets, plan.clone());
         }

@@ -1,31 +1,31 @@
-//! How far an import of a table is, with the time that is left.
+//! Progress of a table import, with the remaining time.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// How often a line of progress is printed.
+/// Interval between two progress lines.
 const EVERY: Duration = Duration::from_secs(5);
 
 /// Progress of one pass over a table.
 pub(super) struct ImportProgress<'a> {
-    talk: &'a Talk,
-    /// What is done: `read`.
+    talk: &'a Console,
+    /// The action as a participle: `read`.
     verb: &'static str,
-    /// Records of the whole pass; absent in the first one, which counts them.
+    /// Records of the whole pass; absent in the first pass, which counts them.
     total: Option<usize>,
     began: Instant,
     last_line: Cell<Instant>,
 }
 
 impl<'a> ImportProgress<'a> {
-    pub(super) fn new(talk: &'a Talk, verb: &'static str, total: Option<usize>) -> Self {
+    pub(super) fn new(talk: &'a Console, verb: &'static str, total: Option<usize>) -> Self {
         let now = Instant::now();
         Self { talk, verb, total, began: now, last_line: Cell::new(now) }
     }
 
-    /// So many records are done.
+    /// This number of records is done.
     pub(super) fn at(&self, count: usize) {
         let now = Instant::now();
         if now - self.last_line.get() < EVERY {

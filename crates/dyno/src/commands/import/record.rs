@@ -1,48 +1,48 @@
-//! From a line of a table to run records: one for the line, and one for each target that has figures of its own.
+//! Converts a line of a table to run records: one for the line, and one for each target with its own figures.
 
 use std::collections::BTreeMap;
 
 use dyno_record::{
-    AuditCheck, CheckStatus, Gate, Identity, Imported, Kind, Metric, OpStats, RunRecord, Status, TargetFacts,
-    Unit, Window, new_run_id, rfc3339,
+    AuditCheck, CheckStatus, Identity, ImportSource, Metric, OpStats, RecordKind, RunRecord, StartGate,
+    Status, TargetFacts, Unit, Window, new_run_id, rfc3339,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::dialect::{CsvDialect, RecordRows};
 use super::logs::LogRun;
-use super::map::{Field, Mapping};
+use super::map::{ColumnMapping, MappedField};
 use super::moment;
 use super::number::{number, plain};
 use super::plans::Plans;
-use super::source::Source;
+use super::source::ImportFile;
 use super::strict::CsvError;
 use crate::exit::usage;
 
-/// What a cell holds where the table has no figure.
+/// Cell texts that mean a missing figure.
 const NO_FIGURE: [&str; 6] = ["", "-", "–", "n/a", "N/A", "NA"];
 
-/// What holds for all lines.
-pub(super) struct Common<'c> {
-    /// The form that the figures are in: `csv`, `sysbench`.
+/// Data that applies to all lines.
+pub(super) struct ImportContext<'c> {
+    /// Format of the figures: `csv`, `sysbench`.
     pub(super) format: &'static str,
     pub(super) file: String,
-    /// The file as errors name it.
+    /// Path of the file in errors.
     pub(super) path: String,
     pub(super) sets: &'c [String],
     pub(super) variant: Option<&'c str>,
     pub(super) tags: &'c [String],
     pub(super) product: Option<&'c str>,
     pub(super) now: Timestamp,
-    /// The same as records spell it.
+    /// The import time as records store it.
     pub(super) imported_at: String,
-    /// Sixteen random bits that the names of the records begin with.
+    /// Sixteen random bits at the start of the record names.
     pub(super) salt: u16,
 }
 
 #[cfg(test)]
-impl Common<'_> {
-    /// What holds for the lines of `file` in a test.
+impl ImportContext<'_> {
+    /// Context for the lines of `file` in a test.
     pub(super) fn for_test(file: &str) -> Self {
         Self {
             format: "csv",
@@ -59,16 +59,15 @@ impl Common<'_> {
     }
 }
 
-/// The figures of one record to be.
+/// Figures of a record under construction.
 #[derive(Default)]
-struct Figures {
+struct ImportFigures {
     ops: Option<f64>,
     metrics: BTreeMap<String, Metric>,
 }
 
-/// One line, read.
 #[derive(Default)]
-struct Line {
+struct ImportLine {
     sessions: Option<u32>,
     seconds: Option<f64>,
     variant: Option<String>,
@@ -76,22 +75,22 @@ struct Line {
     started_at: Option<Timestamp>,
     sets: Vec<String>,
     labels: BTreeMap<String, String>,
-    whole: Figures,
-    targets: BTreeMap<String, Figures>,
+    whole: ImportFigures,
+    targets: BTreeMap<String, ImportFigures>,
 }
 
-/// The lines of a table as records.
-pub(super) struct Lines<'t> {
-    pub(super) source: &'t mut Source,
-    pub(super) maps: &'t [Mapping],
-    pub(super) common: &'t Common<'t>,
+/// Iterates over the lines of a table as records.
+pub(super) struct ImportLines<'t> {
+    pub(super) source: &'t mut ImportFile,
+    pub(super) maps: &'t [ColumnMapping],
+    pub(super) common: &'t ImportContext<'t>,
     pub(super) dialect: &'t CsvDialect,
     pub(super) plans: Plans,
 }
 
-impl Lines<'_> {
-    /// Hands the records of each line to `take`, the parts of a line behind its whole. The same file gives the same records
-    /// each time.
+impl ImportLines<'_> {
+    /// Passes the records of each line to `take`: the whole line first, then its parts. A file always gives
+    /// equal records.
     pub(super) fn each(
         &mut self,
         mut take: impl FnMut(&mut Vec<RunRecord>) -> anyhow::Result<()>,
@@ -108,7 +107,7 @@ impl Lines<'_> {
         let columns = columns(table.columns(), self.maps, common)?;
         let mut before = 0;
         while let Some((number, cells)) = table.next().map_err(wrong)? {
-            let mut line = Line::default();
+            let mut line = ImportLine::default();
             for &(at, map) in &columns {
                 read(&mut line, map, cells[at], number, common, self.dialect)?;
             }
@@ -123,19 +122,19 @@ impl Lines<'_> {
     }
 }
 
-/// The results of another tool as records.
-pub(super) fn of_log(runs: Vec<LogRun>, common: &Common<'_>) -> anyhow::Result<Vec<RunRecord>> {
+/// Converts the results of another tool to records.
+pub(super) fn of_log(runs: Vec<LogRun>, common: &ImportContext<'_>) -> anyhow::Result<Vec<RunRecord>> {
     let (mut plans, mut records) = (Plans::default(), Vec::with_capacity(runs.len()));
     for run in runs {
         let metrics = run.metrics.into_iter();
         let metrics = metrics.map(|(name, (value, unit))| (name, Metric::Value { value, unit })).collect();
-        let mut line = Line {
+        let mut line = ImportLine {
             sessions: run.sessions,
             seconds: run.seconds,
             started_at: run.started_at,
             labels: run.labels,
-            whole: Figures { ops: None, metrics },
-            ..Line::default()
+            whole: ImportFigures { ops: None, metrics },
+            ..ImportLine::default()
         };
         let frame = frame(&mut line, run.line, common, &mut plans)?;
         records.append(&mut build(records.len(), line, frame, common)?);
@@ -143,12 +142,12 @@ pub(super) fn of_log(runs: Vec<LogRun>, common: &Common<'_>) -> anyhow::Result<V
     Ok(records)
 }
 
-/// Where each mapped column stands.
+/// Position of each mapped column.
 fn columns<'m>(
     names: &[String],
-    maps: &'m [Mapping],
-    common: &Common<'_>,
-) -> anyhow::Result<Vec<(usize, &'m Mapping)>> {
+    maps: &'m [ColumnMapping],
+    common: &ImportContext<'_>,
+) -> anyhow::Result<Vec<(usize, &'m ColumnMapping)>> {
     if maps.is_empty() {
         return Err(usage(
             "no --map says what the columns are",
@@ -158,7 +157,7 @@ fn columns<'m>(
             ),
         ));
     }
-    let place = |map: &'m Mapping| match names.iter().position(|column| *column == map.column) {
+    let place = |map: &'m ColumnMapping| match names.iter().position(|column| *column == map.column) {
         Some(at) => Ok((at, map)),
         None => Err(usage(
             format!("{} has no column {:?}", common.file, map.column),
@@ -169,14 +168,14 @@ fn columns<'m>(
 }
 
 fn read(
-    line: &mut Line,
-    map: &Mapping,
+    line: &mut ImportLine,
+    map: &ColumnMapping,
     cell: &str,
     number: u64,
-    common: &Common<'_>,
+    common: &ImportContext<'_>,
     dialect: &CsvDialect,
 ) -> anyhow::Result<()> {
-    take(line, map, cell, dialect).map_err(|problem| {
+    apply_cell(line, map, cell, dialect).map_err(|problem| {
         let place = format!("{} line {number}, column {:?}", common.file, map.column);
         usage(
             format!("{place}: {cell:?} {problem}"),
@@ -188,32 +187,37 @@ fn read(
     })
 }
 
-/// Takes a cell into the line; the error ends a sentence that begins with the cell.
-fn take(line: &mut Line, map: &Mapping, cell: &str, dialect: &CsvDialect) -> Result<(), String> {
+/// Adds a cell to the line; the error completes a sentence that begins with the cell.
+fn apply_cell(
+    line: &mut ImportLine,
+    map: &ColumnMapping,
+    cell: &str,
+    dialect: &CsvDialect,
+) -> Result<(), String> {
     if NO_FIGURE.contains(&cell) {
         return Ok(());
     }
     let number = || number(cell, dialect.decimal).ok_or_else(|| "is no number".to_owned());
     match &map.field {
-        Field::Sessions => {
+        MappedField::Sessions => {
             let whole = number().ok().filter(|number| number.fract() == 0.0 && *number >= 0.0);
             let whole = whole.filter(|number| *number <= f64::from(u32::MAX));
             line.sessions = Some(whole.ok_or_else(|| "is no number of sessions".to_owned())? as u32);
         }
-        Field::Seconds(factor) => line.seconds = Some(number()? * factor),
-        Field::Variant => line.variant = Some(cell.to_owned()),
-        Field::Tag => line.tags.push(cell.to_owned()),
-        Field::StartedAt => line.started_at = Some(started_at(cell, dialect)?),
-        Field::Key { path, is_number } => {
+        MappedField::Seconds(factor) => line.seconds = Some(number()? * factor),
+        MappedField::Variant => line.variant = Some(cell.to_owned()),
+        MappedField::Tag => line.tags.push(cell.to_owned()),
+        MappedField::StartedAt => line.started_at = Some(started_at(cell, dialect)?),
+        MappedField::Key { path, is_number } => {
             let plain = is_number.then(|| plain(cell, dialect.decimal)).flatten();
             line.sets.push(format!("{path}={}", plain.as_deref().unwrap_or(cell)));
         }
-        Field::Label => {
+        MappedField::Label => {
             line.labels.insert(map.column.clone(), cell.to_owned());
         }
-        Field::Ops => figures(line, map).ops = Some(number()?),
-        Field::Metric { name, unit, factor } => {
-            // Multiplying by 1 is exact, so figures stay as printed.
+        MappedField::Ops => figures(line, map).ops = Some(number()?),
+        MappedField::Metric { name, unit, factor } => {
+            // A factor of 1 is exact, so figures stay as printed.
             let metric = Metric::Value { value: number()? * factor, unit: *unit };
             figures(line, map).metrics.insert(name.clone(), metric);
         }
@@ -221,17 +225,17 @@ fn take(line: &mut Line, map: &Mapping, cell: &str, dialect: &CsvDialect) -> Res
     Ok(())
 }
 
-fn figures<'l>(line: &'l mut Line, map: &Mapping) -> &'l mut Figures {
+fn figures<'l>(line: &'l mut ImportLine, map: &ColumnMapping) -> &'l mut ImportFigures {
     match &map.target {
         Some(target) => line.targets.entry(target.clone()).or_default(),
         None => &mut line.whole,
     }
 }
 
-/// What is wrong with a time that needs `--time-zone`.
+/// Error text of a time that needs `--time-zone`.
 const NO_ZONE: &str = "tells no time zone";
 
-/// A moment. A date alone is of UTC where no zone is given.
+/// Parses a start time. A date without a time is UTC if no zone is given.
 fn started_at(cell: &str, dialect: &CsvDialect) -> Result<Timestamp, String> {
     let mut style = dialect.moments.clone();
     if style.zone.is_none() && !cell.contains(':') {
@@ -243,12 +247,17 @@ fn started_at(cell: &str, dialect: &CsvDialect) -> Result<Timestamp, String> {
     })
 }
 
-/// The records of one line, before which there were `index`.
-fn build(index: usize, line: Line, frame: RunRecord, common: &Common<'_>) -> anyhow::Result<Vec<RunRecord>> {
+/// The records of one line; `index` records precede them.
+fn build(
+    index: usize,
+    line: ImportLine,
+    frame: RunRecord,
+    common: &ImportContext<'_>,
+) -> anyhow::Result<Vec<RunRecord>> {
     let started = line.started_at.unwrap_or(common.now);
     let seconds = frame.window.as_ref().map_or(0.0, |window| window.seconds);
     let length = SignedDuration::try_from_secs_f64(seconds).unwrap_or_default();
-    // Lines of one table stay in their order.
+    // Lines of one table keep their order.
     let at = |index: usize| started + SignedDuration::from_micros(index as i64);
     let whole_id = name(at(index), index, common.salt);
     let has_whole = line.whole.ops.is_some() || !line.whole.metrics.is_empty();
@@ -258,9 +267,9 @@ fn build(index: usize, line: Line, frame: RunRecord, common: &Common<'_>) -> any
     let mut all = whole.into_iter().chain(parts).peekable();
     let (mut records, mut frame) = (Vec::with_capacity(1), Some(frame));
     while let Some((index, target, figures)) = all.next() {
-        // Most lines have one record: the last takes the frame itself.
-        let own = if all.peek().is_some() { frame.clone() } else { frame.take() };
-        let mut record = own.expect("only the last takes it");
+        // Most lines have one record: the last one takes the frame without a copy.
+        let record_frame = if all.peek().is_some() { frame.clone() } else { frame.take() };
+        let mut record = record_frame.expect("only the last takes it");
         let at = at(index);
         record.started_at = rfc3339(at);
         record.ended_at = match at.checked_add(length) {
@@ -289,7 +298,7 @@ fn name(at: Timestamp, index: usize, salt: u16) -> String {
     new_run_id(at, salt.wrapping_add(index as u16))
 }
 
-fn put_figures(record: &mut RunRecord, figures: Figures) -> anyhow::Result<()> {
+fn put_figures(record: &mut RunRecord, figures: ImportFigures) -> anyhow::Result<()> {
     record.metrics = figures.metrics;
     if let Some(ops) = figures.ops {
         let seconds = record.window.as_ref().map(|window| window.seconds).filter(|seconds| *seconds > 0.0);
@@ -307,26 +316,31 @@ fn put_figures(record: &mut RunRecord, figures: Figures) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The record of a line without its figures and names; takes what the line says beside figures.
-fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -> anyhow::Result<RunRecord> {
+/// The record of a line without its figures and names; takes everything except the figures from the line.
+fn frame(
+    line: &mut ImportLine,
+    number: u64,
+    common: &ImportContext<'_>,
+    plans: &mut Plans,
+) -> anyhow::Result<RunRecord> {
     let mut sets: Vec<String> = common.sets.iter().chain(&line.sets).cloned().collect();
     if let Some(sessions) = line.sessions {
         sets.push(format!("run.sessions_per_schema={sessions}"));
     }
-    let known = sets.iter().filter_map(|set| Some(set.split_once('=')?.0.trim().to_owned())).collect();
+    let known_keys = sets.iter().filter_map(|set| Some(set.split_once('=')?.0.trim().to_owned())).collect();
     let plan = plans.of(sets, &common.file)?;
-    let imported = Imported {
+    let imported = ImportSource {
         format: common.format.into(),
         file: common.file.clone(),
         line: Some(number),
         imported_at: common.imported_at.clone(),
         undated: line.started_at.is_none(),
-        known,
+        known: known_keys,
         labels: std::mem::take(&mut line.labels),
         reported: None,
     };
-    let told = plan.run.time.filter(|_| imported.knows("run.time")).map(|time| time.0.as_secs_f64());
-    let seconds = line.seconds.or(told);
+    let plan_seconds = plan.run.time.filter(|_| imported.knows("run.time")).map(|time| time.0.as_secs_f64());
+    let seconds = line.seconds.or(plan_seconds);
     let target = TargetFacts {
         url: plan.target.url.to_string(),
         engine: "imported".into(),
@@ -341,13 +355,13 @@ fn frame(line: &mut Line, number: u64, common: &Common<'_>, plans: &mut Plans) -
         detail: format!("not audited: imported from {} line {number}", common.file),
     };
     Ok(RunRecord {
-        kind: Kind::Import,
+        kind: RecordKind::Import,
         dyno_version: env!("CARGO_PKG_VERSION").into(),
         variant: line.variant.take().or_else(|| common.variant.map(str::to_owned)),
         tags: common.tags.iter().cloned().chain(line.tags.drain(..)).collect(),
         imported: Some(imported),
         targets: vec![target],
-        gate: Gate { sessions: line.sessions.unwrap_or(0), ..Gate::default() },
+        gate: StartGate { sessions: line.sessions.unwrap_or(0), ..StartGate::default() },
         window: seconds.map(|seconds| Window { seconds, ..Window::default() }),
         audit: vec![not_audited],
         ..RunRecord::blank(Status::Imported, plan)

@@ -1,4 +1,4 @@
-//! Tables become records.
+//! Tests of the conversion from tables to records.
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -23,8 +23,8 @@ impl Seek for Counted {
     }
 }
 
-/// However long a table is, each line is read once for each time the table is gone through, a plan is made for each
-/// setting, and one line is held.
+/// In a table of any length, each pass reads each line once, each distinct setting builds one plan, and only
+/// one line is in memory.
 #[test]
 fn a_line_of_a_long_table_takes_as_much_work_as_one_of_a_short() {
     let maps =
@@ -33,9 +33,9 @@ fn a_line_of_a_long_table_takes_as_much_work_as_one_of_a_short() {
         let lines: String = (0..count).map(|line| format!("{},{},7\n", 1 + line % 4, 100 + line)).collect();
         let text = format!("s,ops,reads\n{lines}");
         let (bytes, read) = (text.len(), Arc::new(AtomicUsize::new(0)));
-        let mut source = Source::over(Counted(Cursor::new(text), read.clone()));
-        let common = Common::for_test("t.csv");
-        let mut table = Lines {
+        let mut source = ImportFile::over(Counted(Cursor::new(text), read.clone()));
+        let common = ImportContext::for_test("t.csv");
+        let mut table = ImportLines {
             source: &mut source,
             maps: &maps,
             common: &common,
@@ -63,9 +63,9 @@ fn records_of_a_line_share_all_but_names_moments_and_figures() {
     let maps =
         ["ops=ops_per_s", "a=logical_reads_per_s@a", "b=logical_reads_per_s@b", "t=seconds", "l=label"]
             .map(|map| map.parse().unwrap());
-    let mut source = Source::over(Cursor::new("ops,a,b,t,l\n1,2,3,10,x\n,5,,,\n".to_owned()));
-    let common = Common::for_test("t.csv");
-    let mut lines = Lines {
+    let mut source = ImportFile::over(Cursor::new("ops,a,b,t,l\n1,2,3,10,x\n,5,,,\n".to_owned()));
+    let common = ImportContext::for_test("t.csv");
+    let mut lines = ImportLines {
         source: &mut source,
         maps: &maps,
         common: &common,
@@ -93,16 +93,16 @@ fn records_of_a_line_share_all_but_names_moments_and_figures() {
     assert_eq!(names.len(), 4);
 }
 
-/// The plan is read back once for all lines that have it; what a file may be called must not break that.
+/// The plan is read back once for all lines that share it; a file name must not break that.
 #[test]
 fn no_name_of_a_file_makes_a_record_that_cannot_be_read() {
     for file in
         ["a b.csv", "a?b=c&d.csv", "ä#%41:@[x]//.csv", "sqlite:x.csv", "..", "\u{1b}[31m.csv", "\"\\.csv"]
     {
         let maps = ["ops=ops_per_s".parse().unwrap()];
-        let mut source = Source::over(Cursor::new("ops\n1\n".to_owned()));
-        let common = Common::for_test(file);
-        let mut lines = Lines {
+        let mut source = ImportFile::over(Cursor::new("ops\n1\n".to_owned()));
+        let common = ImportContext::for_test(file);
+        let mut lines = ImportLines {
             source: &mut source,
             maps: &maps,
             common: &common,
@@ -112,7 +112,7 @@ fn no_name_of_a_file_makes_a_record_that_cannot_be_read() {
         let mut packer = dyno_record::Packer::new();
         lines
             .each(|line| {
-                // Packing reads back, too.
+                // Packing reads the record back as well.
                 packer.pack(&line[0]).unwrap();
                 packer.pack_known_plan(&line[0]).unwrap();
                 Ok(())

@@ -1,4 +1,4 @@
-//! The file that is imported: what it is, and its contents as often as they are needed without holding them.
+//! The file to import: detects its kind, and reads it several times without holding it in memory.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
@@ -6,32 +6,30 @@ use std::path::Path;
 
 use crate::exit::usage;
 
-/// The largest input that can be read only once, such as a pipe, in bytes: it is held.
+/// Maximum size in bytes of an input that can be read only once, such as a pipe: it is held in memory.
 const PIPE_BYTES_MAX: u64 = 64 << 20;
 
-/// What a file holds.
+/// Kind of content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::commands) enum Kind {
+pub(in crate::commands) enum ImportKind {
     /// A page that `dyno report` wrote.
     Page,
-    /// One record, as Dyno writes it where the repository takes none.
+    /// One record, as Dyno writes it when the repository cannot store it.
     Record,
-    /// Anything else.
     Table,
 }
 
-/// Something that can be read again from its beginning.
-pub(in crate::commands) trait Again: Read + Seek + Send {}
+/// A reader that can return to its beginning.
+pub(in crate::commands) trait Rewindable: Read + Seek + Send {}
 
-impl<T: Read + Seek + Send> Again for T {}
+impl<T: Read + Seek + Send> Rewindable for T {}
 
-/// An open file.
-pub(in crate::commands) struct Source {
-    inner: Box<dyn Again>,
+pub(in crate::commands) struct ImportFile {
+    inner: Box<dyn Rewindable>,
     name: String,
 }
 
-impl Source {
+impl ImportFile {
     pub(in crate::commands) fn open(path: &Path) -> anyhow::Result<Self> {
         let name = path.display().to_string();
         let cannot = |error: std::io::Error| {
@@ -49,9 +47,9 @@ impl Source {
         Ok(Self { inner: Box::new(Cursor::new(bytes)), name })
     }
 
-    /// What a test hands in.
+    /// Wraps the input of a test.
     #[cfg(test)]
-    pub(in crate::commands) fn over(inner: impl Again + 'static) -> Self {
+    pub(in crate::commands) fn over(inner: impl Rewindable + 'static) -> Self {
         Self { inner: Box::new(inner), name: "t.csv".into() }
     }
 
@@ -59,22 +57,22 @@ impl Source {
         &self.name
     }
 
-    /// The contents, from the beginning.
+    /// A reader of the contents from the beginning.
     pub(in crate::commands) fn reader(&mut self) -> std::io::Result<BufReader<impl Read>> {
         self.inner.rewind()?;
         Ok(BufReader::with_capacity(64 << 10, &mut self.inner))
     }
 
-    /// What the beginning says.
-    pub(in crate::commands) fn kind(&mut self) -> std::io::Result<Kind> {
+    /// Detects the kind from the first bytes.
+    pub(in crate::commands) fn kind(&mut self) -> std::io::Result<ImportKind> {
         let mut start = Vec::new();
         self.reader()?.take(4_096).read_to_end(&mut start)?;
         let text = String::from_utf8_lossy(&start).to_ascii_lowercase();
         let text = text.trim_start_matches('\u{feff}').trim_start();
         Ok(match text {
-            page if page.starts_with("<!doctype html") => Kind::Page,
-            record if record.starts_with('{') => Kind::Record,
-            _ => Kind::Table,
+            page if page.starts_with("<!doctype html") => ImportKind::Page,
+            record if record.starts_with('{') => ImportKind::Record,
+            _ => ImportKind::Table,
         })
     }
 }

@@ -1,16 +1,15 @@
-//! What the columns of an export are: one row for each value, with columns that say of what; or one column for each metric, as the
-//! consoles of clouds write it, with lines above that say what each column is.
+//! Detects the layout of an export. Either each row is one value, with columns that identify it. Or each
+//! metric has a column, as cloud consoles write it, with lines above that describe the columns.
 
-/// What one column holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum MetricColumn {
     Time {
         is_utc: bool,
     },
     Name,
     Statistic,
     Unit,
-    Of,
+    Instance,
     Period,
     Value,
     /// The value of this statistic.
@@ -18,90 +17,88 @@ pub(super) enum Column {
     Other,
 }
 
-/// A metric that has a column of its own.
+/// A metric that has its own column.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Own {
+pub(super) struct MetricLabels {
     pub(super) name: String,
-    pub(super) of: String,
+    pub(super) instance: String,
     pub(super) statistic: String,
     pub(super) unit: String,
     pub(super) period: String,
 }
 
-/// How a table is laid out.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Layout {
-    /// Each row is of one metric; a column for each thing.
-    Long(Vec<Column>),
-    /// Each row is of one moment; behind the time a column for each metric.
-    Wide { own: Vec<Own>, is_utc: bool },
+pub(super) enum MetricTableLayout {
+    /// Each row is one value of one metric.
+    Long(Vec<MetricColumn>),
+    /// Each row is one time; each further column is one metric.
+    Wide { labels: Vec<MetricLabels>, is_utc: bool },
 }
 
-/// Letters and digits alone, small.
+/// Only letters and digits, in lower case.
 fn plain(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The column of this head.
-fn column(head: &str) -> Column {
+/// Meaning of the column with this head.
+fn column(head: &str) -> MetricColumn {
     match plain(head).as_str() {
         "time" | "timestamp" | "timestamps" | "date" | "datetime" | "starttime" => {
-            Column::Time { is_utc: false }
+            MetricColumn::Time { is_utc: false }
         }
-        "timeutc" | "timestamputc" | "dateutc" | "datetimeutc" => Column::Time { is_utc: true },
-        "metric" | "metricname" | "name" | "label" => Column::Name,
-        "statistic" | "statistics" | "stat" | "aggregation" => Column::Statistic,
-        "unit" | "units" => Column::Unit,
-        "period" | "periods" | "periodseconds" | "granularity" => Column::Period,
-        "value" | "values" => Column::Value,
+        "timeutc" | "timestamputc" | "dateutc" | "datetimeutc" => MetricColumn::Time { is_utc: true },
+        "metric" | "metricname" | "name" | "label" => MetricColumn::Name,
+        "statistic" | "statistics" | "stat" | "aggregation" => MetricColumn::Statistic,
+        "unit" | "units" => MetricColumn::Unit,
+        "period" | "periods" | "periodseconds" | "granularity" => MetricColumn::Period,
+        "value" | "values" => MetricColumn::Value,
         "instance"
         | "dbinstance"
         | "dbinstanceidentifier"
         | "dbclusteridentifier"
         | "dimension"
         | "dimensions"
-        | "resource" => Column::Of,
+        | "resource" => MetricColumn::Instance,
         "average" | "avg" | "mean" | "minimum" | "min" | "maximum" | "max" | "sum" | "total"
-        | "samplecount" => Column::ValueOf(head.trim().to_owned()),
-        _ if is_percentile(head.trim()) => Column::ValueOf(head.trim().to_owned()),
-        _ => Column::Other,
+        | "samplecount" => MetricColumn::ValueOf(head.trim().to_owned()),
+        _ if is_percentile(head.trim()) => MetricColumn::ValueOf(head.trim().to_owned()),
+        _ => MetricColumn::Other,
     }
 }
 
-/// `p99`, `p99.9`.
 fn is_percentile(head: &str) -> bool {
     let rest = head.strip_prefix(['p', 'P']).and_then(|rest| rest.parse::<f64>().ok());
     rest.is_some_and(|rest| (0.0..=100.0).contains(&rest))
 }
 
-/// The layout that the lines before the first value tell, of which there is one at least.
+/// The layout shown by the lines before the first value; there is at least one such line.
 ///
 /// # Errors
-/// They name no time, or nothing that is measured.
-pub(super) fn layout(heads: &[Vec<String>]) -> Result<Layout, String> {
+/// They name no time, or no metric.
+pub(super) fn layout(heads: &[Vec<String>]) -> Result<MetricTableLayout, String> {
     if let [heads] = heads {
-        let columns: Vec<Column> = heads.iter().map(|head| column(head)).collect();
-        let has = |wanted: fn(&Column) -> bool| columns.iter().filter(|column| wanted(column)).count();
+        let columns: Vec<MetricColumn> = heads.iter().map(|head| column(head)).collect();
+        let has = |wanted: fn(&MetricColumn) -> bool| columns.iter().filter(|column| wanted(column)).count();
         let (times, values) = (
-            has(|column| matches!(column, Column::Time { .. })),
-            has(|column| matches!(column, Column::Value | Column::ValueOf(_))),
+            has(|column| matches!(column, MetricColumn::Time { .. })),
+            has(|column| matches!(column, MetricColumn::Value | MetricColumn::ValueOf(_))),
         );
         if values > 0 {
             return match times {
-                1 => Ok(Layout::Long(columns)),
+                1 => Ok(MetricTableLayout::Long(columns)),
                 0 => Err("no column is called time or timestamp".to_owned()),
                 _ => Err("several columns are called time or timestamp".to_owned()),
             };
         }
     }
-    wide(heads)
+    wide_layout(heads)
 }
 
-/// One column for each metric.
-fn wide(heads: &[Vec<String>]) -> Result<Layout, String> {
+/// The layout with one column for each metric.
+fn wide_layout(heads: &[Vec<String>]) -> Result<MetricTableLayout, String> {
     let width = heads.iter().map(Vec::len).max().unwrap_or(0);
-    let mut own = vec![Own::default(); width.saturating_sub(1)];
-    // The one that says most of a name holds.
+    let mut labels = vec![MetricLabels::default(); width.saturating_sub(1)];
+    // The most specific name wins.
     let mut rank = 0;
     let mut is_utc = false;
     for line in heads {
@@ -109,12 +106,12 @@ fn wide(heads: &[Vec<String>]) -> Result<Layout, String> {
         let of_name = match (plain(head).as_str(), column(head)) {
             ("fulllabel", _) => 1,
             ("label", _) => 2,
-            (_, Column::Time { is_utc: utc }) => {
+            (_, MetricColumn::Time { is_utc: utc }) => {
                 is_utc |= utc;
                 3
             }
             ("", _) => 1,
-            (_, Column::Name) => 4,
+            (_, MetricColumn::Name) => 4,
             _ => 0,
         };
         let kind = column(head);
@@ -122,20 +119,20 @@ fn wide(heads: &[Vec<String>]) -> Result<Layout, String> {
         if names_more {
             rank = of_name;
         }
-        for (own, cell) in own.iter_mut().zip(cells) {
+        for (own, cell) in labels.iter_mut().zip(cells) {
             match kind {
-                Column::Statistic => own.statistic.clone_from(cell),
-                Column::Unit => own.unit.clone_from(cell),
-                Column::Of => own.of.clone_from(cell),
-                Column::Period => own.period.clone_from(cell),
+                MetricColumn::Statistic => own.statistic.clone_from(cell),
+                MetricColumn::Unit => own.unit.clone_from(cell),
+                MetricColumn::Instance => own.instance.clone_from(cell),
+                MetricColumn::Period => own.period.clone_from(cell),
                 _ if names_more => own.name.clone_from(cell),
                 _ => {}
             }
         }
     }
-    match own.iter().all(|own| own.name.is_empty()) {
+    match labels.iter().all(|own| own.name.is_empty()) {
         true => Err("no line above the values names what is measured".to_owned()),
-        false => Ok(Layout::Wide { own, is_utc }),
+        false => Ok(MetricTableLayout::Wide { labels, is_utc }),
     }
 }
 
@@ -143,24 +140,26 @@ fn wide(heads: &[Vec<String>]) -> Result<Layout, String> {
 mod tests {
     use super::*;
 
-    fn of(lines: &[&str]) -> Result<Layout, String> {
+    fn of(lines: &[&str]) -> Result<MetricTableLayout, String> {
         let line = |line: &&str| line.split(',').map(str::to_owned).collect();
         layout(&lines.iter().map(line).collect::<Vec<_>>())
     }
 
     #[test]
     fn rows_of_values_and_columns_of_metrics() {
-        let Layout::Long(columns) = of(&["Timestamp,MetricName,Average,Maximum,p99.9,Unit"]).unwrap() else {
+        let MetricTableLayout::Long(columns) =
+            of(&["Timestamp,MetricName,Average,Maximum,p99.9,Unit"]).unwrap()
+        else {
             panic!()
         };
-        let value = |name: &str| Column::ValueOf(name.to_owned());
-        assert_eq!(columns[0], Column::Time { is_utc: false });
+        let value = |name: &str| MetricColumn::ValueOf(name.to_owned());
+        assert_eq!(columns[0], MetricColumn::Time { is_utc: false });
         assert_eq!(
             columns[1..],
-            [Column::Name, value("Average"), value("Maximum"), value("p99.9"), Column::Unit]
+            [MetricColumn::Name, value("Average"), value("Maximum"), value("p99.9"), MetricColumn::Unit]
         );
         let wide = of(&["time (UTC),CPUUtilization,ReadIOPS"]).unwrap();
-        let Layout::Wide { own, is_utc: true } = wide else { panic!("{wide:?}") };
+        let MetricTableLayout::Wide { labels: own, is_utc: true } = wide else { panic!("{wide:?}") };
         assert_eq!(own[1].name, "ReadIOPS");
         let console = of(&[
             "Full label,a CPU,a Read",
@@ -170,7 +169,7 @@ mod tests {
             "Period,60,60",
             "Region,x,x",
         ]);
-        let Layout::Wide { own, .. } = console.unwrap() else { panic!() };
+        let MetricTableLayout::Wide { labels: own, .. } = console.unwrap() else { panic!() };
         assert_eq!(
             (own[1].name.as_str(), own[1].statistic.as_str(), own[1].period.as_str()),
             ("ReadIOPS", "Sum", "60")

@@ -1,4 +1,4 @@
-//! `dyno import-metrics`: what a cloud measured of a database beside a run of ours.
+//! `dyno import-metrics`: adds a cloud's database metrics to a run.
 
 mod columns;
 mod read;
@@ -15,15 +15,15 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use super::import::moment::{self, MomentStyle};
-use super::import::source::Source;
-use crate::cli::{Common, ImportMetrics};
+use super::import::source::ImportFile;
+use crate::cli::{CommonArgs, ImportMetrics};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
-use read::{Metrics, Told};
-use settle::When;
+use crate::talk::Console;
+use read::{FileMetrics, MetricReadOptions};
+use settle::RunWindowSpan;
 
-pub(super) fn run(common: &Common, args: &ImportMetrics, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &ImportMetrics, talk: &Console) -> anyhow::Result<Exit> {
     let repository = context::repository(common)?;
     let mut records = select::of_runs(&repository, &args.run)?;
     if args.remove {
@@ -43,10 +43,10 @@ pub(super) fn run(common: &Common, args: &ImportMetrics, talk: &Talk) -> anyhow:
         .map(read::period)
         .transpose()
         .map_err(|why| usage(format!("--period: {why}"), ""))?;
-    let mut taken = Vec::new();
+    let mut updated = Vec::new();
     for record in &mut records {
-        let found = of_run(record, &files, period_s)?;
-        if found.is_empty() {
+        let run_metrics = of_run(record, &files, period_s)?;
+        if run_metrics.is_empty() {
             if let Some(window) = &record.window {
                 talk.say(&format!(
                     "{}: no row is of its window, {} to {}",
@@ -55,27 +55,27 @@ pub(super) fn run(common: &Common, args: &ImportMetrics, talk: &Talk) -> anyhow:
             }
             continue;
         }
-        put(record, found);
+        put(record, run_metrics);
         if !args.dry_run {
             repository.amend(record)?;
         }
-        taken.push(&*record);
+        updated.push(&*record);
     }
-    if taken.is_empty() {
+    if updated.is_empty() {
         return Err(usage(
             format!("none of the values is of the time of a run: they are of {}", span(&files)),
             "check --time-zone, and whether the export covers the run's window: `dyno show` names it",
         ));
     }
-    show(&taken, args.dry_run, talk)
+    show(&updated, args.dry_run, talk)
 }
 
-/// All files, each with its name.
-fn read_all(args: &ImportMetrics, talk: &Talk) -> anyhow::Result<Vec<(String, Metrics)>> {
+/// Reads all files, each with its name.
+fn read_all(args: &ImportMetrics, talk: &Console) -> anyhow::Result<Vec<(String, FileMetrics)>> {
     let zone = args.time_zone.as_deref().map(moment::zone).transpose();
     let zone = zone.map_err(|why| usage(format!("--time-zone: {why}"), ""))?;
     let moments = MomentStyle { zone, order: args.date_order };
-    let told = Told {
+    let options = MetricReadOptions {
         separator: args.separator.byte(),
         decimal: args.decimal_mark,
         moments,
@@ -83,10 +83,10 @@ fn read_all(args: &ImportMetrics, talk: &Talk) -> anyhow::Result<Vec<(String, Me
     };
     let mut all = Vec::new();
     for path in &args.files {
-        let mut source = Source::open(path)?;
+        let mut source = ImportFile::open(path)?;
         let last = Rc::new(Cell::new(b'\n'));
-        let text = Noted { inner: source.reader()?, last: Rc::clone(&last) };
-        let metrics = read::read(text, &told).map_err(|error| {
+        let text = LastByteReader { inner: source.reader()?, last: Rc::clone(&last) };
+        let metrics = read::read(text, &options).map_err(|error| {
             let hint = match error.problem.contains("tells no time zone") {
                 true => "--time-zone UTC, or the zone in which it was exported, such as Europe/Berlin",
                 false if error.problem.contains("may be of two days") => {
@@ -105,7 +105,7 @@ fn read_all(args: &ImportMetrics, talk: &Talk) -> anyhow::Result<Vec<(String, Me
         if last.get() != b'\n' {
             let name = path.display();
             talk.say(&format!(
-                "warning: {name}: its last line has no end: if it was cut off, so is its last value"
+                "warning: {name}: its last line has no end: if the file is truncated, so is its last value"
             ));
         }
         all.push((file_name(path), metrics));
@@ -113,13 +113,13 @@ fn read_all(args: &ImportMetrics, talk: &Talk) -> anyhow::Result<Vec<(String, Me
     Ok(all)
 }
 
-/// Passes bytes on, and notes the last.
-struct Noted<R> {
+/// Passes bytes on and remembers the last one.
+struct LastByteReader<R> {
     inner: R,
     last: Rc<Cell<u8>>,
 }
 
-impl<R: Read> Read for Noted<R> {
+impl<R: Read> Read for LastByteReader<R> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let length = self.inner.read(into)?;
         if let Some(last) = into[..length].last() {
@@ -133,43 +133,43 @@ fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// What the files tell of the time of a run; nothing of one that was never measured.
+/// The values in the files for the time of a run; none for a run that was never measured.
 fn of_run(
     record: &RunRecord,
-    files: &[(String, Metrics)],
+    files: &[(String, FileMetrics)],
     period_s: Option<f64>,
 ) -> anyhow::Result<Vec<ImportedMetric>> {
     let Some(window) = &record.window else { return Ok(Vec::new()) };
     let Ok(begin) = window.begin.parse::<Timestamp>() else { return Ok(Vec::new()) };
-    let when = When { begin_s: begin.as_nanosecond() as f64 / 1e9, seconds: window.seconds };
-    let mut found: Vec<ImportedMetric> = Vec::new();
+    let when = RunWindowSpan { begin_s: begin.as_nanosecond() as f64 / 1e9, seconds: window.seconds };
+    let mut run_metrics: Vec<ImportedMetric> = Vec::new();
     for (name, metrics) in files {
-        let settled = settle::settle(metrics, name, when, period_s)
+        let settled = settle::align_to_window(metrics, name, when, period_s)
             .map_err(|why| usage(format!("{name}: {why}"), ""))?;
         for metric in settled {
-            if let Some(other) = found.iter().find(|other| other.is_same(&metric)) {
+            if let Some(other) = run_metrics.iter().find(|other| other.is_same(&metric)) {
                 return Err(usage(
                     format!("{} {} is in {} and in {name}", metric.name, metric.statistic, other.file),
                     "take one of them; where they are of two instances, name these in a column `instance`",
                 ));
             }
-            found.push(metric);
+            run_metrics.push(metric);
         }
     }
-    Ok(found)
+    Ok(run_metrics)
 }
 
-/// Puts them into the record, in place of those of the same metric.
-fn put(record: &mut RunRecord, found: Vec<ImportedMetric>) {
-    record.imported_metrics.retain(|old| !found.iter().any(|new| new.is_same(old)));
-    record.imported_metrics.extend(found);
+/// Adds the metrics to the record and replaces existing ones with the same name.
+fn put(record: &mut RunRecord, new_metrics: Vec<ImportedMetric>) {
+    record.imported_metrics.retain(|old| !new_metrics.iter().any(|new| new.is_same(old)));
+    record.imported_metrics.extend(new_metrics);
     record
         .imported_metrics
         .sort_by(|a, b| (&a.of, &a.name, &a.statistic).cmp(&(&b.of, &b.name, &b.statistic)));
 }
 
-/// Of which time the values are.
-fn span(files: &[(String, Metrics)]) -> String {
+/// The period that the values cover.
+fn span(files: &[(String, FileMetrics)]) -> String {
     let times = files.iter().flat_map(|(_, metrics)| metrics.values()).flat_map(|values| &values.points);
     let (mut first, mut last) = (f64::INFINITY, f64::NEG_INFINITY);
     for (at_s, _) in times {
@@ -180,17 +180,17 @@ fn span(files: &[(String, Metrics)]) -> String {
     format!("{} to {}", words(first), words(last))
 }
 
-fn show(records: &[&RunRecord], dry_run: bool, talk: &Talk) -> anyhow::Result<Exit> {
+fn show(records: &[&RunRecord], dry_run: bool, talk: &Console) -> anyhow::Result<Exit> {
     for record in records {
         if records.len() > 1 {
             talk.show(&format!("{}\n", record.id))?;
         }
         talk.show(&dyno_report::imported_metrics_text(record, &talk.style()))?;
     }
-    let told =
+    let runs_json =
         records.iter().map(|record| json!({ "run": record.id, "imported_metrics": record.imported_metrics }));
-    talk.json(&json!({ "runs": told.collect::<Vec<_>>() }))?;
-    let done = if dry_run { "would be shown" } else { "are shown" };
-    talk.say(&format!("they {done} beside the run, by `dyno show` and `dyno report`, and used for nothing"));
+    talk.json(&json!({ "runs": runs_json.collect::<Vec<_>>() }))?;
+    let verb = if dry_run { "would be shown" } else { "are shown" };
+    talk.say(&format!("they {verb} beside the run, by `dyno show` and `dyno report`, and used for nothing"));
     Ok(Exit::Done)
 }

@@ -1,16 +1,19 @@
-//! Exports of the usual shapes, and of none.
+//! Tests with exports of common layouts, and with malformed ones.
 
 use proptest::prelude::*;
 
 use super::*;
 
-fn of(text: &str) -> Result<Metrics, String> {
-    let told = Told { moments: MomentStyle { zone: Some(TimeZone::UTC), order: None }, ..Told::default() };
-    read(text.as_bytes(), &told).map_err(|error| error.to_string())
+fn of(text: &str) -> Result<FileMetrics, String> {
+    let options = MetricReadOptions {
+        moments: MomentStyle { zone: Some(TimeZone::UTC), order: None },
+        ..MetricReadOptions::default()
+    };
+    read(text.as_bytes(), &options).map_err(|error| error.to_string())
 }
 
-fn key(name: &str, of: &str, statistic: &str) -> Key {
-    Key { name: name.into(), of: of.into(), statistic: statistic.into() }
+fn key(name: &str, instance: &str, statistic: &str) -> MetricKey {
+    MetricKey { name: name.into(), instance: instance.into(), statistic: statistic.into() }
 }
 
 #[test]
@@ -29,13 +32,13 @@ fn one_row_for_each_value() {
 
 #[test]
 fn a_column_for_each_statistic_or_each_metric() {
-    let told = Told {
+    let options = MetricReadOptions {
         moments: MomentStyle { zone: None, order: None },
         metric: Some("ReadIOPS".into()),
-        ..Told::default()
+        ..MetricReadOptions::default()
     };
     let text = "Timestamp,Average,Maximum,Unit\n2026-11-25T08:00:00+00:00,1,2,Count/Second\n";
-    let all = read(text.as_bytes(), &told).unwrap();
+    let all = read(text.as_bytes(), &options).unwrap();
     assert_eq!(all[&key("ReadIOPS", "", "Maximum")].points, [(1_795_593_600.0, 2.0)]);
 
     let all = of(
@@ -56,7 +59,7 @@ fn what_is_wrong_is_said_with_its_line() {
         ("2026-11-25T08:00:00Z,1\n", "line 1: there is no line above it that names the columns"),
         (
             "time,metric,value\n2026-11-25T08:00:00Z,CPU,1\n2026-11-25T08:0",
-            "line 3: 1 cells under 3 columns: the file may have been cut off",
+            "line 3: 1 cells under 3 columns: the file may be truncated",
         ),
         ("time,metric,value\n2026-11-25T08:00:00Z,CPU,\"1\n", "line 2: a quotation mark is not closed"),
         ("time,metric,value\n2026-11-25T08:00:00Z,CPU,1 %\n", "line 2: \"1 %\" under CPU is no number"),
@@ -81,8 +84,8 @@ fn what_is_wrong_is_said_with_its_line() {
         let error = of(text).unwrap_err();
         assert!(error.contains(words), "{text:?}: {error}");
     }
-    let told = Told::default();
-    let error = read("time,CPU\n2026-11-25 08:00:00,1\n".as_bytes(), &told);
+    let options = MetricReadOptions::default();
+    let error = read("time,CPU\n2026-11-25 08:00:00,1\n".as_bytes(), &options);
     assert!(error.is_err(), "a time without a zone needs one: {error:?}");
 }
 
@@ -135,7 +138,7 @@ proptest! {
 
 #[test]
 fn values_of_another_dialect_are_read_with_its_options() {
-    let options = Told {
+    let options = MetricReadOptions {
         separator: b';',
         decimal: Some(DecimalMark::Comma),
         moments: MomentStyle { zone: Some(TimeZone::UTC), order: Some(DateOrder::DayMonth) },

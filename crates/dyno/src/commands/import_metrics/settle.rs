@@ -1,35 +1,35 @@
-//! Which values of a file are of a run: those whose periods have a part of its window in them. Figures are made of periods that are
-//! wholly in it, and of no others.
+//! Selects the values that belong to a run: those whose periods overlap its window. Figures use only periods
+//! that lie completely within it.
 
 use dyno_record::{ImportedMetric, ImportedPoint, ImportedWithin};
 
-use super::read::{Key, Metrics, Values};
+use super::read::{FileMetrics, MetricKey, MetricValues};
 
-/// Values of one metric, and of all, that a record takes.
+/// Maximum values of one metric, and of all metrics, in a record.
 const POINTS_MAX: usize = 50_000;
 const ALL_MAX: usize = 200_000;
-/// What moments of two programs that mean the same may be apart by their writing, s.
+/// Tolerance for times of two programs that differ only by rounding, s.
 const EDGE_S: f64 = 1e-3;
 
-/// When a run was measured: the begin of its window, s since 1970, and how long it was, s.
+/// When a run was measured: start of its window in seconds since 1970, and its length, s.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct When {
+pub(super) struct RunWindowSpan {
     pub(super) begin_s: f64,
     pub(super) seconds: f64,
 }
 
-/// The metrics of `file` over the time of a run; `period_s` is what the user says of periods.
+/// The metrics of `file` for the time of a run; `period_s` is the user's period length.
 ///
 /// # Errors
-/// There are more values than a record takes.
-pub(super) fn settle(
-    all: &Metrics,
+/// There are more values than a record can contain.
+pub(super) fn align_to_window(
+    all: &FileMetrics,
     file: &str,
-    when: When,
+    when: RunWindowSpan,
     period_s: Option<f64>,
 ) -> Result<Vec<ImportedMetric>, String> {
     let settled: Vec<ImportedMetric> =
-        all.iter().map(|(key, values)| one(key, values, file, when, period_s)).collect();
+        all.iter().map(|(key, values)| align_metric(key, values, file, when, period_s)).collect();
     let points = |metric: &ImportedMetric| metric.points.len();
     let (most, sum) =
         (settled.iter().map(points).max().unwrap_or(0), settled.iter().map(points).sum::<usize>());
@@ -42,14 +42,20 @@ pub(super) fn settle(
     Ok(settled.into_iter().filter(|metric| !metric.points.is_empty()).collect())
 }
 
-fn one(key: &Key, values: &Values, file: &str, when: When, told_s: Option<f64>) -> ImportedMetric {
+fn align_metric(
+    key: &MetricKey,
+    values: &MetricValues,
+    file: &str,
+    when: RunWindowSpan,
+    told_s: Option<f64>,
+) -> ImportedMetric {
     let said_s = told_s.or(values.period_s);
     let found_s = if said_s.is_none() { nearest(&values.points) } else { None };
     let period_s = said_s.or(found_s);
     let length_s = period_s.unwrap_or(0.0);
     let mut metric = ImportedMetric {
         name: key.name.clone(),
-        of: key.of.clone(),
+        of: key.instance.clone(),
         statistic: key.statistic.clone(),
         unit: values.unit.clone(),
         file: file.to_owned(),
@@ -79,12 +85,12 @@ fn one(key: &Key, values: &Values, file: &str, when: When, told_s: Option<f64>) 
 fn of(values: &[f64]) -> Option<ImportedWithin> {
     let least = values.iter().copied().reduce(f64::min)?;
     let most = values.iter().copied().reduce(f64::max)?;
-    // In parts, so that no sum of large values overflows.
+    // Divided before the sum, so that large values do not overflow.
     let mean = values.iter().map(|value| value / values.len() as f64).sum::<f64>().clamp(least, most);
     Some(ImportedWithin { periods: values.len() as u64, mean, least, most })
 }
 
-/// The least time between two values: periods follow each other, and some may be left out.
+/// The shortest time between two values: periods are consecutive, but some may be missing.
 fn nearest(points: &[(f64, f64)]) -> Option<f64> {
     points
         .windows(2)
@@ -101,14 +107,17 @@ mod tests {
     use super::*;
 
     fn settled(points: Vec<(f64, f64)>, told_s: Option<f64>) -> Option<ImportedMetric> {
-        let key = Key { name: "CPUUtilization".into(), ..Key::default() };
-        let all = [(key, Values { points, ..Values::default() })].into();
-        settle(&all, "rds.csv", When { begin_s: 1_000.0, seconds: 150.0 }, told_s).unwrap().pop()
+        let key = MetricKey { name: "CPUUtilization".into(), ..MetricKey::default() };
+        let all = [(key, MetricValues { points, ..MetricValues::default() })].into();
+        align_to_window(&all, "rds.csv", RunWindowSpan { begin_s: 1_000.0, seconds: 150.0 }, told_s)
+            .unwrap()
+            .pop()
     }
 
     #[test]
     fn figures_are_of_periods_that_are_wholly_in_the_window() {
-        // From 940, 1000, 1060, 1120 and 1180 on: the second and third are in it, the first only touches it.
+        // Periods from 940, 1000, 1060, 1120 and 1180 on: the second and third lie within it, and the first
+        // only overlaps it.
         let metric = settled(
             vec![(940.0, 90.0), (1_000.0, 10.0), (1_060.0, 20.0), (1_120.0, 70.0), (1_180.0, 90.0)],
             None,
@@ -118,11 +127,11 @@ mod tests {
         assert_eq!(metric.points.iter().map(|point| point.value).collect::<Vec<_>>(), [10.0, 20.0, 70.0]);
         let within = metric.within.unwrap();
         assert_eq!((within.periods, within.mean, within.least, within.most), (2, 15.0, 10.0, 20.0));
-        // A period that is longer than what of the window it has makes no figure.
+        // A period longer than its overlap with the window gives no figure.
         let long = settled(vec![(900.0, 3.0)], Some(300.0)).unwrap();
         assert_eq!((long.points.len(), long.within), (1, None));
         assert_eq!(settled(vec![(100.0, 3.0), (1_500.0, 3.0)], Some(60.0)), None);
-        // Of which nobody knows the length are moments.
+        // Values without a period length are treated as moments.
         let moment = settled(vec![(1_150.0, 3.0)], None).unwrap();
         assert_eq!((moment.period_s, moment.within.unwrap().periods), (None, 1));
     }

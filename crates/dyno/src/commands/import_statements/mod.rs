@@ -1,4 +1,4 @@
-//! `dyno import-statements`: a draft of a workload from the heaviest statements that a database has seen.
+//! `dyno import-statements`: drafts a workload from the heaviest statements that a database has seen.
 
 mod report;
 mod told;
@@ -6,16 +6,16 @@ mod told;
 use std::path::Path;
 
 use dyno_campaign::Error;
-use dyno_engine::seen::{Asked, ParameterTypes};
-use dyno_workload::own::statements::{Draft, Options, Picked, draft, pick};
+use dyno_engine::seen::{ParameterTypes, StatementQuery};
+use dyno_workload::own::statements::{Picked, StatementPickOptions, WorkloadDraft, draft, pick};
 
 use super::new_folder::{workload_name, write_folder};
-use crate::cli::{Common, ImportStatements, Marks};
+use crate::cli::{CommonArgs, ImportStatements, MarkArgs};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &ImportStatements, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &ImportStatements, talk: &Console) -> anyhow::Result<Exit> {
     let name = match &args.into {
         Some(into) => workload_name(args.name.as_deref(), into, "statements")?,
         None if args.name.is_some() => {
@@ -23,7 +23,8 @@ pub(super) fn run(common: &Common, args: &ImportStatements, talk: &Talk) -> anyh
         }
         None => String::new(),
     };
-    let options = Options { top: usize::from(args.top), min_calls: args.min_calls, system: args.system };
+    let options =
+        StatementPickOptions { top: usize::from(args.top), min_calls: args.min_calls, system: args.system };
     let (picked, types) = match &args.awr {
         Some(file) => of_report(common, args, file, &options)?,
         None => of_target(common, args, &options, talk)?,
@@ -49,31 +50,33 @@ pub(super) fn run(common: &Common, args: &ImportStatements, talk: &Talk) -> anyh
 }
 
 fn of_target(
-    common: &Common,
+    common: &CommonArgs,
     args: &ImportStatements,
-    options: &Options,
-    talk: &Talk,
+    options: &StatementPickOptions,
+    talk: &Console,
 ) -> anyhow::Result<(Picked, Vec<ParameterTypes>)> {
     let plan = context::plan(common)?;
-    let asked = Asked { order: args.order, schema: args.schema.clone(), user: args.user.clone() };
-    context::led(common, &Marks::default(), talk, |lead| dyno_campaign::seen(lead, &plan, &asked, options))
+    let filter = StatementQuery { order: args.order, schema: args.schema.clone(), user: args.user.clone() };
+    context::run_campaign(common, &MarkArgs::default(), talk, |lead| {
+        dyno_campaign::seen(lead, &plan, &filter, options)
+    })
 }
 
 fn of_report(
-    common: &Common,
+    common: &CommonArgs,
     args: &ImportStatements,
     file: &Path,
-    options: &Options,
+    options: &StatementPickOptions,
 ) -> anyhow::Result<(Picked, Vec<ParameterTypes>)> {
     if !common.set.is_empty() || !common.target.is_empty() {
         return Err(usage("--set and --target do not go with --awr", "take either the target or the report"));
     }
-    let picked = pick(report::seen(file, args.order)?, options);
+    let picked = pick(report::read_statements(file, args.order)?, options);
     let types = vec![None; picked.chosen.len()];
     Ok((picked, types))
 }
 
-fn say(args: &ImportStatements, picked: &Picked, made: Option<&Draft>, talk: &Talk) {
+fn say(args: &ImportStatements, picked: &Picked, made: Option<&WorkloadDraft>, talk: &Console) {
     let Some((into, made)) = args.into.as_ref().zip(made) else {
         talk.say("texts may hold secrets, in literals and names: --sql-text shows them, and with --into DIR writes a workload of them");
         return;

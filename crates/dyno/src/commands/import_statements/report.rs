@@ -1,15 +1,15 @@
-//! The top SQL of an AWR or STATSPACK report.
+//! Reads the top SQL of an AWR or STATSPACK report.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use dyno_awr::AwrReport;
-use dyno_engine::seen::{Marks, Order, Seen, SeenStatement};
+use dyno_engine::seen::{ObservedStatement, ObservedStatements, PlaceholderStyle, StatementOrder};
 
 use crate::exit::usage;
 
-/// What the report in `file` tells of its top statements.
-pub(super) fn seen(file: &Path, order: Order) -> anyhow::Result<Seen> {
+/// Top statements of the report in `file`.
+pub(super) fn read_statements(file: &Path, order: StatementOrder) -> anyhow::Result<ObservedStatements> {
     let shown = file.display();
     let cannot =
         |problem: String| usage(format!("{shown}: {problem}"), "name an AWR or STATSPACK report of Oracle's");
@@ -25,14 +25,14 @@ pub(super) fn seen(file: &Path, order: Order) -> anyhow::Result<Seen> {
     Ok(of(&report, order))
 }
 
-fn of(report: &AwrReport, order: Order) -> Seen {
-    let mut statements: Vec<SeenStatement> = merged(report).into_values().collect();
-    let key = |one: &SeenStatement| match order {
-        Order::Time => one.time_s.unwrap_or(0.0),
-        Order::Calls => one.calls.unwrap_or(0) as f64,
-        Order::Reads => one.reads.unwrap_or(0) as f64,
+fn of(report: &AwrReport, order: StatementOrder) -> ObservedStatements {
+    let mut statements: Vec<ObservedStatement> = merge_lists(report).into_values().collect();
+    let key = |one: &ObservedStatement| match order {
+        StatementOrder::Time => one.time_s.unwrap_or(0.0),
+        StatementOrder::Calls => one.calls.unwrap_or(0) as f64,
+        StatementOrder::Reads => one.reads.unwrap_or(0) as f64,
     };
-    // The ids are in order already.
+    // The ids are already in order, and the sort is stable.
     statements.sort_by(|a, b| key(b).total_cmp(&key(a)));
     let lists: Vec<&str> = report.statements.iter().map(|list| list.order.as_str()).collect();
     let mut notes = vec![match lists.is_empty() {
@@ -46,9 +46,9 @@ fn of(report: &AwrReport, order: Order) -> Seen {
         );
     }
     let database = report.word("db_name").unwrap_or("a database");
-    Seen {
+    ObservedStatements {
         source: format!("the top SQL of {database} in a report"),
-        marks: Marks::Colon,
+        marks: PlaceholderStyle::Colon,
         schemas: &["sys", "system"],
         reads: "blocks read from disk",
         statements,
@@ -56,11 +56,11 @@ fn of(report: &AwrReport, order: Order) -> Seen {
     }
 }
 
-/// The statements of all lists, each once, with what any of the lists tells.
-fn merged(report: &AwrReport) -> BTreeMap<String, SeenStatement> {
-    let mut all: BTreeMap<String, SeenStatement> = BTreeMap::new();
+/// The statements of all lists, each once, with the data of all lists.
+fn merge_lists(report: &AwrReport) -> BTreeMap<String, ObservedStatement> {
+    let mut all: BTreeMap<String, ObservedStatement> = BTreeMap::new();
     for statement in report.statements.iter().flat_map(|list| &list.statements) {
-        let one = all.entry(statement.id.clone()).or_insert_with(|| SeenStatement {
+        let entry = all.entry(statement.id.clone()).or_insert_with(|| ObservedStatement {
             id: statement.id.clone(),
             text: None,
             whole: None,
@@ -73,15 +73,15 @@ fn merged(report: &AwrReport) -> BTreeMap<String, SeenStatement> {
             statement.figures.get(name).map(|reading| reading.value).filter(|value| *value >= 0.0)
         };
         let count = |name: &str| figure(name).map(|value| value.round() as u64);
-        one.calls = one.calls.or_else(|| count("executions"));
-        one.time_s = one.time_s.or_else(|| figure("elapsed_s"));
-        one.rows = one.rows.or_else(|| count("rows"));
-        one.reads = one.reads.or_else(|| count("reads"));
-        // The longest of what lists show.
-        let longer = |text: &&String| one.text.as_ref().is_none_or(|known| known.len() < text.len());
+        entry.calls = entry.calls.or_else(|| count("executions"));
+        entry.time_s = entry.time_s.or_else(|| figure("elapsed_s"));
+        entry.rows = entry.rows.or_else(|| count("rows"));
+        entry.reads = entry.reads.or_else(|| count("reads"));
+        // The longest text in the lists.
+        let longer = |text: &&String| entry.text.as_ref().is_none_or(|known| known.len() < text.len());
         if let Some(text) = statement.text.as_ref().filter(longer) {
-            one.text = Some(text.clone());
-            one.whole = text.trim_end().ends_with("...").then_some(false);
+            entry.text = Some(text.clone());
+            entry.whole = text.trim_end().ends_with("...").then_some(false);
         }
     }
     for (id, text) in &report.statement_texts {

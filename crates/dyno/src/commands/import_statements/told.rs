@@ -1,23 +1,23 @@
-//! What was picked and what was left out, in tables and as JSON.
+//! Shows the selected and the rejected statements, in tables and as JSON.
 
 use std::collections::BTreeMap;
 
-use dyno_engine::seen::{ParameterTypes, SeenStatement};
+use dyno_engine::seen::{ObservedStatement, ParameterTypes};
 use dyno_report::number::{count, fixed};
 use dyno_report::style::{Paint, Style};
-use dyno_report::table::{Cell, Column, Table};
+use dyno_report::table::{TextCell, TextColumn, TextTable};
 use dyno_report::text::{clean, truncate};
-use dyno_workload::own::statements::{Chosen, Draft, Left, Picked, Why};
+use dyno_workload::own::statements::{Picked, PickedStatement, SkipReason, SkippedStatement, WorkloadDraft};
 use serde_json::{Value, json};
 
 use crate::cli::ImportStatements;
 
-/// Columns of a statement's first words.
+/// Columns for the start of a statement's text.
 const TEXT_COLUMNS: usize = 48;
-/// Ids that are told of those that are left out for one reason.
+/// Maximum ids shown of statements rejected for one reason.
 const IDS_MAX: usize = 3;
 
-/// Everything as tables; texts, and names that are made of them, only where they are `shown`.
+/// Everything as tables; texts, and names derived from them, only if `shown`.
 pub(super) fn tables(picked: &Picked, types: &[ParameterTypes], shown: bool, style: &Style) -> String {
     let mut out = format!("{}\n", style.paint(Paint::Head, &clean(&picked.source)));
     for note in &picked.notes {
@@ -25,46 +25,46 @@ pub(super) fn tables(picked: &Picked, types: &[ParameterTypes], shown: bool, sty
     }
     out.push('\n');
     if !picked.chosen.is_empty() {
-        out.push_str(&chosen(picked, shown, style));
+        out.push_str(&chosen_table(picked, shown, style));
         if shown {
             out.push('\n');
-            out.push_str(&texts(picked, types, style));
+            out.push_str(&text_table(picked, types, style));
         }
     }
-    if !picked.left.is_empty() {
+    if !picked.skipped.is_empty() {
         out.push('\n');
-        out.push_str(&left(picked, style));
+        out.push_str(&left_out_table(picked, style));
     }
     out
 }
 
-fn chosen(picked: &Picked, shown: bool, style: &Style) -> String {
+fn chosen_table(picked: &Picked, shown: bool, style: &Style) -> String {
     let columns = vec![
-        Column::text(if shown { "statement" } else { "id" }),
-        Column::figures("calls", ""),
-        Column::figures("of calls", "%"),
-        Column::figures("of time", "%"),
-        Column::figures("each", "ms"),
-        Column::figures("rows", "a call").droppable(),
-        Column::figures("reads", "a call").droppable(),
-        Column::text("does"),
-        Column::figures("parameters", ""),
+        TextColumn::text(if shown { "statement" } else { "id" }),
+        TextColumn::figures("calls", ""),
+        TextColumn::figures("of calls", "%"),
+        TextColumn::figures("of time", "%"),
+        TextColumn::figures("each", "ms"),
+        TextColumn::figures("rows", "a call").droppable(),
+        TextColumn::figures("reads", "a call").droppable(),
+        TextColumn::text("does"),
+        TextColumn::figures("parameters", ""),
     ];
-    let mut table = Table::new(columns);
+    let mut table = TextTable::new(columns);
     for one in &picked.chosen {
-        let seen = &one.seen;
-        let each = |value: Option<f64>, digits| match value {
-            Some(value) => Cell::from(fixed(value / one.calls as f64, digits)),
+        let observed = &one.seen;
+        let per_call = |value: Option<f64>, digits| match value {
+            Some(value) => TextCell::from(fixed(value / one.calls as f64, digits)),
             None => "–".into(),
         };
         table.row([
-            Cell::from(if shown { one.name.as_str() } else { seen.id.as_str() }),
+            TextCell::from(if shown { one.name.as_str() } else { observed.id.as_str() }),
             count(one.calls).into(),
             fixed(percent(one.calls as f64, picked.all.0 as f64), 1).into(),
-            seen.time_s.map_or("–".into(), |time_s| fixed(percent(time_s, picked.all.1), 1).into()),
-            each(seen.time_s.map(|time_s| time_s * 1e3), 3),
-            each(seen.rows.map(|rows| rows as f64), 1),
-            each(seen.reads.map(|reads| reads as f64), 1),
+            observed.time_s.map_or("–".into(), |time_s| fixed(percent(time_s, picked.all.1), 1).into()),
+            per_call(observed.time_s.map(|time_s| time_s * 1e3), 3),
+            per_call(observed.rows.map(|rows| rows as f64), 1),
+            per_call(observed.reads.map(|reads| reads as f64), 1),
             if one.writes { "writes" } else { "reads" }.into(),
             count(one.parameters().len() as u64).into(),
         ]);
@@ -73,18 +73,21 @@ fn chosen(picked: &Picked, shown: bool, style: &Style) -> String {
     table.render(style)
 }
 
-fn texts(picked: &Picked, types: &[ParameterTypes], style: &Style) -> String {
-    let mut table =
-        Table::new(vec![Column::text("statement"), Column::text("text"), Column::text("values").droppable()]);
+fn text_table(picked: &Picked, types: &[ParameterTypes], style: &Style) -> String {
+    let mut table = TextTable::new(vec![
+        TextColumn::text("statement"),
+        TextColumn::text("text"),
+        TextColumn::text("values").droppable(),
+    ]);
     for (place, one) in picked.chosen.iter().enumerate() {
         let types = types.get(place).and_then(Option::as_ref);
         let values = one.parameters().into_iter().enumerate().map(|(at, param)| {
-            let of = types.and_then(|types| types.get(at)).map(String::as_str);
-            [param.column.as_deref(), of].into_iter().flatten().collect::<Vec<_>>().join(" ")
+            let type_name = types.and_then(|types| types.get(at)).map(String::as_str);
+            [param.column.as_deref(), type_name].into_iter().flatten().collect::<Vec<_>>().join(" ")
         });
         let values: Vec<String> = values.collect();
         table.row([
-            Cell::from(one.name.as_str()),
+            TextCell::from(one.name.as_str()),
             first_words(one.text()).into(),
             truncate(&clean(&values.join(", ")), TEXT_COLUMNS).into(),
         ]);
@@ -101,24 +104,24 @@ fn first_words(text: &str) -> String {
     truncate(&clean(&words.split_whitespace().collect::<Vec<_>>().join(" ")), TEXT_COLUMNS)
 }
 
-fn left(picked: &Picked, style: &Style) -> String {
-    let mut by_why: BTreeMap<Why, Vec<&SeenStatement>> = BTreeMap::new();
-    for Left { seen, why } in &picked.left {
+fn left_out_table(picked: &Picked, style: &Style) -> String {
+    let mut by_why: BTreeMap<SkipReason, Vec<&ObservedStatement>> = BTreeMap::new();
+    for SkippedStatement { seen, why } in &picked.skipped {
         by_why.entry(*why).or_default().push(seen);
     }
-    let mut table = Table::new(vec![
-        Column::text("left out, as it is"),
-        Column::figures("statements", ""),
-        Column::figures("of calls", "%"),
-        Column::figures("of time", "%"),
-        Column::text("such as").droppable(),
+    let mut table = TextTable::new(vec![
+        TextColumn::text("left out, as it is"),
+        TextColumn::figures("statements", ""),
+        TextColumn::figures("of calls", "%"),
+        TextColumn::figures("of time", "%"),
+        TextColumn::text("such as").droppable(),
     ]);
     for (why, all) in by_why {
         let calls: u64 = all.iter().filter_map(|one| one.calls).sum();
         let time_s: f64 = all.iter().filter_map(|one| one.time_s).sum();
         let ids: Vec<&str> = all.iter().take(IDS_MAX).map(|one| one.id.as_str()).collect();
         table.row([
-            Cell::from(why.words()),
+            TextCell::from(why.words()),
             count(all.len() as u64).into(),
             fixed(percent(calls as f64, picked.all.0 as f64), 1).into(),
             fixed(percent(time_s, picked.all.1), 1).into(),
@@ -128,25 +131,24 @@ fn left(picked: &Picked, style: &Style) -> String {
     table.render(style)
 }
 
-/// Everything for machines.
 pub(super) fn as_json(
     picked: &Picked,
     types: &[ParameterTypes],
     args: &ImportStatements,
-    made: Option<&Draft>,
+    made: Option<&WorkloadDraft>,
 ) -> Value {
     let text = |text: Option<&str>| if args.sql_text { json!(text) } else { Value::Null };
-    let statement = |(place, one): (usize, &Chosen)| {
+    let statement = |(place, one): (usize, &PickedStatement)| {
         let types = types.get(place).and_then(Option::as_ref);
-        let seen = &one.seen;
+        let observed = &one.seen;
         let columns: Vec<Option<String>> = one.parameters().into_iter().map(|param| param.column).collect();
         json!({
-            "id": seen.id, "name": text(Some(&one.name)), "calls": one.calls, "time_s": seen.time_s, "rows": seen.rows,
-            "reads": seen.reads, "writes": one.writes, "parameters": columns.len(),
+            "id": observed.id, "name": text(Some(&one.name)), "calls": one.calls, "time_s": observed.time_s, "rows": observed.rows,
+            "reads": observed.reads, "writes": one.writes, "parameters": columns.len(),
             "columns": args.sql_text.then_some(columns), "types": types.filter(|_| args.sql_text), "sql": text(Some(one.text())),
         })
     };
-    let left = |left: &Left| {
+    let left = |left: &SkippedStatement| {
         json!({
             "id": left.seen.id, "why": left.why.words(), "calls": left.seen.calls, "time_s": left.seen.time_s,
             "sql": text(left.seen.text.as_deref()),
@@ -157,6 +159,6 @@ pub(super) fn as_json(
         "folder": args.into, "files": made.map(|made| made.files.iter().map(|(file, _)| file).collect::<Vec<_>>()),
         "undrawn": made.map(|made| made.undrawn),
         "statements": picked.chosen.iter().enumerate().map(statement).collect::<Vec<_>>(),
-        "left_out": picked.left.iter().map(left).collect::<Vec<_>>(),
+        "left_out": picked.skipped.iter().map(left).collect::<Vec<_>>(),
     })
 }

@@ -1,76 +1,76 @@
-//! The account of rows against acknowledgements, as people and machines read it.
+//! Shows the comparison of rows with acknowledgments, as a table and as JSON.
 
-use dyno_drive::prove::Account;
+use dyno_drive::prove::RowComparison;
 use dyno_report::Style;
 use dyno_report::number;
 use dyno_report::style::Paint;
-use dyno_report::table::{Cell, Column, Table};
+use dyno_report::table::{TextCell, TextColumn, TextTable};
 use serde_json::{Value, json};
 
-/// The account as a table; `recorded` is what the run's record says of updated rows, where it does.
-pub(super) fn table(account: &Account, recorded: Option<u64>, style: &Style) -> String {
-    let mut table = Table::new(vec![
-        Column::text(""),
-        Column::figures("commits", ""),
-        Column::figures("rows", ""),
-        Column::text("verdict"),
+/// The comparison as a table; `recorded` is the number of updated rows in the run's record, if it has one.
+pub(super) fn table(account: &RowComparison, recorded: Option<u64>, style: &Style) -> String {
+    let mut table = TextTable::new(vec![
+        TextColumn::text(""),
+        TextColumn::figures("commits", ""),
+        TextColumn::figures("rows", ""),
+        TextColumn::text("verdict"),
     ]);
-    let count = |value: u64| Cell::from(number::count(value));
-    let none = Cell::default;
+    let count = |value: u64| TextCell::from(number::count(value));
+    let empty_cell = TextCell::default;
     let right = |is_right: bool, word: &str| match is_right {
-        true => Cell::painted("as it must be", Paint::Good),
-        false => Cell::painted(word, Paint::Bad),
+        true => TextCell::painted("as it must be", Paint::Good),
+        false => TextCell::painted(word, Paint::Bad),
     };
     table.row([
-        Cell::from("acknowledged by the database"),
+        TextCell::from("acknowledged by the database"),
         count(account.commits_acknowledged),
         count(account.rows_acknowledged),
         right(account.rows_short == 0, "rows missing from updates"),
     ]);
     if let Some(recorded) = recorded {
         table.row([
-            Cell::from("in the run's record"),
-            none(),
+            TextCell::from("in the run's record"),
+            empty_cell(),
             count(recorded),
             right(recorded == account.rows_acknowledged, "differs"),
         ]);
     }
     table.row([
-        Cell::from("found in the rows"),
+        TextCell::from("found in the rows"),
         count(account.commits_found()),
-        Cell::from(number::signed(account.rows_found)),
+        TextCell::from(number::signed(account.rows_found)),
         right(account.is_whole(), "differs"),
     ]);
     table.row([
-        Cell::from("lost"),
+        TextCell::from("lost"),
         count(account.commits_lost()),
         count(account.rows_lost),
         right(account.rows_lost == 0, "lost"),
     ]);
     table.row([
-        Cell::from("found beyond acknowledged and unknown"),
-        none(),
+        TextCell::from("found beyond acknowledged and unknown"),
+        empty_cell(),
         count(account.rows_surplus),
         right(account.rows_surplus == 0, "done twice, or by others"),
     ]);
     if account.commits_unknown > 0 {
         table.row([
-            Cell::from("of unknown end, found of them"),
+            TextCell::from("of unknown end, found of them"),
             count(account.commits_unknown),
             count(account.rows_unknown_found),
-            Cell::from("may be there or not"),
+            TextCell::from("may be there or not"),
         ]);
     }
     let odd = account.rows_missing + account.rows_foreign;
     table.row([
-        Cell::from(format!("rows missing or strange, of {}", number::count(account.rows))),
-        none(),
+        TextCell::from(format!("rows missing or strange, of {}", number::count(account.rows))),
+        empty_cell(),
         count(odd),
         right(odd == 0, "differs"),
     ]);
     table.row([
-        Cell::from("rows with another value than their version says"),
-        none(),
+        TextCell::from("rows with another value than their version says"),
+        empty_cell(),
         count(account.values_wrong),
         right(account.values_wrong == 0, "differs"),
     ]);
@@ -84,8 +84,7 @@ pub(super) fn table(account: &Account, recorded: Option<u64>, style: &Style) -> 
     text
 }
 
-/// The account for machines.
-pub(super) fn as_json(account: &Account) -> Value {
+pub(super) fn as_json(account: &RowComparison) -> Value {
     json!({
         "rows": account.rows,
         "rows_missing": account.rows_missing,

@@ -1,35 +1,36 @@
-//! `dyno prove durability`: what a server acknowledged must be there after it was killed.
+//! `dyno prove durability`: checks that acknowledged commits exist after the server was killed.
 
 use std::os::fd::AsFd as _;
 use std::process::Stdio;
 
-use dyno_campaign::prove::{Kill, durability};
+use dyno_campaign::prove::{KillSettings, durability};
 use dyno_record::Status;
 use serde_json::json;
 
 use super::account;
-use crate::cli::{Common, Marks, ProveDurability};
+use crate::cli::{CommonArgs, MarkArgs, ProveDurability};
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{context, words};
 
-pub(super) fn run(common: &Common, args: &ProveDurability, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &ProveDurability, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    // What the commands say goes where talk goes.
+    // Output of the commands goes where messages go.
     let output = || match talk.quiet {
         true => Ok(Stdio::null()),
         false => Ok(std::io::stderr().as_fd().try_clone_to_owned()?.into()),
     };
-    let kill = Kill {
+    let kill = KillSettings {
         command: &args.kill_command,
         after: args.after.0,
         restart: args.restart_command.as_deref(),
         wait: args.restart_wait.0,
         output: &output,
     };
-    let done = context::led(common, &Marks::default(), talk, |lead| durability(lead, plan, kill))?;
-    let record = &done.record;
-    let Some(verdict) = &done.verdict else {
+    let outcome =
+        context::run_campaign(common, &MarkArgs::default(), talk, |lead| durability(lead, plan, kill))?;
+    let record = &outcome.record;
+    let Some(verdict) = &outcome.verdict else {
         for reason in &record.reasons {
             talk.error(&format!("the run ended before the server was killed: {reason}"), "");
         }

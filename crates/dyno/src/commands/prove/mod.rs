@@ -1,15 +1,15 @@
-//! `dyno prove`: one file per proof, and the account that two of them print.
+//! `dyno prove`: one file per proof, and the comparison that two of them print.
 
 mod account;
 mod durability;
 mod updates;
 mod window;
 
-use crate::cli::{Common, Prove};
+use crate::cli::{CommonArgs, Prove};
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, prove: &Prove, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, prove: &Prove, talk: &Console) -> anyhow::Result<Exit> {
     match prove {
         Prove::Window(args) => window::run(args, talk),
         Prove::Updates => updates::run(common, talk),

@@ -1,29 +1,29 @@
-//! `dyno prove updates`: what the rows say of a run's updates, held against what was acknowledged.
+//! `dyno prove updates`: compares a run's updates in the rows with the acknowledged ones.
 
-use dyno_campaign::prove::{Proof, updates};
+use dyno_campaign::prove::{UpdateProof, updates};
 use dyno_record::Status;
 use serde_json::{Value, json};
 
 use super::account;
-use crate::cli::{Common, Marks};
+use crate::cli::{CommonArgs, MarkArgs};
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 use crate::{context, words};
 
-pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, talk: &Console) -> anyhow::Result<Exit> {
     let plan = context::plan(common)?;
-    let done = context::led(common, &Marks::default(), talk, |lead| updates(lead, plan))?;
-    let (record, is_proved, words) = (&done.record, done.is_proved(), done.verdict());
+    let outcome = context::run_campaign(common, &MarkArgs::default(), talk, |lead| updates(lead, plan))?;
+    let (record, is_proved, words) = (&outcome.record, outcome.is_proved(), outcome.verdict());
     let mut proof = json!({
         "proof": "updates", "proved": is_proved, "verdict": words, "run": record.id, "status": record.status,
         "recorded_rows_updated": record.whole.as_ref().map(|whole| whole.rows_updated),
     });
-    match done.proofs.as_slice() {
+    match outcome.proofs.as_slice() {
         [only] if only.of.is_none() => proof["account"] = account::as_json(&only.account),
         several => proof["targets"] = several.iter().map(as_json).collect(),
     }
     talk.json(&proof)?;
-    for Proof { of, account, recorded } in &done.proofs {
+    for UpdateProof { of, account, recorded } in &outcome.proofs {
         if let Some(of) = of {
             talk.show(&format!("{of}\n"))?;
         }
@@ -41,7 +41,7 @@ pub(super) fn run(common: &Common, talk: &Talk) -> anyhow::Result<Exit> {
     })
 }
 
-fn as_json(proof: &Proof) -> Value {
+fn as_json(proof: &UpdateProof) -> Value {
     json!({
         "target": proof.of, "proved": proof.holds(), "recorded_rows_updated": proof.recorded,
         "account": account::as_json(&proof.account),

@@ -1,16 +1,16 @@
-//! `dyno prove window`: recorded figures held against scripted ones, without a database.
+//! `dyno prove window`: compares recorded figures with scripted ones, without a database.
 
-use dyno_drive::prove::Figure;
+use dyno_drive::prove::ProofFigure;
 use dyno_report::number;
 use dyno_report::style::Paint;
-use dyno_report::table::{Cell, Column, Table};
+use dyno_report::table::{TextCell, TextColumn, TextTable};
 use serde_json::json;
 
 use crate::cli::ProveWindow;
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(args: &ProveWindow, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &ProveWindow, talk: &Console) -> anyhow::Result<Exit> {
     talk.say("driving a scripted database, some 30 short runs");
     let figures = dyno_drive::prove::window().map_err(dyno_campaign::Error::from)?;
     let wrong = figures.iter().filter(|figure| !figure.proved()).count();
@@ -19,7 +19,7 @@ pub(super) fn run(args: &ProveWindow, talk: &Talk) -> anyhow::Result<Exit> {
     if !args.all {
         talk.show(&scenes(&figures).render(&style))?;
     }
-    let listed: Vec<&Figure> = figures.iter().filter(|figure| args.all || !figure.proved()).collect();
+    let listed: Vec<&ProofFigure> = figures.iter().filter(|figure| args.all || !figure.proved()).collect();
     if !listed.is_empty() {
         talk.show(&table(&listed).render(&style))?;
     }
@@ -27,7 +27,7 @@ pub(super) fn run(args: &ProveWindow, talk: &Talk) -> anyhow::Result<Exit> {
     Ok(if wrong == 0 { Exit::Done } else { Exit::Invalid })
 }
 
-fn verdict(figures: &[Figure], wrong: usize) -> String {
+fn verdict(figures: &[ProofFigure], wrong: usize) -> String {
     let all = number::count(figures.len() as u64);
     match wrong {
         0 => format!("\nproved: {all} recorded figures equal the scripted ones exactly"),
@@ -35,59 +35,59 @@ fn verdict(figures: &[Figure], wrong: usize) -> String {
     }
 }
 
-/// One line for each scene, in their order.
-fn scenes(figures: &[Figure]) -> Table {
-    let mut table = Table::new(vec![
-        Column::text("scene"),
-        Column::figures("operations", ""),
-        Column::figures("figures", ""),
-        Column::figures("equal", ""),
-        Column::text("verdict"),
+/// One line for each scene, in order.
+fn scenes(figures: &[ProofFigure]) -> TextTable {
+    let mut table = TextTable::new(vec![
+        TextColumn::text("scene"),
+        TextColumn::figures("operations", ""),
+        TextColumn::figures("figures", ""),
+        TextColumn::figures("equal", ""),
+        TextColumn::text("verdict"),
     ]);
     for chunk in figures.chunk_by(|a, b| a.scene == b.scene) {
         let operations = chunk.iter().find(|figure| figure.name == "all operations");
         let equal = chunk.iter().filter(|figure| figure.proved()).count();
         table.row([
-            Cell::from(chunk[0].scene.as_str()),
-            Cell::from(shown(operations.and_then(|figure| figure.scripted), "")),
-            Cell::from(number::count(chunk.len() as u64)),
-            Cell::from(number::count(equal as u64)),
+            TextCell::from(chunk[0].scene.as_str()),
+            TextCell::from(shown(operations.and_then(|figure| figure.scripted), "")),
+            TextCell::from(number::count(chunk.len() as u64)),
+            TextCell::from(number::count(equal as u64)),
             mark(equal == chunk.len()),
         ]);
     }
     table
 }
 
-fn table(figures: &[&Figure]) -> Table {
-    let mut table = Table::new(vec![
-        Column::text("scene"),
-        Column::text("figure"),
-        Column::figures("scripted", ""),
-        Column::figures("recorded", ""),
-        Column::text("unit").droppable(),
-        Column::text("verdict"),
+fn table(figures: &[&ProofFigure]) -> TextTable {
+    let mut table = TextTable::new(vec![
+        TextColumn::text("scene"),
+        TextColumn::text("figure"),
+        TextColumn::figures("scripted", ""),
+        TextColumn::figures("recorded", ""),
+        TextColumn::text("unit").droppable(),
+        TextColumn::text("verdict"),
     ]);
     for figure in figures {
         table.row([
-            Cell::from(figure.scene.as_str()),
-            Cell::from(figure.name.as_str()),
-            Cell::from(shown(figure.scripted, figure.unit)),
-            Cell::from(shown(figure.recorded, figure.unit)),
-            Cell::from(figure.unit),
+            TextCell::from(figure.scene.as_str()),
+            TextCell::from(figure.name.as_str()),
+            TextCell::from(shown(figure.scripted, figure.unit)),
+            TextCell::from(shown(figure.recorded, figure.unit)),
+            TextCell::from(figure.unit),
             mark(figure.proved()),
         ]);
     }
     table
 }
 
-fn mark(proved: bool) -> Cell {
+fn mark(proved: bool) -> TextCell {
     match proved {
-        true => Cell::painted("equal", Paint::Good),
-        false => Cell::painted("differs", Paint::Bad),
+        true => TextCell::painted("equal", Paint::Good),
+        false => TextCell::painted("differs", Paint::Bad),
     }
 }
 
-/// A count in thousands, a time with its nanoseconds.
+/// A count with thousands separators, a time in nanoseconds.
 fn shown(value: Option<f64>, unit: &str) -> String {
     match value {
         Some(value) if unit.is_empty() => number::count(value as u64),
@@ -96,7 +96,7 @@ fn shown(value: Option<f64>, unit: &str) -> String {
     }
 }
 
-fn as_json(figures: &[Figure], proved: bool) -> serde_json::Value {
+fn as_json(figures: &[ProofFigure], proved: bool) -> serde_json::Value {
     let figures: Vec<_> = figures
         .iter()
         .map(|figure| {

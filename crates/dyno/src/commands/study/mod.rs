@@ -1,38 +1,41 @@
-//! `dyno study`: variants of the platform by turns.
+//! `dyno study`: measures interleaved variants of the platform.
 
 mod plan;
 mod report;
 
 use std::path::{Path, PathBuf};
 
-use dyno_analyze::conclusion::Figures;
-use dyno_campaign::study::{After, Order, Walked, find, home, latest, resume, run as walk};
+use dyno_analyze::conclusion::ConclusionFigures;
+use dyno_campaign::study::{
+    StudyDefinition, StudyEnd, StudyOutcome, find, home, latest, resume, run as walk,
+};
 use dyno_plan::PlanFile;
 use dyno_plan::study::{Need, PIECES, READY_STUDIES, ReadyStudy, StudyFile};
-use dyno_report::table::{Cell, Column, Table};
+use dyno_report::table::{TextCell, TextColumn, TextTable};
 use serde_json::json;
 
 use crate::cli::{
-    Common, DEFAULT_PLAN, ListStudies, Marks, ResumeStudy, RunStudy, Study, StudyCommand, WhichStudy,
+    CommonArgs, DEFAULT_PLAN, ListStudies, MarkArgs, ResumeStudy, RunStudy, StudyArgs, StudyCommand,
+    WhichStudy,
 };
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &Study, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &StudyArgs, talk: &Console) -> anyhow::Result<Exit> {
     match &args.command {
         StudyCommand::List(args) => list(args, talk),
         StudyCommand::Plan(which) => {
-            let order = order(common, which, Path::new("a new folder"))?;
+            let order = study_order(common, which, Path::new("a new folder"))?;
             plan::show(&order, talk)
         }
-        StudyCommand::Run(args) => begin(common, args, talk),
-        StudyCommand::Resume(args) => go_on(common, args, talk),
+        StudyCommand::Run(args) => start_study(common, args, talk),
+        StudyCommand::Resume(args) => resume_study(common, args, talk),
         StudyCommand::Report(args) => report::run(common, args, talk),
     }
 }
 
-fn list(args: &ListStudies, talk: &Talk) -> anyhow::Result<Exit> {
+fn list(args: &ListStudies, talk: &Console) -> anyhow::Result<Exit> {
     if let Some(name) = &args.show {
         let piece = PIECES.iter().find(|(piece, _)| piece == name).map(|(_, text)| *text);
         let text = ReadyStudy::find(name).map(|study| study.text).or(piece);
@@ -42,18 +45,18 @@ fn list(args: &ListStudies, talk: &Talk) -> anyhow::Result<Exit> {
                 "`dyno study list` shows all",
             )
         })?;
-        talk.hand_over(text)?;
+        talk.print_raw(text)?;
         return Ok(Exit::Done);
     }
     let title = |study: &ReadyStudy| -> anyhow::Result<String> {
         let file = StudyFile { file: study.file(), name: study.name.to_owned(), params: Vec::new() };
         Ok(file.study(&measures())?.title)
     };
-    let mut table = Table::new(vec![Column::name("study"), Column::text("what it is about")]);
+    let mut table = TextTable::new(vec![TextColumn::name("study"), TextColumn::text("what it is about")]);
     let mut all = Vec::new();
     for study in READY_STUDIES {
         let title = title(study)?;
-        table.row([Cell::from(study.name), Cell::from(title.as_str())]);
+        table.row([TextCell::from(study.name), TextCell::from(title.as_str())]);
         all.push(json!({ "name": study.name, "title": title }));
     }
     let pieces: Vec<&str> = PIECES.iter().map(|(name, _)| *name).collect();
@@ -67,48 +70,52 @@ fn measures() -> Vec<&'static str> {
     dyno_analyze::points::MEASURES.iter().map(|measure| measure.name).collect()
 }
 
-/// The study that is named, in `folder`.
-fn order(common: &Common, which: &WhichStudy, folder: &Path) -> anyhow::Result<Order> {
+/// The named study, in `folder`.
+fn study_order(
+    common: &CommonArgs,
+    selection: &WhichStudy,
+    folder: &Path,
+) -> anyhow::Result<StudyDefinition> {
     if common.plan != Path::new(DEFAULT_PLAN) {
         return Err(usage(
             "a study is a plan of its own, and --plan names another",
             "name the study's file alone",
         ));
     }
-    let params = which.param.iter().map(|param| {
+    let params = selection.param.iter().map(|param| {
         let pair =
             param.split_once('=').map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
         pair.ok_or_else(|| usage(format!("--param {param}: no value"), "write --param NAME=VALUE"))
     });
     let params = params.collect::<anyhow::Result<Vec<_>>>()?;
-    let path = Path::new(&which.study);
-    let is_file = path.extension().is_some_and(|end| end == "toml") || which.study.contains('/');
-    let (file, name, here) = match ReadyStudy::find(&which.study) {
+    let path = Path::new(&selection.study);
+    let is_file = path.extension().is_some_and(|end| end == "toml") || selection.study.contains('/');
+    let (file, name, here) = match ReadyStudy::find(&selection.study) {
         Some(ready) if !is_file => (ready.file(), ready.name.to_owned(), std::env::current_dir()?),
         None if !is_file => {
             let near =
-                dyno_plan::similar::closest(&which.study, READY_STUDIES.iter().map(|ready| ready.name));
+                dyno_plan::similar::closest(&selection.study, READY_STUDIES.iter().map(|ready| ready.name));
             let hint = near.map_or_else(
                 || "name a file (.toml); `dyno study list` shows the ready ones".to_owned(),
                 |near| format!("did you mean {near}?"),
             );
-            return Err(usage(format!("there is no ready study {:?}", which.study), hint));
+            return Err(usage(format!("there is no ready study {:?}", selection.study), hint));
         }
         _ => {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let here = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
-            (PlanFile::open(path)?, name, here.canonicalize()?)
+            let plan_dir = path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."));
+            (PlanFile::open(path)?, name, plan_dir.canonicalize()?)
         }
     };
     let file = StudyFile { file, name, params };
-    let mut order = Order::new(&file, folder.to_path_buf(), here, &context::options(common))?;
-    order.erase.clone_from(&which.erase);
+    let mut order = StudyDefinition::new(&file, folder.to_path_buf(), here, &context::options(common))?;
+    order.erase.clone_from(&selection.erase);
     Ok(order)
 }
 
-/// A folder of its own, of a name that no other has.
-fn folder(which: &WhichStudy) -> anyhow::Result<PathBuf> {
-    let home = match &which.dir {
+/// Creates a new folder with a unique name.
+fn run_folder(selection: &WhichStudy) -> anyhow::Result<PathBuf> {
+    let home = match &selection.dir {
         Some(dir) => {
             std::fs::create_dir_all(dir)?;
             dir.canonicalize()?
@@ -119,19 +126,19 @@ fn folder(which: &WhichStudy) -> anyhow::Result<PathBuf> {
     Ok(home.join(format!("{now}-{:05x}", std::process::id() & 0xf_ffff)))
 }
 
-fn begin(common: &Common, args: &RunStudy, talk: &Talk) -> anyhow::Result<Exit> {
+fn start_study(common: &CommonArgs, args: &RunStudy, talk: &Console) -> anyhow::Result<Exit> {
     report::check(&args.output)?;
-    let mut order = order(common, &args.which, &folder(&args.which)?)?;
+    let mut order = study_order(common, &args.which, &run_folder(&args.which)?)?;
     order.marks = (&args.marks).into();
     order.replace = args.replace;
-    let walked = context::led(common, &args.marks, talk, |lead| walk(lead, &order))?;
-    ended(&walked, &order, &args.output, talk)
+    let walked = context::run_campaign(common, &args.marks, talk, |lead| walk(lead, &order))?;
+    report_outcome(&walked, &order, &args.output, talk)
 }
 
-fn go_on(common: &Common, args: &ResumeStudy, talk: &Talk) -> anyhow::Result<Exit> {
+fn resume_study(common: &CommonArgs, args: &ResumeStudy, talk: &Console) -> anyhow::Result<Exit> {
     report::check(&args.output)?;
     if !common.set.is_empty() || !common.target.is_empty() {
-        return Err(usage("a study goes on with what it began with", "leave the other options out"));
+        return Err(usage("a study resumes with its original options", "leave the other options out"));
     }
     let repository = context::repository(common)?;
     let id = match &args.study {
@@ -140,57 +147,67 @@ fn go_on(common: &Common, args: &ResumeStudy, talk: &Talk) -> anyhow::Result<Exi
     };
     let (id, order) = find(&repository, &id)?;
     drop(repository);
-    let walked =
-        context::led(common, &Marks::default(), talk, |lead| resume(lead, &id, &order, args.only_restore))?;
-    ended(&walked, &order, &args.output, talk)
+    let walked = context::run_campaign(common, &MarkArgs::default(), talk, |lead| {
+        resume(lead, &id, &order, args.only_restore)
+    })?;
+    report_outcome(&walked, &order, &args.output, talk)
 }
 
-/// Variants of which nothing was measured.
-fn unmeasured(walked: &Walked) -> Vec<&str> {
+/// Variants without any measurement.
+fn unmeasured_variants(walked: &StudyOutcome) -> Vec<&str> {
     match walked.conclusion.as_ref().map(|conclusion| &conclusion.figures) {
-        Some(Figures::Study(study)) => study.unmeasured(),
+        Some(ConclusionFigures::Study(study)) => study.unmeasured(),
         _ => Vec::new(),
     }
 }
 
-/// What came of it, and how it goes on.
-fn ended(walked: &Walked, order: &Order, output: &[PathBuf], talk: &Talk) -> anyhow::Result<Exit> {
+/// Reports the result, and how to continue.
+fn report_outcome(
+    walked: &StudyOutcome,
+    order: &StudyDefinition,
+    output: &[PathBuf],
+    talk: &Console,
+) -> anyhow::Result<Exit> {
     let id = &walked.id;
     if let Some(conclusion) = &walked.conclusion {
-        report::told(conclusion, output, talk)?;
+        report::show_conclusion(conclusion, output, talk)?;
     } else {
         talk.json(&json!({ "study": id }))?;
     }
     let (words, exit) = match walked.after {
-        After::Done if !unmeasured(walked).is_empty() => (
+        StudyEnd::Done if !unmeasured_variants(walked).is_empty() => (
             format!(
                 "stored as {id}, but no turn of {} was measured; `dyno study report {id}` has the reasons",
-                unmeasured(walked).join(", ")
+                unmeasured_variants(walked).join(", ")
             ),
             Exit::Failed,
         ),
-        After::Done => {
+        StudyEnd::Done => {
             (format!("stored as {id}; `dyno study report {id} -o study.html` makes a page"), Exit::Done)
         }
-        After::Stopped => (
-            format!("stopped, and everything is put back; `dyno study resume {id}` goes on"),
+        StudyEnd::Stopped => (
+            format!("stopped, and everything is restored; `dyno study resume {id}` continues"),
             Exit::Interrupted,
         ),
-        After::GivenUp => (
-            format!("given up after three failures in a row; `dyno study resume {id}` goes on"),
+        StudyEnd::GivenUp => (
+            format!("given up after three failures in a row; `dyno study resume {id}` continues"),
             Exit::Failed,
         ),
-        After::NeedsReboot => (
+        StudyEnd::NeedsReboot => (
             format!(
-                "the machine has to be started anew now; then `dyno study resume {id}` goes on (--only-restore puts everything back instead)"
+                "the machine must be restarted now; then `dyno study resume {id}` continues (--only-restore restores everything instead)"
             ),
             Exit::Reboot,
         ),
-        After::Restored => (format!("everything is put back; `dyno study resume {id}` goes on"), Exit::Done),
+        StudyEnd::Restored => {
+            (format!("everything is restored; `dyno study resume {id}` continues"), Exit::Done)
+        }
     };
     talk.say(&words);
-    if walked.after == After::Done && order.study.variants.iter().any(|of| of.needs(Need::Reboot)) {
-        talk.say("the machine is still as its last start brought it: start it anew for its usual state");
+    if walked.after == StudyEnd::Done && order.study.variants.iter().any(|of| of.needs(Need::Reboot)) {
+        talk.say(
+            "the machine still has the settings of its last start: restart it to return to its usual state",
+        );
     }
     Ok(exit)
 }

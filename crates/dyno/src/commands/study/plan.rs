@@ -1,13 +1,13 @@
-//! `dyno study plan`: every command in its order.
+//! `dyno study plan`: shows every command in execution order.
 
-use dyno_campaign::study::{Order, steps};
+use dyno_campaign::study::{StudyDefinition, steps};
 use dyno_plan::study::Need;
 use serde_json::json;
 
 use crate::exit::Exit;
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn show(order: &Order, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn show(order: &StudyDefinition, talk: &Console) -> anyhow::Result<Exit> {
     let study = &order.study;
     let (legs, steps) = (order.legs(), steps(order));
     let text = steps.iter().map(|(when, what)| match what.is_empty() {

@@ -1,31 +1,31 @@
-//! `dyno study report`: the table, plot, ranking and order of a study.
+//! `dyno study report`: shows the table, plot, ranking and order of a study.
 
 use std::path::{Path, PathBuf};
 
 use dyno_analyze::Conclusion;
-use dyno_analyze::conclusion::Figures;
+use dyno_analyze::conclusion::ConclusionFigures;
 use dyno_campaign::files;
 use dyno_campaign::study::{conclusion, latest};
 use dyno_report::study_page::{study_csv, study_markdown, study_page};
 use serde_json::json;
 
-use crate::cli::{Common, ReportStudy};
+use crate::cli::{CommonArgs, ReportStudy};
 use crate::context;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(common: &Common, args: &ReportStudy, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(common: &CommonArgs, args: &ReportStudy, talk: &Console) -> anyhow::Result<Exit> {
     check(&args.output)?;
     let repository = context::repository_to_read(common)?;
     let id = match &args.study {
         Some(name) => repository.resolve_sweep(name)?,
         None => latest(&repository, false)?,
     };
-    told(&conclusion(&repository, &id)?, &args.output, talk)?;
+    show_conclusion(&conclusion(&repository, &id)?, &args.output, talk)?;
     Ok(Exit::Done)
 }
 
-/// Refuses a file of which nobody knows what it is to be, before anything is measured.
+/// Refuses a file with an unknown format before anything is measured.
 pub(super) fn check(output: &[PathBuf]) -> anyhow::Result<()> {
     match output.iter().find(|path| !matches!(end(path), "html" | "md" | "csv")) {
         None => Ok(()),
@@ -41,8 +41,12 @@ fn end(path: &Path) -> &str {
 }
 
 /// Shows a conclusion, and writes its files.
-pub(super) fn told(conclusion: &Conclusion, output: &[PathBuf], talk: &Talk) -> anyhow::Result<()> {
-    let Figures::Study(study) = &conclusion.figures else {
+pub(super) fn show_conclusion(
+    conclusion: &Conclusion,
+    output: &[PathBuf],
+    talk: &Console,
+) -> anyhow::Result<()> {
+    let ConclusionFigures::Study(study) = &conclusion.figures else {
         return Err(usage(
             format!("{} is no study", conclusion.of),
             "`dyno list --sweeps` shows all; `dyno report` is for others",

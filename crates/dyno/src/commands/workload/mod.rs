@@ -1,4 +1,4 @@
-//! `dyno workload check`: what a folder of SQL does, with some values, and what a target says of it.
+//! `dyno workload check`: shows what a folder of SQL does with sample values, and how a target prepares it.
 
 mod sample;
 mod tables;
@@ -6,19 +6,21 @@ mod tables;
 use std::sync::Arc;
 
 use dyno_campaign::Error;
-use dyno_campaign::own::{Tried, read, try_statements};
+use dyno_campaign::own::{StatementCheckReport, read, try_statements};
 use dyno_plan::{Plan, PlanErrors, PlanSource};
-use dyno_workload::own::{After, Choice, DescribedTable, Own, Part};
+use dyno_workload::own::{
+    CustomWorkload, DescribedTable, InvariantTiming, TransactionFilter, WorkloadChoice,
+};
 use serde_json::{Value, json};
 
-use crate::cli::{CheckWorkload, Common, Marks};
+use crate::cli::{CheckWorkload, CommonArgs, MarkArgs};
 use crate::context;
 use crate::engines::ENGINES;
 use crate::exit::Exit;
-use crate::talk::Talk;
-use sample::Drawn;
+use crate::talk::Console;
+use sample::SampleTransaction;
 
-pub(super) fn check(common: &Common, args: &CheckWorkload, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn check(common: &CommonArgs, args: &CheckWorkload, talk: &Console) -> anyhow::Result<Exit> {
     if args.explain && common.target.is_empty() {
         return Err(Error::usage(
             "--explain without a target",
@@ -29,44 +31,49 @@ pub(super) fn check(common: &Common, args: &CheckWorkload, talk: &Talk) -> anyho
     let plan = (!common.target.is_empty()).then(|| context::plan(common)).transpose()?;
     let chosen = plan.clone().map_or_else(|| without_target(common), Ok)?.workload;
     let options = &chosen.options[..];
-    let choice = Choice { scale: chosen.scale, mix: chosen.mix.as_deref(), options, part: Part::All };
-    let own = Arc::new(read(&args.dir, choice, ENGINES.specs)?);
-    let of_target = plan.as_ref().and_then(|plan| ENGINES.specs.of(&plan.target.url));
-    let engine = of_target.map_or_else(|| usual_engine(&own), |engine| engine.name.to_owned());
-    let drawn = sample::draw(&own, &engine, args.seed, args.draws).map_err(PlanErrors::from)?;
-    let told = tables::whole(&own, &engine, &drawn, &talk.style()).map_err(PlanErrors::from)?;
-    talk.show(&told)?;
+    let choice = WorkloadChoice {
+        scale: chosen.scale,
+        mix: chosen.mix.as_deref(),
+        options,
+        part: TransactionFilter::All,
+    };
+    let workload = Arc::new(read(&args.dir, choice, ENGINES.specs)?);
+    let of_target = plan.as_ref().and_then(|plan| ENGINES.specs.spec_of(&plan.target.url));
+    let engine = of_target.map_or_else(|| usual_engine(&workload), |engine| engine.name.to_owned());
+    let drawn = sample::draw(&workload, &engine, args.seed, args.draws).map_err(PlanErrors::from)?;
+    let description =
+        tables::describe_workload(&workload, &engine, &drawn, &talk.style()).map_err(PlanErrors::from)?;
+    talk.show(&description)?;
     let tried = match &plan {
         None => Vec::new(),
-        Some(plan) => context::led(common, &Marks::default(), talk, |lead| {
-            try_statements(lead, plan, &own, args.explain.then_some(args.seed))
+        Some(plan) => context::run_campaign(common, &MarkArgs::default(), talk, |lead| {
+            try_statements(lead, plan, &workload, args.explain.then_some(args.seed))
         })?,
     };
     for one in &tried {
-        talk.show(&tables::tried(one))?;
+        talk.show(&tables::tried_words(one))?;
     }
-    talk.json(&as_json(&own, &engine, &drawn, &tried).map_err(PlanErrors::from)?)?;
+    talk.json(&as_json(&workload, &engine, &drawn, &tried).map_err(PlanErrors::from)?)?;
     if plan.is_none() {
         talk.say("with --target URL every statement is prepared there");
     }
     Ok(if tried.iter().any(|one| !one.refused.is_empty()) { Exit::Failed } else { Exit::Done })
 }
 
-/// What the options say of a plan where no target is named.
-fn without_target(common: &Common) -> Result<Plan, PlanErrors> {
+/// The plan from the options if no target is named.
+fn without_target(common: &CommonArgs) -> Result<Plan, PlanErrors> {
     let target = Some("sqlite::memory:".to_owned());
     dyno_plan::read(&PlanSource { target, ..context::options(common) })
 }
 
-/// The engine that is described where no target is named: none in particular, or the first that there are files for.
-fn usual_engine(own: &Own) -> String {
-    match own.statements("", dialect()) {
+/// The engine to describe if no target is named: none in particular, or the first one with its own files.
+fn usual_engine(workload: &CustomWorkload) -> String {
+    match workload.statements("", dialect()) {
         Ok(_) => String::new(),
-        Err(_) => own.engines().next().unwrap_or_default().to_owned(),
+        Err(_) => workload.engines().next().unwrap_or_default().to_owned(),
     }
 }
 
-/// Parameters by their numbers.
 fn dialect() -> dyno_engine::Dialect {
     dyno_engine::Dialect {
         mark: |number| format!("${number}"),
@@ -79,11 +86,11 @@ fn dialect() -> dyno_engine::Dialect {
 }
 
 fn as_json(
-    own: &Own,
+    own: &CustomWorkload,
     engine: &str,
-    drawn: &[Drawn],
-    tried: &[Tried],
-) -> Result<Value, dyno_workload::own::Fault> {
+    drawn: &[SampleTransaction],
+    tried: &[StatementCheckReport],
+) -> Result<Value, dyno_workload::own::WorkloadError> {
     let transactions: Vec<Value> = own
         .described(engine)?
         .iter()
@@ -155,7 +162,7 @@ fn as_json(
         "scale": own.scale(), "tables": own.tables().iter().map(table).collect::<Vec<_>>(),
         "transactions": transactions, "draws": draws, "drawn": drawn,
         "setup": own.setup(engine)?.len(), "drop": own.teardown(engine)?.len(),
-        "invariants": own.invariants(engine, After::Run)?.iter().map(|one| &one.name).collect::<Vec<_>>(),
+        "invariants": own.invariants(engine, InvariantTiming::Run)?.iter().map(|one| &one.name).collect::<Vec<_>>(),
         "targets": targets,
     }))
 }

@@ -1,38 +1,41 @@
-//! Some transactions with the values that they are given, as if their statements returned something.
+//! Generates sample transactions with their values, as if their statements returned rows.
 
 use std::sync::Arc;
 
-use dyno_engine::{Done, Request, Value};
-use dyno_workload::own::{Actor, DescribedTransaction, Ended, Fault, Own};
+use dyno_engine::{RequestCompletion, SessionRequest, Value};
+use dyno_workload::own::{CustomActor, CustomWorkload, DescribedTransaction, TransactionEnd, WorkloadError};
 use serde_json::json;
 
-/// Statements of one transaction that are shown at most.
+/// Maximum statements shown of one transaction.
 const STATEMENTS_MAX: usize = 40;
-/// Letters of a value that are shown.
+/// Maximum characters shown of a value.
 const LETTERS_MAX: usize = 60;
 
-/// A transaction that was drawn.
-pub(super) struct Drawn {
+pub(super) struct SampleTransaction {
     pub(super) transaction: String,
-    /// Its statements in their order, with the values of their parameters.
+    /// Its statements in order, with the values of their parameters.
     pub(super) statements: Vec<(String, Vec<(String, serde_json::Value)>)>,
-    /// How many more there are.
     pub(super) more: usize,
-    /// Whether a step took it back.
+    /// Whether a step rolled it back.
     pub(super) rolled_back: bool,
 }
 
-/// What a statement returns whose number is read, and how many rows the others do.
+/// The number that a statement returns if its result is used, and the number of rows of the other statements.
 pub(super) const RETURNED: (u64, u64) = (100, 1);
 
-/// What session 0 does in its first `count` transactions.
-pub(super) fn draw(own: &Arc<Own>, engine: &str, seed: u64, count: usize) -> Result<Vec<Drawn>, Fault> {
-    let mut actor = Actor::new(own, engine, seed, 0)?;
-    let described = own.described(engine)?;
-    Ok((0..count).map(|_| one(&mut actor, &described)).collect())
+/// The first `count` transactions of session 0.
+pub(super) fn draw(
+    workload: &Arc<CustomWorkload>,
+    engine: &str,
+    seed: u64,
+    count: usize,
+) -> Result<Vec<SampleTransaction>, WorkloadError> {
+    let mut actor = CustomActor::new(workload, engine, seed, 0)?;
+    let described = workload.described(engine)?;
+    Ok((0..count).map(|_| sample_transaction(&mut actor, &described)).collect())
 }
 
-fn one(actor: &mut Actor, described: &[DescribedTransaction]) -> Drawn {
+fn sample_transaction(actor: &mut CustomActor, described: &[DescribedTransaction]) -> SampleTransaction {
     let transaction = &described[actor.draw().place().unwrap_or(0)];
     let before: usize = described
         .iter()
@@ -43,7 +46,7 @@ fn one(actor: &mut Actor, described: &[DescribedTransaction]) -> Drawn {
     while let Some(step) = actor.step(last) {
         let mut rows = RETURNED.1;
         let shown = actor.request(step, |request| match request {
-            Request::Execute(statement, values) => {
+            SessionRequest::Execute(statement, values) => {
                 let statement = &transaction.statements[statement.index() - before];
                 if statement.returns_number {
                     rows = RETURNED.0;
@@ -54,35 +57,35 @@ fn one(actor: &mut Actor, described: &[DescribedTransaction]) -> Drawn {
             }
             _ => None,
         });
-        // A column is what is read of any other number.
+        // A column value is used like any other number.
         let number = RETURNED.0.cast_signed();
         let _ = actor.read(|_| Some(Value::Int(number)));
-        last = Some(Done { rows, commit_began_ns: None });
+        last = Some(RequestCompletion { rows, commit_began_ns: None });
         match shown {
             Some(shown) if statements.len() < STATEMENTS_MAX => statements.push(shown),
             Some(_) => more += 1,
             None => {}
         }
     }
-    let rolled_back = actor.outcome().ended == Ended::RolledBack;
-    Drawn { transaction: transaction.name.clone(), statements, more, rolled_back }
+    let rolled_back = actor.outcome().ended == TransactionEnd::RolledBack;
+    SampleTransaction { transaction: transaction.name.clone(), statements, more, rolled_back }
 }
 
-/// A value as people and programs read it.
+/// A value in readable JSON.
 fn shown(value: &Value<'_>) -> serde_json::Value {
     match *value {
         Value::Null => serde_json::Value::Null,
         Value::Int(number) => json!(number),
         Value::Real(number) => json!(number),
-        Value::Text(bytes) => json!(short(&String::from_utf8_lossy(bytes))),
+        Value::Text(bytes) => json!(shorten(&String::from_utf8_lossy(bytes))),
         Value::Bytes(bytes) => {
             let hex: String = bytes.iter().take(LETTERS_MAX).map(|byte| format!("{byte:02x}")).collect();
-            json!(short(&hex))
+            json!(shorten(&hex))
         }
     }
 }
 
-fn short(text: &str) -> String {
+fn shorten(text: &str) -> String {
     match text.char_indices().nth(LETTERS_MAX) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,24 +1,31 @@
-//! A workload in tables.
+//! Shows a workload as tables.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use dyno_campaign::own::{Planned, Tried};
-use dyno_plan::Span;
+use dyno_campaign::own::{StatementCheckReport, StatementPlan};
+use dyno_plan::TimeSpan;
 use dyno_report::number::{count, fixed, sessions as sessions_words};
 use dyno_report::style::{Paint, Style};
-use dyno_report::table::{Cell, Column, Table};
+use dyno_report::table::{TextCell, TextColumn, TextTable};
 use dyno_report::text::{clean, indent};
-use dyno_workload::own::{After, DescribedDraw, DescribedTransaction, Fault, Own, Rated};
+use dyno_workload::own::{
+    CustomWorkload, DescribedDraw, DescribedTransaction, InvariantTiming, Rated, WorkloadError,
+};
 
-use super::sample::{Drawn, RETURNED};
+use super::sample::{RETURNED, SampleTransaction};
 
-/// All that is known of a workload on `engine`.
-pub(super) fn whole(own: &Own, engine: &str, drawn: &[Drawn], style: &Style) -> Result<String, Fault> {
-    let transactions = own.described(engine)?;
-    let draws = own.described_draws(engine)?;
-    let mut out = head(own, engine)?;
-    for table in own.tables() {
+/// Everything known of a workload on `engine`.
+pub(super) fn describe_workload(
+    workload: &CustomWorkload,
+    engine: &str,
+    drawn: &[SampleTransaction],
+    style: &Style,
+) -> Result<String, WorkloadError> {
+    let transactions = workload.described(engine)?;
+    let draws = workload.described_draws(engine)?;
+    let mut out = head(workload, engine)?;
+    for table in workload.tables() {
         let (rows, columns) = (count(table.rows()), table.columns().len());
         let _ = writeln!(out, "table {}: {rows} rows of {columns} columns", table.name());
     }
@@ -42,22 +49,28 @@ pub(super) fn whole(own: &Own, engine: &str, drawn: &[Drawn], style: &Style) -> 
     Ok(out)
 }
 
-fn head(own: &Own, engine: &str) -> Result<String, Fault> {
-    let about = if own.about().is_empty() { String::new() } else { format!(": {}", clean(own.about())) };
-    let writes = if own.writes() { "It writes." } else { "It only reads." };
-    let deck =
-        own.deck().map(|cards| format!(" Of {} transactions each has its share to the unit.", count(cards)));
-    let of = |what: &str, number: usize| match number {
+fn head(workload: &CustomWorkload, engine: &str) -> Result<String, WorkloadError> {
+    let about =
+        if workload.about().is_empty() { String::new() } else { format!(": {}", clean(workload.about())) };
+    let writes = if workload.writes() { "It writes." } else { "It only reads." };
+    let deck = workload
+        .deck()
+        .map(|cards| format!(" Of {} transactions each has its share to the unit.", count(cards)));
+    let counted = |what: &str, number: usize| match number {
         1 => format!("1 {what}"),
         _ => format!("{} {what}s", count(number as u64)),
     };
-    let (setup, drop, invariants) =
-        (own.setup(engine)?, own.teardown(engine)?, own.invariants(engine, After::Run)?);
-    let note = if own.note().is_empty() { String::new() } else { format!("{}\n", clean(own.note())) };
+    let (setup, drop, invariants) = (
+        workload.setup(engine)?,
+        workload.teardown(engine)?,
+        workload.invariants(engine, InvariantTiming::Run)?,
+    );
+    let note =
+        if workload.note().is_empty() { String::new() } else { format!("{}\n", clean(workload.note())) };
     let options = |usual| {
-        let all = own.options(usual);
-        let one = |(name, value): (&String, &String)| format!("{}={}", clean(name), clean(value));
-        all.iter().map(one).collect::<Vec<_>>().join(", ")
+        let all = workload.options(usual);
+        let option_text = |(name, value): (&String, &String)| format!("{}={}", clean(name), clean(value));
+        all.iter().map(option_text).collect::<Vec<_>>().join(", ")
     };
     let (chosen, usual) = (options(false), options(true));
     let mut options = String::new();
@@ -68,25 +81,25 @@ fn head(own: &Own, engine: &str) -> Result<String, Fault> {
     }
     Ok(format!(
         "{}{about}\n{note}{options}{writes} {} to set it up, {} to drop it, {}.{}\n",
-        clean(own.name()),
-        of("statement", setup.len()),
-        of("statement", drop.len()),
-        of("invariant", invariants.len()),
+        clean(workload.name()),
+        counted("statement", setup.len()),
+        counted("statement", drop.len()),
+        counted("invariant", invariants.len()),
         deck.unwrap_or_default(),
     ))
 }
 
 /// One line for each transaction.
 fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
-    let mut table = Table::new(vec![
-        Column::text("transaction"),
-        Column::figures("how often", ""),
-        Column::figures("statements", ""),
-        Column::figures("round trips", ""),
-        Column::text("commits"),
-        Column::text("isolation"),
-        Column::figures("retries", "").droppable(),
-        Column::text("rest").droppable(),
+    let mut table = TextTable::new(vec![
+        TextColumn::text("transaction"),
+        TextColumn::figures("how often", ""),
+        TextColumn::figures("statements", ""),
+        TextColumn::figures("round trips", ""),
+        TextColumn::text("commits"),
+        TextColumn::text("isolation"),
+        TextColumn::figures("retries", "").droppable(),
+        TextColumn::text("rest").droppable(),
     ]);
     for one in transactions {
         let commits = match (one.commits_each, one.writes) {
@@ -95,30 +108,30 @@ fn overview(transactions: &[DescribedTransaction], style: &Style) -> String {
             (false, _) => "at its end",
         };
         table.row([
-            Cell::from(one.name.as_str()),
-            how_often(one).into(),
+            TextCell::from(one.name.as_str()),
+            frequency_words(one).into(),
             count(one.statements.len() as u64).into(),
-            all_trips(one).into(),
+            trips_words(one).into(),
             commits.into(),
             one.isolation.unwrap_or("the platform's").to_lowercase().into(),
             if one.retries == 0 { "–".into() } else { count(u64::from(one.retries)).into() },
-            rests(one).into(),
+            rest_words(one).into(),
         ]);
     }
     table.render(style)
 }
 
-fn how_often(one: &DescribedTransaction) -> String {
-    match &one.rated {
-        None => format!("{} %", fixed(one.share_pct, 1)),
+fn frequency_words(transaction: &DescribedTransaction) -> String {
+    match &transaction.rated {
+        None => format!("{} %", fixed(transaction.share_pct, 1)),
         Some(Rated { rate, sessions, .. }) => format!("{rate} on {}", sessions_words(f64::from(*sessions))),
     }
 }
 
-fn all_trips(one: &DescribedTransaction) -> String {
-    match one.pipelined {
-        None => trips(one.round_trips),
-        Some(pipelined) => format!("{}, pipelined {}", trips(one.round_trips), trips(pipelined)),
+fn trips_words(transaction: &DescribedTransaction) -> String {
+    match transaction.pipelined {
+        None => trips(transaction.round_trips),
+        Some(pipelined) => format!("{}, pipelined {}", trips(transaction.round_trips), trips(pipelined)),
     }
 }
 
@@ -130,41 +143,41 @@ fn trips((least, most): (u64, Option<u64>)) -> String {
     }
 }
 
-fn rests(one: &DescribedTransaction) -> String {
-    let behind = match one.think_is_mean {
-        true => format!("{} in the mean", Span(one.think.0)),
-        false => rest(one.think),
+fn rest_words(transaction: &DescribedTransaction) -> String {
+    let behind = match transaction.think_is_mean {
+        true => format!("{} in the mean", TimeSpan(transaction.think.0)),
+        false => rest(transaction.think),
     };
-    match one.keying.is_zero() {
+    match transaction.keying.is_zero() {
         true => behind,
-        false => format!("{behind}, {} before", Span(one.keying)),
+        false => format!("{behind}, {} before", TimeSpan(transaction.keying)),
     }
 }
 
 fn rest((least, most): (Duration, Duration)) -> String {
     match (least, most) {
         (_, Duration::ZERO) => "–".to_owned(),
-        (least, most) if least == most => Span(most).to_string(),
-        (least, most) => format!("{} to {}", Span(least), Span(most)),
+        (least, most) if least == most => TimeSpan(most).to_string(),
+        (least, most) => format!("{} to {}", TimeSpan(least), TimeSpan(most)),
     }
 }
 
-fn steps(one: &DescribedTransaction) -> String {
-    one.steps.iter().map(|step| format!("{}\n", clean(step))).collect()
+fn steps(transaction: &DescribedTransaction) -> String {
+    transaction.steps.iter().map(|step| format!("{}\n", clean(step))).collect()
 }
 
-/// The statements of a transaction.
-fn statements(one: &DescribedTransaction, style: &Style) -> String {
-    let mut table = Table::new(vec![
-        Column::text("statement"),
-        Column::text("at").droppable(),
-        Column::text("returns"),
-        Column::text("parameters"),
-        Column::text("SQL"),
+/// The statements of one transaction.
+fn statements(transaction: &DescribedTransaction, style: &Style) -> String {
+    let mut table = TextTable::new(vec![
+        TextColumn::text("statement"),
+        TextColumn::text("at").droppable(),
+        TextColumn::text("returns"),
+        TextColumn::text("parameters"),
+        TextColumn::text("SQL"),
     ]);
-    for statement in &one.statements {
+    for statement in &transaction.statements {
         table.row([
-            Cell::from(statement.called.as_ref().unwrap_or(&statement.name).as_str()),
+            TextCell::from(statement.called.as_ref().unwrap_or(&statement.name).as_str()),
             statement.place.as_str().into(),
             statement.returns.into(),
             statement.params.join(", ").into(),
@@ -175,15 +188,15 @@ fn statements(one: &DescribedTransaction, style: &Style) -> String {
 }
 
 fn draw_table(draws: &[DescribedDraw], style: &Style) -> String {
-    let mut table = Table::new(vec![
-        Column::text("draw"),
-        Column::text("type"),
-        Column::text("once per"),
-        Column::text("how"),
+    let mut table = TextTable::new(vec![
+        TextColumn::text("draw"),
+        TextColumn::text("type"),
+        TextColumn::text("once per"),
+        TextColumn::text("how"),
     ]);
     for draw in draws {
         table.row([
-            Cell::from(draw.name.as_str()),
+            TextCell::from(draw.name.as_str()),
             draw.of.into(),
             draw.per.into(),
             draw.words.as_str().into(),
@@ -196,8 +209,8 @@ fn draw_table(draws: &[DescribedDraw], style: &Style) -> String {
     table.render(style)
 }
 
-/// A transaction with its values.
-fn sample(drawn: &Drawn) -> String {
+/// A transaction with sample values.
+fn sample(drawn: &SampleTransaction) -> String {
     let mut out = format!("  {}\n", clean(&drawn.transaction));
     for (name, values) in &drawn.statements {
         let values: Vec<String> = values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
@@ -212,9 +225,9 @@ fn sample(drawn: &Drawn) -> String {
     out
 }
 
-/// What a target says.
-pub(super) fn tried(tried: &Tried) -> String {
-    let Tried { url, identity, statements, refused, plans } = tried;
+/// Result of preparing the statements on a target.
+pub(super) fn tried_words(tried: &StatementCheckReport) -> String {
+    let StatementCheckReport { url, identity, statements, refused, plans } = tried;
     let server = format!("{} {} at {}", clean(&identity.product), clean(&identity.version), clean(url));
     match refused.len() {
         0 => {
@@ -229,8 +242,8 @@ pub(super) fn tried(tried: &Tried) -> String {
     }
 }
 
-/// How a target would do a statement.
-fn plan(Planned { name, called, lines }: &Planned) -> String {
+/// The target's execution plan of a statement.
+fn plan(StatementPlan { name, called, lines }: &StatementPlan) -> String {
     let lines = match lines {
         Ok(lines) if lines.is_empty() => "nothing is searched\n".to_owned(),
         Ok(lines) => lines.iter().map(|line| format!("{}\n", clean(line))).collect(),

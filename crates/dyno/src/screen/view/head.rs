@@ -1,26 +1,31 @@
-//! The first two lines: what runs, where it is, and how long it takes.
+//! The first two lines: command, position and remaining time.
 
 use dyno_report::number::{count, span_s};
 use ratatui::text::{Line, Span};
 
-use super::look::{Look, cut, left};
-use crate::screen::state::{Phase, State};
+use super::look::{ScreenStyle, pad_right, truncate_clean};
+use crate::screen::state::{ScreenPhase, ScreenState};
 
-/// Columns of the bar of a phase.
+/// Columns of a phase's progress bar.
 const BAR: usize = 20;
 
-pub(super) fn lines(state: &State, look: &Look, now_s: f64, width: u16) -> Vec<Line<'static>> {
+pub(super) fn lines(state: &ScreenState, look: &ScreenStyle, now_s: f64, width: u16) -> Vec<Line<'static>> {
     vec![title(state, look, usize::from(width)), phase(state, look, now_s, usize::from(width))]
 }
 
-fn title(state: &State, look: &Look, width: usize) -> Line<'static> {
+fn title(state: &ScreenState, look: &ScreenStyle, width: usize) -> Line<'static> {
     let name = format!(" dyno {} ", state.command);
     let mut parts = Vec::new();
     if let Some(campaign) = &state.campaign {
         parts.push(campaign.id.clone());
         if campaign.number > 0 && state.is_several() {
-            let of = campaign.of.map_or_else(String::new, |of| format!(" of {}", count(of.into())));
-            parts.push(format!("run {}{of}: {}", count(campaign.number.into()), campaign.what));
+            let total_text =
+                campaign.total_runs.map_or_else(String::new, |of| format!(" of {}", count(of.into())));
+            parts.push(format!(
+                "run {}{total_text}: {}",
+                count(campaign.number.into()),
+                campaign.description
+            ));
         }
     } else if !state.run.id.is_empty() {
         parts.push(state.run.id.clone());
@@ -31,47 +36,49 @@ fn title(state: &State, look: &Look, width: usize) -> Line<'static> {
     let room = width.saturating_sub(name.chars().count());
     Line::from(vec![
         Span::styled(name, look.bold().patch(look.accent())),
-        Span::raw(cut(&parts.join(" · "), room)),
+        Span::raw(truncate_clean(&parts.join(" · "), room)),
     ])
 }
 
-fn phase(state: &State, look: &Look, now_s: f64, width: usize) -> Line<'static> {
+fn phase(state: &ScreenState, look: &ScreenStyle, now_s: f64, width: usize) -> Line<'static> {
     let since_s = (now_s - state.run.since_s).max(0.0);
     if state.paused {
         let words = format!(" paused for {}: p goes on", span_s(since_s.floor()));
-        return Line::styled(left(&words, width), look.warn());
+        return Line::styled(pad_right(&words, width), look.warn());
     }
     let (name, done, told) = match &state.run.phase {
-        Phase::None => (String::new(), None, String::new()),
-        Phase::Beside(what) => (what.clone(), None, span_s(since_s.floor())),
-        Phase::Connecting(ready, of) => {
+        ScreenPhase::None => (String::new(), None, String::new()),
+        ScreenPhase::Activity(what) => (what.clone(), None, span_s(since_s.floor())),
+        ScreenPhase::Connecting(ready, of) => {
             let share = f64::from(*ready) / f64::from((*of).max(1));
             ("connecting".to_owned(), Some(share), format!("{ready} of {of} sessions"))
         }
-        Phase::Warmup(seconds) => {
+        ScreenPhase::Warmup(seconds) => {
             let left_s = (seconds - since_s).max(0.0);
             let share = if *seconds > 0.0 { since_s / seconds } else { 1.0 };
             ("warm-up".to_owned(), Some(share), format!("{} left", span_s(left_s.ceil())))
         }
-        Phase::Window => ("window".to_owned(), Some(state.done(now_s).unwrap_or(0.0)), window(state, now_s)),
-        Phase::Draining => ("draining".to_owned(), None, span_s(since_s.floor())),
+        ScreenPhase::Window => {
+            ("window".to_owned(), Some(state.window_share(now_s).unwrap_or(0.0)), window(state, now_s))
+        }
+        ScreenPhase::Draining => ("draining".to_owned(), None, span_s(since_s.floor())),
     };
-    let bar = done.map_or_else(String::new, |done| format!("  {}", left(&look.bar(done, BAR), BAR)));
+    let bar = done.map_or_else(String::new, |done| format!("  {}", pad_right(&look.bar(done, BAR), BAR)));
     let percent = done.map_or_else(String::new, |done| format!(" {:>3.0} %", 100.0 * done.clamp(0.0, 1.0)));
-    let style = if matches!(state.run.phase, Phase::Window) { look.good() } else { look.accent() };
+    let style = if matches!(state.run.phase, ScreenPhase::Window) { look.good() } else { look.accent() };
     let name = format!(" {name}");
     let used = [&name, &bar, &percent].iter().map(|part| part.chars().count()).sum::<usize>();
-    let told = cut(&told, width.saturating_sub(used + 2));
+    let details = truncate_clean(&told, width.saturating_sub(used + 2));
     Line::from(vec![
         Span::styled(name, look.bold()),
         Span::styled(bar, style),
         Span::raw(percent),
-        Span::raw(format!("  {told}")),
+        Span::raw(format!("  {details}")),
     ])
 }
 
-/// `31 s of 60 s, ends in 29 s, all in 12 min 20 s`.
-fn window(state: &State, now_s: f64) -> String {
+/// Text such as `31 s of 60 s, ends in 29 s, all in 12 min 20 s`.
+fn window(state: &ScreenState, now_s: f64) -> String {
     let Some((live, told_s)) = &state.run.live else { return "no interval is over yet".to_owned() };
     let elapsed_s = live.elapsed_s + (now_s - told_s).max(0.0);
     let mut parts = vec![match live.total_s {

@@ -1,14 +1,14 @@
-//! The keys: all of them on a page, the main ones on the last line.
+//! Help on keys: all of them on a page, the main ones on the last line.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{Look, cut};
-use crate::screen::state::State;
+use super::look::{ScreenStyle, truncate_clean};
+use crate::screen::state::ScreenState;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
     let mut keys = vec![("q, Ctrl-C", "stop, and keep what was measured; Ctrl-C again ends at once")];
     if state.is_several() {
         keys.push(("p", "let no run begin after this one; again: go on"));
@@ -47,26 +47,25 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look
     frame.render_widget(Paragraph::new(lines).block(look.frame("help", area)), area);
 }
 
-/// The last line.
-pub(super) fn foot(state: &State, look: &Look, width: u16) -> Line<'static> {
+pub(super) fn foot(state: &ScreenState, look: &ScreenStyle, width: u16) -> Line<'static> {
     let width = usize::from(width);
-    if state.asked.stop {
+    if state.key_requests.stop {
         return Line::styled(
-            cut(" stopping: what was measured is kept; Ctrl-C again ends at once", width),
+            truncate_clean(" stopping: what was measured is kept; Ctrl-C again ends at once", width),
             look.warn(),
         );
     }
-    if state.asked.skip {
-        return Line::styled(cut(" leaving this point out", width), look.warn());
+    if state.key_requests.skip {
+        return Line::styled(truncate_clean(" leaving this point out", width), look.warn());
     }
     let mut keys = vec!["q stop and keep"];
     if state.is_several() {
-        keys.push(if state.asked.pause { "p go on" } else { "p pause after this run" });
+        keys.push(if state.key_requests.pause { "p go on" } else { "p pause after this run" });
     }
     if state.skips() {
         keys.push("s skip this point");
     }
     keys.extend(["z zoom", "? help"]);
-    let style = if state.asked.pause { look.warn() } else { look.dim() };
-    Line::styled(cut(&format!(" {}", keys.join("   ")), width), style)
+    let style = if state.key_requests.pause { look.warn() } else { look.dim() };
+    Line::styled(truncate_clean(&format!(" {}", keys.join("   ")), width), style)
 }

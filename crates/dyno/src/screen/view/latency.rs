@@ -1,4 +1,4 @@
-//! Response times of the last complete interval in bands of 1, 2, 5, 10 …
+//! Panel of response times in the last complete interval, in bands of 1, 2, 5, 10 …
 
 use dyno_report::number::percent;
 use ratatui::Frame;
@@ -6,10 +6,10 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{Look, interval, right};
-use crate::screen::state::State;
+use super::look::{ScreenStyle, interval, pad_left};
+use crate::screen::state::ScreenState;
 
-/// Upper ends of bands in µs: from a microsecond to two minutes.
+/// Upper ends of bands in µs, from one microsecond to two minutes.
 const ENDS_US: [u64; 25] = [
     1,
     2,
@@ -38,7 +38,7 @@ const ENDS_US: [u64; 25] = [
     100_000_000,
 ];
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
     let block = look.frame(&format!("latency · {}", interval(state)), area);
     let inner = block.inner(area);
     let Some(complete) = state.run.complete.as_deref() else {
@@ -60,14 +60,18 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look
             share => percent(share),
         };
         Line::from(vec![
-            Span::raw(format!(" {} {} % ", right(&end_words(*end_us, look), 9), right(&share_words, 5))),
+            Span::raw(format!(
+                " {} {} % ",
+                pad_left(&end_words(*end_us, look), 9),
+                pad_left(&share_words, 5)
+            )),
             Span::styled(look.bar(share, columns), look.accent()),
         ])
     };
     frame.render_widget(Paragraph::new(bands.iter().map(line).collect::<Vec<_>>()).block(block), area);
 }
 
-fn end_words(end_us: Option<u64>, look: &Look) -> String {
+fn end_words(end_us: Option<u64>, look: &ScreenStyle) -> String {
     let sign = if look.ascii { "<=" } else { "≤" };
     match end_us {
         Some(us) if us < 1_000 => format!("{sign} {us} µs"),
@@ -77,8 +81,8 @@ fn end_words(end_us: Option<u64>, look: &Look) -> String {
     }
 }
 
-/// Bands from the shortest to the longest time, at most `rows`: each with its upper end and how many fell in it. Where there are
-/// more, neighbours with little in them become one.
+/// Bands from the shortest to the longest time, at most `rows`, each with its upper end and count. If there
+/// are more, neighbors with low counts are merged.
 fn bands(buckets: impl Iterator<Item = (u64, u64)>, rows: usize) -> Vec<(Option<u64>, u64)> {
     let mut counts = [0u64; ENDS_US.len() + 1];
     for (ns, count) in buckets {
@@ -90,8 +94,8 @@ fn bands(buckets: impl Iterator<Item = (u64, u64)>, rows: usize) -> Vec<(Option<
     let mut bands: Vec<(Option<u64>, u64)> =
         (first..=last).map(|at| (ENDS_US.get(at).copied(), counts[at])).collect();
     while bands.len() > rows.max(1) {
-        let both = |at: usize| bands[at].1 + bands[at + 1].1;
-        let least = (0..bands.len() - 1).min_by_key(|at| both(*at)).unwrap_or(0);
+        let pair_count = |at: usize| bands[at].1 + bands[at + 1].1;
+        let least = (0..bands.len() - 1).min_by_key(|at| pair_count(*at)).unwrap_or(0);
         let before = bands.remove(least).1;
         bands[least].1 += before;
     }

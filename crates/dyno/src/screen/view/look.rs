@@ -1,4 +1,4 @@
-//! How things look: colours where they are wanted, characters that the terminal has.
+//! Style of the screen: optional colors, and characters that the terminal supports.
 
 use dyno_report::number::span_s;
 use dyno_report::text::clean;
@@ -8,11 +8,10 @@ use ratatui::symbols::border;
 use ratatui::text::Line;
 use ratatui::widgets::Block;
 
-use crate::screen::state::State;
+use crate::screen::state::ScreenState;
 
-/// Colours and characters.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look {
+pub(crate) struct ScreenStyle {
     pub(crate) color: bool,
     pub(crate) ascii: bool,
 }
@@ -28,7 +27,7 @@ const ASCII: border::Set<'static> = border::Set {
     horizontal_bottom: "-",
 };
 
-impl Look {
+impl ScreenStyle {
     fn of(self, color: Color) -> Style {
         if self.color { Style::new().fg(color) } else { Style::new() }
     }
@@ -57,16 +56,16 @@ impl Look {
         Style::new().add_modifier(Modifier::BOLD)
     }
 
-    /// A frame with a title, as long as it fits.
+    /// A frame with a title, shortened to fit.
     pub(super) fn frame(self, title: &str, area: Rect) -> Block<'static> {
         let room = usize::from(area.width.saturating_sub(4));
-        let title = cut(title, room);
+        let title = truncate_clean(title, room);
         let set = if self.ascii { ASCII } else { border::PLAIN };
         let title = Line::styled(format!(" {title} "), self.bold());
         Block::bordered().border_set(set).border_style(self.dim()).title(title)
     }
 
-    /// A bar that fills `share` of so many columns.
+    /// A bar of `columns` columns filled to `share`.
     pub(super) fn bar(self, share: f64, columns: usize) -> String {
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
         if self.ascii {
@@ -77,7 +76,7 @@ impl Look {
         format!("{}{part}", "█".repeat(eighths / 8))
     }
 
-    /// One character as high as `share`.
+    /// One character of height `share`.
     pub(super) fn column(self, share: f64) -> char {
         let (steps, share): (&[char], f64) = match self.ascii {
             true => (&['_', '.', '-', '=', '#'], share.clamp(0.0, 1.0)),
@@ -87,8 +86,8 @@ impl Look {
     }
 }
 
-/// Which interval the figures are of: `interval 14–15 s`.
-pub(super) fn interval(state: &State) -> String {
+/// The interval of the figures: `interval 14–15 s`.
+pub(super) fn interval(state: &ScreenState) -> String {
     match &state.run.complete {
         Some(complete) => {
             let (from_s, length_s) = (complete.point.at_s, complete.point.seconds);
@@ -105,21 +104,21 @@ fn exact_s(seconds: f64) -> String {
     if seconds < 120.0 { format!("{seconds:.1} s") } else { span_s(seconds) }
 }
 
-/// Text of others, cut to so many columns.
-pub(super) fn cut(text: &str, columns: usize) -> String {
+/// Foreign text made safe, and cut to this number of columns.
+pub(super) fn truncate_clean(text: &str, columns: usize) -> String {
     dyno_report::text::truncate(&clean(text), columns)
 }
 
-/// `text` with spaces up to so many columns behind it.
-pub(super) fn left(text: &str, columns: usize) -> String {
-    let text = cut(text, columns);
+/// `text` padded with spaces on the right to this number of columns.
+pub(super) fn pad_right(text: &str, columns: usize) -> String {
+    let text = truncate_clean(text, columns);
     let lack = columns.saturating_sub(dyno_report::text::width(&text));
     format!("{text}{}", " ".repeat(lack))
 }
 
-/// The same with spaces before it.
-pub(super) fn right(text: &str, columns: usize) -> String {
-    let text = cut(text, columns);
+/// `text` padded with spaces on the left.
+pub(super) fn pad_left(text: &str, columns: usize) -> String {
+    let text = truncate_clean(text, columns);
     let lack = columns.saturating_sub(dyno_report::text::width(&text));
     format!("{}{text}", " ".repeat(lack))
 }

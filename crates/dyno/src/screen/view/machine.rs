@@ -1,4 +1,4 @@
-//! Processors, devices and the database's rates in the last complete interval.
+//! Panel of processors, devices and database rates in the last complete interval.
 
 use std::collections::BTreeMap;
 
@@ -9,31 +9,31 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{Look, interval, left};
-use crate::screen::state::State;
+use super::look::{ScreenStyle, interval, pad_right};
+use crate::screen::state::ScreenState;
 
-/// From this share on a processor or a device is drawn as busy.
+/// Share from which a processor or device is drawn as busy.
 const BUSY_PCT: f64 = 90.0;
 
 type Metrics = BTreeMap<String, f64>;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
     let block = look.frame(&format!("machine · {}", interval(state)), area);
     let Some(complete) = state.run.complete.as_deref() else {
         frame.render_widget(block, area);
         return;
     };
     let width = usize::from(block.inner(area).width);
-    let of = &complete.point.metrics;
-    let share = |name: &str| of.get(name).map_or_else(|| ABSENT.to_owned(), |share| percent(*share));
-    let whole = |name: &str| of.get(name).map_or_else(|| ABSENT.to_owned(), |share| fixed(*share, 0));
-    let rate = |name: &str| of.get(name).map_or_else(|| ABSENT.to_owned(), |rate| compact(*rate));
-    let time = |name: &str| of.get(name).map_or_else(|| ABSENT.to_owned(), |us| time_coarse_us(*us));
+    let metrics = &complete.point.metrics;
+    let share = |name: &str| metrics.get(name).map_or_else(|| ABSENT.to_owned(), |share| percent(*share));
+    let whole = |name: &str| metrics.get(name).map_or_else(|| ABSENT.to_owned(), |share| fixed(*share, 0));
+    let rate = |name: &str| metrics.get(name).map_or_else(|| ABSENT.to_owned(), |rate| compact(*rate));
+    let time = |name: &str| metrics.get(name).map_or_else(|| ABSENT.to_owned(), |us| time_coarse_us(*us));
     let rows = [
         (
             "CPU busy",
             format!("{} %, steal {}", share("cpu_busy_pct"), whole("cpu_steal_pct")),
-            busy(of, "cpu_busy_pct", look),
+            busy(metrics, "cpu_busy_pct", look),
         ),
         (
             "CPU parts",
@@ -45,7 +45,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look
             ),
             Style::new(),
         ),
-        ("device", format!("{} % used", share("device_util_pct")), busy(of, "device_util_pct", look)),
+        ("device", format!("{} % used", share("device_util_pct")), busy(metrics, "device_util_pct", look)),
         (
             "reads",
             format!("{}/s, {} each", rate("device_reads_per_s"), time("device_read_latency_us")),
@@ -64,15 +64,15 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look
     ];
     let line = |(name, value, style): (&str, String, Style)| {
         Line::from(vec![
-            Span::styled(format!(" {}", left(name, 10)), look.dim()),
-            Span::styled(left(&value, width.saturating_sub(12)), style),
+            Span::styled(format!(" {}", pad_right(name, 10)), look.dim()),
+            Span::styled(pad_right(&value, width.saturating_sub(12)), style),
         ])
     };
     frame.render_widget(Paragraph::new(rows.map(line).to_vec()).block(block), area);
 }
 
-fn busy(of: &Metrics, name: &str, look: &Look) -> Style {
-    match of.get(name) {
+fn busy(metrics: &Metrics, name: &str, look: &ScreenStyle) -> Style {
+    match metrics.get(name) {
         Some(share) if *share >= BUSY_PCT => look.warn(),
         _ => Style::new(),
     }

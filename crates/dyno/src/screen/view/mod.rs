@@ -1,16 +1,16 @@
-//! Drawing the screen: which panel lies where, at any size.
+//! Draws the screen and lays out its panels at any size.
 //!
 //! | file | what it draws |
 //! | --- | --- |
-//! | `head` | the first two lines: what runs, its phase, how long it takes |
-//! | `throughput` | throughput and response times over several stretches, and how they went |
+//! | `head` | the first two lines: command, phase, remaining time |
+//! | `throughput` | throughput and response times over several stretches, and their history |
 //! | `latency` | response times of the last complete interval in bands |
 //! | `waits` | what sessions waited for |
 //! | `machine` | processors, devices and the database's rates |
-//! | `audit` | errors, what was found so far, and the run before |
-//! | `runs` | the grid of a sweep, or the runs that have ended |
-//! | `load` | a load |
-//! | `help` | the keys |
+//! | `audit` | errors, findings so far, and the previous run |
+//! | `runs` | the grid of a sweep, or the ended runs |
+//! | `load` | progress of a load |
+//! | `help` | help on keys |
 
 mod audit;
 mod head;
@@ -28,17 +28,17 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-pub(crate) use look::Look;
+pub(crate) use look::ScreenStyle;
 
-use super::state::{Panel, State};
+use super::state::{Panel, ScreenState};
 
-/// The least size that panels are drawn in.
+/// Minimum width and height for panels.
 const SIZE_MIN: (u16, u16) = (60, 16);
-/// From here on there are three panels beside each other.
+/// Width from which three panels are side by side.
 const WIDE: u16 = 120;
 
 /// Draws everything, `now_s` after the screen began.
-pub(crate) fn draw(frame: &mut Frame<'_>, state: &State, look: &Look, now_s: f64) {
+pub(crate) fn draw(frame: &mut Frame<'_>, state: &ScreenState, look: &ScreenStyle, now_s: f64) {
     let area = frame.area();
     let [head, body, foot] =
         Layout::vertical([Constraint::Length(2), Constraint::Min(0), Constraint::Length(1)]).areas(area);
@@ -56,13 +56,13 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &State, look: &Look, now_s: f64
     } else if let Some(load) = state.load.as_ref().filter(|_| !state.is_several()) {
         load::draw(frame, body, load, look, now_s);
     } else if area.width >= WIDE {
-        wide(frame, body, state, look);
+        draw_wide(frame, body, state, look);
     } else {
         narrow(frame, body, state, look);
     }
 }
 
-fn one(frame: &mut Frame<'_>, area: Rect, panel: Panel, state: &State, look: &Look) {
+fn one(frame: &mut Frame<'_>, area: Rect, panel: Panel, state: &ScreenState, look: &ScreenStyle) {
     match panel {
         Panel::Throughput => throughput::draw(frame, area, state, look),
         Panel::Latency => latency::draw(frame, area, state, look),
@@ -73,9 +73,9 @@ fn one(frame: &mut Frame<'_>, area: Rect, panel: Panel, state: &State, look: &Lo
     }
 }
 
-/// Two panels beside each other, three rows of them.
-fn narrow(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
-    // Where there is room, how things went comes first.
+/// Two panels side by side, in three rows.
+fn narrow(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
+    // If there is room, the history is taller.
     let more = area.height.saturating_sub(21) * 3 / 5;
     let rows = Layout::vertical([Constraint::Length(8 + more), Constraint::Length(7), Constraint::Min(4)]);
     let rows = rows.split(area);
@@ -95,8 +95,8 @@ fn narrow(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
     }
 }
 
-/// Three panels beside each other.
-fn wide(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
+/// Three panels side by side.
+fn draw_wide(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
     let rows = Layout::vertical([Constraint::Percentage(38), Constraint::Min(0)]).split(area);
     let thirds = Layout::horizontal([
         Constraint::Percentage(40),

@@ -1,4 +1,5 @@
-//! Throughput and response times: of the last complete interval, over the last seconds and minutes, and of the window so far.
+//! Panel of throughput and response times: last complete interval, last seconds and minutes, and the window
+//! so far.
 
 use dyno_report::number::{ABSENT, compact, count, time_coarse_us};
 use ratatui::Frame;
@@ -6,21 +7,21 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{Look, interval, left, right};
-use crate::screen::recent::Figures;
-use crate::screen::state::State;
+use super::look::{ScreenStyle, interval, pad_left, pad_right};
+use crate::screen::recent::RecentFigures;
+use crate::screen::state::ScreenState;
 
 /// Stretches that end with the last complete interval.
 const STRETCHES: [(&str, f64); 3] = [("10 s", 10.0), ("1 min", 60.0), ("10 min", 600.0)];
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
     let title = format!("throughput · {}", interval(state));
     let block = look.frame(&title, area);
     let inner = block.inner(area);
     let width = usize::from(inner.width);
     let mut lines = vec![row(["", "ops/s", "p50", "p99"], look.dim(), width)];
     let complete = state.run.complete.as_deref();
-    let last = complete.map(|complete| Figures {
+    let last = complete.map(|complete| RecentFigures {
         ops_per_s: complete.point.rate_per_s(),
         p50_us: complete.point.p50_us,
         p99_us: complete.point.p99_us,
@@ -31,17 +32,17 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look
     }
     let whole = complete.filter(|complete| complete.so_far.until_s > 0.0).map(|complete| {
         let [p50_us, p99_us] = complete.so_far.latency.quantiles_us([0.5, 0.99]);
-        Figures { ops_per_s: complete.so_far.ops as f64 / complete.so_far.until_s, p50_us, p99_us }
+        RecentFigures { ops_per_s: complete.so_far.ops as f64 / complete.so_far.until_s, p50_us, p99_us }
     });
     lines.push(figures("window", whole, ratatui::style::Style::new(), width));
     let room = usize::from(inner.height).saturating_sub(lines.len());
-    lines.extend(went(state, look, width, room));
+    lines.extend(history_lines(state, look, width, room));
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
 fn figures(
     name: &str,
-    figures: Option<Figures>,
+    figures: Option<RecentFigures>,
     style: ratatui::style::Style,
     width: usize,
 ) -> Line<'static> {
@@ -58,21 +59,27 @@ fn row(cells: [&str; 4], style: ratatui::style::Style, width: usize) -> Line<'st
     let column = (width.saturating_sub(9) / 3).min(12);
     let [name, ops, p50, p99] = cells;
     Line::styled(
-        format!(" {}{}{}{}", left(name, 8), right(ops, column), right(p50, column), right(p99, column)),
+        format!(
+            " {}{}{}{}",
+            pad_right(name, 8),
+            pad_left(ops, column),
+            pad_left(p50, column),
+            pad_left(p99, column)
+        ),
         style,
     )
 }
 
-/// How throughput and p99 went, as high as there is room.
-fn went(state: &State, look: &Look, width: usize, room: usize) -> Vec<Line<'static>> {
-    let parts = &state.run.drawn.parts;
+/// History of throughput and p99, as tall as there is room.
+fn history_lines(state: &ScreenState, look: &ScreenStyle, width: usize, room: usize) -> Vec<Line<'static>> {
+    let parts = &state.run.history.parts;
     if room < 2 || parts.len() < 2 {
         return Vec::new();
     }
     let columns = width.saturating_sub(18).max(8);
-    let each = parts.len().div_ceil(columns);
+    let parts_per_column = parts.len().div_ceil(columns);
     let groups: Vec<(f64, f64)> = parts
-        .chunks(each)
+        .chunks(parts_per_column)
         .map(|group| {
             let ops: u64 = group.iter().map(|part| part.0).sum();
             let seconds: f64 = group.iter().map(|part| part.1).sum();
@@ -90,7 +97,7 @@ fn went(state: &State, look: &Look, width: usize, room: usize) -> Vec<Line<'stat
         for level in (0..height).rev() {
             let bars: String =
                 groups.iter().map(|group| block(look, of(group), all, level, height)).collect();
-            let label = if level + 1 == height { left(name, 6) } else { " ".repeat(6) };
+            let label = if level + 1 == height { pad_right(name, 6) } else { " ".repeat(6) };
             let side = if level + 1 == height { format!("≤ {words}") } else { String::new() };
             let side = if look.ascii { side.replace('≤', "<=") } else { side };
             lines.push(Line::from(vec![
@@ -104,8 +111,8 @@ fn went(state: &State, look: &Look, width: usize, room: usize) -> Vec<Line<'stat
     lines
 }
 
-/// The part of a bar that lies on one of `height` lines.
-fn block(look: &Look, value: f64, most: f64, level: usize, height: usize) -> char {
+/// The part of a bar on one of `height` lines.
+fn block(look: &ScreenStyle, value: f64, most: f64, level: usize, height: usize) -> char {
     let share = if most > 0.0 { value / most * height as f64 - level as f64 } else { 0.0 };
     match share {
         share if share <= 0.0 && level > 0 => ' ',

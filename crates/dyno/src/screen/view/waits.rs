@@ -1,4 +1,4 @@
-//! What sessions waited for since the window began: the five events with the most.
+//! Panel of the five largest wait events since the window began.
 
 use dyno_record::Waits;
 use dyno_report::number::{figure, percent};
@@ -8,13 +8,12 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::look::{Look, left, right};
-use crate::screen::state::State;
+use super::look::{ScreenStyle, pad_left, pad_right};
+use crate::screen::state::ScreenState;
 
-/// Events that are shown at most.
 const SHOWN: usize = 5;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: &ScreenStyle) {
     let complete = state.run.complete.as_deref();
     let title = match complete.map(|complete| &complete.waits) {
         Some(Waits::Sampled { average_active_sessions, samples, .. }) => format!(
@@ -43,8 +42,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: &Look
                 };
                 let style = if is_cpu { look.good() } else { look.warn() };
                 Line::from(vec![
-                    Span::raw(format!(" {}", left(&name, name_width))),
-                    Span::raw(format!("{} % ", right(&percent(wait.share_pct), 5))),
+                    Span::raw(format!(" {}", pad_right(&name, name_width))),
+                    Span::raw(format!("{} % ", pad_left(&percent(wait.share_pct), 5))),
                     Span::styled(look.bar(wait.share_pct / 100.0, bar_width), style),
                 ])
             };

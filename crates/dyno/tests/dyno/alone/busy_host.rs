@@ -1,28 +1,28 @@
-//! A machine whose processors others keep busy: the run's counts hold, and it says whose the processors were.
+//! A machine whose processors others keep busy: the run's counts hold, and it states who used the processors.
 
 use crate::common::burners::Burners;
-use crate::common::{Desk, SHORT, assert_fits_schema, check};
+use crate::common::{SHORT, TestEnv, assert_fits_schema, find_check};
 use dyno_testbed::{MySql, Postgres};
 use serde_json::Value;
 
-/// Loads and runs at `target` beside a burner on every processor.
+/// Loads and runs at `target` while a burner occupies every processor.
 fn run_beside_burners(target: &str) -> Value {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.dyno(&["init"]);
     let target =
         ["--target", target, "--set", "data.scale=2000 blocks", "--set", "run.sessions_per_schema=2"];
-    let said = desk.dyno(&[&["load"], &target[..]].concat());
-    assert_eq!(said.code, 0, "{said:#?}");
-    let _others = Burners::for_all();
+    let output = desk.dyno(&[&["load"], &target[..]].concat());
+    assert_eq!(output.code, 0, "{output:#?}");
+    let _others = Burners::one_per_processor();
     let (code, record) = desk.json(&[&["run"], &target[..], &SHORT[..]].concat());
     assert_eq!(code, 0, "counts hold on a busy machine: {}", record["reasons"]);
     assert_fits_schema(&record);
     record
 }
 
-/// That the record says that others had the processors, and names them.
+/// Asserts that the record says that others used the processors, and names them.
 fn assert_others_are_named(record: &Value) {
-    let processor = check(record, "processor");
+    let processor = find_check(record, "processor");
     assert_eq!(processor["status"], "warn", "{processor}");
     let words = processor["detail"].as_str().unwrap();
     assert!(words.contains(", most of it "), "{words}");
@@ -32,12 +32,12 @@ fn assert_others_are_named(record: &Value) {
 
 #[test]
 fn sqlite_is_part_of_this_program_and_burners_are_not() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     let record = run_beside_burners(&format!("sqlite:{}", desk.file("bench.db").display()));
     assert_others_are_named(&record);
     assert!(record["hosts"][0]["counters"].get("server.cpu_s").is_none());
-    let own = record["hosts"][0]["counters"]["own.cpu_s"].as_f64().unwrap();
-    assert!(own > 0.0, "{own}");
+    let dyno_cpu_s = record["hosts"][0]["counters"]["own.cpu_s"].as_f64().unwrap();
+    assert!(dyno_cpu_s > 0.0, "{dyno_cpu_s}");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn the_processes_of_postgres_are_no_others() {
 #[test]
 fn the_process_of_mysql_and_mariadb_is_no_other() {
     for version in MySql::available() {
-        // Two that were started at once are told apart by the file that holds the process's number.
+        // Two servers started at the same time are distinguished by the file with the process number.
         let (server, twin) = (MySql::start(&version, &[]), MySql::start(&version, &[]));
         let record = run_beside_burners(&server.url());
         assert_others_are_named(&record);

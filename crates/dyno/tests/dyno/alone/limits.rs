@@ -1,15 +1,15 @@
-//! Platforms that are limited on purpose: what limits them is named, and nothing is where nothing tells.
+//! Platforms that are limited on purpose: the bottleneck is named, and none is named without evidence.
 
 use std::process::Command;
 use std::time::Duration;
 
-use crate::common::group::quota;
+use crate::common::group::cpu_quota;
 use crate::common::proxy::Proxy;
 use crate::common::throttle::Throttle;
-use crate::common::{Desk, Said};
+use crate::common::{CommandOutput, TestEnv};
 use dyno_testbed::{Postgres, Version};
 
-/// A run that is over soon, and looked at often.
+/// A short run with frequent readings.
 const RUN: [&str; 8] = [
     "--set",
     "run.warmup=500ms",
@@ -21,10 +21,10 @@ const RUN: [&str; 8] = [
     "data.scan_scale=0 blocks",
 ];
 
-/// Rows that any cache here holds.
+/// Data that fits into any cache.
 const SMALL: [&str; 4] = ["--set", "data.scale=4M", "--set", "data.scan_scale=0 blocks"];
 
-fn newest() -> Version {
+fn newest_postgres() -> Version {
     Postgres::available().pop().unwrap()
 }
 
@@ -32,8 +32,8 @@ fn run<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["run", "--target", url][..], &RUN, more].concat()
 }
 
-/// What limited the last run of the desk, as a user reads it.
-fn limit(desk: &Desk) -> String {
+/// The bottleneck of the last run, as a user reads it.
+fn limit(desk: &TestEnv) -> String {
     let shown = desk.dyno(&["show", "last"]);
     let text: Vec<&str> = shown.out.split_whitespace().collect();
     let text = text.join(" ");
@@ -43,39 +43,41 @@ fn limit(desk: &Desk) -> String {
     text[at..end].to_owned()
 }
 
-fn went_well(said: &Said) {
-    assert_eq!(said.code, 0, "{said:#?}");
+fn assert_success(output: &CommandOutput) {
+    assert_eq!(output.code, 0, "{output:#?}");
 }
 
-/// Whether others left less than a quarter of the processors: then an idle platform cannot be told from a starved one.
-fn is_starved(desk: &Desk) -> bool {
+/// Whether others left less than a quarter of the processors: then an idle platform looks like a starved one.
+fn is_starved(desk: &TestEnv) -> bool {
     let (_, record) = desk.json(&["show", "last"]);
     record["metrics"]["cpu_busy_pct"]["value"].as_f64().unwrap() > 75.0
 }
 
 #[test]
 fn a_device_that_lets_little_pass() {
-    let desk = Desk::new();
-    let Some(throttle) = Throttle::reads("SQLite limited by its device", desk.path(), 500) else { return };
+    let desk = TestEnv::new();
+    let Some(throttle) = Throttle::limit_reads("SQLite limited by its device", desk.path(), 500) else {
+        return;
+    };
     let url = format!("sqlite:{}?direct=on&cache=64K", desk.file("data.db").display());
     let data =
         ["--set", "data.scale=64M", "--set", "data.scan_scale=0 blocks", "--set", "data.block_size=8K"];
-    went_well(&desk.dyno(&[&["load", "--target", &url][..], &data].concat()));
+    assert_success(&desk.dyno(&[&["load", "--target", &url][..], &data].concat()));
     let lookups = ["--set", "workload.lookup_pct=100", "--set", "run.sessions_per_schema=4"];
     let run = run(&url, &[&data[..], &lookups].concat());
-    assert!(throttle.around(&desk.command(&run)).output().unwrap().status.success());
+    assert!(throttle.wrap_command(&desk.command(&run)).output().unwrap().status.success());
     let limit = limit(&desk);
     assert!(limit.starts_with("limited by the device: "), "{limit}");
 }
 
 #[test]
 fn a_log_on_a_device_that_lets_little_pass() {
-    let server = Postgres::start(&newest(), &[("wal_sync_method", "fdatasync")]);
-    let what = "PostgreSQL limited by its commits";
-    let Some(throttle) = Throttle::writes(what, &server.data_dir(), 100) else { return };
-    let (desk, url) = (Desk::new(), server.url());
-    went_well(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
-    throttle.take(server.pid().unwrap());
+    let server = Postgres::start(&newest_postgres(), &[("wal_sync_method", "fdatasync")]);
+    let scenario = "PostgreSQL limited by its commits";
+    let Some(throttle) = Throttle::limit_writes(scenario, &server.data_dir(), 100) else { return };
+    let (desk, url) = (TestEnv::new(), server.url());
+    assert_success(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
+    throttle.add_process(server.pid().unwrap());
     let updates = [
         "--set",
         "workload.update_pct=100",
@@ -84,44 +86,44 @@ fn a_log_on_a_device_that_lets_little_pass() {
         "--set",
         "run.sessions_per_schema=4",
     ];
-    went_well(&desk.dyno(&run(&url, &[&SMALL[..], &updates].concat())));
+    assert_success(&desk.dyno(&run(&url, &[&SMALL[..], &updates].concat())));
     let limit = limit(&desk);
     assert!(limit.starts_with("limited by the commits: "), "{limit}");
 }
 
 #[test]
 fn a_server_with_little_processor_time() {
-    let Some(group) = quota("PostgreSQL with a quota", 0.2) else { return };
-    let server = Postgres::start(&newest(), &[("fsync", "off")]);
-    let (desk, url) = (Desk::new(), server.url());
-    went_well(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
-    group.take(server.pid().unwrap());
-    went_well(&desk.dyno(&run(&url, &[&SMALL[..], &["--set", "run.sessions_per_schema=4"]].concat())));
+    let Some(group) = cpu_quota("PostgreSQL with a quota", 0.2) else { return };
+    let server = Postgres::start(&newest_postgres(), &[("fsync", "off")]);
+    let (desk, url) = (TestEnv::new(), server.url());
+    assert_success(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
+    group.add_process(server.pid().unwrap());
+    assert_success(&desk.dyno(&run(&url, &[&SMALL[..], &["--set", "run.sessions_per_schema=4"]].concat())));
     let limit = limit(&desk);
     assert!(limit.starts_with("limited by the CPU quota of the database: "), "{limit}");
 }
 
 #[test]
 fn a_client_with_little_processor_time() {
-    let Some(group) = quota("a client with a quota", 0.15) else { return };
-    let server = Postgres::start(&newest(), &[("fsync", "off")]);
-    let (desk, url) = (Desk::new(), server.url());
-    went_well(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
+    let Some(group) = cpu_quota("a client with a quota", 0.15) else { return };
+    let server = Postgres::start(&newest_postgres(), &[("fsync", "off")]);
+    let (desk, url) = (TestEnv::new(), server.url());
+    assert_success(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
     let lookups = ["--set", "workload.lookup_pct=100", "--set", "run.sessions_per_schema=4"];
     let run = run(&url, &[&SMALL[..], &lookups].concat());
-    assert!(group.around(&desk.command(&run)).output().unwrap().status.success());
+    assert!(group.wrap_command(&desk.command(&run)).output().unwrap().status.success());
     let limit = limit(&desk);
     assert!(limit.starts_with("limited by the CPU quota of this program: "), "{limit}");
 }
 
 #[test]
 fn one_processor() {
-    let server = Postgres::start(&newest(), &[("fsync", "off")]);
-    let (desk, url) = (Desk::new(), server.url());
-    went_well(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
+    let server = Postgres::start(&newest_postgres(), &[("fsync", "off")]);
+    let (desk, url) = (TestEnv::new(), server.url());
+    assert_success(&desk.dyno(&[&["load", "--target", &url][..], &SMALL].concat()));
     let pin = ["-a", "-p", "-c", "0", &server.pid().unwrap().to_string()];
     if !Command::new("taskset").args(pin).output().is_ok_and(|output| output.status.success()) {
-        return dyno_testbed::cannot("a server on one processor", "taskset cannot pin it");
+        return dyno_testbed::skip_unsupported("a server on one processor", "taskset cannot pin it");
     }
     let args = run(&url, &[&SMALL[..], &["--set", "run.sessions_per_schema=4"]].concat());
     let program = desk.command(&args);
@@ -130,14 +132,14 @@ fn one_processor() {
     pinned.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(desk.path());
     assert!(pinned.output().unwrap().status.success());
     let limit = limit(&desk);
-    // Where others keep all processors busy, that is said, and is as true.
+    // If others keep all processors busy, the run reports that, which is also correct.
     if is_starved(&desk) && !limit.starts_with("limited by the CPU") {
-        return dyno_testbed::cannot("one processor", &format!("others keep it: {limit}"));
+        return dyno_testbed::skip_unsupported("one processor", &format!("others keep it: {limit}"));
     }
     assert!(limit.starts_with("limited by the CPU: "), "{limit}");
 }
 
-/// Eight sessions that add to one row, by transactions of several calls.
+/// Eight sessions that update one row, in transactions of several calls.
 const ONE_ROW: &str = r#"
 name = "one_row"
 writes = true
@@ -156,38 +158,38 @@ steps = [
 ]
 "#;
 
-/// A desk with that workload, loaded into `url`.
-fn one_row(url: &str) -> Desk {
-    let desk = Desk::new();
+/// A test environment with that workload, loaded into `url`.
+fn load_one_row(url: &str) -> TestEnv {
+    let desk = TestEnv::new();
     std::fs::create_dir_all(desk.file("one_row")).unwrap();
     desk.write("one_row/workload.toml", ONE_ROW);
-    went_well(&desk.dyno(&["load", "--target", url, "--set", "workload.folder=one_row"]));
+    assert_success(&desk.dyno(&["load", "--target", url, "--set", "workload.folder=one_row"]));
     desk
 }
 
-/// What limits so many sessions at it.
-fn limit_of_one_row(url: &str, desk: &Desk, sessions: &str) -> String {
+/// The bottleneck with this number of sessions.
+fn limit_of_one_row(url: &str, desk: &TestEnv, sessions: &str) -> String {
     let sessions = format!("run.sessions_per_schema={sessions}");
-    let own = ["--set", "workload.folder=one_row", "--set", &sessions];
-    went_well(&desk.dyno(&run(url, &own)));
+    let workload_args = ["--set", "workload.folder=one_row", "--set", &sessions];
+    assert_success(&desk.dyno(&run(url, &workload_args)));
     limit(desk)
 }
 
 #[test]
 fn one_row_that_all_want() {
-    let server = Postgres::start(&newest(), &[]);
-    let desk = one_row(&server.url());
+    let server = Postgres::start(&newest_postgres(), &[]);
+    let desk = load_one_row(&server.url());
     let limit = limit_of_one_row(&server.url(), &desk, "8");
     if is_starved(&desk) && limit.starts_with("limited by the CPU") {
-        return dyno_testbed::cannot("a row that all want", &format!("others are here: {limit}"));
+        return dyno_testbed::skip_unsupported("a row that all want", &format!("others are here: {limit}"));
     }
     assert!(limit.starts_with("limited by row locks ("), "{limit}");
 }
 
 #[test]
 fn a_table_that_somebody_locks() {
-    let server = Postgres::start(&newest(), &[]);
-    let desk = one_row(&server.url());
+    let server = Postgres::start(&newest_postgres(), &[]);
+    let desk = load_one_row(&server.url());
     let somebody = "DO $$ BEGIN FOR i IN 1..40 LOOP
         LOCK TABLE one_row IN EXCLUSIVE MODE; PERFORM pg_sleep(0.3); COMMIT;
     END LOOP; END $$";
@@ -196,40 +198,40 @@ fn a_table_that_somebody_locks() {
         let limit = limit_of_one_row(&server.url(), &desk, "2");
         assert!(limit.starts_with("limited by locks (relation)"), "{limit}");
         server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'DO %'");
-        // It was cut off, or has come to its end.
+        // The command was interrupted or has ended.
         let _ = locking.join().unwrap();
     });
 }
 
 #[test]
 fn a_long_way_and_what_cannot_be_told() {
-    let server = Postgres::start(&newest(), &[("fsync", "off")]);
-    let desk = Desk::new();
+    let server = Postgres::start(&newest_postgres(), &[("fsync", "off")]);
+    let desk = TestEnv::new();
     let direct = server.url();
-    went_well(&desk.dyno(&[&["load", "--target", &direct][..], &SMALL].concat()));
+    assert_success(&desk.dyno(&[&["load", "--target", &direct][..], &SMALL].concat()));
     let proxy = Proxy::start(server.port());
     for session in 0..2 {
         proxy.delay(&format!("dyno session {session}"), Duration::from_millis(5));
     }
     let url = proxy.url();
     let few = ["--set", "workload.lookup_pct=100", "--set", "run.sessions_per_schema=2"];
-    went_well(&desk.dyno(&run(&url, &[&SMALL[..], &few].concat())));
+    assert_success(&desk.dyno(&run(&url, &[&SMALL[..], &few].concat())));
     let far = limit(&desk);
     if is_starved(&desk) {
-        return dyno_testbed::cannot("a long way to the server", "others keep the processors busy");
+        return dyno_testbed::skip_unsupported("a long way to the server", "others keep the processors busy");
     }
     assert!(far.starts_with("limited by round trips: "), "{far}");
-    // The same without a look at what sessions wait for: nobody can know.
+    // Without samples of what sessions wait for, the bottleneck is unknown.
     let unseen = ["--set", "observe.waits=off"];
-    went_well(&desk.dyno(&run(&url, &[&SMALL[..], &few, &unseen].concat())));
+    assert_success(&desk.dyno(&run(&url, &[&SMALL[..], &few, &unseen].concat())));
     let unseen = limit(&desk);
     if is_starved(&desk) {
-        return dyno_testbed::cannot("what nobody can know", "others keep the processors busy");
+        return dyno_testbed::skip_unsupported("what nobody can know", "others keep the processors busy");
     }
     assert!(unseen.starts_with("what limited it is unknown: "), "{unseen}");
-    // What was asked for needs no look.
+    // A configured rate needs no samples.
     let rate = ["--set", "workload.rate=20/s"];
-    went_well(&desk.dyno(&run(&url, &[&SMALL[..], &few, &rate].concat())));
+    assert_success(&desk.dyno(&run(&url, &[&SMALL[..], &few, &rate].concat())));
     let rate = limit(&desk);
     assert!(rate.starts_with("limited by the rate asked for: "), "{rate}");
 }

@@ -1,4 +1,5 @@
-//! Tests that load the machine or judge figures by the clock: `make test` runs each of them by itself, but for those of `together`.
+//! Tests that load the machine or depend on exact times: `make test` runs each of them alone, except those in
+//! `together`.
 
 mod busy_host;
 mod limits;

@@ -1,4 +1,4 @@
-//! Doing what an attack file says, while the run goes on.
+//! Executes the actions of an attack file during the run.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,38 +8,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::bench::{Bench, Client, DATA};
+use super::bench::{AttackBench, Client, DATA};
 use super::file::Act;
-use crate::common::Desk;
+use crate::common::TestEnv;
 use crate::common::burners::Burners;
 
-/// What is under way of an attack.
+/// Actions of an attack in progress.
 #[derive(Default)]
-pub(crate) struct Doings {
+pub(crate) struct AttackActions {
     threads: Vec<JoinHandle<Result<String, String>>>,
     burners: Vec<Burners>,
     ended: Arc<AtomicBool>,
-    desks: Vec<Arc<Desk>>,
-    /// Of each that is done once and soon over, whether it is done.
-    brief: Vec<Arc<AtomicBool>>,
+    desks: Vec<Arc<TestEnv>>,
+    /// For each short one-time action, whether it is done.
+    one_shot_flags: Vec<Arc<AtomicBool>>,
 }
 
-impl Doings {
-    /// Does `act`; what lasts goes on beside the run, except before it. `desk` and `dyno` are the run's own.
-    pub(crate) fn start(&mut self, bench: &mut Bench, desk: &Desk, act: &Act, dyno: Option<u32>) {
+impl AttackActions {
+    /// Starts `act`; a lasting action runs concurrently with the run, except before it. `desk` and `dyno`
+    /// belong to the run.
+    pub(crate) fn start(&mut self, bench: &mut AttackBench, desk: &TestEnv, act: &Act, dyno: Option<u32>) {
         let client = bench.client();
         let pause = Duration::from_secs_f64(act.seconds);
         if let Some(sql) = &act.sql {
-            let (act, sql, ended) = (act.clone(), sql.clone(), Arc::clone(&self.ended));
+            let (act, sql, stop_flag) = (act.clone(), sql.clone(), Arc::clone(&self.ended));
             let is_done = Arc::new(AtomicBool::new(false));
             if act.then.is_none() && !act.again && !act.may_fail {
-                self.brief.push(Arc::clone(&is_done));
+                self.one_shot_flags.push(Arc::clone(&is_done));
             }
             let waits = act.at == "before" && !act.again;
-            self.go(waits, move || {
-                let done = run_sql(&client, &act, &sql, pause, &ended);
+            self.spawn_action(waits, move || {
+                let result = run_sql(&client, &act, &sql, pause, &stop_flag);
                 is_done.store(true, Ordering::SeqCst);
-                if act.may_fail { Ok(String::new()) } else { done }
+                if act.may_fail { Ok(String::new()) } else { result }
             });
         }
         if let Some(who) = &act.stop {
@@ -48,7 +49,7 @@ impl Doings {
                 (word, _) => bench.processes(word),
             };
             assert!(!pids.is_empty(), "there is no process {who}");
-            self.go(false, move || {
+            self.spawn_action(false, move || {
                 pids.iter().for_each(|pid| signal(*pid, "STOP"));
                 std::thread::park_timeout(pause);
                 pids.iter().for_each(|pid| signal(*pid, "CONT"));
@@ -63,45 +64,52 @@ impl Doings {
         }
         if let Some(arguments) = &act.dyno {
             let url = bench.url(act.database.as_deref());
-            let its = Arc::new(Desk::new());
+            let its = Arc::new(TestEnv::new());
             self.desks.push(Arc::clone(&its));
             let (arguments, may_fail) = (arguments.clone(), act.may_fail);
-            self.go(act.at == "before", move || {
+            self.spawn_action(act.at == "before", move || {
                 let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-                let said = its.dyno(&[&arguments[..], &["--target", &url], &DATA].concat());
-                match said.code {
-                    0 | 1 => Ok(said.out),
-                    _ if may_fail => Ok(said.err),
-                    _ => Err(said.err),
+                let output = its.dyno(&[&arguments[..], &["--target", &url], &DATA].concat());
+                match output.code {
+                    0 | 1 => Ok(output.out),
+                    _ if may_fail => Ok(output.err),
+                    _ => Err(output.err),
                 }
             });
         }
         if let Some(megabytes) = act.write_mb {
-            let folder = bench.scratch();
-            self.go(false, move || write(&folder, megabytes));
+            let folder = bench.scratch_folder();
+            self.spawn_action(false, move || write(&folder, megabytes));
         }
         if let Some(offset) = &act.clock {
-            // In one step, as the clock is set: a file that is half written would be no time.
+            // In one step, like a clock change: a partly written file would be an invalid time.
             desk.write("offset.new", offset);
             std::fs::rename(desk.file("offset.new"), desk.file("offset")).unwrap();
         }
     }
 
-    fn go(&mut self, at_once: bool, doing: impl FnOnce() -> Result<String, String> + Send + 'static) {
+    fn spawn_action(
+        &mut self,
+        at_once: bool,
+        doing: impl FnOnce() -> Result<String, String> + Send + 'static,
+    ) {
         let thread = std::thread::spawn(doing);
         if at_once {
-            thread.join().unwrap().unwrap_or_else(|said| panic!("what comes before a run failed: {said}"));
+            thread
+                .join()
+                .unwrap()
+                .unwrap_or_else(|message| panic!("what comes before a run failed: {message}"));
         } else {
             self.threads.push(thread);
         }
     }
 
-    /// Whether something is still being done that is done once, and soon over.
-    pub(crate) fn are_late(&self) -> bool {
-        self.brief.iter().any(|done| !done.load(Ordering::SeqCst))
+    /// Whether a short one-time action is not done yet.
+    pub(crate) fn has_pending(&self) -> bool {
+        self.one_shot_flags.iter().any(|is_done| !is_done.load(Ordering::SeqCst))
     }
 
-    /// Ends what goes on until the end, and returns what failed: an attack that did nothing proves nothing.
+    /// Ends lasting actions and returns what failed: an attack without effect proves nothing.
     pub(crate) fn end(self) -> Vec<String> {
         self.ended.store(true, Ordering::SeqCst);
         drop(self.burners);
@@ -114,12 +122,12 @@ fn run_sql(
     act: &Act,
     sql: &str,
     pause: Duration,
-    ended: &AtomicBool,
+    stop_flag: &AtomicBool,
 ) -> Result<String, String> {
     let database = act.database.as_deref();
     match &act.then {
-        Some(then) => client.run_both(database, sql, then, pause),
-        None if act.again => client.run_until(database, sql, ended),
+        Some(then) => client.run_in_sequence(database, sql, then, pause),
+        None if act.again => client.run_until(database, sql, stop_flag),
         None => client.run(database, sql),
     }
 }
@@ -130,7 +138,7 @@ fn signal(pid: u32, name: &str) {
     assert!(sent.is_ok(), "kill cannot be run");
 }
 
-/// Writes and syncs a file, and removes it.
+/// Writes and syncs a file, then removes it.
 fn write(folder: &Path, megabytes: usize) -> Result<String, String> {
     let path = folder.join("attack.tmp");
     let written = (|| {

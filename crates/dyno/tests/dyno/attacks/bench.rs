@@ -1,4 +1,4 @@
-//! A real server with test data on it, and a way for somebody else to reach it.
+//! A real server with test data, and access to it for other users.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -8,26 +8,25 @@ use std::time::Duration;
 use dyno_testbed::{MySql, Postgres};
 
 use super::file::Attack;
-use crate::common::Desk;
+use crate::common::TestEnv;
 
-/// The data of every attack: small, and with a table for scans.
+/// The data of every attack: small, with a table for scans.
 pub(crate) const DATA: [&str; 4] = ["--set", "data.scale=1000 blocks", "--set", "data.scan_scale=50 blocks"];
 
-/// The database that is not the run's.
+/// A database that the run does not use.
 const OTHER: &str = "other";
 
-/// One server.
-pub(crate) struct Bench {
-    /// `postgres-18`.
+pub(crate) struct AttackBench {
+    /// Name and version of the server: `postgres-18`.
     pub(crate) name: String,
-    /// The folder of its attacks.
+    /// Folder of its attack files.
     pub(crate) engine: &'static str,
     server: Server,
-    desk: Desk,
+    desk: TestEnv,
 }
 
 /// Starts a server and loads the data.
-type Maker = Box<dyn FnOnce() -> Bench>;
+type BenchFactory = Box<dyn FnOnce() -> AttackBench>;
 
 enum Server {
     Sqlite,
@@ -35,7 +34,7 @@ enum Server {
     MySql(MySql),
 }
 
-/// Somebody else's way to a server; outlives its restarts.
+/// Access of another user to a server; it survives restarts.
 #[derive(Debug, Clone)]
 pub(crate) enum Client {
     Sqlite(PathBuf),
@@ -43,10 +42,10 @@ pub(crate) enum Client {
     MySql { socket: PathBuf },
 }
 
-impl Bench {
-    /// Engines with makers of all servers of this machine; one is started when its turn comes.
-    pub(crate) fn all() -> Vec<(&'static str, Maker)> {
-        let mut makers: Vec<(&str, Maker)> =
+impl AttackBench {
+    /// Engines with factories for all servers of this machine; each server is started when it is needed.
+    pub(crate) fn all() -> Vec<(&'static str, BenchFactory)> {
+        let mut makers: Vec<(&str, BenchFactory)> =
             vec![("sqlite", Box::new(|| Self::new("sqlite".into(), "sqlite", Server::Sqlite)))];
         for version in Postgres::available() {
             let maker = move || {
@@ -58,7 +57,7 @@ impl Bench {
         for version in MySql::available() {
             let maker = move || {
                 let name = version.product.name().to_lowercase();
-                // Counters of single statements are what some attacks reset; both products have them.
+                // Some attacks reset statement counters; both products have them.
                 let settings = [("performance_schema", "ON")];
                 Self::new(name, "mysql", Server::MySql(MySql::start(&version, &settings)))
             };
@@ -68,7 +67,7 @@ impl Bench {
     }
 
     fn new(name: String, engine: &'static str, server: Server) -> Self {
-        let bench = Self { name, engine, server, desk: Desk::new() };
+        let bench = Self { name, engine, server, desk: TestEnv::new() };
         let other = match &bench.server {
             Server::Sqlite => None,
             Server::Postgres(_) | Server::MySql(_) => Some(format!("CREATE DATABASE {OTHER}")),
@@ -80,7 +79,7 @@ impl Bench {
         bench
     }
 
-    /// The URL of the run's database, or of another one.
+    /// URL of the run's database, or of another one.
     pub(crate) fn url(&self, database: Option<&str>) -> String {
         match &self.server {
             Server::Sqlite => format!("sqlite:{}", self.file(database).display()),
@@ -93,16 +92,16 @@ impl Bench {
         self.desk.file(&format!("{}.db", database.unwrap_or("bench")))
     }
 
-    /// Loads the test data, where it is not there.
+    /// Loads the test data if it is missing.
     pub(crate) fn load_into(&self, database: Option<&str>) {
         let url = self.url(database);
-        let said = self.desk.dyno(&[&["load", "--target", &url][..], &DATA].concat());
-        assert_eq!(said.code, 0, "{}: {said:#?}", self.name);
+        let output = self.desk.dyno(&[&["load", "--target", &url][..], &DATA].concat());
+        assert_eq!(output.code, 0, "{}: {output:#?}", self.name);
     }
 
-    /// Loads the test data anew, whatever has become of it.
-    pub(crate) fn load_anew(&self) {
-        // What an attack left may be too little to drop, and too much to load onto.
+    /// Drops and reloads the test data, whatever its state.
+    pub(crate) fn reload_data(&self) {
+        // The data left by an attack may be too incomplete to drop, but still block a load.
         let _ = self.desk.dyno(&["drop", "--yes", "--target", &self.url(None)]);
         let sql = match &self.server {
             Server::Postgres(_) => Some("DROP SCHEMA IF EXISTS dyno CASCADE"),
@@ -110,7 +109,7 @@ impl Bench {
             Server::Sqlite => None,
         };
         match sql {
-            Some(sql) => drop(self.client().run(Some(self.anywhere()), sql).unwrap()),
+            Some(sql) => drop(self.client().run(Some(self.maintenance_database()), sql).unwrap()),
             None => ["", "-wal", "-shm", "-journal"].iter().for_each(|end| {
                 let _ = std::fs::remove_file(self.desk.file(&format!("bench.db{end}")));
             }),
@@ -118,17 +117,16 @@ impl Bench {
         self.load_into(None);
     }
 
-    /// A database in which nothing is loaded anew.
-    fn anywhere(&self) -> &'static str {
+    /// A database that is never reloaded.
+    fn maintenance_database(&self) -> &'static str {
         if self.engine == "mysql" { OTHER } else { "postgres" }
     }
 
-    /// Whether `attack` is for this server.
-    pub(crate) fn takes(&self, attack: &Attack) -> bool {
+    /// Whether `attack` applies to this server.
+    pub(crate) fn supports(&self, attack: &Attack) -> bool {
         attack.on.is_empty() || attack.on.iter().any(|on| *on == self.name || *on == self.engine)
     }
 
-    /// Somebody else's way to it.
     pub(crate) fn client(&self) -> Client {
         match &self.server {
             Server::Sqlite => Client::Sqlite(self.file(None)),
@@ -141,8 +139,8 @@ impl Bench {
         }
     }
 
-    /// A folder on the device of the data.
-    pub(crate) fn scratch(&self) -> PathBuf {
+    /// A folder on the device that holds the data.
+    pub(crate) fn scratch_folder(&self) -> PathBuf {
         match &self.server {
             Server::Sqlite => self.desk.path().to_path_buf(),
             Server::Postgres(server) => server.data_dir(),
@@ -150,7 +148,7 @@ impl Bench {
         }
     }
 
-    /// The server's processes whose titles have `word`; its first one for `server`.
+    /// The server's processes whose titles contain `word`; the main process for `server`.
     pub(crate) fn processes(&self, word: &str) -> Vec<u32> {
         let first = match &self.server {
             Server::Sqlite => None,
@@ -168,7 +166,7 @@ impl Bench {
         children.filter(|pid| String::from_utf8_lossy(&title(pid)).contains(word)).collect()
     }
 
-    /// Ends the server in good order or not, and starts it again.
+    /// Stops or kills the server, and starts it again.
     pub(crate) fn restart(&mut self, how: &str) {
         match (&mut self.server, how) {
             (Server::Sqlite, _) => {}
@@ -187,14 +185,14 @@ impl Bench {
 }
 
 impl Client {
-    /// Runs `sql` on a connection of its own.
+    /// Runs `sql` on a separate connection.
     pub(crate) fn run(&self, database: Option<&str>, sql: &str) -> Result<String, String> {
         let mut command = match self {
             Self::Sqlite(_) => return self.in_file(database, sql, None, Duration::ZERO),
             Self::Postgres { psql, folder, port } => {
                 let mut command = Command::new(psql);
                 command.args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", "postgres"]);
-                // Each line is a transaction of its own.
+                // Each line is a separate transaction.
                 command.args(sql.lines().flat_map(|line| ["-c", line]));
                 command.arg("-h").arg(folder).arg("-p").arg(port.to_string());
                 command.arg("-d").arg(database.unwrap_or("postgres")).current_dir("/");
@@ -216,7 +214,7 @@ impl Client {
     }
 
     /// Runs `sql`, and `then` after `pause` on the same connection.
-    pub(crate) fn run_both(
+    pub(crate) fn run_in_sequence(
         &self,
         database: Option<&str>,
         sql: &str,
@@ -234,15 +232,15 @@ impl Client {
         }
     }
 
-    /// Runs `sql` again and again until `ended`.
+    /// Repeats `sql` until `stop_flag` is set.
     pub(crate) fn run_until(
         &self,
         database: Option<&str>,
         sql: &str,
-        ended: &AtomicBool,
+        stop_flag: &AtomicBool,
     ) -> Result<String, String> {
         let mut last = Ok(String::new());
-        while !ended.load(Ordering::SeqCst) {
+        while !stop_flag.load(Ordering::SeqCst) {
             last = self.run(database, sql);
             if last.is_err() {
                 break;

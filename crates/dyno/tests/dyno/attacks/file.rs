@@ -1,23 +1,22 @@
-//! Attack files: what is done to a run, when, and what has to come of it.
+//! Attack files: what is done to a run, when, and the expected result.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// One attack.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Attack {
-    /// `postgres/stall-before-begin`.
+    /// Name of the attack: `postgres/stall-before-begin`.
     #[serde(skip)]
     pub(crate) name: String,
-    /// What is done, in one sentence.
+    /// What the attack does, in one sentence.
     pub(crate) does: String,
-    /// Servers that it is for; all of its folder's where none is named.
+    /// Servers to which it applies; without any, all of its folder's engine.
     #[serde(default)]
     pub(crate) on: Vec<String>,
-    /// Whether it is part of the short pass.
+    /// Whether it belongs to the short pass.
     #[serde(default)]
     pub(crate) quick: bool,
     /// Keys of the run's plan.
@@ -26,19 +25,19 @@ pub(crate) struct Attack {
     /// Files of a custom workload by name, which is run in place of the block workload.
     #[serde(default)]
     pub(crate) workload: BTreeMap<String, String>,
-    /// Another database that is driven together with the run's.
+    /// Another database driven together with the run's.
     #[serde(default)]
     pub(crate) also_in: Option<String>,
-    /// SQL before the run.
+    /// SQL executed before the run.
     #[serde(default)]
     pub(crate) setup: Option<String>,
-    /// SQL after it, so that the next attack finds things as they were.
+    /// SQL executed after it, so that the next attack finds the original state.
     #[serde(default)]
     pub(crate) restore: Option<String>,
-    /// Whether the data is loaded anew afterwards.
+    /// Whether to reload the data afterwards.
     #[serde(default)]
     pub(crate) reload: bool,
-    /// Whether the server is started anew afterwards.
+    /// Whether to restart the server afterwards.
     #[serde(default)]
     pub(crate) restart: bool,
     #[serde(default, rename = "act")]
@@ -48,75 +47,74 @@ pub(crate) struct Attack {
     pub(crate) figures: Vec<Figure>,
 }
 
-/// One thing that is done while the run goes on; exactly one of the doings.
+/// One action during the run; exactly one kind of action is set.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Act {
-    /// `before`, `warm-up`, `window`, `interval N` or `draining`: what the run says when it gets there.
+    /// `before`, `warm-up`, `window`, `interval N` or `draining`: the message of the run that triggers it.
     pub(crate) at: String,
-    /// SQL of somebody else, on a connection of its own.
+    /// SQL of another user, on a separate connection.
     #[serde(default)]
     pub(crate) sql: Option<String>,
-    /// The same on the same connection, `seconds` later.
+    /// Second SQL on that connection, `seconds` later.
     #[serde(default)]
     pub(crate) then: Option<String>,
-    /// Whether the SQL is run again and again until the run has ended.
+    /// Whether the SQL is repeated until the run has ended.
     #[serde(default)]
     pub(crate) again: bool,
-    /// The database that the SQL or the other Dyno works in, where it is not the run's.
+    /// The database of the SQL or of the other Dyno, if it is not the run's.
     #[serde(default, rename = "in")]
     pub(crate) database: Option<String>,
-    /// Whether it is a part of the attack that it may be refused.
+    /// Whether the attack allows that it is refused.
     #[serde(default)]
     pub(crate) may_fail: bool,
-    /// How long what is done lasts.
+    /// Duration of the action, s.
     #[serde(default)]
     pub(crate) seconds: f64,
-    /// Suspends `server`, `dyno`, or the server's process whose title has this word.
+    /// Suspends `server`, `dyno`, or the server's process whose title contains this word.
     #[serde(default)]
     pub(crate) stop: Option<String>,
-    /// Processes that compute until the end.
+    /// Number of processes that compute until the end.
     #[serde(default)]
     pub(crate) burn: Option<usize>,
-    /// `stop` or `kill`: the server is ended so and started again.
+    /// `stop` or `kill`: how the server is ended before it is started again.
     #[serde(default)]
     pub(crate) restart: Option<String>,
-    /// Another Dyno's command with its arguments.
+    /// Command of another Dyno with its arguments.
     #[serde(default)]
     pub(crate) dyno: Option<Vec<String>>,
-    /// Megabytes that are written to the server's device, and synced.
+    /// Megabytes written to the server's device and synced.
     #[serde(default)]
     pub(crate) write_mb: Option<usize>,
-    /// Seconds by which the run's wall clock is set.
+    /// Seconds by which the run's wall clock is shifted.
     #[serde(default)]
     pub(crate) clock: Option<String>,
 }
 
-/// What has to come of it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Due {
     /// Any of `valid`, `invalid`, `failed`, `refused`.
     pub(crate) verdict: Vec<String>,
-    /// Any of these checks has to say so: by failing where the run is invalid, by a warning where it is valid.
+    /// Any of these checks must report it: by failing if the run is invalid, by a warning if it is valid.
     #[serde(default)]
     pub(crate) by: Vec<String>,
-    /// Words of which any has to be said.
+    /// Words of which at least one must appear.
     #[serde(default)]
     pub(crate) says: Vec<String>,
-    /// Figures that have to be marked as not the run's alone, where it is valid.
+    /// Figures that must be marked as including activity of others, if the run is valid.
     #[serde(default)]
     pub(crate) marks: Vec<String>,
-    /// Checks that may not warn.
+    /// Checks that must not warn.
     #[serde(default)]
     pub(crate) quiet: Vec<String>,
 }
 
-/// A figure within bounds.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Figure {
-    /// `rate`: operations counted ÷ the time that was planned, or worked if longer, ÷ rate shown. `wall`: the harness's own time ÷ window. Else a path in the record.
+    /// `rate`: operations counted ÷ the planned time, or the worked time if longer, ÷ the rate shown. `wall`:
+    /// the harness's own time ÷ window. Else a path in the record.
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) min: Option<f64>,
@@ -129,7 +127,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../attacks")
 }
 
-/// All attacks of `engine` (`postgres`), and those that are made on every engine, sorted by name.
+/// All attacks of `engine` (`postgres`), and those for every engine, sorted by name.
 pub(crate) fn of_engine(engine: &str) -> Vec<Attack> {
     let mut attacks = Vec::new();
     for part in ["any", engine] {

@@ -1,48 +1,48 @@
-//! What came of an attack, against what was due.
+//! Compares the result of an attack with the expected one.
 
 use serde_json::Value;
 
 use super::file::{Attack, Due, Figure};
-use crate::common::Said;
+use crate::common::CommandOutput;
 
-/// Characters of what the line says that go into the table.
+/// Maximum characters of a message in the table.
 const WORDS_MAX: usize = 220;
 
-/// The check of whose the processors were.
+/// The check that attributes processor time.
 const PROCESSOR: &str = "processor";
 
-/// What came of one attack on one server.
-pub(crate) struct Outcome {
+/// Result of one attack on one server.
+pub(crate) struct AttackOutcome {
     pub(crate) attack: String,
     pub(crate) does: String,
     pub(crate) server: String,
     pub(crate) due: String,
-    pub(crate) got: String,
-    /// What the run's own lines say of it.
+    pub(crate) status_text: String,
+    /// The run's own messages about it.
     pub(crate) words: String,
-    /// Why it does not hold; empty where it does.
+    /// Why the result is not as expected; empty if it is.
     pub(crate) misses: Vec<String>,
 }
 
-impl Outcome {
-    /// An attack that could not be made, or that could not be undone.
-    pub(crate) fn unmade(attack: &Attack, server: &str, why: String) -> Self {
+impl AttackOutcome {
+    /// An attack that could not be run, or whose effect could not be undone.
+    pub(crate) fn not_run(attack: &Attack, server: &str, why: String) -> Self {
         Self {
             attack: attack.name.clone(),
             does: attack.does.clone(),
             server: server.to_owned(),
             due: attack.due.verdict.join(" or "),
-            got: "could not be made".to_owned(),
+            status_text: "could not be made".to_owned(),
             words: String::new(),
             misses: vec![why],
         }
     }
 
-    /// Judges what a run said and left. `record` is its record, if it left one; `wall_s` its window by our own clock.
-    pub(crate) fn of(
+    /// Judges a run's messages and record, if there is one; `wall_s` is its window by the test's clock.
+    pub(crate) fn judge(
         attack: &Attack,
         server: &str,
-        said: &Said,
+        output: &CommandOutput,
         record: Option<&Value>,
         wall_s: Option<f64>,
     ) -> Self {
@@ -57,7 +57,7 @@ impl Outcome {
         if !due.by.is_empty() && !spoke.iter().any(|(name, _)| due.by.contains(name)) {
             misses.push(format!("none of {} says so", due.by.join(", ")));
         }
-        let text = text(due, said, record);
+        let text = problem_text(due, output, record);
         if !due.says.is_empty() && !due.says.iter().any(|words| text.contains(words)) {
             misses.push(format!("it does not say {:?}", due.says.join("\" or \"")));
         }
@@ -71,7 +71,7 @@ impl Outcome {
             misses.extend(loud.iter().map(|(name, words)| format!("{name} warns: {words}")));
             misses.extend(attack.figures.iter().filter_map(|figure| out_of_bounds(figure, record, wall_s)));
         }
-        let words = words(attack, &spoke, said, record);
+        let words = summary(attack, &spoke, output, record);
         let marks = if due.marks.is_empty() { "" } else { ", marked" };
         let warned = if status == "valid" && !due.by.is_empty() { ", warned" } else { "" };
         Self {
@@ -79,14 +79,14 @@ impl Outcome {
             does: attack.does.clone(),
             server: server.to_owned(),
             due: format!("{}{marks}", due.verdict.join(" or ")),
-            got: format!("{status}{warned}"),
+            status_text: format!("{status}{warned}"),
             words,
             misses,
         }
     }
 }
 
-/// Checks of one status, with what they say.
+/// Checks with this status, with their details.
 fn checks(record: Option<&Value>, status: &str) -> Vec<(String, String)> {
     let audit = record.and_then(|record| record["audit"].as_array()).cloned().unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -94,19 +94,24 @@ fn checks(record: Option<&Value>, status: &str) -> Vec<(String, String)> {
     spoke.map(|check| (text(&check["check"]), text(&check["detail"]))).collect()
 }
 
-/// What the run told of what is wrong with it: reasons, reservations, errors. Whose the processors were is said of any run on
-/// a busy machine, and proves nothing about other company.
-fn text(due: &Due, said: &Said, record: Option<&Value>) -> String {
+/// The run's messages about faults: reasons, reservations, errors. Attribution of processor time appears for
+/// any run on a busy machine, and proves nothing about other background activity.
+fn problem_text(due: &Due, output: &CommandOutput, record: Option<&Value>) -> String {
     let spoke = ["fail", "warn"].iter().flat_map(|status| checks(record, status));
     let spoke = spoke.filter(|(name, _)| name != PROCESSOR || due.by.iter().any(|by| by == PROCESSOR));
     let spoke: Vec<String> = spoke.map(|(name, words)| format!("{name}: {words}")).collect();
     let reasons = record.map(|record| record["reasons"].to_string()).unwrap_or_default();
-    let errors = said.err.lines().filter(|line| line.starts_with("error") || line.starts_with("hint"));
+    let errors = output.err.lines().filter(|line| line.starts_with("error") || line.starts_with("hint"));
     format!("{} {reasons} {}", spoke.join(" "), errors.collect::<Vec<_>>().join(" "))
 }
 
-/// The words that matter: of the checks that were due, or the first reason, or the error.
-fn words(attack: &Attack, spoke: &[(String, String)], said: &Said, record: Option<&Value>) -> String {
+/// The relevant message: of the expected checks, or the first reason, or the error.
+fn summary(
+    attack: &Attack,
+    spoke: &[(String, String)],
+    output: &CommandOutput,
+    record: Option<&Value>,
+) -> String {
     let due = |(name, words): &(String, String)| {
         let is_of_load = name == PROCESSOR && !attack.due.by.contains(name);
         attack.due.by.contains(name) || !is_of_load && attack.due.says.iter().any(|due| words.contains(due))
@@ -116,7 +121,7 @@ fn words(attack: &Attack, spoke: &[(String, String)], said: &Said, record: Optio
         let reasons = record?["reasons"].as_array()?;
         reasons.first()?.as_str().map(str::to_owned)
     };
-    let error = || said.err.lines().find(|line| line.starts_with("error: ")).map(str::to_owned);
+    let error = || output.err.lines().find(|line| line.starts_with("error: ")).map(str::to_owned);
     let words = check.or_else(reason).or_else(error).unwrap_or_default();
     match words.char_indices().nth(WORDS_MAX) {
         Some((at, _)) => format!("{} …", words[..at].trim_end()),
@@ -124,26 +129,26 @@ fn words(attack: &Attack, spoke: &[(String, String)], said: &Said, record: Optio
     }
 }
 
-/// How long the window was to be, s.
+/// Planned length of the window, s.
 fn planned_s(record: &Value) -> f64 {
     let planned = record["plan"]["run"]["time"].as_str().unwrap_or_default();
     planned.strip_suffix('s').and_then(|seconds| seconds.parse().ok()).unwrap_or(0.0)
 }
 
-/// What is wrong with a figure.
+/// Why a figure is out of bounds; `None` if it is not.
 fn out_of_bounds(figure: &Figure, record: &Value, wall_s: Option<f64>) -> Option<String> {
     let seconds = record["window"]["seconds"].as_f64()?;
     let value = match figure.name.as_str() {
         "rate" => {
-            // A session that stands still is timed too, and none stops before the end that was planned.
+            // A suspended session is timed as well, and no session stops before the planned end.
             let worked = record["window"]["work_s"].as_f64()?;
             let counted = record["ops"]["all"]["count"].as_f64()? / worked.max(planned_s(record));
             Some(counted / record["metrics"]["ops_per_s"]["value"].as_f64()?)
         }
         "wall" => wall_s.map(|wall_s| wall_s / seconds),
         path => {
-            let found = path.split('.').fold(record, |value, key| &value[key]);
-            found.as_f64().or_else(|| found["value"].as_f64())
+            let field = path.split('.').fold(record, |value, key| &value[key]);
+            field.as_f64().or_else(|| field["value"].as_f64())
         }
     };
     let Some(value) = value else { return Some(format!("there is no {}", figure.name)) };

@@ -1,11 +1,11 @@
-//! The table of all attacks, for people.
+//! The table of all attacks, for readers.
 
 use std::path::{Path, PathBuf};
 
-use super::outcome::Outcome;
+use super::outcome::AttackOutcome;
 
 /// Writes the table to `target/attacks.md` and returns its path.
-pub(crate) fn write(outcomes: &[Outcome], seconds: f64) -> PathBuf {
+pub(crate) fn write(outcomes: &[AttackOutcome], seconds: f64) -> PathBuf {
     let mut text = format!(
         "{} attacks in {seconds:.0} s\n\n| attack | on | what is done | due | got | what the line says | |\n| --- | --- | --- | --- | --- | --- | --- |\n",
         outcomes.len()
@@ -16,7 +16,7 @@ pub(crate) fn write(outcomes: &[Outcome], seconds: f64) -> PathBuf {
         } else {
             format!("✗ {}", outcome.misses.join("; "))
         };
-        let Outcome { attack, does, server, due, got, words, .. } = outcome;
+        let AttackOutcome { attack, does, server, due, status_text: got, words, .. } = outcome;
         let cells = [attack, server, does, due, got, words, &held]
             .map(|cell| cell.replace('|', "\\|").replace('\n', " "));
         text.push_str(&format!("| {} |\n", cells.join(" | ")));

@@ -1,4 +1,4 @@
-//! A browser without a window, led over a pipe by its DevTools protocol.
+//! A headless browser, controlled over a pipe with its DevTools protocol.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -6,20 +6,20 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::until;
+use super::wait_until;
 
-/// A browser with one page.
+/// A browser that has one page.
 pub struct Browser {
     process: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
     number: u64,
     session: Option<String>,
-    /// What the page's console complained of.
-    pub complaints: Vec<String>,
+    /// Errors and warnings of the page's console.
+    pub console_errors: Vec<String>,
 }
 
-/// The program, if this machine has one.
+/// The browser program, if this machine has one.
 pub fn program() -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     let names = ["chromium", "chromium-browser", "google-chrome"];
@@ -31,7 +31,7 @@ pub fn program() -> Option<PathBuf> {
 impl Browser {
     /// Starts `program` with its profile in `folder`.
     pub fn start(program: &Path, folder: &Path) -> Self {
-        // The pipe is descriptors 3 and 4.
+        // Descriptors 3 and 4 are the pipe.
         let script = r#"exec "$0" "$@" 3<&0 4>&1 >/dev/null 2>&1 </dev/null"#;
         let mut process = Command::new("sh")
             .args(["-c", script])
@@ -44,74 +44,75 @@ impl Browser {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let (to, from) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
-        let mut browser = Self { process, to, from, number: 0, session: None, complaints: Vec::new() };
-        let page = browser.ask("Target.createTarget", &json!({ "url": "about:blank" }));
+        let (input, output) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
+        let mut browser =
+            Self { process, input, output, number: 0, session: None, console_errors: Vec::new() };
+        let page = browser.call("Target.createTarget", &json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": page["targetId"], "flatten": true });
-        let session = browser.ask("Target.attachToTarget", &attach);
+        let session = browser.call("Target.attachToTarget", &attach);
         browser.session = session["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page", "Runtime", "Log"] {
-            browser.ask(&format!("{domain}.enable"), &json!({}));
+            browser.call(&format!("{domain}.enable"), &json!({}));
         }
         browser
     }
 
-    fn ask(&mut self, method: &str, parameters: &Value) -> Value {
+    fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.number += 1;
         let mut message = json!({ "id": self.number, "method": method, "params": parameters });
         if let Some(session) = &self.session {
             message["sessionId"] = json!(session);
         }
-        self.to.write_all(format!("{message}\0").as_bytes()).unwrap();
+        self.input.write_all(format!("{message}\0").as_bytes()).unwrap();
         loop {
             let mut line = Vec::new();
-            assert!(self.from.read_until(0, &mut line).unwrap() > 0, "the browser is gone");
+            assert!(self.output.read_until(0, &mut line).unwrap() > 0, "the browser is gone");
             line.pop();
             let answer: Value = serde_json::from_slice(&line).unwrap();
             if answer["id"] == self.number {
-                // The page went away while the script ran.
+                // The page was left while the script ran.
                 if answer["error"]["message"].as_str().is_some_and(|message| message.contains("navigated")) {
                     return Value::Null;
                 }
                 assert!(answer["error"].is_null(), "{method}: {answer}");
                 return answer["result"].clone();
             }
-            let said = match answer["method"].as_str() {
+            let log_text = match answer["method"].as_str() {
                 Some("Log.entryAdded") => &answer["params"]["entry"]["text"],
                 Some("Runtime.exceptionThrown") => {
                     &answer["params"]["exceptionDetails"]["exception"]["description"]
                 }
                 _ => continue,
             };
-            self.complaints.extend(said.as_str().map(str::to_owned));
+            self.console_errors.extend(log_text.as_str().map(str::to_owned));
         }
     }
 
-    /// What a script comes to; nothing while a page comes.
+    /// The result of a script; null while a page is loading.
     pub fn run(&mut self, script: &str) -> Value {
         let parameters = json!({ "expression": script, "returnByValue": true, "awaitPromise": true });
-        self.ask("Runtime.evaluate", &parameters)["result"]["value"].clone()
+        self.call("Runtime.evaluate", &parameters)["result"]["value"].clone()
     }
 
-    /// Goes to an address.
-    pub fn go(&mut self, url: &str) {
-        self.ask("Page.navigate", &json!({ "url": url }));
+    /// Navigates to a URL and waits.
+    pub fn navigate(&mut self, url: &str) {
+        self.call("Page.navigate", &json!({ "url": url }));
     }
 
-    /// Waits until a script says yes.
-    pub fn until(&mut self, script: &str) {
-        until(script, || {
+    /// Waits until a script returns true.
+    pub fn wait_until_true(&mut self, script: &str) {
+        wait_until(script, || {
             self.run(&format!("document.readyState === 'complete' && Boolean({script})")) == true
         });
     }
 
-    /// Clicks on what `selector` finds, once it is there.
+    /// Clicks the element found by `selector` as soon as it exists.
     pub fn click(&mut self, selector: &str) {
-        self.until(&format!("document.querySelector({selector:?})"));
+        self.wait_until_true(&format!("document.querySelector({selector:?})"));
         self.run(&format!("document.querySelector({selector:?}).click()"));
     }
 
-    /// Presses a key, as a hand would: `Tab`, `Enter` or `Space`.
+    /// Presses a key like a user: `Tab`, `Enter` or `Space`.
     pub fn press(&mut self, key: &str) {
         let (name, code, text) = match key {
             "Space" => (" ", 32, " "),
@@ -121,25 +122,24 @@ impl Browser {
         for kind in ["keyDown", "keyUp"] {
             let text = if kind == "keyDown" { text } else { "" };
             let press = json!({ "type": kind, "key": name, "code": key, "windowsVirtualKeyCode": code, "text": text });
-            self.ask("Input.dispatchKeyEvent", &press);
+            self.call("Input.dispatchKeyEvent", &press);
         }
     }
 
-    /// What is wrong with the page for those who see little, or who have a keyboard only, in both appearances.
+    /// Accessibility faults of the page in both appearances, for low vision and for keyboard use.
     pub fn audit(&mut self) -> Vec<String> {
         let mut wrong = Vec::new();
         for theme in ["light", "dark"] {
             self.run(&format!("document.documentElement.dataset.theme = '{theme}'"));
-            let found = self.run(include_str!("audit.js"));
-            let lines = found.as_array().unwrap_or_else(|| panic!("the audit ended with {found}"));
+            let violations = self.run(include_str!("audit.js"));
+            let lines = violations.as_array().unwrap_or_else(|| panic!("the audit ended with {violations}"));
             wrong.extend(lines.iter().map(|line| format!("{theme}: {}", line.as_str().unwrap())));
         }
         wrong
     }
 
-    /// Writes into a field.
     pub fn write(&mut self, name: &str, value: &str) {
-        self.until(&format!("document.getElementsByName({name:?})[0]"));
+        self.wait_until_true(&format!("document.getElementsByName({name:?})[0]"));
         self.run(&format!("document.getElementsByName({name:?})[0].value = {value:?}"));
     }
 }

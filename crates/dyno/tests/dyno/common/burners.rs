@@ -1,4 +1,4 @@
-//! Somebody else who takes the processors.
+//! Background activity that uses the processors.
 
 use std::process::{Child, Command, Stdio};
 
@@ -6,13 +6,11 @@ use std::process::{Child, Command, Stdio};
 pub struct Burners(Vec<Child>);
 
 impl Burners {
-    /// One for each processor.
-    pub fn for_all() -> Self {
+    pub fn one_per_processor() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self::start(processors)
     }
 
-    /// `count` of them.
     pub fn start(count: usize) -> Self {
         let burn = || {
             let mut command = Command::new("sh");

@@ -1,32 +1,36 @@
-//! A control group of the test's own, and processes inside it.
+//! A control group of the test, and processes inside it.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The group; removed when dropped, its processes back where everybody is.
-pub struct Group {
+/// The group; when dropped, its processes return to the root group and it is removed.
+pub struct ControlGroup {
     pub folder: PathBuf,
     root: PathBuf,
 }
 
-impl Group {
-    /// An empty one of `controller`, whose limit is the file `first` in version 1 of control groups and `second` in version 2:
-    /// with which of them it is.
+impl ControlGroup {
+    /// Creates an empty group of `controller`. Its limit is the file `v1_file` in version 1 of control groups
+    /// and `v2_file` in version 2; returns the one in use.
     ///
     /// # Errors
-    /// Why it cannot be made.
-    pub fn make<'f>(controller: &str, first: &'f str, second: &'f str) -> Result<(Self, &'f str), String> {
+    /// Why it cannot be created.
+    pub fn create<'f>(
+        controller: &str,
+        v1_file: &'f str,
+        v2_file: &'f str,
+    ) -> Result<(Self, &'f str), String> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let own = PathBuf::from(format!("/sys/fs/cgroup/{controller}"));
-        let (root, file) = if own.is_dir() {
-            (own, first)
+        let v1_root = PathBuf::from(format!("/sys/fs/cgroup/{controller}"));
+        let (root, file) = if v1_root.is_dir() {
+            (v1_root, v1_file)
         } else {
             let root = PathBuf::from("/sys/fs/cgroup");
-            // The root's children may have limits only if it lets them.
+            // The root must enable limits for its children.
             let enabled = if controller == "blkio" { "io" } else { controller };
             let _ = std::fs::write(root.join("cgroup.subtree_control"), format!("+{enabled}"));
-            (root, second)
+            (root, v2_file)
         };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = root.join(format!("dyno-test-{}-{number}", std::process::id()));
@@ -44,8 +48,8 @@ impl Group {
             .map_err(|error| format!("{file} cannot be set to {rule:?}, which needs root: {error}"))
     }
 
-    /// `command`, to be run inside the group.
-    pub fn around(&self, command: &Command) -> Command {
+    /// Wraps `command` so that it runs inside the group.
+    pub fn wrap_command(&self, command: &Command) -> Command {
         let mut inside = Command::new("sh");
         let procs = self.folder.join("cgroup.procs");
         let entry = format!("echo $$ > '{}' && exec \"$0\" \"$@\"", procs.display());
@@ -57,19 +61,19 @@ impl Group {
         inside
     }
 
-    /// Takes a process and its children in; what they start later is born inside.
-    pub fn take(&self, pid: u32) {
+    /// Adds a process and its children; processes that they start later are inside as well.
+    pub fn add_process(&self, pid: u32) {
         let children = format!("/proc/{pid}/task/{pid}/children");
         let children = std::fs::read_to_string(children).unwrap_or_default();
         let pids = children.split_whitespace().map(str::to_owned);
         for pid in std::iter::once(pid.to_string()).chain(pids) {
-            // One that has just ended needs no limit.
+            // A process that has just ended needs no limit.
             let _ = std::fs::write(self.folder.join("cgroup.procs"), pid);
         }
     }
 }
 
-impl Drop for Group {
+impl Drop for ControlGroup {
     fn drop(&mut self) {
         let inside = std::fs::read_to_string(self.folder.join("cgroup.procs")).unwrap_or_default();
         for pid in inside.split_whitespace() {
@@ -79,10 +83,10 @@ impl Drop for Group {
     }
 }
 
-/// A group whose processes have so much processor time; where that cannot be, `what` is skipped with the reason.
-pub fn quota(what: &str, cpus: f64) -> Option<Group> {
+/// A group with this much processor time; if it cannot be created, `scenario` is skipped with the reason.
+pub fn cpu_quota(scenario: &str, cpus: f64) -> Option<ControlGroup> {
     const PERIOD_US: u32 = 20_000;
-    let made = Group::make("cpu", "cpu.cfs_quota_us", "cpu.max").and_then(|(group, file)| {
+    let made = ControlGroup::create("cpu", "cpu.cfs_quota_us", "cpu.max").and_then(|(group, file)| {
         let quota = (cpus * f64::from(PERIOD_US)).round();
         match file {
             "cpu.max" => group.limit(file, &format!("{quota} {PERIOD_US}"))?,
@@ -93,5 +97,5 @@ pub fn quota(what: &str, cpus: f64) -> Option<Group> {
         }
         Ok(group)
     });
-    made.map_err(|why| dyno_testbed::cannot(what, &why)).ok()
+    made.map_err(|why| dyno_testbed::skip_unsupported(scenario, &why)).ok()
 }

@@ -1,5 +1,5 @@
-//! A TCP proxy in front of PostgreSQL that does to single connections what networks do: it stops forwarding, delays, and
-//! cuts. Connections go by their `application_name`.
+//! A TCP proxy in front of PostgreSQL that disturbs individual connections like a network: it stops
+//! forwarding, delays, and cuts. Connections are selected by their `application_name`.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{Read as _, Write as _};
@@ -7,7 +7,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::Duration;
 
-/// Forwards between clients and one server on loopback.
+/// A proxy between clients and one server on loopback.
 pub struct Proxy {
     port: u16,
     shared: Arc<Shared>,
@@ -16,34 +16,33 @@ pub struct Proxy {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
-    moved: Condvar,
+    changed: Condvar,
 }
 
-/// A connection's name, once it has said it.
+/// A connection's name, once it is known.
 type Name = Arc<OnceLock<String>>;
 
 #[derive(Default)]
 struct State {
-    /// Names of connections for which nothing is forwarded.
+    /// Names of connections that are held in both directions.
     held: HashSet<String>,
-    /// Names of connections of which no answers are forwarded.
-    deaf: HashSet<String>,
-    /// Names of connections of which something waits to be forwarded.
+    /// Names of connections whose answers are held.
+    answers_held: HashSet<String>,
+    /// Names of held connections with data to forward.
     waiting: HashSet<String>,
-    /// How long everything takes, each way, by name.
+    /// Delay of each direction by name.
     delays: HashMap<String, Duration>,
-    /// Every connection there was: client and server.
+    /// Every connection so far: client and server.
     connections: Vec<(Name, TcpStream, TcpStream)>,
-    gone: bool,
+    is_closed: bool,
 }
 
 impl State {
-    fn holds(&self, name: &str, from: Side) -> bool {
-        self.held.contains(name) || (from == Side::Server && self.deaf.contains(name))
+    fn is_held(&self, name: &str, from: Side) -> bool {
+        self.held.contains(name) || (from == Side::Server && self.answers_held.contains(name))
     }
 }
 
-/// Where bytes come from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Client,
@@ -51,7 +50,7 @@ enum Side {
 }
 
 impl Proxy {
-    /// In front of the server at `upstream`.
+    /// Starts a proxy for the server at `upstream`.
     pub fn start(upstream: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -59,10 +58,10 @@ impl Proxy {
         let its_shared = Arc::clone(&shared);
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                if its_shared.state.lock().unwrap().gone {
+                if its_shared.state.lock().unwrap().is_closed {
                     return;
                 }
-                // A server that is down refuses, and so do we.
+                // If the server is down, this connection is closed as well.
                 let Ok(server) = TcpStream::connect(("127.0.0.1", upstream)) else { continue };
                 forward(client, server, &its_shared);
             }
@@ -70,63 +69,65 @@ impl Proxy {
         Self { port, shared }
     }
 
-    /// The URL of database `postgres` for the superuser through the proxy. Without TLS, so that names can be read.
+    /// URL of database `postgres` for the superuser through the proxy. Without TLS, so that names can be
+    /// read.
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres?sslmode=disable", self.port)
     }
 
-    /// From now on nothing more is forwarded for connections of this name, in either direction.
+    /// Holds both directions of this connection from now on.
     pub fn hold(&self, name: &str) {
         let mut state = self.shared.state.lock().unwrap();
         state.waiting.remove(name);
         state.held.insert(name.to_owned());
     }
 
-    /// From now on the server's answers are not forwarded to connections of this name; what they ask is.
+    /// Holds the server's answers to this connection from now on; its requests are forwarded.
     pub fn hold_answers(&self, name: &str) {
         let mut state = self.shared.state.lock().unwrap();
         state.waiting.remove(name);
-        state.deaf.insert(name.to_owned());
+        state.answers_held.insert(name.to_owned());
     }
 
-    /// Waits until a held connection has had something to forward.
-    pub fn until_waiting(&self, name: &str) {
+    /// Waits until a held connection has data to forward.
+    pub fn wait_until_waiting(&self, name: &str) {
         let mut state = self.shared.state.lock().unwrap();
         while !state.waiting.contains(name) {
-            state = self.shared.moved.wait(state).unwrap();
+            state = self.shared.changed.wait(state).unwrap();
         }
     }
 
-    /// Forwards again what was held.
+    /// Forwards the held data and the following data again.
     pub fn release(&self, name: &str) {
         let mut state = self.shared.state.lock().unwrap();
         state.held.remove(name);
-        state.deaf.remove(name);
+        state.answers_held.remove(name);
         drop(state);
-        self.shared.moved.notify_all();
+        self.shared.changed.notify_all();
     }
 
-    /// From now on everything takes `delay` longer for connections of this name, each way.
+    /// Delays each direction of this connection by `delay` from now on.
     pub fn delay(&self, name: &str, delay: Duration) {
         self.shared.state.lock().unwrap().delays.insert(name.to_owned(), delay);
     }
 
-    /// Cuts the connections of this name, with what is held of them; new ones are forwarded. Returns how many there were.
+    /// Cuts the connections of this name and discards their held data; new ones are forwarded. Returns their
+    /// number.
     pub fn cut(&self, name: &str) -> usize {
         let mut state = self.shared.state.lock().unwrap();
         let is_cut = |its_name: &Name| its_name.get().is_some_and(|its_name| its_name == name);
-        let (cut, kept) = std::mem::take(&mut state.connections).into_iter().partition(|c| is_cut(&c.0));
+        let (cut, remaining) = std::mem::take(&mut state.connections).into_iter().partition(|c| is_cut(&c.0));
         let cut: Vec<_> = cut;
-        state.connections = kept;
+        state.connections = remaining;
         for (_, client, server) in &cut {
-            // One that has ended already needs no cutting.
+            // A connection that has already ended needs no cut.
             let _ = client.shutdown(Shutdown::Both);
             let _ = server.shutdown(Shutdown::Both);
         }
         state.held.remove(name);
-        state.deaf.remove(name);
+        state.answers_held.remove(name);
         drop(state);
-        self.shared.moved.notify_all();
+        self.shared.changed.notify_all();
         cut.len()
     }
 }
@@ -134,19 +135,19 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         let mut state = self.shared.state.lock().unwrap();
-        state.gone = true;
+        state.is_closed = true;
         state.held.clear();
-        state.deaf.clear();
+        state.answers_held.clear();
         state.connections.clear();
         drop(state);
-        self.shared.moved.notify_all();
+        self.shared.changed.notify_all();
         // Wakes the accepting thread, which then ends.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 }
 
 fn forward(client: TcpStream, server: TcpStream, shared: &Arc<Shared>) {
-    // Waiting to fill packets would delay each answer by 40 ms.
+    // Nagle's algorithm would delay each answer by 40 ms.
     client.set_nodelay(true).and_then(|()| server.set_nodelay(true)).unwrap();
     let name = Name::default();
     for (side, from, to) in [(Side::Client, &client, &server), (Side::Server, &server, &client)] {
@@ -178,16 +179,16 @@ fn pump(side: Side, mut from: TcpStream, mut to: TcpStream, shared: &Shared, nam
 
 fn wait_while_held(shared: &Shared, name: &str, side: Side) {
     let mut state = shared.state.lock().unwrap();
-    while state.holds(name, side) {
-        // Said once: two directions that are held would wake each other for ever.
+    while state.is_held(name, side) {
+        // Notified once: two held directions would otherwise wake each other forever.
         if state.waiting.insert(name.to_owned()) {
-            shared.moved.notify_all();
+            shared.changed.notify_all();
         }
-        state = shared.moved.wait(state).unwrap();
+        state = shared.changed.wait(state).unwrap();
     }
 }
 
-/// The name in a start-up message.
+/// The name in a startup message.
 fn application_name(bytes: &[u8]) -> Option<String> {
     const KEY: &[u8] = b"application_name\0";
     let at = bytes.windows(KEY.len()).position(|window| window == KEY)? + KEY.len();

@@ -1,17 +1,17 @@
-//! A small file system in memory that can be filled up, enlarged and made read-only.
+//! A small file system in memory that can be filled, enlarged and made read-only.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A mounted tmpfs; unmounted when dropped.
+/// A mounted tmpfs that is unmounted when dropped.
 pub struct Tmpfs {
     folder: tempfile::TempDir,
 }
 
 impl Tmpfs {
-    /// Mounts one of `mib` MiB; without the rights to do so the test `what` is skipped.
-    pub fn mount(what: &str, mib: u32) -> Option<Self> {
+    /// Mounts one of `mib` MiB; without the necessary rights, the test `scenario` is skipped.
+    pub fn mount(scenario: &str, mib: u32) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let size = format!("size={mib}m,mode=0777");
         let mut mount = Command::new("mount");
@@ -20,11 +20,11 @@ impl Tmpfs {
             Ok(output) if output.status.success() => Some(Self { folder }),
             Ok(output) => {
                 let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-                dyno_testbed::skip(what, &format!("no tmpfs can be mounted, which needs root: {why}"));
+                dyno_testbed::skip(scenario, &format!("no tmpfs can be mounted, which needs root: {why}"));
                 None
             }
             Err(error) => {
-                dyno_testbed::skip(what, &format!("mount cannot be run: {error}"));
+                dyno_testbed::skip(scenario, &format!("mount cannot be run: {error}"));
                 None
             }
         }
@@ -38,7 +38,6 @@ impl Tmpfs {
         self.folder.path().join(name)
     }
 
-    /// Takes all room that is left.
     pub fn fill(&self) {
         let mut file = std::fs::File::create(self.file("filler")).unwrap();
         let mut piece = vec![0; 64 * 1024];
@@ -49,12 +48,12 @@ impl Tmpfs {
         }
     }
 
-    /// Gives back what [`Tmpfs::fill`] took.
+    /// Frees the space used by [`Tmpfs::fill`].
     pub fn free(&self) {
         std::fs::remove_file(self.file("filler")).unwrap();
     }
 
-    /// Mounts it anew with other options: `size=64m`, `ro`.
+    /// Remounts it with other options: `size=64m`, `ro`.
     pub fn remount(&self, options: &str) {
         let mut mount = Command::new("mount");
         mount.args(["-o", &format!("remount,{options}")]).arg(self.path());
@@ -64,7 +63,7 @@ impl Tmpfs {
 
 impl Drop for Tmpfs {
     fn drop(&mut self) {
-        // Lazily, so that a file that is still open somewhere does not keep it.
+        // Lazily, so that an open file does not prevent it.
         let _ = Command::new("umount").arg("-l").arg(self.path()).status();
     }
 }

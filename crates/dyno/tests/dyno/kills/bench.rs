@@ -1,4 +1,4 @@
-//! A database with test data, and the readings of it that Dyno has no part in.
+//! A database with test data, and readings of it that are independent of Dyno.
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::time::{Duration, Instant};
@@ -6,19 +6,18 @@ use std::time::{Duration, Instant};
 use dyno_testbed::{MyProduct, MySql, Postgres};
 
 use super::bounded::{self, BOUND};
-use super::command::{ROWS, Task};
+use super::command::{KillTask, ROWS};
 use super::engine::Engine;
-use super::figures::{Counted, Reading};
-use crate::common::Desk;
+use super::figures::{DatabaseReading, ServerCounts};
+use crate::common::TestEnv;
 
-/// A database, loaded.
-pub(crate) struct Bench {
+/// A server with loaded test data.
+pub(crate) struct KillBench {
     pub(crate) engine: Engine,
     server: Server,
-    desk: Desk,
-    /// The rows of a load that nobody disturbed.
-    pub(crate) loaded: u64,
-    /// How long that took.
+    desk: TestEnv,
+    /// Number of rows of an undisturbed load.
+    pub(crate) loaded_rows_hash: u64,
     pub(crate) load_took: Duration,
 }
 
@@ -28,8 +27,8 @@ enum Server {
     MariaDb(MySql),
 }
 
-impl Bench {
-    /// Starts and loads one; none where this machine has no such server.
+impl KillBench {
+    /// Starts and loads one; `None` if this machine has no such server.
     pub(crate) fn start(engine: Engine) -> Option<Self> {
         let server = match engine {
             Engine::Sqlite => Server::Sqlite,
@@ -39,9 +38,16 @@ impl Bench {
                 Server::MariaDb(MySql::start(&version, &[]))
             }
         };
-        let mut bench = Self { engine, server, desk: Desk::new(), loaded: 0, load_took: Duration::default() };
-        let (_, took) = bounded::succeeds(&bench.desk, &Task::Load.arguments(&bench.url())).unwrap();
-        (bench.loaded, bench.load_took) = (bench.rows(), took);
+        let mut bench = Self {
+            engine,
+            server,
+            desk: TestEnv::new(),
+            loaded_rows_hash: 0,
+            load_took: Duration::default(),
+        };
+        let (_, took) =
+            bounded::run_successfully(&bench.desk, &KillTask::Load.arguments(&bench.url())).unwrap();
+        (bench.loaded_rows_hash, bench.load_took) = (bench.rows_hash(), took);
         Some(bench)
     }
 
@@ -57,7 +63,7 @@ impl Bench {
         self.desk.file("bench.db")
     }
 
-    /// Kills the server, all its processes at once.
+    /// Kills all processes of the server at once.
     pub(crate) fn kill_server(&mut self) {
         match &mut self.server {
             Server::Sqlite => {}
@@ -66,7 +72,7 @@ impl Bench {
         }
     }
 
-    /// Starts the server that was killed.
+    /// Starts the killed server again.
     pub(crate) fn start_server(&mut self) {
         match &mut self.server {
             Server::Sqlite => {}
@@ -75,7 +81,7 @@ impl Bench {
         }
     }
 
-    /// Makes the data anew, whatever has become of server and data.
+    /// Recreates the data, whatever the state of server and data.
     pub(crate) fn renew(&mut self) {
         self.kill_server();
         self.start_server();
@@ -86,11 +92,11 @@ impl Bench {
             Server::Postgres(server) => drop(server.psql("DROP SCHEMA IF EXISTS dyno CASCADE")),
             Server::MariaDb(server) => drop(server.sql("DROP DATABASE bench; CREATE DATABASE bench")),
         }
-        bounded::succeeds(&Desk::new(), &Task::Load.arguments(&self.url())).unwrap();
+        bounded::run_successfully(&TestEnv::new(), &KillTask::Load.arguments(&self.url())).unwrap();
     }
 
-    /// Reads what the rows and the server say.
-    pub(crate) fn reading(&self) -> Reading {
+    /// Reads the rows and the server's counters.
+    pub(crate) fn reading(&self) -> DatabaseReading {
         let of_rows = |table: &str| {
             format!(
                 "(SELECT SUM(ver) FROM {table} WHERE custid <= {ROWS}), (SELECT COUNT(custid) FROM {table})"
@@ -119,19 +125,19 @@ impl Bench {
         };
         let numbers: Vec<i64> =
             text.split(['|', '\t']).map(|cell| cell.trim().parse().unwrap_or(0)).collect();
-        let counted = is_counted.then(|| Counted {
+        let counted = is_counted.then(|| ServerCounts {
             updated: numbers[2],
             inserted: numbers[3],
             deleted: numbers[4],
             commits: numbers[5],
-            // Beside each row of InnoDB lies a spacer, so that no page has two.
+            // InnoDB stores a spacer next to each row, so that no page has two rows.
             per_row: if self.engine == Engine::MariaDb { 2 } else { 1 },
         });
-        Reading { updates: numbers[0], rows: numbers[1], counted }
+        DatabaseReading { updates: numbers[0], rows: numbers[1], server_counts: counted }
     }
 
-    /// Every row with all its columns, as one number.
-    pub(crate) fn rows(&self) -> u64 {
+    /// A hash over all rows with all columns.
+    pub(crate) fn rows_hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         for (table, order) in [("rows_1", "custid"), ("scan_1", "1, 2, 3")] {
             let sql = |prefix: &str| format!("SELECT * FROM {prefix}{table} ORDER BY {order}");
@@ -145,8 +151,7 @@ impl Bench {
         hasher.finish()
     }
 
-    /// How many tables of Dyno's there are.
-    pub(crate) fn tables(&self) -> i64 {
+    pub(crate) fn table_count(&self) -> i64 {
         let text = match &self.server {
             Server::Sqlite => self.in_file("SELECT count(*) FROM sqlite_master WHERE name LIKE 'dyno%'", "|"),
             Server::Postgres(server) => {
@@ -158,17 +163,17 @@ impl Bench {
         text.parse().unwrap()
     }
 
-    /// What is left of a Dyno that has gone: sessions that stay, locks of nobody, a file that is damaged.
+    /// Remains of an ended Dyno: sessions, orphaned locks, or a damaged file.
     pub(crate) fn leftovers(&self) -> Option<String> {
-        let who = match &self.server {
+        let leftover_sql = match &self.server {
             Server::Sqlite => {
-                let found = self.in_file("PRAGMA integrity_check", "|");
-                return (found != "ok").then(|| format!("the data's file is damaged: {found}"));
+                let check_result = self.in_file("PRAGMA integrity_check", "|");
+                return (check_result != "ok").then(|| format!("the data's file is damaged: {check_result}"));
             }
             Server::Postgres(_) => {
                 "SELECT (SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'dyno%') + (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')"
             }
-            // Locks are of sessions, and end with them.
+            // Locks belong to sessions, and end with them.
             Server::MariaDb(_) => {
                 "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'dyno' AND id <> CONNECTION_ID()"
             }
@@ -177,8 +182,8 @@ impl Bench {
         loop {
             let left = match &self.server {
                 Server::Sqlite => return None,
-                Server::Postgres(server) => server.psql(who),
-                Server::MariaDb(server) => server.sql(who),
+                Server::Postgres(server) => server.psql(leftover_sql),
+                Server::MariaDb(server) => server.sql(leftover_sql),
             };
             if left == "0" {
                 return None;

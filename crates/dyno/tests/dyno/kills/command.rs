@@ -1,24 +1,24 @@
-//! What is killed: each command that works for longer than a blink, small enough to be killed often.
+//! The commands to kill: each command that takes some time, with data small enough for many kills.
 
 use std::time::Duration;
 
-use crate::common::Desk;
+use crate::common::TestEnv;
 
-/// Rows of the table, each a block.
+/// Rows of the table, one per block.
 pub(crate) const ROWS: i64 = 1_000;
 
-/// Rows that an update touches.
+/// Rows that an update changes.
 pub(crate) const WORK_UNIT: i64 = 4;
 
-/// Records of the file that is imported.
+/// Records in the imported file.
 pub(crate) const IMPORTED: i64 = 300;
 
-/// Runs of the sweep.
+/// Number of runs of the sweep.
 pub(crate) const SWEPT: usize = 4;
 
 const DATA: [&str; 2] = ["data.scale=1000 blocks", "data.scan_scale=50 blocks"];
 
-/// Reads and writes of every kind; whatever waits for a server does so for a bounded time.
+/// Reads and writes of every kind; every wait for a server is bounded.
 const RUN: [&str; 8] = [
     "run.warmup=100ms",
     "run.drain=5s",
@@ -30,9 +30,8 @@ const RUN: [&str; 8] = [
     "workload.insert_pct=10",
 ];
 
-/// A command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Task {
+pub(crate) enum KillTask {
     Load,
     Run,
     ServerDrive,
@@ -43,8 +42,7 @@ pub(crate) enum Task {
     Import,
 }
 
-impl Task {
-    /// Its name in the table.
+impl KillTask {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
@@ -58,13 +56,12 @@ impl Task {
         }
     }
 
-    /// Whether it is over soon.
     pub(crate) fn is_quick(self) -> bool {
         self != Self::Soak
     }
 
-    /// How long it takes, until that is known.
-    pub(crate) fn guess(self) -> Duration {
+    /// Assumed duration until it is measured.
+    pub(crate) fn typical_duration(self) -> Duration {
         Duration::from_millis(match self {
             Self::Drop => 200,
             Self::Load | Self::Import => 800,
@@ -74,28 +71,27 @@ impl Task {
         })
     }
 
-    /// What it asks Dyno for.
     pub(crate) fn arguments(self, url: &str) -> Vec<String> {
         match self {
-            Self::Load => on(url, &["load"], &[]),
-            Self::Run => on(url, &["run"], &[&RUN[..], &["run.ops_per_session=150"]].concat()),
+            Self::Load => arguments_for(url, &["load"], &[]),
+            Self::Run => arguments_for(url, &["run"], &[&RUN[..], &["run.ops_per_session=150"]].concat()),
             Self::ServerDrive => {
-                on(url, &["run"], &[&RUN[..], &["workload.drive=server", "run.time=1s"]].concat())
+                arguments_for(url, &["run"], &[&RUN[..], &["workload.drive=server", "run.time=1s"]].concat())
             }
             Self::Sweep => {
                 let sweep = ["run.ops_per_session=100", "sweep.sessions=1,2", "sweep.repeats=2"];
-                on(url, &["sweep"], &[&RUN[..], &sweep].concat())
+                arguments_for(url, &["sweep"], &[&RUN[..], &sweep].concat())
             }
-            // 120 intervals and more: the series is kept while it goes on.
+            // At least 120 intervals: the series is stored during the run.
             Self::Soak => {
                 let only = ["workload.update_pct=100", "workload.insert_pct=0"];
-                on(url, &["soak", "--time", "13s"], &[&RUN[..], &only].concat())
+                arguments_for(url, &["soak", "--time", "13s"], &[&RUN[..], &only].concat())
             }
             Self::Prove => {
                 let time = ["run.time=1s", "workload.insert_pct=0"];
-                on(url, &["prove", "updates", "--json"], &[&RUN[..], &time].concat())
+                arguments_for(url, &["prove", "updates", "--json"], &[&RUN[..], &time].concat())
             }
-            Self::Drop => on(url, &["drop", "--yes"], &[]),
+            Self::Drop => arguments_for(url, &["drop", "--yes"], &[]),
             Self::Import => {
                 let map = ["import", "runs.csv", "--map", "sessions=sessions", "--map", "ops=ops"];
                 words(&[&map[..], &["--set", "run.time=60s"]].concat())
@@ -103,8 +99,8 @@ impl Task {
         }
     }
 
-    /// What has to be at the desk before.
-    pub(crate) fn set_up(self, desk: &Desk) {
+    /// Prepares the test environment for the command.
+    pub(crate) fn set_up(self, desk: &TestEnv) {
         if self == Self::Import {
             let lines = (1..=IMPORTED).map(|number| format!("{},{}\n", number % 64 + 1, number * 1_000));
             desk.write("runs.csv", &format!("sessions,ops\n{}", lines.collect::<String>()));
@@ -112,17 +108,16 @@ impl Task {
     }
 }
 
-/// Goes on with the sweep that was cut off.
 pub(crate) fn resume() -> Vec<String> {
     words(&["sweep", "--resume"])
 }
 
-/// Looks at the data.
-pub(crate) fn check(url: &str) -> Vec<String> {
-    on(url, &["check"], &RUN)
+/// Checks the data of the target.
+pub(crate) fn check_arguments(url: &str) -> Vec<String> {
+    arguments_for(url, &["check"], &RUN)
 }
 
-fn on(url: &str, head: &[&str], set: &[&str]) -> Vec<String> {
+fn arguments_for(url: &str, head: &[&str], set: &[&str]) -> Vec<String> {
     let set = DATA.iter().chain(set).flat_map(|key| ["--set", key]);
     words(&head.iter().copied().chain(["--target", url]).chain(set).collect::<Vec<_>>())
 }

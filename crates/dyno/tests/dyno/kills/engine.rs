@@ -1,10 +1,9 @@
-//! What is killed on which engine: the commands, and whether the server can be killed apart.
+//! The commands to kill on each engine, and whether its server can be killed separately.
 
 use std::fmt;
 
-use super::command::Task;
+use super::command::KillTask;
 
-/// Who is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Victim {
     Dyno,
@@ -17,7 +16,7 @@ impl fmt::Display for Victim {
     }
 }
 
-/// What is driven.
+/// The database that is driven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Engine {
     Sqlite,
@@ -36,24 +35,41 @@ impl Engine {
         }
     }
 
-    /// Who can be killed: SQLite is inside the program.
+    /// Possible victims: SQLite runs inside the program.
     pub(crate) fn victims(self) -> &'static [Victim] {
         if self == Self::Sqlite { &[Victim::Dyno] } else { &[Victim::Dyno, Victim::Server] }
     }
 
-    /// The commands that it is killed in.
-    pub(crate) fn tasks(self, victim: Victim) -> &'static [Task] {
+    /// The commands during which it is killed.
+    pub(crate) fn tasks(self, victim: Victim) -> &'static [KillTask] {
         match (self, victim) {
-            (Self::Sqlite, _) => {
-                &[Task::Load, Task::Run, Task::Sweep, Task::Soak, Task::Prove, Task::Drop, Task::Import]
-            }
-            (_, Victim::Dyno) => {
-                &[Task::Load, Task::Run, Task::ServerDrive, Task::Sweep, Task::Soak, Task::Prove, Task::Drop]
-            }
-            // Which of them come first matters to the short pass.
-            (_, Victim::Server) => {
-                &[Task::Load, Task::Run, Task::Sweep, Task::ServerDrive, Task::Prove, Task::Drop]
-            }
+            (Self::Sqlite, _) => &[
+                KillTask::Load,
+                KillTask::Run,
+                KillTask::Sweep,
+                KillTask::Soak,
+                KillTask::Prove,
+                KillTask::Drop,
+                KillTask::Import,
+            ],
+            (_, Victim::Dyno) => &[
+                KillTask::Load,
+                KillTask::Run,
+                KillTask::ServerDrive,
+                KillTask::Sweep,
+                KillTask::Soak,
+                KillTask::Prove,
+                KillTask::Drop,
+            ],
+            // The order matters for the short pass.
+            (_, Victim::Server) => &[
+                KillTask::Load,
+                KillTask::Run,
+                KillTask::Sweep,
+                KillTask::ServerDrive,
+                KillTask::Prove,
+                KillTask::Drop,
+            ],
         }
     }
 }

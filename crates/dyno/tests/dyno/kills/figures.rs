@@ -1,4 +1,4 @@
-//! The figures of a run against what the rows and the server say, as somebody else reads them before and after.
+//! Compares a run's figures with independent readings of the rows and the server before and after it.
 
 use std::time::Duration;
 
@@ -6,65 +6,70 @@ use serde_json::Value;
 
 use super::command::{ROWS, WORK_UNIT};
 
-/// The database at one moment.
+/// State of the database at one time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reading {
-    /// All updates that the loaded rows have ever had: each adds 1 to its row's version.
+pub(crate) struct DatabaseReading {
+    /// Sum of all updates that the loaded rows have had: each adds 1 to its row's version.
     pub(crate) updates: i64,
-    /// Rows of the table.
+    /// Number of rows of the table.
     pub(crate) rows: i64,
-    /// What the server has counted since it was started.
-    pub(crate) counted: Option<Counted>,
+    /// Counters of the server since its start.
+    pub(crate) server_counts: Option<ServerCounts>,
 }
 
-/// Counters of the server's own; PostgreSQL's are of the test's table, MariaDB's of all tables.
+/// Counters of the server: PostgreSQL's for the test's table, MariaDB's for all tables.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Counted {
+pub(crate) struct ServerCounts {
     pub(crate) updated: i64,
     pub(crate) inserted: i64,
     pub(crate) deleted: i64,
     pub(crate) commits: i64,
-    /// How many rows the server counts for each that is inserted or deleted.
+    /// Number of rows that the server counts for each inserted or deleted row.
     pub(crate) per_row: i64,
 }
 
-/// What two readings differ in, and how they may.
+/// Differences between two readings, and the allowed ones.
 struct Comparison {
     misses: Vec<String>,
 }
 
 impl Comparison {
-    fn is(&mut self, holds: bool, what: &str, recorded: i64, sign: &str, found: i64) {
+    fn expect(&mut self, holds: bool, label: &str, recorded: i64, sign: &str, actual: i64) {
         if !holds {
-            self.misses.push(format!("{what}: the record says {recorded}, which is not {sign} {found}"));
+            self.misses.push(format!("{label}: the record says {recorded}, which is not {sign} {actual}"));
         }
     }
 
-    fn equal(&mut self, what: &str, recorded: i64, found: i64) {
-        self.is(recorded == found, what, recorded, "=", found);
+    fn equal(&mut self, label: &str, recorded: i64, actual: i64) {
+        self.expect(recorded == actual, label, recorded, "=", actual);
     }
 
-    fn at_most(&mut self, what: &str, recorded: i64, found: i64) {
-        self.is(recorded <= found, what, recorded, "≤", found);
+    fn at_most(&mut self, label: &str, recorded: i64, actual: i64) {
+        self.expect(recorded <= actual, label, recorded, "≤", actual);
     }
 }
 
-/// Holds all the work between two readings against the records of it: to the row. `server` is whether the server was up from one
-/// reading to the other, and its counters with it.
-pub(crate) fn exact(records: &[Value], from: &Reading, to: &Reading, server: bool) -> Vec<String> {
-    let mut comparison = at_least(records, from, to);
+/// Compares all work between two readings with its records, to the row. `server` states whether the server,
+/// and thus its counters, stayed up between the readings.
+pub(crate) fn compare_exact(
+    records: &[Value],
+    from: &DatabaseReading,
+    to: &DatabaseReading,
+    server: bool,
+) -> Vec<String> {
+    let mut comparison = compare_minimum(records, from, to);
     comparison.equal("rows updated", sum(records, "/whole/rows_updated"), to.updates - from.updates);
     if to.rows != ROWS {
         comparison.misses.push(format!("{} rows were loaded, {} are there", ROWS, to.rows));
     }
-    if let (Some(before), Some(after), true) = (from.counted, to.counted, server) {
+    if let (Some(before), Some(after), true) = (from.server_counts, to.server_counts, server) {
         let inserted = sum(records, "/whole/rows_inserted");
-        let counted = |name: &str, recorded: i64, found: i64, comparison: &mut Comparison| {
-            // What was rolled back is counted by the server and is in no row.
+        let counted = |name: &str, recorded: i64, actual: i64, comparison: &mut Comparison| {
+            // Rolled back work is counted by the server but is in no row.
             if records.iter().all(has_no_errors) {
-                comparison.equal(name, recorded, found);
+                comparison.equal(name, recorded, actual);
             } else {
-                comparison.at_most(name, recorded, found);
+                comparison.at_most(name, recorded, actual);
             }
         };
         let updated = sum(records, "/whole/rows_updated");
@@ -75,7 +80,7 @@ pub(crate) fn exact(records: &[Value], from: &Reading, to: &Reading, server: boo
             after.inserted - before.inserted,
             &mut comparison,
         );
-        // What the run has left is removed at its end, and what one before it has left at its begin.
+        // A run removes its inserted rows at its end, and those left by an earlier run at its start.
         let deleted = (inserted + from.rows - ROWS) * after.per_row;
         counted("rows the server deleted", deleted, after.deleted - before.deleted, &mut comparison);
         let commits = sum(records, "/whole/commits");
@@ -84,13 +89,17 @@ pub(crate) fn exact(records: &[Value], from: &Reading, to: &Reading, server: boo
     comparison.misses
 }
 
-/// Holds records against two readings between which there was other work too: a run that was killed.
-pub(crate) fn bounds(records: &[Value], from: &Reading, to: &Reading) -> Vec<String> {
-    at_least(records, from, to).misses
+/// Compares records with two readings that also include other work: that of a killed run.
+pub(crate) fn compare_bounds(records: &[Value], from: &DatabaseReading, to: &DatabaseReading) -> Vec<String> {
+    compare_minimum(records, from, to).misses
 }
 
-/// Holds the series that a killed run has kept against the rows, all of whose operations are updates.
-pub(crate) fn kept(record: &Value, from: &Reading, to: &Reading) -> Vec<String> {
+/// Compares the stored series of a killed run with the rows; all its operations are updates.
+pub(crate) fn compare_kept_series(
+    record: &Value,
+    from: &DatabaseReading,
+    to: &DatabaseReading,
+) -> Vec<String> {
     let points = record["series"]["points"].as_array().cloned().unwrap_or_default();
     let rows = points.iter().filter_map(|point| point["ops"].as_i64()).sum::<i64>() * WORK_UNIT;
     let mut comparison = Comparison { misses: Vec::new() };
@@ -98,25 +107,26 @@ pub(crate) fn kept(record: &Value, from: &Reading, to: &Reading) -> Vec<String> 
     comparison.misses
 }
 
-/// The windows of all records lie within the time that the command took by another clock.
-pub(crate) fn by_the_clock(records: &[Value], took: Duration) -> Option<String> {
+/// Checks that the windows of all records fit into the command's duration by another clock.
+pub(crate) fn check_wall_clock(records: &[Value], took: Duration) -> Option<String> {
     let seconds: f64 = records.iter().filter_map(|record| record["window"]["seconds"].as_f64()).sum();
     let (is_within, took) = (seconds <= took.as_secs_f64(), took.as_secs_f64());
     (!is_within).then(|| format!("windows of {seconds} s in a command that took {took} s"))
 }
 
-/// What was acknowledged is in the rows, and each record agrees with itself.
-fn at_least(records: &[Value], from: &Reading, to: &Reading) -> Comparison {
+/// Acknowledged work is in the rows, and each record is consistent.
+fn compare_minimum(records: &[Value], from: &DatabaseReading, to: &DatabaseReading) -> Comparison {
     let mut comparison = Comparison { misses: Vec::new() };
     let updated = records.iter().map(|record| number(record, "/window/counted/rows_updated")).sum::<i64>();
     let updated = updated.max(sum(records, "/whole/rows_updated"));
     comparison.at_most("rows updated that are in the rows", updated, to.updates - from.updates);
-    records.iter().for_each(|record| within(record, &mut comparison));
+    records.iter().for_each(|record| check_window(record, &mut comparison));
     comparison
 }
 
-/// The window is part of the run, each update and each commit has its rows, and the rate is what was counted by its time.
-fn within(record: &Value, comparison: &mut Comparison) {
+/// The window is part of the run, each update and each commit has its rows, and the rate is the count divided
+/// by its time.
+fn check_window(record: &Value, comparison: &mut Comparison) {
     let number = |path: &str| number(record, path);
     comparison.equal(
         "rows of the window's updates",
@@ -156,10 +166,10 @@ fn number(record: &Value, path: &str) -> i64 {
 
 #[test]
 fn a_figure_that_is_one_off_is_seen() {
-    let reading = |updates: i64, of_server: i64| Reading {
+    let reading = |updates: i64, of_server: i64| DatabaseReading {
         updates,
         rows: ROWS,
-        counted: Some(Counted {
+        server_counts: Some(ServerCounts {
             updated: of_server,
             inserted: 0,
             deleted: 0,
@@ -173,10 +183,10 @@ fn a_figure_that_is_one_off_is_seen() {
         "metrics": { "ops_per_s": { "value": 4.0 } },
         "whole": { "rows_updated": 40, "commits": 10, "ops": { "update": 10 } },
     });
-    let judged = |path: &str, value: i64, to: Reading| {
+    let judged = |path: &str, value: i64, to: DatabaseReading| {
         let mut record = record.clone();
         *record.pointer_mut(path).unwrap() = value.into();
-        exact(&[record], &reading(100, 500), &to, true)
+        compare_exact(&[record], &reading(100, 500), &to, true)
     };
     assert_eq!(judged("/whole/commits", 10, reading(140, 540)), Vec::<String>::new());
     let one_off = [
@@ -189,10 +199,10 @@ fn a_figure_that_is_one_off_is_seen() {
         ("/whole/commits", 10, reading(139, 540)),
         ("/whole/commits", 10, reading(141, 540)),
         ("/whole/commits", 10, reading(140, 541)),
-        ("/whole/commits", 10, Reading { rows: ROWS + 1, ..reading(140, 540) }),
+        ("/whole/commits", 10, DatabaseReading { rows: ROWS + 1, ..reading(140, 540) }),
     ];
     for (path, value, to) in one_off {
         assert!(!judged(path, value, to).is_empty(), "{path} = {value} with {to:?} is seen");
     }
-    assert!(by_the_clock(&[record], Duration::from_secs(2)).is_some());
+    assert!(check_wall_clock(&[record], Duration::from_secs(2)).is_some());
 }

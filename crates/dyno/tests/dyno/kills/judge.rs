@@ -1,28 +1,27 @@
-//! What a repository holds after a kill, and whether it may.
+//! Checks the content of a repository after a kill.
 
 use serde_json::Value;
 
-use super::bounded::succeeds;
-use crate::common::Desk;
+use super::bounded::run_successfully;
+use crate::common::TestEnv;
 
-/// A run of the repository.
-pub(crate) struct Run {
+/// A run in the repository.
+pub(crate) struct ListedRun {
     pub(crate) id: String,
     pub(crate) status: String,
-    /// Its record, where it has one.
+    /// Its record, if it has one.
     pub(crate) record: Option<Value>,
 }
 
-/// The repository as a program of its own reads it: whether it is sound, and whether a sweep was begun and did
-/// not come to its end.
-pub(crate) fn repository(desk: &Desk) -> Result<bool, String> {
+/// Checks the repository with a separate program; returns whether it contains a sweep that did not complete.
+pub(crate) fn check_repository(desk: &TestEnv) -> Result<bool, String> {
     let file = desk.file("runs.sqlite3");
     if !std::fs::metadata(&file).is_ok_and(|file| file.len() > 0) {
         return Ok(false);
     }
     let read = || -> Result<(String, i64), rusqlite::Error> {
         let repository = rusqlite::Connection::open(&file)?;
-        let found = repository.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
+        let check_result = repository.query_row("PRAGMA integrity_check", [], |row| row.get(0))?;
         let has = "SELECT count(*) FROM sqlite_master WHERE name = 'sweep'";
         let sweeps = match repository.query_row(has, [], |row| row.get::<_, i64>(0))? {
             0 => 0,
@@ -32,7 +31,7 @@ pub(crate) fn repository(desk: &Desk) -> Result<bool, String> {
                 |row| row.get(0),
             )?,
         };
-        Ok((found, sweeps))
+        Ok((check_result, sweeps))
     };
     match read() {
         Ok((found, sweeps)) if found == "ok" => Ok(sweeps > 0),
@@ -41,42 +40,43 @@ pub(crate) fn repository(desk: &Desk) -> Result<bool, String> {
     }
 }
 
-/// All runs, as `dyno list` and `dyno show` have them.
-pub(crate) fn runs(desk: &Desk) -> Result<Vec<Run>, String> {
+/// All runs, as `dyno list` and `dyno show` report them.
+pub(crate) fn list_runs(desk: &TestEnv) -> Result<Vec<ListedRun>, String> {
     if !std::fs::metadata(desk.file("runs.sqlite3")).is_ok_and(|file| file.len() > 0) {
         return Ok(Vec::new());
     }
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let (listed, _) = succeeds(desk, &words(&["list", "--limit", "100000", "--json"]))?;
+    let (listed, _) = run_successfully(desk, &words(&["list", "--limit", "100000", "--json"]))?;
     let listed: Vec<Value> = serde_json::from_str(&listed.out).map_err(|error| format!("list: {error}"))?;
     let mut runs = Vec::new();
     for run in listed {
         let text = |name: &str| run[name].as_str().unwrap_or_default().to_owned();
         let (id, status) = (text("id"), text("status"));
-        let record = match (status.as_str(), succeeds(desk, &words(&["show", &id, "--json"]))) {
-            // Many, all alike, and their figures are those of the file.
+        let record = match (status.as_str(), run_successfully(desk, &words(&["show", &id, "--json"]))) {
+            // They are many and all alike, and their figures are those of the file.
             ("imported", _) => None,
             (_, Ok((shown, _))) => {
                 Some(serde_json::from_str(&shown.out).map_err(|error| format!("show: {error}"))?)
             }
-            // A run that was killed before it had measured anything is listed, and there is nothing to show.
+            // A run killed before its first measurement is listed, but has nothing to show.
             ("interrupted", Err(_)) => None,
             (_, Err(said)) => return Err(said),
         };
-        runs.push(Run { id, status, record });
+        runs.push(ListedRun { id, status, record });
     }
     Ok(runs)
 }
 
-/// What may not be so with `runs`.
-pub(crate) fn statuses(runs: &[Run]) -> Vec<String> {
+/// Faults in the status of `runs`.
+pub(crate) fn status_misses(runs: &[ListedRun]) -> Vec<String> {
     let mut misses = Vec::new();
-    for Run { id, status, record } in runs {
+    for ListedRun { id, status, record } in runs {
         let record = record.as_ref();
         let has_reasons =
             record.is_some_and(|record| record["reasons"].as_array().is_some_and(|r| !r.is_empty()));
         let has = |part: &str| record.is_some_and(|record| !record[part].is_null());
-        // A server that is killed when the window is over cannot be read once more: what that would have told is not told.
+        // If the server is killed after the window, it cannot be read again, and the affected check cannot be
+        // made.
         let claims_whole = |record: &Value| {
             let audit = record["audit"].as_array().into_iter().flatten();
             let whole = |check: &&Value| check["check"].as_str().is_some_and(|name| name.ends_with("_whole"));
@@ -88,7 +88,7 @@ pub(crate) fn statuses(runs: &[Run]) -> Vec<String> {
                 misses.push(format!("{id} tells of its whole run, which it has not seen"));
             }
             "valid" => {}
-            // What it says is that its process is gone.
+            // It states that its process is gone.
             "interrupted" | "imported" => {}
             "invalid" | "failed" if has_reasons => {}
             other => misses.push(format!("{id} is {other} without a reason")),
@@ -97,7 +97,7 @@ pub(crate) fn statuses(runs: &[Run]) -> Vec<String> {
     misses
 }
 
-/// The records of all runs of one status.
-pub(crate) fn records(runs: &[Run], status: &str) -> Vec<Value> {
+/// The records of all runs with this status.
+pub(crate) fn records_with_status(runs: &[ListedRun], status: &str) -> Vec<Value> {
     runs.iter().filter(|run| run.status == status).filter_map(|run| run.record.clone()).collect()
 }

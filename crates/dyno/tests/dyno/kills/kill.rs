@@ -1,48 +1,47 @@
-//! One kill, and what came of it.
+//! One kill and its result.
 
 use std::time::Duration;
 
-use super::command::Task;
+use super::command::KillTask;
 use super::engine::{Engine, Victim};
 
-/// A kill and what came of it.
-pub(crate) struct Kill {
+/// A kill and its result.
+pub(crate) struct KillResult {
     pub(crate) engine: Engine,
     pub(crate) victim: Victim,
-    pub(crate) task: Task,
+    pub(crate) task: KillTask,
     pub(crate) number: u64,
-    /// When, after the start of the command.
+    /// Time of the kill after the start of the command.
     pub(crate) moment: Duration,
-    /// Whether the command had come to its end by then.
-    pub(crate) came_late: bool,
-    /// How its runs were listed afterwards.
+    /// Whether the command had already ended.
+    pub(crate) was_late: bool,
+    /// Status of its runs afterwards.
     pub(crate) states: Vec<String>,
-    /// Results that were called good, and held against another reading.
+    /// Number of valid results that were compared with another reading.
     pub(crate) compared: usize,
-    /// What does not hold.
     pub(crate) misses: Vec<String>,
 }
 
-impl Kill {
+impl KillResult {
     pub(crate) fn name(&self) -> String {
         name(self.engine, self.victim, self.task, self.number)
     }
 
-    pub(crate) fn at(&self) -> String {
+    pub(crate) fn moment_text(&self) -> String {
         format!(
             "after {:.3} s{}",
             self.moment.as_secs_f64(),
-            if self.came_late { ", when it had ended" } else { "" }
+            if self.was_late { ", when it had ended" } else { "" }
         )
     }
 
-    pub(crate) fn found(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let states = if self.states.is_empty() { "no run".to_owned() } else { self.states.join(", ") };
         format!("{states}; {} compared", self.compared)
     }
 }
 
-/// What a kill is called: `kill 17 of the server on postgres, in sweep`.
-pub(crate) fn name(engine: Engine, victim: Victim, task: Task, number: u64) -> String {
+/// Name of a kill: `kill 17 of the server on postgres, in sweep`.
+pub(crate) fn name(engine: Engine, victim: Victim, task: KillTask, number: u64) -> String {
     format!("kill {number} of {victim} on {}, in {}", engine.name(), task.name())
 }

@@ -1,15 +1,15 @@
-//! The table of all kills, for people; written anew after each, so that a pass that is broken off leaves what it has seen.
+//! The table of all kills, for readers; rewritten after each, so that an interrupted pass keeps its results.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::engine::Victim;
-use super::kill::Kill;
+use super::kill::KillResult;
 
-/// Another place for the table than `target/faults.md`.
+/// Variable with another path for the table than `target/faults.md`.
 const FILE: &str = "DYNO_FAULTS_FILE";
 
-/// What is known of all kills of one victim, in one command, on one engine.
+/// Results of all kills of one victim, in one command, on one engine.
 #[derive(Default)]
 struct Line {
     kills: usize,
@@ -31,15 +31,15 @@ impl Table {
     }
 
     /// Adds a kill and writes the table.
-    pub(crate) fn add(&mut self, kill: &Kill, seconds: f64) {
+    pub(crate) fn add(&mut self, kill: &KillResult, seconds: f64) {
         let line = self.lines.entry((kill.engine.name(), kill.victim, kill.task.name())).or_default();
         line.kills += 1;
-        line.late += usize::from(kill.came_late);
+        line.late += usize::from(kill.was_late);
         line.compared += kill.compared;
         line.missed += usize::from(!kill.misses.is_empty());
         let states = if kill.states.is_empty() { "none".to_owned() } else { kill.states.join(" + ") };
         *line.states.entry(states).or_default() += 1;
-        let name = format!("{} {}", kill.name(), kill.at());
+        let name = format!("{} {}", kill.name(), kill.moment_text());
         self.misses.extend(kill.misses.iter().map(|miss| format!("- {name}: {}\n", miss.replace('\n', " "))));
         self.write(seconds);
     }
@@ -75,7 +75,7 @@ impl Table {
     }
 }
 
-/// Where the table goes; what is kept of kills that do not hold lies beside it.
+/// Path of the table; files of failed kills are stored next to it.
 pub(crate) fn file() -> PathBuf {
     let usual = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/faults.md");
     std::env::var_os(FILE).map_or_else(usual, PathBuf::from)

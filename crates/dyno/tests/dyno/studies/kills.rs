@@ -1,20 +1,20 @@
-//! A study of mounts on loop files and of settings of the kernel, killed at random moments: nothing stays behind.
+//! A study of mounts on loop files and kernel settings, killed at random times: nothing stays behind.
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
 
-use crate::common::{Desk, Running};
-use crate::kills::draw::{Draw, seed};
+use crate::common::{Running, TestEnv};
+use crate::kills::draw::{KillDraw, seed};
 
-/// A setting that each network namespace has for itself, so that nobody else's is touched.
+/// A setting that is separate in each network namespace, so that no other process is affected.
 const SETTING: &str = "net.ipv4.tcp_fin_timeout";
 
-/// Namespaces of mounts and of the network in which the study works; they last as long as this.
-struct Room(Child);
+/// Mount and network namespaces in which the study works; they exist as long as this value.
+struct StudyNamespace(Child);
 
-impl Room {
-    /// Nothing, and the test is skipped, where none can be made or there are no loop devices.
-    fn new(what: &str) -> Option<Self> {
+impl StudyNamespace {
+    /// `None`, with the test skipped, if no namespace can be created or there are no loop devices.
+    fn new(scenario: &str) -> Option<Self> {
         let mut command = Command::new("unshare");
         command.args([
             "--mount",
@@ -26,19 +26,19 @@ impl Room {
             "echo in; exec sleep 3600",
         ]);
         let Ok(mut child) = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn() else {
-            dyno_testbed::skip(what, "unshare cannot be run");
+            dyno_testbed::skip(scenario, "unshare cannot be run");
             return None;
         };
-        let mut said = String::new();
+        let mut marker = String::new();
         let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
-        let _ = std::io::BufRead::read_line(&mut out, &mut said);
+        let _ = std::io::BufRead::read_line(&mut out, &mut marker);
         let room = Self(child);
         let tools = ["losetup --find", "command -v mkfs.ext4"];
         let is_fit = |tool: &str| {
             room.command("sh").args(["-c", tool]).output().is_ok_and(|output| output.status.success())
         };
-        if said.trim() != "in" || !tools.into_iter().all(is_fit) {
-            dyno_testbed::skip(what, "no namespaces, loop devices or mkfs.ext4, which need root");
+        if marker.trim() != "in" || !tools.into_iter().all(is_fit) {
+            dyno_testbed::skip(scenario, "no namespaces, loop devices or mkfs.ext4, which need root");
             return None;
         }
         Some(room)
@@ -50,29 +50,29 @@ impl Room {
         command
     }
 
-    fn reads(&self, file: &str) -> String {
+    fn read_file(&self, file: &str) -> String {
         let output = self.command("cat").arg(file).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// The program in these namespaces.
-    fn dyno(&self, desk: &Desk, args: &[&str]) -> Command {
-        let own = desk.command(args);
+    /// Runs the program in these namespaces.
+    fn dyno(&self, desk: &TestEnv, args: &[&str]) -> Command {
+        let env_command = desk.command(args);
         let mut command = self.command(env!("CARGO_BIN_EXE_dyno"));
         command.args(args).current_dir(desk.path()).env_clear().stdin(Stdio::null());
-        command.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.envs(env_command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command
     }
 }
 
-impl Drop for Room {
+impl Drop for StudyNamespace {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-fn text(run: bool) -> String {
+fn study_toml(run: bool) -> String {
     let up = "study-fs up ext4 -b 1024 -- noatime";
     let part = |name: &str, value: u32| {
         format!(
@@ -91,16 +91,16 @@ fn text(run: bool) -> String {
     )
 }
 
-/// Kills the study `kills` times, each time at another moment, then lets it come to its end.
-fn killed(what: &str, kills: u64, run: bool) {
-    let Some(room) = Room::new(what) else { return };
+/// Kills the study `kills` times, each time at another moment, then lets it complete.
+fn assert_killed_study_cleans_up(scenario: &str, kills: u64, run: bool) {
+    let Some(room) = StudyNamespace::new(scenario) else { return };
     let seed = seed();
     eprintln!("{}={seed}", crate::kills::draw::SEED);
-    let desk = Desk::new();
-    desk.write("study.toml", &text(run));
-    // Whoever enters a namespace of mounts begins at its root.
+    let desk = TestEnv::new();
+    desk.write("study.toml", &study_toml(run));
+    // A process that enters a mount namespace starts at its root.
     let (home, file) = (desk.file("studies"), desk.file("study.toml"));
-    let before = room.reads("/proc/sys/net/ipv4/tcp_fin_timeout");
+    let before = room.read_file("/proc/sys/net/ipv4/tcp_fin_timeout");
     let mut moments = BTreeSet::new();
     for number in 0..kills {
         let begin = [
@@ -113,37 +113,38 @@ fn killed(what: &str, kills: u64, run: bool) {
             home.to_str().unwrap(),
         ];
         let args: &[&str] = if number == 0 { &begin } else { &["study", "resume", "--verbose"] };
-        let mut running = Running::of(room.dyno(&desk, args));
-        // What it says is of the moments at which it does something: one of the first forty lines, or a little after it.
-        let mut draw = Draw::of(seed, what, number);
+        let mut running = Running::spawn(room.dyno(&desk, args));
+        // The messages mark the times of its actions: the kill comes at one of the first forty lines, or
+        // shortly after it.
+        let mut draw = KillDraw::for_kill(seed, scenario, number);
         let line = (draw.fraction() * 40.0) as usize + 3;
         let mut last = String::new();
         for _ in 0..line {
-            match running.line() {
+            match running.next_line() {
                 Some(next) => last = next,
                 None => break,
             }
         }
-        if draw.coin() {
+        if draw.next_bool() {
             std::thread::park_timeout(std::time::Duration::from_secs_f64(draw.fraction() * 0.2));
         }
         running.signal("KILL");
-        let said = running.end();
+        let killed_output = running.wait();
         moments.insert(last.split(':').next().unwrap_or_default().trim().to_owned());
-        assert!(!said.err.contains("could not be put back"), "{said:#?}");
+        assert!(!killed_output.err.contains("could not be reverted"), "{killed_output:#?}");
     }
-    let done = room.dyno(&desk, &["study", "resume", "--json"]).output().unwrap();
-    let talk = String::from_utf8_lossy(&done.stderr).into_owned();
-    let said: serde_json::Value = match done.stdout.is_empty() {
-        // It may have come to its end before the last kill.
-        true if talk.contains("no study was cut off") => {
+    let resume_output = room.dyno(&desk, &["study", "resume", "--json"]).output().unwrap();
+    let talk = String::from_utf8_lossy(&resume_output.stderr).into_owned();
+    let final_report: serde_json::Value = match resume_output.stdout.is_empty() {
+        // The study may have completed before the last kill.
+        true if talk.contains("no study was interrupted") => {
             let report = room.dyno(&desk, &["study", "report", "--json"]).output().unwrap();
             serde_json::from_slice(&report.stdout).unwrap()
         }
-        _ => serde_json::from_slice(&done.stdout).unwrap_or_else(|error| panic!("{error}: {talk}")),
+        _ => serde_json::from_slice(&resume_output.stdout).unwrap_or_else(|error| panic!("{error}: {talk}")),
     };
-    let rows = said["figures"]["rows"].as_array().unwrap();
-    assert!(!rows.is_empty(), "{said:#}");
+    let rows = final_report["figures"]["rows"].as_array().unwrap();
+    assert!(!rows.is_empty(), "{final_report:#}");
     for row in rows {
         let runs = |values: &serde_json::Value| values.as_array().unwrap().len();
         assert_eq!(
@@ -153,20 +154,20 @@ fn killed(what: &str, kills: u64, run: bool) {
         );
     }
     let folder = home.to_str().unwrap();
-    assert!(!room.reads("/proc/self/mountinfo").contains(folder), "a mount is left");
+    assert!(!room.read_file("/proc/self/mountinfo").contains(folder), "a mount is left");
     let loops = Command::new("losetup").args(["--all", "--output", "NAME,BACK-FILE"]).output().unwrap();
     assert!(!String::from_utf8_lossy(&loops.stdout).contains(folder), "a loop device is left");
-    assert_eq!(room.reads("/proc/sys/net/ipv4/tcp_fin_timeout"), before, "a setting is left");
-    assert_eq!(super::left(&desk), Vec::<String>::new(), "files are left");
+    assert_eq!(room.read_file("/proc/sys/net/ipv4/tcp_fin_timeout"), before, "a setting is left");
+    assert_eq!(super::leftover_files(&desk), Vec::<String>::new(), "files are left");
 }
 
 #[test]
 fn killed_at_random_moments_it_leaves_no_mount_no_loop_device_and_no_setting() {
-    killed("study-kills", 4, false);
+    assert_killed_study_cleans_up("study-kills", 4, false);
 }
 
 #[test]
 #[ignore = "takes minutes: make faults"]
 fn killed_at_twenty_random_moments_with_runs_it_leaves_nothing() {
-    killed("study-kills-long", 20, true);
+    assert_killed_study_cleans_up("study-kills-long", 20, true);
 }

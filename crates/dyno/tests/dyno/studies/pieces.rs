@@ -1,11 +1,11 @@
-//! The shell pieces of studies, each by itself.
+//! Tests of each shell piece of studies.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use crate::common::{Desk, Said};
+use crate::common::{CommandOutput, TestEnv};
 
-/// The menu of Debian's GRUB with two kernels, as `update-grub` writes it, without what is of no matter here.
+/// The menu of Debian's GRUB with two kernels, as `update-grub` writes it, without irrelevant parts.
 const MENU: &str = "
 menuentry 'Debian GNU/Linux' --class debian $menuentry_id_option 'gnulinux-simple-1' {
 \tlinux\t/boot/vmlinuz-6.12.1-amd64 root=UUID=1 ro
@@ -30,8 +30,8 @@ fn piece(name: &str) -> &'static str {
     dyno_plan::study::PIECES.iter().find(|(piece, _)| *piece == name).unwrap().1
 }
 
-/// The piece of kernels with a folder for `grub.cfg` and programs of GRUB that say what they were given.
-fn kernel(desk: &Desk, args: &str) -> Said {
+/// The kernel piece, with a folder for `grub.cfg` and GRUB programs that print their arguments.
+fn run_kernel_piece(desk: &TestEnv, args: &str) -> CommandOutput {
     desk.write("study-kernel", piece("study-kernel"));
     std::fs::create_dir_all(desk.file("grub")).unwrap();
     desk.write("grub/grub.cfg", MENU);
@@ -41,7 +41,7 @@ fn kernel(desk: &Desk, args: &str) -> Said {
     }
     let line = format!("PATH=\"$PWD:$PATH\" grub=\"$PWD/grub\" sh ./study-kernel {args}");
     let output = Command::new("sh").args(["-c", &line]).current_dir(desk.path()).output().unwrap();
-    Said {
+    CommandOutput {
         code: output.status.code().unwrap(),
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
@@ -50,33 +50,36 @@ fn kernel(desk: &Desk, args: &str) -> Said {
 
 #[test]
 fn a_kernel_is_found_in_the_menu_by_its_release() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     for (release, entry) in [
         ("6.12.1-amd64", "gnulinux-simple-1"),
         ("6.1.0-50-amd64", "gnulinux-advanced-1>gnulinux-6.1.0-50-amd64-advanced-1"),
         ("5.10.0", "Without ids"),
     ] {
-        let said = kernel(&desk, &format!("next {release}"));
-        assert!(said.code == 0 && said.out.contains(&format!("next {entry}\n")), "{said:#?}");
-        assert!(said.out.contains("grub-reboot: --boot-directory="), "{said:#?}");
+        let output = run_kernel_piece(&desk, &format!("next {release}"));
+        assert!(output.code == 0 && output.out.contains(&format!("next {entry}\n")), "{output:#?}");
+        assert!(output.out.contains("grub-reboot: --boot-directory="), "{output:#?}");
     }
-    let unknown = kernel(&desk, "next 6.1.0-5");
+    let unknown = run_kernel_piece(&desk, "next 6.1.0-5");
     assert!(
         unknown.code == 1 && unknown.err.contains("it has 5.10.0 6.1.0-50-amd64 6.12.1-amd64"),
         "{unknown:#?}"
     );
-    let none = kernel(&desk, "next \"\"");
-    assert!(none.code == 1 && none.err.contains("which release?"), "{none:#?}");
-    let back = kernel(&desk, "back");
+    let missing_release = run_kernel_piece(&desk, "next \"\"");
+    assert!(
+        missing_release.code == 1 && missing_release.err.contains("which release?"),
+        "{missing_release:#?}"
+    );
+    let back = run_kernel_piece(&desk, "back");
     assert!(back.code == 0 && back.out.contains("grubenv unset next_entry"), "{back:#?}");
-    let is = kernel(&desk, "is 1.2.3");
+    let is = run_kernel_piece(&desk, "is 1.2.3");
     assert!(is.code == 1 && is.err.contains("and not 1.2.3"), "{is:#?}");
 }
 
-/// In place of an NFS client, a folder is mounted at another place.
+/// Instead of an NFS client, a folder is mounted at another place.
 #[test]
 fn an_export_has_to_be_empty_and_nothing_of_others_is_taken_away() {
-    let desk = Desk::new();
+    let desk = TestEnv::new();
     desk.write("study-nfs", piece("study-nfs"));
     let script = "
         export STUDY=$PWD/study export=$PWD/export other='mount --bind'

@@ -1,29 +1,30 @@
-//! An axis of hours that shows times of day and dates.
+//! An axis in hours that shows times of day and dates.
 
-use dyno_report::chart::{Axis, Quantity};
+use dyno_report::chart::{ChartAxis, Quantity};
 use jiff::civil::DateTime;
 use jiff::{ToSpan, Unit};
 
-/// Ticks wanted at most; a chart leaves out those that its width has no room for.
+/// Maximum desired ticks; a chart omits those that do not fit.
 const TICKS: f64 = 8.0;
 
-/// Distances of ticks, in minutes: parts of a day, then days.
+/// Distances between ticks in minutes: fractions of a day, then days.
 const STEPS: [i64; 15] =
     [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2 * 1_440, 7 * 1_440, 14 * 1_440];
 
-/// The axis of `hours` hours since `first`: ticks at round times, with the date where a day begins and at the first one.
-pub(super) fn axis(first: DateTime, hours: f64) -> Axis {
+/// The axis for `hours` hours since `first`: ticks at round times, with the date at the first tick and at the
+/// start of each day.
+pub(super) fn axis(first: DateTime, hours: f64) -> ChartAxis {
     let rough = hours * 60.0 / TICKS;
-    // Years of reports have ticks weeks apart, as many as it takes.
+    // For years of reports, ticks are weeks apart.
     let step = STEPS.into_iter().find(|step| *step as f64 >= rough).unwrap_or_else(|| {
         let fortnights = (rough / (14.0 * 1_440.0)).ceil();
         fortnights as i64 * 14 * 1_440
     });
     let date = first.strftime("%Y-%m-%d").to_string();
-    Axis::linear(&format!("time since {date}"), Quantity::Plain("")).named(ticks(first, hours, step))
+    ChartAxis::linear(&format!("time since {date}"), Quantity::Plain("")).named(ticks(first, hours, step))
 }
 
-/// Every `step` minutes, counted from the midnight before `first`.
+/// Ticks every `step` minutes, counted from the midnight before `first`.
 fn ticks(first: DateTime, hours: f64, step: i64) -> Vec<(f64, String)> {
     let midnight = first.date().to_datetime(jiff::civil::Time::midnight());
     let mut ticks = Vec::new();
@@ -43,7 +44,7 @@ fn ticks(first: DateTime, hours: f64, step: i64) -> Vec<(f64, String)> {
     ticks
 }
 
-/// Hours from `first` to `at`, without seconds' fractions.
+/// Hours from `first` to `at`, without fractions of a second.
 fn hours_since(first: DateTime, at: DateTime) -> Option<f64> {
     let since = at.since((Unit::Second, first)).ok()?;
     Some(since.total(Unit::Second).ok()? / 3_600.0)

@@ -1,6 +1,6 @@
-//! The figures that tables show.
+//! The figures in the tables of a timeline.
 
-/// Places in [`dyno_awr::timeline::MEASURES`] of the figures that tables show.
+/// Indices in [`dyno_awr::timeline::MEASURES`] of the figures in tables.
 pub(super) const ACTIVE: usize = 0;
 pub(super) const CPU: usize = 1;
 pub(super) const UNACCOUNTED: usize = 2;

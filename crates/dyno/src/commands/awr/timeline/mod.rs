@@ -1,4 +1,4 @@
-//! `dyno awr timeline`: reports in the order of time, gaps, levels and anomalies flagged.
+//! `dyno awr timeline`: shows reports in time order and flags gaps, level changes and anomalies.
 
 mod charts;
 mod clock;
@@ -12,28 +12,31 @@ mod words;
 use std::path::Path;
 
 use anyhow::Context as _;
-use dyno_awr::timeline::{POINTS_MIN, Point, timelines};
+use dyno_awr::timeline::{AwrTimelinePoint, POINTS_MIN, timelines};
 use dyno_report::chart::sheet::sheet;
-use dyno_report::chart::svg::Look;
+use dyno_report::chart::svg::SvgPlacement;
 use serde_json::Value;
 
 use super::files;
 use crate::cli::TimelineArgs;
 use crate::exit::{Exit, usage};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-pub(super) fn run(args: &TimelineArgs, talk: &Talk) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &TimelineArgs, talk: &Console) -> anyhow::Result<Exit> {
     let form = args.output.as_deref().map(form).transpose()?;
-    let (points, outcome) = files::collect(&files::wanted(&args.files)?, talk, |report| Point::of(&report))?;
+    let (points, outcome) =
+        files::collect(&files::input_files(&args.files)?, talk, |report| AwrTimelinePoint::of(&report))?;
     let timelines = timelines(points);
-    talk.json(&timelines.iter().map(|line| spelled::spelled(line, args.object_names)).collect::<Value>())?;
+    talk.json(
+        &timelines.iter().map(|line| spelled::timeline_json(line, args.object_names)).collect::<Value>(),
+    )?;
     let tables: Vec<String> = timelines.iter().map(|timeline| table::text(timeline, talk)).collect();
     talk.show(&tables.join("\n"))?;
     if let (Some(path), Some(form)) = (&args.output, form) {
         let text = match form {
             Form::Page => page::page(&timelines, args.object_names),
             Form::Picture => {
-                sheet(&timelines.iter().flat_map(charts::charts).collect::<Vec<_>>(), Look::Alone)
+                sheet(&timelines.iter().flat_map(charts::charts).collect::<Vec<_>>(), SvgPlacement::Alone)
             }
         };
         dyno_campaign::files::replace(path, text.as_bytes())
@@ -43,14 +46,14 @@ pub(super) fn run(args: &TimelineArgs, talk: &Talk) -> anyhow::Result<Exit> {
     let short = timelines.iter().filter(|timeline| timeline.points.len() < POINTS_MIN).count();
     if short > 0 {
         talk.say(&format!(
-            "what stands out is told of {POINTS_MIN} reports or more; {short} of {} lines of time have fewer",
+            "anomalies need {POINTS_MIN} reports or more; {short} of {} timelines have fewer",
             timelines.len()
         ));
     }
     Ok(outcome.exit())
 }
 
-/// What is written beside the text.
+/// Format of the output written besides the text.
 #[derive(Clone, Copy)]
 enum Form {
     Page,

@@ -1,4 +1,4 @@
-//! A line of time in the terminal.
+//! Shows a timeline in the terminal.
 
 use dyno_awr::timeline::{Flag, MEASURES, Timeline};
 use dyno_report::Style;
@@ -6,31 +6,32 @@ use dyno_report::bars::{bar, sparkline};
 use dyno_report::chart::terminal::text_chart;
 use dyno_report::number::{ABSENT, figure, optional};
 use dyno_report::style::Paint;
-use dyno_report::table::{Column, Table};
+use dyno_report::table::{TextColumn, TextTable};
 use dyno_report::text::{clean, wrap};
 
 use super::columns::{ACTIVE, CPU, READ_MS, READS, UNACCOUNTED, WRITES};
 use super::{charts, words};
-use crate::talk::Talk;
+use crate::talk::Console;
 
-/// Characters of the bar of active sessions, of the longest chart of one measure, and of what stands beside it.
+/// Widths in characters: the bar of active sessions, the longest sparkline of a measure, and the text next to
+/// it.
 const BAR: usize = 12;
 const SPARK_MAX: usize = 60;
 const SPARK_BESIDE: usize = 46;
 
-/// Lines that one flag may take.
+/// Maximum lines of one flag.
 const LINES_MAX: usize = 4;
 
-/// Of each kind, what goes closest with DB time.
+/// Maximum items of each kind that correlate with DB time.
 const CLOSEST: usize = 5;
 
-/// All that is said of a line of time.
-pub(super) fn text(timeline: &Timeline, talk: &Talk) -> String {
+/// The full text of a timeline.
+pub(super) fn text(timeline: &Timeline, talk: &Console) -> String {
     let style = talk.style();
     let mut text = format!("{}\n", style.paint(Paint::Head, &clean(&words::title(timeline))));
     text.push_str(&format!("{}\n\n", words::summary(timeline)));
     text.push_str(&sparklines(timeline, &style));
-    // The first measure as a chart too: sparklines have no place in time.
+    // The first measure is also drawn as a chart, because sparklines have no time axis.
     if let Some(chart) = charts::charts(timeline).first() {
         text.push_str(&format!("\n{}\n", text_chart(chart, talk.glyphs(), &style)));
     }
@@ -56,17 +57,17 @@ fn sparklines(timeline: &Timeline, style: &Style) -> String {
 fn reports(timeline: &Timeline, style: &Style) -> String {
     let active = timeline.points.iter().filter_map(|(point, _)| point.value(ACTIVE));
     let largest = active.fold(0.0, f64::max);
-    let mut table = Table::new(vec![
-        Column::text("begin"),
-        Column::text("snapshots").spare(3),
-        Column::figures("active", ""),
-        Column::text("sessions").spare(2),
-        Column::figures("CPU", "%"),
-        Column::figures("unacc.", "%"),
-        Column::figures("read", "/s"),
-        Column::figures("write", "/s").spare(1),
-        Column::figures("read", "ms"),
-        Column::text("top event"),
+    let mut table = TextTable::new(vec![
+        TextColumn::text("begin"),
+        TextColumn::text("snapshots").spare(3),
+        TextColumn::figures("active", ""),
+        TextColumn::text("sessions").spare(2),
+        TextColumn::figures("CPU", "%"),
+        TextColumn::figures("unacc.", "%"),
+        TextColumn::figures("read", "/s"),
+        TextColumn::figures("write", "/s").spare(1),
+        TextColumn::figures("read", "ms"),
+        TextColumn::text("top event"),
     ]);
     for (at, (point, flags)) in timeline.points.iter().enumerate() {
         let value = |measure: usize| point.value(measure);
@@ -97,7 +98,7 @@ fn reports(timeline: &Timeline, style: &Style) -> String {
                 }
             }
             if let Flag::Anomaly(anomaly) = flag {
-                for (what, moved) in words::moved(anomaly, point, true) {
+                for (what, moved) in words::describe_moved(anomaly, point, true) {
                     note(&mut table, &format!("{what}: {moved}"), "  ", Paint::Dim, style);
                 }
             }
@@ -115,9 +116,9 @@ fn reports(timeline: &Timeline, style: &Style) -> String {
     text
 }
 
-/// A sentence beneath the last row, in as many lines as it takes.
-fn note(table: &mut Table, sentence: &str, indent: &str, paint: Paint, style: &Style) {
-    // Notes stand two columns to the right, and what follows the first line two more.
+/// A sentence below the last row, on as many lines as it needs.
+fn note(table: &mut TextTable, sentence: &str, indent: &str, paint: Paint, style: &Style) {
+    // Notes are indented by two columns, and their continuation lines by two more.
     let room = style.columns().saturating_sub(4 + indent.len());
     for (i, line) in wrap(&clean(sentence), room, LINES_MAX).iter().enumerate() {
         let hang = if i > 0 { "  " } else { "" };
@@ -130,20 +131,21 @@ fn correlated(timeline: &Timeline, style: &Style) -> String {
     if closest.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(vec![
-        Column::text("goes with DB time"),
-        Column::text("name"),
-        Column::figures("of its rise", "%"),
-        Column::figures("all reports", "ρ"),
-        Column::figures("within levels", "ρ"),
+    let mut table = TextTable::new(vec![
+        TextColumn::text("goes with DB time"),
+        TextColumn::text("name"),
+        TextColumn::figures("of its rise", "%"),
+        TextColumn::figures("all reports", "ρ"),
+        TextColumn::figures("within levels", "ρ"),
     ]);
     for of in closest {
-        let within = of.within.map_or_else(|| ABSENT.to_owned(), |within| words::rho(within.rho));
+        let within =
+            of.within.map_or_else(|| ABSENT.to_owned(), |within| words::signed_coefficient(within.rho));
         table.row([
-            of.thing.what.plural().into(),
-            words::thing(&of.thing, true).into(),
-            words::explained(of).into(),
-            words::rho(of.over_all.rho).into(),
+            of.thing.kind.plural().into(),
+            words::thing_name(&of.thing, true).into(),
+            words::explained_pct(of).into(),
+            words::signed_coefficient(of.over_all.rho).into(),
             within.into(),
         ]);
     }

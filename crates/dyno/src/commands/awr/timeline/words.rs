@@ -1,25 +1,26 @@
-//! What is said of reports on a line of time, in sentences: the same in the terminal, on the page and in JSON.
+//! Sentences about the reports of a timeline, equal in the terminal, on the page and in JSON.
 
 use dyno_awr::timeline::{
-    Anomaly, Correlated, Flag, MEASURES, Moved, OddFigure, Point, Step, Thing, Timeline, What,
+    Anomaly, AwrLevelChange, AwrRateDeviation, AwrRateKind, AwrRateSubject, AwrTimelinePoint, Correlated,
+    Flag, MEASURES, OddFigure, Timeline,
 };
 use dyno_report::number::{ABSENT, figure, fixed, span_s};
 
-/// Figures that are told of one change or anomaly.
+/// Maximum figures shown for one change or anomaly.
 const FIGURES_MAX: usize = 4;
 
-/// Between a figure and its unit, where no line is to break.
+/// Space between a figure and its unit that prevents a line break.
 const NARROW: char = '\u{a0}';
 
-/// The same sentence with plain spaces.
+/// The sentence with normal spaces.
 pub(super) fn plain(sentence: &str) -> String {
     sentence.replace(NARROW, " ")
 }
 
-/// Whether a statement took more time than the interval has, so that one session cannot have spent it in the interval.
+/// Ratio of a statement's time to the interval above which one session cannot have spent it.
 const BEYOND: f64 = 1.2;
 
-/// Whose line of time it is.
+/// Database and instance of the timeline.
 pub(super) fn title(timeline: &Timeline) -> String {
     let first = timeline.points.first().map(|(point, _)| point);
     let database = first.and_then(|point| point.db_name.as_deref()).unwrap_or(ABSENT);
@@ -31,14 +32,14 @@ pub(super) fn title(timeline: &Timeline) -> String {
     )
 }
 
-/// How much there is to be said.
+/// Summary of the number of reports, flags and levels.
 pub(super) fn summary(timeline: &Timeline) -> String {
     let flags = || timeline.points.iter().flat_map(|(_, flags)| flags);
     let count = |of: fn(&Flag) -> bool, word: &str| {
         let count = flags().filter(|flag| of(flag)).count();
         (count > 0).then(|| counted(count, word))
     };
-    let found = [
+    let counts = [
         count(|flag| matches!(flag, Flag::Level(_)), "change of level"),
         count(|flag| matches!(flag, Flag::Anomaly(_)), "report that stands out"),
         count(|flag| matches!(flag, Flag::Plan { .. }), "new plan"),
@@ -46,8 +47,8 @@ pub(super) fn summary(timeline: &Timeline) -> String {
         count(|flag| matches!(flag, Flag::Overlap { .. }), "overlap"),
         count(|flag| matches!(flag, Flag::Restart), "restart"),
     ];
-    let found: Vec<String> = found.into_iter().flatten().collect();
-    if found.is_empty() { "nothing stands out".to_owned() } else { found.join(", ") }
+    let phrases: Vec<String> = counts.into_iter().flatten().collect();
+    if phrases.is_empty() { "nothing stands out".to_owned() } else { phrases.join(", ") }
 }
 
 fn counted(count: usize, word: &str) -> String {
@@ -59,14 +60,14 @@ fn counted(count: usize, word: &str) -> String {
     }
 }
 
-/// When a report begins, and its snapshots.
-pub(super) fn place(point: &Point) -> (String, String) {
+/// Start of a report's interval, and its snapshots.
+pub(super) fn place(point: &AwrTimelinePoint) -> (String, String) {
     let begin = point.begin.map_or_else(|| ABSENT.into(), |at| at.strftime("%Y-%m-%d %H:%M").to_string());
     let snaps = point.snaps.map_or_else(|| ABSENT.into(), |(begin, end)| format!("{begin}–{end}"));
     (begin, snaps)
 }
 
-/// A flag in one word.
+/// Name of a flag in one word.
 pub(super) fn word(flag: &Flag) -> &'static str {
     match flag {
         Flag::Gap { .. } => "gap",
@@ -80,7 +81,7 @@ pub(super) fn word(flag: &Flag) -> &'static str {
     }
 }
 
-/// A flag as a sentence.
+/// Text of a flag as a sentence.
 pub(super) fn words(flag: &Flag) -> String {
     let amount = |snapshots: &Option<u64>, minutes: &Option<f64>| match (snapshots, minutes) {
         (Some(1), _) => "1 snapshot".to_owned(),
@@ -96,23 +97,25 @@ pub(super) fn words(flag: &Flag) -> String {
             format!("overlap: {} of it are in the report before too", amount(snapshots, minutes))
         }
         Flag::Renumbered => {
-            "renumbered: snapshots are numbered anew from here on, reports stay in the order of time"
-                .to_owned()
+            "renumbered: snapshot numbers start again here, reports stay in time order".to_owned()
         }
-        Flag::Restart => "restart: the instance was started anew since the report before".to_owned(),
+        Flag::Restart => "restart: the instance was restarted after the previous report".to_owned(),
         Flag::Twice { file } => format!("twice: {file} is of the same interval and left out"),
         Flag::Level(steps) => level(steps),
         Flag::Plan { statement, new, before } => {
             format!("plan: {statement} runs by {}, before by {}", new.join(", "), before.join(", "))
         }
         Flag::Anomaly(anomaly) => {
-            format!("anomaly: {}", told(anomaly.figures.iter().map(odd).collect(), "more stand out"))
+            format!(
+                "anomaly: {}",
+                first_few(anomaly.figures.iter().map(describe_odd).collect(), "more stand out")
+            )
         }
     }
 }
 
-/// The first of several, and how many more there are.
-fn told(all: Vec<String>, more: &str) -> String {
+/// The first items, and the number of further ones.
+fn first_few(all: Vec<String>, more: &str) -> String {
     let rest = all.len().saturating_sub(FIGURES_MAX);
     let mut text = all.into_iter().take(FIGURES_MAX).collect::<Vec<_>>().join("; ");
     if rest > 0 {
@@ -121,31 +124,31 @@ fn told(all: Vec<String>, more: &str) -> String {
     text
 }
 
-fn level(steps: &[Step]) -> String {
-    let step = |step: &Step| {
+fn level(steps: &[AwrLevelChange]) -> String {
+    let step = |step: &AwrLevelChange| {
         let (name, unit) = name(step.measure);
         format!("{name} {} → {}{unit}", figure(step.before), figure(step.after))
     };
-    format!("level: {}", told(steps.iter().map(step).collect(), "more change here"))
+    format!("level: {}", first_few(steps.iter().map(step).collect(), "more change here"))
 }
 
-/// A measure's name without its unit, and the unit where it stands behind the figure.
+/// A measure's name without its unit, and the unit if it follows the figure.
 fn name(measure: usize) -> (&'static str, &'static str) {
     let name = MEASURES[measure].name;
     name.strip_suffix(" %").map_or((name, ""), |name| (name, "\u{a0}%"))
 }
 
-fn odd(of: &OddFigure) -> String {
-    let (name, unit) = name(of.measure);
+fn describe_odd(odd_figure: &OddFigure) -> String {
+    let (name, unit) = name(odd_figure.measure);
     format!(
         "{name} {}{unit}, usually {}{unit}{}",
-        figure(of.value),
-        figure(of.usual),
-        times(of.value, of.usual)
+        figure(odd_figure.value),
+        figure(odd_figure.usual),
+        times(odd_figure.value, odd_figure.usual)
     )
 }
 
-/// How many times the usual, where that says something: ` (7.4 ×)`.
+/// Ratio to the usual value, if it is informative: ` (7.4 ×)`.
 fn times(value: f64, usual: f64) -> String {
     let times = value / usual;
     if usual > 0.0 && value > 0.0 && !(0.67..1.5).contains(&times) {
@@ -155,17 +158,22 @@ fn times(value: f64, usual: f64) -> String {
     }
 }
 
-/// What moved with an anomaly: each kind with what did.
-pub(super) fn moved(anomaly: &Anomaly, point: &Point, names: bool) -> Vec<(&'static str, String)> {
+/// Changes that accompany an anomaly, by kind.
+pub(super) fn describe_moved(
+    anomaly: &Anomaly,
+    point: &AwrTimelinePoint,
+    names: bool,
+) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
-    for what in What::ALL {
-        let of: Vec<&Moved> = anomaly.moved.iter().filter(|moved| moved.thing.what == what).collect();
+    for what in AwrRateKind::ALL {
+        let changes: Vec<&AwrRateDeviation> =
+            anomaly.moved.iter().filter(|moved| moved.subject.kind == what).collect();
         match what {
-            _ if !of.is_empty() => {
-                let all: Vec<String> = of.iter().map(|moved| one(moved, point, names)).collect();
+            _ if !changes.is_empty() => {
+                let all: Vec<String> = changes.iter().map(|moved| one(moved, point, names)).collect();
                 lines.push((what.plural(), all.join("; ")));
             }
-            What::Event
+            AwrRateKind::Event
                 if anomaly.is_compared
                     && anomaly.figures.iter().any(|figure| figure.measure == super::columns::ACTIVE) =>
             {
@@ -174,65 +182,68 @@ pub(super) fn moved(anomaly: &Anomaly, point: &Point, names: bool) -> Vec<(&'sta
             _ => {}
         }
     }
-    lines.extend(beyond(anomaly, point).map(|words| ("note", words)));
+    lines.extend(explain_excess_time(anomaly, point).map(|words| ("note", words)));
     lines
 }
 
-fn one(moved: &Moved, point: &Point, names: bool) -> String {
-    let name = thing(&moved.thing, names);
+fn one(moved: &AwrRateDeviation, point: &AwrTimelinePoint, names: bool) -> String {
+    let name = thing_name(&moved.subject, names);
     let seconds = point.minutes.unwrap_or(0.0) * 60.0;
     let usual = |shown: &dyn Fn(f64) -> String| match moved.usual {
         Some(usual) if usual > 0.0 => format!(", usually {}", shown(usual)),
         Some(_) => ", usually none".to_owned(),
         None => ", usually not listed".to_owned(),
     };
-    if moved.thing.what.is_time() {
+    if moved.subject.kind.is_time() {
         let shown = |rate: f64| format!("{}{NARROW}s", figure(rate * seconds));
         let share = moved
             .share_pct
             .map_or_else(String::new, |share| format!(" ({}{NARROW}% of DB time)", fixed(share, 0)));
         return format!("{name} {}{share}{}", shown(moved.rate), usual(&shown));
     }
-    let per = if moved.thing.what == What::SectionLevel { "" } else { "/s" };
+    let per = if moved.subject.kind == AwrRateKind::SectionLevel { "" } else { "/s" };
     let shown = |rate: f64| format!("{}{per}", figure(rate));
     format!("{name} {}{}", shown(moved.rate), usual(&shown))
 }
 
-/// What brought a change of level: each kind with its share of the change of DB time.
-pub(super) fn causes(causes: &[Moved], names: bool) -> Vec<(&'static str, String)> {
-    let cause = |moved: &Moved| {
+/// Causes of a level change, by kind, with their share of the change of DB time.
+pub(super) fn causes(causes: &[AwrRateDeviation], names: bool) -> Vec<(&'static str, String)> {
+    let cause = |moved: &AwrRateDeviation| {
         let share = fixed(moved.share_pct.unwrap_or(0.0), 0);
         let (was, is) = (figure(moved.usual.unwrap_or(0.0)), figure(moved.rate));
-        format!("{} {was} → {is}{NARROW}s/s ({share}{NARROW}% of the change)", thing(&moved.thing, names))
+        format!(
+            "{} {was} → {is}{NARROW}s/s ({share}{NARROW}% of the change)",
+            thing_name(&moved.subject, names)
+        )
     };
-    let of_kind = |what: What| {
-        let all: Vec<String> = causes.iter().filter(|moved| moved.thing.what == what).map(cause).collect();
+    let of_kind = |what: AwrRateKind| {
+        let all: Vec<String> = causes.iter().filter(|moved| moved.subject.kind == what).map(cause).collect();
         (!all.is_empty()).then(|| (what.plural(), all.join("; ")))
     };
-    What::ALL.into_iter().filter_map(of_kind).collect()
+    AwrRateKind::ALL.into_iter().filter_map(of_kind).collect()
 }
 
-/// The share of the rise of DB time that a time explains; absent for counts.
-pub(super) fn explained(of: &Correlated) -> String {
-    if of.thing.what.is_time() { fixed(100.0 * of.slope, 0) } else { ABSENT.to_owned() }
+/// Share of the rise of DB time that a time explains; absent for counts.
+pub(super) fn explained_pct(correlation: &Correlated) -> String {
+    if correlation.thing.kind.is_time() { fixed(100.0 * correlation.slope, 0) } else { ABSENT.to_owned() }
 }
 
 /// Why a statement can have more time than the interval.
-fn beyond(anomaly: &Anomaly, point: &Point) -> Option<String> {
-    let statement = anomaly.moved.iter().find(|moved| moved.thing.what == What::Statement)?;
+fn explain_excess_time(anomaly: &Anomaly, point: &AwrTimelinePoint) -> Option<String> {
+    let statement = anomaly.moved.iter().find(|moved| moved.subject.kind == AwrRateKind::Statement)?;
     let seconds = point.minutes? * 60.0;
     (statement.rate > BEYOND).then(|| {
         format!(
             "{} has more time than the interval ({}{NARROW}s): several sessions ran it at once, or a call that began before ended \
              here and brought all its time",
-            statement.thing.name,
+            statement.subject.name,
             figure(seconds)
         )
     })
 }
 
-/// What something is called; segments without their names unless `names`.
-pub(super) fn thing(thing: &Thing, names: bool) -> String {
+/// Name of a subject; segment names only if `names`.
+pub(super) fn thing_name(thing: &AwrRateSubject, names: bool) -> String {
     match &thing.object {
         Some(object) if names => format!("{} {}: {}", object.kind, object.name, thing.name.replace('_', " ")),
         Some(object) => format!("{}: {}", object.kind, thing.name.replace('_', " ")),
@@ -240,16 +251,17 @@ pub(super) fn thing(thing: &Thing, names: bool) -> String {
     }
 }
 
-/// The closest of each kind, in the order of rank: statements, events, statistics.
+/// The items of each kind that correlate best with DB time, in rank order: statements, events, statistics.
 pub(super) fn closest(timeline: &Timeline, most: usize) -> Vec<&Correlated> {
-    let kinds = [What::Statement, What::Event, What::Counter];
-    let first =
-        |kind: What| timeline.correlated.iter().filter(move |entry| entry.thing.what == kind).take(most);
+    let kinds = [AwrRateKind::Statement, AwrRateKind::Event, AwrRateKind::Counter];
+    let first = |kind: AwrRateKind| {
+        timeline.correlated.iter().filter(move |entry| entry.thing.kind == kind).take(most)
+    };
     kinds.into_iter().flat_map(first).collect()
 }
 
-/// A coefficient with its sign.
-pub(super) fn rho(value: f64) -> String {
+/// Correlation coefficient with its sign.
+pub(super) fn signed_coefficient(value: f64) -> String {
     let sign = if value > 0.0 { "+" } else { "" };
     format!("{sign}{}", fixed(value, 2))
 }

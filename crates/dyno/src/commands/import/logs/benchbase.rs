@@ -1,4 +1,4 @@
-//! The summary that BenchBase writes as JSON.
+//! Reads the JSON summary of BenchBase.
 
 use dyno_record::Unit;
 use jiff::Timestamp;
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::{LogParser, LogRun};
 
-/// Larger files are not read as a summary, bytes.
+/// Larger files are not read as a summary, in bytes.
 const BYTES_MAX: usize = 1 << 20;
 
 #[derive(Default)]
 pub(super) struct BenchBase {
-    /// The text, as long as it may be a summary.
+    /// The text as long as it may be a summary.
     text: Option<String>,
 }
 
@@ -38,7 +38,7 @@ impl LogParser for BenchBase {
         let Some(summary) = self.text.and_then(|text| serde_json::from_str::<Value>(&text).ok()) else {
             return Ok(Vec::new());
         };
-        // Numbers stand in quotes in some versions.
+        // Some versions put numbers in quotation marks.
         let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
         let (Some(_), Some(throughput)) =
             (summary.get("Benchmark Type"), number(&summary["Throughput (requests/second)"]))
@@ -68,7 +68,7 @@ impl LogParser for BenchBase {
             }
         }
         run.metric("requests_per_s", throughput, Unit::PerSecond);
-        // Requests that ended well; throughput has those that were rolled back, too.
+        // Successful requests only; throughput also includes those rolled back.
         if let Some(goodput) = number(&summary["Goodput (requests/second)"]) {
             run.metric("ops_per_s", goodput, Unit::PerSecond);
         }

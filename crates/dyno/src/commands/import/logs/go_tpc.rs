@@ -1,4 +1,4 @@
-//! What go-tpc prints at the end of a TPC-C run.
+//! Reads go-tpc's output at the end of a TPC-C run.
 
 use dyno_record::Unit;
 
@@ -10,7 +10,7 @@ pub(super) struct GoTpc {
     done: Vec<LogRun>,
 }
 
-/// The number behind `name` in a list such as `Takes(s): 59.9, Count: 120`.
+/// The number after `name` in a list such as `Takes(s): 59.9, Count: 120`.
 fn value(list: &str, name: &str) -> Option<f64> {
     let cell = list.split(',').find_map(|cell| cell.trim().strip_prefix(name)?.strip_prefix(':'))?;
     number(cell)
@@ -32,7 +32,7 @@ impl LogParser for GoTpc {
             let (Some(seconds), Some(count)) = (value(list, "Takes(s)"), value(list, "Count")) else {
                 return Ok(());
             };
-            // Classes begin a moment apart; the longest is the run.
+            // Classes begin at slightly different times; the longest gives the run's length.
             self.run.seconds = Some(self.run.seconds.map_or(seconds, |longest: f64| longest.max(seconds)));
             self.run.metric(&format!("{class}_per_s"), count / seconds, Unit::PerSecond);
             for (name, statistic) in

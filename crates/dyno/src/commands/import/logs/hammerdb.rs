@@ -1,4 +1,4 @@
-//! What HammerDB logs of a TPROC-C run.
+//! Reads HammerDB's log of a TPROC-C run.
 
 use dyno_record::Unit;
 
@@ -11,7 +11,7 @@ pub(super) struct HammerDb {
     done: Vec<LogRun>,
 }
 
-/// `5390` in `achieved 5390 NOPM`.
+/// The number before a unit: `5390` in `achieved 5390 NOPM`.
 fn before(text: &str, unit: &str) -> Option<f64> {
     text.split_once(unit)?.0.split_whitespace().last()?.parse().ok()
 }
@@ -38,7 +38,7 @@ impl LogParser for HammerDb {
             LogRun { line, sessions: self.sessions, seconds: self.seconds.take(), ..LogRun::default() };
         run.label("result", result);
         run.metric("new_orders_per_s", nopm / 60.0, Unit::PerSecond);
-        // What the database counts as its transactions; not all of them are of the workload.
+        // Transactions counted by the database; not all of them belong to the workload.
         if let Some((database, tpm)) = result.split_once(" from ").map(|(_, rest)| rest).and_then(|rest| {
             let mut words = rest.split_whitespace();
             let tpm: f64 = words.next()?.parse().ok()?;

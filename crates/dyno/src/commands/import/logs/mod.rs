@@ -1,4 +1,4 @@
-//! Results of other tools from what they print or write: sysbench, pgbench, HammerDB, go-tpc, BenchBase.
+//! Reads results of other tools from their output: sysbench, pgbench, HammerDB, go-tpc, BenchBase.
 
 mod benchbase;
 mod go_tpc;
@@ -13,21 +13,21 @@ use std::io::{BufRead, Read};
 use dyno_record::Unit;
 use jiff::Timestamp;
 
-use super::source::Source;
+use super::source::ImportFile;
 use crate::exit::usage;
 
-/// The longest line in bytes; what is behind it is not read.
+/// The longest line in bytes; the rest of a longer one is ignored.
 const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// One result of another tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct LogRun {
-    /// The line of the result.
+    /// Line number of the result.
     pub(super) line: u64,
     pub(super) sessions: Option<u32>,
     pub(super) seconds: Option<f64>,
     pub(super) started_at: Option<Timestamp>,
-    /// What the tool calls it, in its own words.
+    /// Labels in the tool's own words.
     pub(super) labels: BTreeMap<String, String>,
     pub(super) metrics: BTreeMap<String, (f64, Unit)>,
 }
@@ -44,24 +44,24 @@ impl LogRun {
     }
 }
 
-/// Reads the log of one tool, line by line.
+/// Parses the log of one tool line by line.
 trait LogParser {
-    /// The name of the tool that wrote the log: `sysbench`.
+    /// Name of the tool that wrote the log: `sysbench`.
     fn tool(&self) -> &'static str;
     /// Takes the next line.
     ///
     /// # Errors
-    /// The line is of this tool, and its result would be wrong.
+    /// The line belongs to this tool, but its result would be wrong.
     fn line(&mut self, number: u64, text: &str) -> Result<(), String>;
     /// The results in the log.
     ///
     /// # Errors
-    /// The log is of this tool, and its result would be wrong.
+    /// The log belongs to this tool, but its result would be wrong.
     fn finish(self: Box<Self>) -> Result<Vec<LogRun>, String>;
 }
 
-/// The tool that wrote the file, and its results; `None` where no tool is recognized.
-pub(super) fn read(source: &mut Source) -> anyhow::Result<Option<(&'static str, Vec<LogRun>)>> {
+/// The tool that wrote the file, and its results; `None` if no tool is recognized.
+pub(super) fn read(source: &mut ImportFile) -> anyhow::Result<Option<(&'static str, Vec<LogRun>)>> {
     let name = source.name().to_owned();
     read_lines(source.reader()?)?.map_err(|problem| {
         usage(format!("{name}: {problem}"), "import a complete log; or map the columns of a table with --map")
@@ -117,7 +117,7 @@ fn number(text: &str) -> Option<f64> {
     text[..end].trim_end_matches('.').parse().ok()
 }
 
-/// What stands behind `name` at the beginning of the line.
+/// The text after `name` at the start of the line.
 fn after<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.trim_start().strip_prefix(name).map(str::trim)
 }

@@ -1,4 +1,5 @@
-//! What pgbench prints at the end of a run. Its progress is not used: the result has the whole run.
+//! Reads pgbench's output at the end of a run. Its progress lines are ignored, because the result covers the
+//! whole run.
 
 use dyno_record::Unit;
 
@@ -10,7 +11,7 @@ pub(super) struct Pgbench {
     done: Vec<LogRun>,
     is_rated: bool,
     is_progress: bool,
-    /// Whether results of single scripts follow, which are parts of the one before.
+    /// Whether results of individual scripts follow, which are parts of the one before.
     in_scripts: bool,
 }
 
@@ -63,12 +64,12 @@ impl LogParser for Pgbench {
             }
         }
         if let Some(tps) = after(text, "tps =") {
-            // Before version 14 there are two rates; the later one leaves out the time of connecting.
+            // Before version 14 there are two rates; the later one excludes connection time.
             if let Some(tps) = number(tps) {
                 run.metric("ops_per_s", tps, Unit::PerSecond);
             }
             if self.is_rated {
-                // With a rate, the time in the queue is part of the latency.
+                // With a rate, the latency includes the time in the queue.
                 for statistic in ["mean", "stddev"] {
                     if let Some(value) = run.metrics.remove(&format!("service_{statistic}_us")) {
                         run.metrics.insert(format!("response_{statistic}_us"), value);

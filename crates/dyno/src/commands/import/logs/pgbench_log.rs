@@ -1,4 +1,4 @@
-//! The file that `pgbench -l` writes: a line for each transaction.
+//! Reads the log of `pgbench -l`, which has a line for each transaction.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use jiff::Timestamp;
 
 use super::{LogParser, LogRun};
 
-/// Transactions that are held for the percentiles, at most.
+/// Maximum transactions in memory for the percentiles.
 const TRANSACTIONS_MAX: usize = 20_000_000;
-/// Seconds of the years from 2000 to 2100.
+/// Seconds since 1970 for the years 2000 to 2100.
 const SECONDS: std::ops::Range<i64> = 946_684_800..4_102_444_800;
 
-/// The transactions of one client and their times.
+/// The transactions of one client, with their times.
 struct Client {
     first: u64,
     last: u64,
@@ -21,7 +21,7 @@ struct Client {
 
 #[derive(Default)]
 pub(super) struct PgbenchLog {
-    /// Whether the first line is one of such a log.
+    /// Whether the first line has the format of this log.
     is_log: bool,
     clients: BTreeMap<u32, Client>,
     latencies_us: Vec<u32>,
@@ -32,17 +32,17 @@ pub(super) struct PgbenchLog {
     has_lag: bool,
 }
 
-/// One transaction, which is one line of the log.
-struct Logged<'t> {
+/// One transaction, from one line of the log.
+struct LoggedTransaction<'t> {
     client: u32,
     transaction: u64,
-    /// Microseconds, or why there are none: `skipped`, `failed`.
+    /// Microseconds, or the reason for their absence: `skipped`, `failed`.
     latency: Result<u32, &'t str>,
     end_us: i64,
     has_lag: bool,
 }
 
-fn logged(text: &str) -> Option<Logged<'_>> {
+fn logged(text: &str) -> Option<LoggedTransaction<'_>> {
     let cells: Vec<&str> = text.split(' ').collect();
     let [client, transaction, latency, script, seconds, micros, rest @ ..] = cells.as_slice() else {
         return None;
@@ -55,7 +55,7 @@ fn logged(text: &str) -> Option<Logged<'_>> {
     let seconds: i64 = seconds.parse().ok().filter(|seconds| SECONDS.contains(seconds))?;
     let micros: i64 = micros.parse().ok().filter(|micros| (0..1_000_000).contains(micros))?;
     let is_line = script.parse::<u32>().is_ok() && rest.len() <= 2;
-    Some(Logged {
+    Some(LoggedTransaction {
         client: client.parse().ok()?,
         transaction: transaction.parse().ok()?,
         latency,
@@ -146,7 +146,7 @@ impl LogParser for PgbenchLog {
         let sum: f64 = self.latencies_us.iter().map(|latency| f64::from(*latency)).sum();
         run.metric(&format!("{kind}_mean_us"), sum / count as f64, Unit::Microseconds);
         for percent in [50, 95, 99] {
-            // The nearest rank.
+            // Nearest-rank percentile.
             let rank = (count * percent).div_ceil(100).max(1);
             let latency = f64::from(self.latencies_us[rank - 1]);
             run.metric(&format!("{kind}_p{percent}_us"), latency, Unit::Microseconds);

@@ -1,4 +1,4 @@
-//! What sysbench prints at the end of a run.
+//! Reads sysbench's output at the end of a run.
 
 use dyno_record::Unit;
 
@@ -8,7 +8,7 @@ use super::{LogParser, LogRun, after, number};
 pub(super) struct Sysbench {
     threads: Option<u32>,
     rate: Option<f64>,
-    /// The result that is being read, behind `SQL statistics` or `General statistics`.
+    /// The result being read, after `SQL statistics` or `General statistics`.
     run: Option<LogRun>,
     done: Vec<LogRun>,
 }
@@ -38,7 +38,7 @@ impl LogParser for Sysbench {
             self.end();
             self.run = Some(LogRun { line, sessions: self.threads, ..LogRun::default() });
         }
-        // With a rate, the time in the queue is part of the latency.
+        // With a rate, the latency includes the time in the queue.
         let kind = if self.rate.is_some() { "response" } else { "service" };
         let Some(run) = &mut self.run else { return Ok(()) };
         let per_second = |text: &str| number(text.split_once('(')?.1);

@@ -1,4 +1,4 @@
-//! Results in the forms in which the tools print them.
+//! Tests with results in the formats that the tools print.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn problem(text: &str) -> String {
     read_lines(text.as_bytes()).unwrap().unwrap_err()
 }
 
-/// The metrics called `names` of the imported record.
+/// The metrics `names` of the imported record.
 fn values<const N: usize>(run: &LogRun, names: [&str; N]) -> [f64; N] {
     names.map(|name| run.metrics.get(name).unwrap_or_else(|| panic!("{name}: {run:?}")).0)
 }
@@ -62,7 +62,7 @@ fn pgbench_log_gives_exact_rates_and_is_refused_where_parts_are_missing() {
         .map(|number| line(number % 2, number.div_ceil(2), 1_000 * number, number * 50_000))
         .collect();
     let (tool, runs) = read(&log);
-    // From the begin of the first transaction, 49 ms, to the end of the last, 500 ms.
+    // From the start of the first transaction, 49 ms, to the end of the last, 500 ms.
     assert_eq!((tool, runs[0].sessions, runs[0].seconds), ("pgbench -l", Some(2), Some(0.451)));
     let names = ["ops_per_s", "service_mean_us", "service_p50_us", "service_p95_us"];
     assert_eq!(values(&runs[0], names), [10.0 / 0.451, 5_500.0, 5_000.0, 10_000.0]);

@@ -1,7 +1,9 @@
-//! SQLite on devices that let little pass: the limit is found, and so is the knee.
+//! SQLite on throttled devices: the limit is found, and so is the knee.
 
-use crate::alone::sweeps::{LOOKUPS, knee, load, measured, not_reached, points, reads_agree, sweep};
-use crate::common::Desk;
+use crate::alone::sweeps::{
+    LOOKUPS, assert_reads_agree, knee_sessions, load, points, run_throttled, skip_unreached_limit, sweep,
+};
+use crate::common::TestEnv;
 use crate::common::throttle::Throttle;
 
 #[test]
@@ -14,22 +16,23 @@ fn reads_of_a_faster_device_reach_its_limit_and_no_more() {
     assert_limit_is_found(2_000);
 }
 
-/// That a sweep on a device of `limit` reads/s finds just that.
+/// Asserts that a sweep on a device of `limit` reads/s finds this limit.
 fn assert_limit_is_found(limit: u32) {
-    let desk = Desk::new();
-    let what = format!("SQLite on a device of {limit} reads/s");
-    let Some(throttle) = Throttle::reads(&what, desk.path(), limit) else { return };
+    let desk = TestEnv::new();
+    let scenario = format!("SQLite on a device of {limit} reads/s");
+    let Some(throttle) = Throttle::limit_reads(&scenario, desk.path(), limit) else { return };
     let url = format!("sqlite:{}?direct=on&cache=64K", desk.file("data.db").display());
     assert_eq!(desk.dyno(&load(&url)).code, 0);
     let sweep = [&sweep(&url, LOOKUPS)[..], &["--verbose"]].concat();
-    let (said, passed) = measured(&throttle, throttle.around(&desk.command(&sweep)));
-    if !reads_agree(&said, "physical_read_requests_per_s", &passed, &[], f64::from(limit)) {
-        return not_reached(&what, &passed);
+    let (sweep_result, passed) = run_throttled(&throttle, throttle.wrap_command(&desk.command(&sweep)));
+    if !assert_reads_agree(&sweep_result, "physical_read_requests_per_s", &passed, &[], f64::from(limit)) {
+        return skip_unreached_limit(&scenario, &passed);
     }
-    // A single session saturates it, and all that the others bring is waiting. Lookups find a few percent more or less of
-    // their reads in the cache from point to point, which may make the second one the first near the maximum.
-    assert!(knee(&said) <= 2.0, "{:#}", said["findings"]);
-    let latency = points(&said, "service_mean_us");
+    // A single session saturates the device, and further sessions only wait. The share of lookups found
+    // in the cache varies by a few percent from point to point. Therefore the second point may be the first
+    // one near the maximum.
+    assert!(knee_sessions(&sweep_result) <= 2.0, "{:#}", sweep_result["findings"]);
+    let latency = points(&sweep_result, "service_mean_us");
     let factor = latency[3].1 / latency[0].1;
     assert!((6.0..=10.0).contains(&factor), "8 sessions wait 8 times as long: {latency:?}");
 }

@@ -1,3 +1,3 @@
-//! Tests that run beside each other and beside nothing else: they wait for devices that let little pass.
+//! Tests that run concurrently with each other, but with no other tests: they wait for throttled devices.
 
 mod devices;
