@@ -24,7 +24,7 @@ pub struct DriveJob<'a> {
     pub plan: &'a Plan,
     /// The targets, in the order of the plan; at least one.
     pub targets: Vec<TargetContext>,
-    /// The custom workloads of the sessions, in the order of the plan's [`sides`](Plan::sides); empty for the
+    /// The custom workloads of the sessions, in the order of the plan's [`sides`](Plan::workload_shares); empty for the
     /// block workload.
     pub custom_workloads: Vec<Arc<CustomWorkload>>,
     /// The monotonic clock of all measured times.

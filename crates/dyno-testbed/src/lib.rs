@@ -15,7 +15,7 @@
 //! - [`Nats`] is one NATS server;
 //! - [`ScriptedOracle`] speaks Oracle's wire protocol and answers from a script, or from a [`ModelDatabase`]
 //!   that remembers what clients did: the only test double;
-//! - [`SlowWay`] is a connection to a server with added delay;
+//! - [`DelayProxy`] is a connection to a server with added delay;
 //! - [`skip`] and [`skip_unsupported`] record that a test did not run: because something is not installed, or because
 //!   this machine can never run it.
 //!

@@ -302,7 +302,8 @@ mod tests {
         for scan_rows in [9, 0] {
             let texts =
                 format!("{:?}", OracleStatementTexts::new(12, Redo::Heavy, Commit::Wait, &spec(scan_rows)));
-            let inside = texts.strip_prefix("Texts {").and_then(|text| text.strip_suffix('}')).unwrap();
+            let inside =
+                texts.strip_prefix("OracleStatementTexts {").and_then(|text| text.strip_suffix('}')).unwrap();
             assert!(!inside.contains('{') && !inside.contains('}'), "{inside}");
             assert!(texts.contains("COUNT(c2) AS row_count"));
             let mixed = OracleStatementTexts::new(12, Redo::Lite, Commit::Wait, &spec(scan_rows)).slice_mixed;

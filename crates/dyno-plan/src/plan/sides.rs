@@ -79,7 +79,7 @@ impl Plan {
         self.workload_shares().next().map_or(0, |first| first.sessions)
     }
 
-    /// The workload of session `number`, as an index in [`Plan::sides`], and the session's index within it.
+    /// The workload of session `number`, as an index in [`Plan::workload_shares`], and the session's index within it.
     pub fn share_of(&self, number: u32) -> (usize, u32) {
         let mut within = number;
         for (place, side) in self.workload_shares().enumerate() {
