@@ -23,6 +23,7 @@ pub(crate) struct CommandShown {
     /// When the command runs, or a title for the commands below.
     pub(crate) when: String,
     /// The command, or a description of the action; empty for a title.
+    #[serde(rename = "what")]
     pub(crate) text: String,
 }
 
